@@ -1,0 +1,39 @@
+// A throw-away directory with the given files, for one test.
+//
+//   await using project = await createProject({ "package.json": { name: "x" }, "a.ts": "..." });
+//
+// Objects are written as JSON. The path is real (symlinks resolved), so that what a program prints of
+// its own location can be compared. `executable` marks files by name with mode 755.
+import { chmod, mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+
+export type Files = Record<string, string | Uint8Array | object>;
+
+export interface Project extends AsyncDisposable {
+  readonly path: string;
+  join(...parts: string[]): string;
+  write(files: Files): Promise<void>;
+}
+
+export async function createProject(files: Files = {}, executable: readonly string[] = []): Promise<Project> {
+  const path = await realpath(await mkdtemp(join(tmpdir(), "rt-test-")));
+  const project: Project = {
+    path,
+    join: (...parts) => join(path, ...parts),
+    async write(entries) {
+      for (const [name, content] of Object.entries(entries)) {
+        const file = join(path, name);
+        await mkdir(dirname(file), { recursive: true });
+        const isRaw = typeof content === "string" || content instanceof Uint8Array;
+        await writeFile(file, isRaw ? content : `${JSON.stringify(content, null, 2)}\n`);
+      }
+    },
+    async [Symbol.asyncDispose]() {
+      await rm(path, { recursive: true, force: true });
+    },
+  };
+  await project.write(files);
+  for (const name of executable) await chmod(join(path, name), 0o755);
+  return project;
+}
