@@ -30,7 +30,10 @@ function run(command, args, options = {}) {
   if (result.status === 0) return;
   if (result.stderr) process.stderr.write(result.stderr);
   const reason = result.error?.message ?? `exit code ${result.status}`;
-  fail(`${[command, ...args].join(" ")} failed (${reason})`, "check the network and the npm registry settings, then run the command again");
+  fail(
+    `${[command, ...args].join(" ")} failed (${reason})`,
+    "check the network and the npm registry settings, then run the command again",
+  );
 }
 
 function engineVersion() {
@@ -44,9 +47,23 @@ function installEngine() {
   mkdirSync(toolchain, { recursive: true });
   writeFileSync(join(toolchain, "package.json"), '{ "private": true }\n');
   const shell = process.platform === "win32"; // npm is a .cmd there
-  run("npm", ["install", "--prefix", toolchain, "--no-save", "--no-audit", "--no-fund", "--ignore-scripts", `bun@${ENGINE_VERSION}`], { shell });
+  run(
+    "npm",
+    [
+      "install",
+      "--prefix",
+      toolchain,
+      "--no-save",
+      "--no-audit",
+      "--no-fund",
+      "--ignore-scripts",
+      `bun@${ENGINE_VERSION}`,
+    ],
+    { shell },
+  );
   run(process.execPath, [join(engineDirectory, "install.js")], { cwd: engineDirectory });
-  if (engineVersion() !== ENGINE_VERSION) fail(`the engine at ${engine} does not start`, "remove .toolchain and try again");
+  if (engineVersion() !== ENGINE_VERSION)
+    fail(`the engine at ${engine} does not start`, "remove .toolchain and try again");
 }
 
 function modified(path) {
@@ -55,7 +72,8 @@ function modified(path) {
 
 function installPackages() {
   const stamp = join(root, "node_modules", ".rt-setup");
-  if (modified(stamp) > Math.max(modified(join(root, "bun.lock")), modified(join(root, "package.json")))) return;
+  if (modified(stamp) > Math.max(modified(join(root, "bun.lock")), modified(join(root, "package.json"))))
+    return;
   run(engine, ["install", "--frozen-lockfile"]);
   writeFileSync(stamp, "");
 }
@@ -65,14 +83,20 @@ const SYSTEM_PACKAGES = JSON.parse(readFileSync(join(root, "build", "system-pack
 
 function installSystemPackages() {
   if (process.platform !== "linux") return;
-  const missing = SYSTEM_PACKAGES.filter(({ file, program }) => (file ? !existsSync(file) : spawnSync("sh", ["-c", `command -v ${program}`]).status !== 0));
+  const missing = SYSTEM_PACKAGES.filter(({ file, program }) =>
+    file ? !existsSync(file) : spawnSync("sh", ["-c", `command -v ${program}`]).status !== 0,
+  );
   if (missing.length === 0) return;
   const names = missing.map(({ name }) => name);
   const isRoot = process.getuid?.() === 0;
   const sudo = isRoot ? [] : ["sudo", "-n"];
-  const hasApt = spawnSync("sh", ["-c", `command -v apt-get${isRoot ? "" : " && sudo -n true"}`]).status === 0;
+  const hasApt =
+    spawnSync("sh", ["-c", `command -v apt-get${isRoot ? "" : " && sudo -n true"}`]).status === 0;
   if (!hasApt) {
-    fail(`the tests need these programs: ${missing.map(({ program, file }) => program ?? file).join(", ")}`, `install them, on Debian or Ubuntu with: sudo apt-get install ${names.join(" ")}`);
+    fail(
+      `the tests need these programs: ${missing.map(({ program, file }) => program ?? file).join(", ")}`,
+      `install them, on Debian or Ubuntu with: sudo apt-get install ${names.join(" ")}`,
+    );
   }
   console.error(`Installing system packages for the tests: ${names.join(" ")} ...`);
   const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };

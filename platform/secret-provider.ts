@@ -8,13 +8,7 @@
 
 /** What went wrong, in the words of the API: each becomes `ERR_SECRETS_<KIND>`. */
 export type FailureKind =
-  | "UNAVAILABLE"
-  | "LOCKED"
-  | "CANCELED"
-  | "TIMEOUT"
-  | "TOO_LARGE"
-  | "DENIED"
-  | "PLATFORM";
+  "UNAVAILABLE" | "LOCKED" | "CANCELED" | "TIMEOUT" | "TOO_LARGE" | "DENIED" | "PLATFORM";
 
 export class ProviderFailure extends Error {
   override readonly name = "ProviderFailure";

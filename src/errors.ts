@@ -24,3 +24,27 @@ export function describeType(value: unknown): string {
   if (typeof value === "object") return `an instance of ${value.constructor?.name ?? "Object"}`;
   return `type ${typeof value}`;
 }
+
+/** What can go wrong with a credential store; each is the end of a code. */
+export const SECRETS_FAILURES = {
+  UNAVAILABLE: "There is no store to talk to",
+  LOCKED: "The store is locked and nobody could be asked to unlock it",
+  CANCELED: "A person declined the store's dialog",
+  TIMEOUT: "The store, or a person, did not answer in time",
+  TOO_LARGE: "The store does not take a value of this size",
+  DENIED: "The store refuses this program or user",
+  PLATFORM: "Any other error of the store",
+} as const;
+
+export type SecretsFailure = keyof typeof SECRETS_FAILURES;
+
+/** A credential store that could not do what it was asked to. `cause` is the store's own code, where it gave one. */
+export class SecretsError extends Error {
+  override readonly name = "SecretsError";
+  readonly code: `ERR_SECRETS_${SecretsFailure}`;
+
+  constructor(failure: SecretsFailure, message: string, cause?: string | number) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.code = `ERR_SECRETS_${failure}`;
+  }
+}

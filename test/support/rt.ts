@@ -12,7 +12,8 @@ import { join } from "node:path";
 import { createProject, type Files } from "./project.ts";
 
 export const REPOSITORY = join(import.meta.dir, "..", "..");
-export const RT = process.env.RT_BINARY ?? join(REPOSITORY, "dist", process.platform === "win32" ? "rt.exe" : "rt");
+export const RT =
+  process.env.RT_BINARY ?? join(REPOSITORY, "dist", process.platform === "win32" ? "rt.exe" : "rt");
 
 export type Environment = Record<string, string | undefined>;
 
@@ -28,7 +29,9 @@ export function cleanEnvironment(extra: Environment = {}): Record<string, string
     DBUS_SESSION_BUS_ADDRESS: "unix:path=/nonexistent/rt-test-bus",
     ...extra,
   };
-  return Object.fromEntries(Object.entries(base).filter((entry): entry is [string, string] => entry[1] !== undefined));
+  return Object.fromEntries(
+    Object.entries(base).filter((entry): entry is [string, string] => entry[1] !== undefined),
+  );
 }
 
 export interface RtOptions {
@@ -51,7 +54,8 @@ export function startRt({ args = [], cwd = tmpdir(), env, stdin, program = [RT] 
   return Bun.spawn([...program, ...args], {
     cwd,
     env: cleanEnvironment(env),
-    stdin: stdin === undefined ? "ignore" : typeof stdin === "string" ? new TextEncoder().encode(stdin) : stdin,
+    stdin:
+      stdin === undefined ? "ignore" : typeof stdin === "string" ? new TextEncoder().encode(stdin) : stdin,
     stdout: "pipe",
     stderr: "pipe",
   });
@@ -59,7 +63,7 @@ export function startRt({ args = [], cwd = tmpdir(), env, stdin, program = [RT] 
 
 export async function runRt(options: RtOptions): Promise<RtResult> {
   const child = startRt(options);
-  const [stdout, stderr] = await Promise.all([child.stdout.text(), child.stderr.text()]);
+  const [stdout, stderr] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
   await child.exited;
   return { stdout, stderr, status: child.signalCode ?? child.exitCode ?? -1 };
 }
@@ -77,7 +81,15 @@ export interface Transcript extends RtOptions {
 }
 
 /** Runs `rt` in a fresh project. Output that is not mentioned must be empty; `$PROJECT` stands for the project's path. */
-export async function expectRt({ files = {}, executable = [], in: folder = ".", stdout = "", stderr = "", status = 0, ...options }: Transcript): Promise<void> {
+export async function expectRt({
+  files = {},
+  executable = [],
+  in: folder = ".",
+  stdout = "",
+  stderr = "",
+  status = 0,
+  ...options
+}: Transcript): Promise<void> {
   await using project = await createProject(files, executable);
   const place = (text: string) => text.replaceAll("$PROJECT", project.path);
   const args = options.args?.map(place);

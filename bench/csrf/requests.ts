@@ -1,0 +1,115 @@
+// Requests per second of a form server that checks and issues a token per request, against the same server
+// that does neither. Both run as processes of their own and are loaded in turn, in short batches, over
+// sockets that do nothing but send the next request when an answer is complete.
+import { join } from "node:path";
+import { RT } from "../../test/support/rt.ts";
+import type { Row } from "../row.ts";
+import { median } from "./sample.ts";
+
+const CONNECTIONS = 16;
+const BATCH = 4000;
+const ROUNDS = 31;
+const GOAL = 0.95;
+
+interface FormServer extends AsyncDisposable {
+  /** Answers per second over one batch. */
+  load(requests: number): Promise<number>;
+}
+
+async function openFormServer(program: string, mode: "tokens" | "plain"): Promise<FormServer> {
+  const child = Bun.spawn([program, join(import.meta.dir, "form-server.ts"), mode], { stderr: "inherit" });
+  const { value } = await child.stdout.getReader().read();
+  const { port, session, token } = JSON.parse(new TextDecoder().decode(value));
+  const body = `csrf=${token}&message=hello`;
+  const request = Buffer.from(
+    [
+      "POST / HTTP/1.1",
+      `host: 127.0.0.1:${port}`,
+      `cookie: session=${session}`,
+      "content-type: application/x-www-form-urlencoded",
+      `content-length: ${body.length}`,
+      "",
+      body,
+    ].join("\r\n"),
+  );
+  return {
+    async load(requests) {
+      let [sent, answered] = [0, 0];
+      let answerBytes = 0;
+      const { promise, resolve, reject } = Promise.withResolvers<void>();
+      const send = (socket: Bun.Socket<{ pending: number }>) => {
+        if (sent === requests) return;
+        sent++;
+        socket.write(request);
+      };
+      const sockets = await Promise.all(
+        Array.from({ length: CONNECTIONS }, () =>
+          Bun.connect<{ pending: number }>({
+            hostname: "127.0.0.1",
+            port,
+            data: { pending: 0 },
+            socket: {
+              data(socket, chunk) {
+                if (answerBytes === 0) {
+                  // Every answer has the same length; the first one, which is never split here, tells it.
+                  if (!chunk.subarray(0, 15).toString().startsWith("HTTP/1.1 200 OK")) {
+                    return reject(new Error(`The server answered ${chunk.subarray(0, 40)}`));
+                  }
+                  answerBytes = chunk.length;
+                }
+                socket.data.pending += chunk.length;
+                if (socket.data.pending < answerBytes) return;
+                socket.data.pending -= answerBytes;
+                answered++;
+                if (answered === requests) resolve();
+                else send(socket);
+              },
+              error: (_, error) => reject(error),
+              close: () => reject(new Error("The server closed a connection")),
+            },
+          }),
+        ),
+      );
+      const start = Bun.nanoseconds();
+      sockets.forEach(send);
+      await promise;
+      const seconds = (Bun.nanoseconds() - start) / 1e9;
+      for (const socket of sockets) socket.terminate();
+      return requests / seconds;
+    },
+    async [Symbol.asyncDispose]() {
+      child.kill();
+      await child.exited;
+    },
+  };
+}
+
+/** The compiled program's server, or another program's. */
+export async function measure(program = RT): Promise<Row[]> {
+  await using withTokens = await openFormServer(program, "tokens");
+  await using without = await openFormServer(program, "plain");
+  await withTokens.load(BATCH * 3);
+  await without.load(BATCH * 3);
+  const [guarded, plain]: [number[], number[]] = [[], []];
+  for (let round = 0; round < ROUNDS; round++) {
+    const takeGuarded = async () => guarded.push(await withTokens.load(BATCH));
+    const takePlain = async () => plain.push(await without.load(BATCH));
+    for (const take of round % 2 ? [takeGuarded, takePlain] : [takePlain, takeGuarded]) await take();
+  }
+  const ratio = median(guarded.map((rate, round) => rate / plain[round]!));
+  return [
+    {
+      figure: "Form server, a token checked and issued per request",
+      ours: `${Math.round(median(guarded))} requests/s`,
+      peer: `without ${Math.round(median(plain))} requests/s`,
+      ratio,
+      goal: `>= ${GOAL}`,
+      met: ratio >= GOAL,
+    },
+  ];
+}
+
+if (import.meta.main) {
+  // The program to serve with: `bun bench/csrf/requests.ts [program]`, the compiled one unless named.
+  console.table((await measure(process.argv[2])).map((row) => ({ ...row, ratio: row.ratio.toFixed(3) })));
+}

@@ -1,0 +1,64 @@
+// D-Bus server addresses, as the specification's "Server Addresses" writes them, reduced to what can lead
+// to a session bus: sockets of the unix family. A list is tried from left to right.
+//
+//   unix:path=/run/user/1000/bus   unix:abstract=/tmp/dbus-x,guid=...   unix:runtime=yes   a;b;c
+//
+// Without an address the bus is looked for where systemd puts it, `$XDG_RUNTIME_DIR/bus`.
+
+export interface Endpoint {
+  /** The entry as it was written, for messages. */
+  readonly label: string;
+  /** What connect(2) takes: a path, or a NUL byte and the abstract name. */
+  readonly path: string;
+}
+
+type Environment = Record<string, string | undefined>;
+
+/** The session bus's address list for this environment. */
+export function sessionBusAddress(env: Environment, uid: number): string {
+  return env.DBUS_SESSION_BUS_ADDRESS || `unix:path=${escapeValue(`${runtimeDirectory(env, uid)}/bus`)}`;
+}
+
+/** The endpoints of an address list, without the entries that cannot be used. */
+export function parseAddresses(list: string, env: Environment, uid: number): Endpoint[] {
+  const endpoints: Endpoint[] = [];
+  for (const label of list.split(";")) {
+    const path = label.startsWith("unix:")
+      ? socketPath(parseParameters(label.slice(5)), env, uid)
+      : undefined;
+    if (path !== undefined) endpoints.push({ label, path });
+  }
+  return endpoints;
+}
+
+function socketPath(parameters: Map<string, string>, env: Environment, uid: number): string | undefined {
+  const abstract = parameters.get("abstract");
+  if (abstract !== undefined) return `\0${abstract}`;
+  if (parameters.get("runtime") === "yes") return `${runtimeDirectory(env, uid)}/bus`;
+  return parameters.get("path");
+}
+
+function parseParameters(text: string): Map<string, string> {
+  const parameters = new Map<string, string>();
+  for (const pair of text.split(",")) {
+    const equals = pair.indexOf("=");
+    if (equals > 0) parameters.set(pair.slice(0, equals), unescapeValue(pair.slice(equals + 1)));
+  }
+  return parameters;
+}
+
+function runtimeDirectory(env: Environment, uid: number): string {
+  return env.XDG_RUNTIME_DIR || `/run/user/${uid}`;
+}
+
+function unescapeValue(value: string): string {
+  try {
+    return decodeURIComponent(value);
+  } catch {
+    return value; // a stray % or bytes that are no UTF-8: nothing better than as written
+  }
+}
+
+function escapeValue(path: string): string {
+  return encodeURIComponent(path).replaceAll("%2F", "/");
+}

@@ -1,0 +1,78 @@
+// What lives as long as one connection to the secret service: the bus, the session, the dialogs and what
+// was learnt about the service. Opening waits for nothing; the first calls leave together with the greeting.
+import { parseAddresses, sessionBusAddress } from "./address.ts";
+import { Bus, BusFailure, MACHINE_TIMEOUT } from "./bus.ts";
+import { helloMessage, readAliasMessage } from "./opening.ts";
+import { Prompts } from "./prompts.ts";
+import { openSession, type Session } from "./session.ts";
+
+/** Milliseconds, connecting included. */
+const HELLO_TIMEOUT = 5_000;
+
+export interface Connection {
+  readonly bus: Bus;
+  readonly prompts: Prompts;
+  session: Promise<Session>;
+  /** Object path of the default collection as last read, "/" without one. */
+  defaultCollection: Promise<string>;
+  /** The Unlock call that is under way, with its dialog. */
+  unlocking: Promise<void> | undefined;
+  /** The items that were last read, by service and name: `get` asks for them while it searches. */
+  readonly lastItems: Map<string, string>;
+}
+
+/** Starts to connect to the session bus that the environment names now. */
+export function openConnection(): Connection {
+  const { env } = process;
+  const uid = process.getuid!();
+  const address = sessionBusAddress(env, uid);
+  const bus = new Bus(parseAddresses(address, env, uid), address, uid);
+  bus.callPrepared(helloMessage(), "Hello", HELLO_TIMEOUT).catch((error) => {
+    if (!isTimeout(error)) return;
+    bus.close(
+      new BusFailure(
+        "timeout",
+        `The session bus at ${address} did not answer within ${HELLO_TIMEOUT / 1000} seconds`,
+      ),
+    );
+  });
+  // A cheap call has to come first: gnome-keyring 50 ends itself when that is OpenSession.
+  const defaultCollection = readDefaultCollection(bus);
+  // Nobody is asked anything by it, so its silence is the service's.
+  defaultCollection.catch((error) => {
+    if (isTimeout(error)) bus.close(error);
+  });
+  const connection = {
+    bus,
+    prompts: new Prompts(bus),
+    defaultCollection,
+    unlocking: undefined,
+    lastItems: new Map(),
+  };
+  return { ...connection, session: startSession(bus) };
+}
+
+/** For a service that has restarted and forgotten the session; does so once for all who notice. */
+export function renewSession(connection: Connection, stale: Promise<Session>): void {
+  if (connection.session !== stale) return;
+  connection.defaultCollection = readDefaultCollection(connection.bus);
+  connection.session = startSession(connection.bus);
+}
+
+export function readDefaultCollection(bus: Bus): Promise<string> {
+  const path = bus
+    .callPrepared(readAliasMessage(), "ReadAlias", MACHINE_TIMEOUT)
+    .then((body) => body[0] as string);
+  path.catch(() => {}); // told to those who await it
+  return path;
+}
+
+function startSession(bus: Bus): Promise<Session> {
+  const session = openSession(bus);
+  session.catch(() => {}); // told to those who await it
+  return session;
+}
+
+function isTimeout(error: unknown): error is BusFailure {
+  return error instanceof BusFailure && error.kind === "timeout";
+}

@@ -1,0 +1,10 @@
+// Names of the Secret Service API (freedesktop.org, draft 0.2) that more than one file needs.
+export const SERVICE_NAME = "org.freedesktop.secrets";
+export const SERVICE_PATH = "/org/freedesktop/secrets";
+export const SERVICE_INTERFACE = "org.freedesktop.Secret.Service";
+export const COLLECTION_INTERFACE = "org.freedesktop.Secret.Collection";
+export const ITEM_INTERFACE = "org.freedesktop.Secret.Item";
+export const PROMPT_INTERFACE = "org.freedesktop.Secret.Prompt";
+/** "No object" where the API answers with an object path. */
+export const NO_OBJECT = "/";
+export const DH_ALGORITHM = "dh-ietf1024-sha256-aes128-cbc-pkcs7";

@@ -1,0 +1,111 @@
+// Prompts of the Secret Service API: a person is asked through the service's own dialog.
+//
+// One at a time in this process: of twenty that gnome-keyring was asked for at once, one completed. And
+// `Dismiss` is never called, since it ends gnome-keyring; a dialog goes away with our connection.
+import { ProviderFailure } from "../secret-provider.ts";
+import { type Bus, BusFailure, PERSON_TIMEOUT, type Signal } from "./bus.ts";
+import { NO_OBJECT, PROMPT_INTERFACE, SERVICE_NAME } from "./names.ts";
+
+const BUS_NAME = "org.freedesktop.DBus";
+
+interface Shown {
+  path: string;
+  complete(isDismissed: boolean): void;
+  abandon(failure: BusFailure): void;
+}
+
+export class Prompts {
+  readonly #bus: Bus;
+  #isWatching = false;
+  #shown: Shown | undefined;
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(bus: Bus) {
+    this.#bus = bus;
+    bus.onSignal = (signal) => this.#receive(signal);
+  }
+
+  /**
+   * Shows the prompt at `path`, after those before it, and waits for its end; nothing for the path "/".
+   * Rejects with CANCELED when the person declines, with LOCKED when nobody could be asked, with TIMEOUT
+   * after `timeout` milliseconds, two minutes at least.
+   */
+  show(path: string, timeout: number): Promise<void> {
+    if (path === NO_OBJECT) return Promise.resolve();
+    const shown = this.#last.then(() => this.#show(path, Math.max(timeout, PERSON_TIMEOUT)));
+    this.#last = shown.catch(() => {});
+    return shown;
+  }
+
+  async #show(path: string, timeout: number): Promise<void> {
+    this.#watch();
+    const { promise, resolve, reject } = Promise.withResolvers<boolean>();
+    promise.catch(() => {}); // it may reject while Prompt is still being called
+    this.#shown = { path, complete: resolve, abandon: reject };
+    const expire = () =>
+      reject(
+        new ProviderFailure(
+          "TIMEOUT",
+          "Nobody answered the keyring's dialog; unlock the keyring and try again",
+        ),
+      );
+    const timer = setTimeout(expire, timeout);
+    timer.unref();
+    this.#bus.onClose = () =>
+      reject(new BusFailure("closed", "The session bus went away while a dialog was open"));
+    try {
+      await this.#bus.call(
+        {
+          destination: SERVICE_NAME,
+          path,
+          interface: PROMPT_INTERFACE,
+          member: "Prompt",
+          signature: "s",
+          body: [""],
+        },
+        timeout,
+      );
+      if (await promise) throw dismissal();
+    } finally {
+      clearTimeout(timer);
+      this.#shown = undefined;
+    }
+  }
+
+  #watch(): void {
+    if (this.#isWatching) return;
+    this.#isWatching = true;
+    const rules = [
+      `type='signal',sender='${SERVICE_NAME}',interface='${PROMPT_INTERFACE}',member='Completed'`,
+      `type='signal',sender='${BUS_NAME}',interface='${BUS_NAME}',member='NameOwnerChanged',arg0='${SERVICE_NAME}'`,
+    ];
+    for (const rule of rules) {
+      const call = {
+        destination: BUS_NAME,
+        path: "/org/freedesktop/DBus",
+        interface: BUS_NAME,
+        member: "AddMatch",
+      };
+      this.#bus.call({ ...call, signature: "s", body: [rule] }).catch(() => {}); // then the prompt times out
+    }
+  }
+
+  #receive({ path, interface: from, member, body }: Signal): void {
+    if (from === PROMPT_INTERFACE && member === "Completed" && path === this.#shown?.path)
+      this.#shown.complete(body[0] === true);
+    const hasGone =
+      from === BUS_NAME && member === "NameOwnerChanged" && body[0] === SERVICE_NAME && body[1] !== "";
+    if (hasGone)
+      this.#shown?.abandon(new BusFailure("closed", "The secret service ended while a dialog was open"));
+  }
+}
+
+/** Without a display the service dismisses its own prompt at once: nobody has declined anything. */
+function dismissal(): ProviderFailure {
+  if (process.env.DISPLAY || process.env.WAYLAND_DISPLAY)
+    return new ProviderFailure("CANCELED", "The keyring's dialog was dismissed");
+  return new ProviderFailure(
+    "LOCKED",
+    "The keyring needs a password or a decision and there is no display to ask on; unlock it from a desktop session or with gnome-keyring-daemon --unlock",
+  );
+}

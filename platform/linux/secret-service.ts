@@ -1,0 +1,147 @@
+// Credentials in the desktop's keyring, over the Secret Service API (freedesktop.org, draft 0.2): GNOME
+// Keyring, KWallet, KeePassXC.
+//
+// (service, name) becomes an item with the attributes `service` and `account`, the layout of secret-tool's
+// examples and of keytar, and with Bun's schema, so that Bun.secrets finds it; its label is "service/name".
+//
+// What is kept here, whatever the service does (items.ts has the steps of an operation):
+// - operations on one pair run in the order in which they were called;
+// - an operation outlives one death of the bus or the service, and an item or session that vanishes;
+// - it ends when its caller's patience ends, and its dialog with it;
+// - the process stays until the last operation has ended, and an idle connection does not keep it.
+import { type OperationOptions, ProviderFailure, type SecretProvider } from "../secret-provider.ts";
+import { PERSON_TIMEOUT } from "./bus.ts";
+import { type Connection, openConnection, readDefaultCollection, renewSession } from "./connection.ts";
+import { isInterrupted, isNoSession, isVanished, toProviderFailure } from "./failures.ts";
+import { deleteItems, getSecret, type Operation, setSecret } from "./items.ts";
+
+/** How often an operation starts again because something vanished under it. */
+const MAX_ATTEMPTS = 5;
+const MAX_TIMER = 2 ** 31 - 1;
+
+export function openSecretService(): SecretProvider {
+  return new SecretService();
+}
+
+class SecretService implements SecretProvider {
+  #connection: Connection | undefined;
+  /** The last operation under way for each pair. */
+  readonly #turns = new Map<string, Promise<void>>();
+
+  get(service: string, name: string, options?: OperationOptions): Promise<Uint8Array | null> {
+    return this.#perform(service, name, options, getSecret);
+  }
+
+  set(service: string, name: string, value: Uint8Array, options?: OperationOptions): Promise<void> {
+    return this.#perform(service, name, options, (operation) => setSecret(operation, value));
+  }
+
+  delete(service: string, name: string, options?: OperationOptions): Promise<boolean> {
+    let wasInterrupted = false;
+    return this.#perform(service, name, options, async (operation) => {
+      try {
+        // An attempt whose answer was lost may have removed what the next one no longer finds.
+        return (await deleteItems(operation)) || wasInterrupted;
+      } catch (error) {
+        wasInterrupted ||= isInterrupted(error) || isVanished(error);
+        throw error;
+      }
+    });
+  }
+
+  async #perform<T>(
+    service: string,
+    name: string,
+    { signal, timeout }: OperationOptions = {},
+    attempt: (operation: Operation) => Promise<T>,
+  ): Promise<T> {
+    signal?.throwIfAborted();
+    const connection = this.#connect();
+    const patience = timeout ?? PERSON_TIMEOUT;
+    const operation: Operation = { service, name, patience, connection, isOver: false, isPrompting: false };
+    connection.bus.hold();
+    try {
+      const done = this.#inTurn(`${service}\0${name}`, () => this.#attempt(operation, attempt));
+      return await (signal || timeout !== undefined ? orGiveUp(done, signal, timeout) : done);
+    } catch (error) {
+      throw toProviderFailure(error);
+    } finally {
+      operation.isOver = true;
+      if (operation.isPrompting) this.#retire(operation.connection);
+      connection.bus.release();
+    }
+  }
+
+  /** Starts `task` when those before it under the same key have ended. */
+  #inTurn<T>(key: string, task: () => Promise<T>): Promise<T> {
+    const before = this.#turns.get(key);
+    const done = before ? before.then(task) : task();
+    const leave = () => {
+      if (this.#turns.get(key) === turn) this.#turns.delete(key);
+    };
+    const turn = done.then(leave, leave);
+    this.#turns.set(key, turn);
+    return done;
+  }
+
+  async #attempt<T>(operation: Operation, attempt: (operation: Operation) => Promise<T>): Promise<T> {
+    let hasReconnected = false;
+    for (let count = 1; ; count++) {
+      if (operation.isOver) throw new ProviderFailure("CANCELED", "The operation was given up");
+      const connection = this.#connect();
+      const { session } = connection;
+      operation.connection = connection;
+      connection.bus.hold();
+      try {
+        return await attempt(operation);
+      } catch (error) {
+        if (operation.isOver || count === MAX_ATTEMPTS) throw error;
+        if (isNoSession(error)) renewSession(connection, session);
+        else if (isVanished(error)) connection.defaultCollection = readDefaultCollection(connection.bus);
+        else if (isInterrupted(error) && !hasReconnected) {
+          hasReconnected = true;
+          this.#retire(connection);
+        } else throw error;
+      } finally {
+        connection.bus.release();
+      }
+    }
+  }
+
+  #connect(): Connection {
+    if (!this.#connection?.bus.isUsable) this.#connection = openConnection();
+    return this.#connection;
+  }
+
+  /** Leaves a connection, and with it a dialog, to those who still wait on it. */
+  #retire(connection: Connection): void {
+    if (this.#connection === connection) this.#connection = undefined;
+    connection.bus.closeWhenReleased();
+  }
+}
+
+/** Rejects when the caller's patience ends before `done` settles. */
+async function orGiveUp<T>(
+  done: Promise<T>,
+  signal: AbortSignal | undefined,
+  timeout: number | undefined,
+): Promise<T> {
+  done.catch(() => {}); // nobody may be left to hear it
+  const { promise, reject } = Promise.withResolvers<never>();
+  const abort = () => reject(signal!.reason);
+  const expire = () =>
+    reject(
+      new ProviderFailure(
+        "TIMEOUT",
+        `The secret service did not finish within ${timeout} milliseconds; look for its dialog, then try again`,
+      ),
+    );
+  const timer = timeout === undefined ? undefined : setTimeout(expire, Math.min(timeout, MAX_TIMER));
+  signal?.addEventListener("abort", abort);
+  try {
+    return await Promise.race([done, promise]);
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener("abort", abort);
+  }
+}

@@ -1,0 +1,146 @@
+// The session of the Secret Service API in which secret values travel between the service and us.
+//
+// `dh-ietf1024-sha256-aes128-cbc-pkcs7`: an ephemeral Diffie-Hellman key over the second Oakley group, HKDF
+// with SHA-256 and neither salt nor info for the AES key, a fresh IV per value. A service that cannot do it
+// gets `plain`, as the specification asks; the value is then protected by the bus alone.
+//
+// The group is small by today's measure; what encryption buys here is that no copy of a value is left in the
+// buffers of the bus, the kernel and this process. BigInt does the arithmetic: node:crypto needs 3 ms to
+// load and 57 ms to check the prime.
+import { type Bus, BusFailure, MACHINE_TIMEOUT } from "./bus.ts";
+import { SERVICE_INTERFACE, SERVICE_NAME, SERVICE_PATH } from "./names.ts";
+import { openSessionMessage, PUBLIC_KEY_SIZE } from "./opening.ts";
+
+const KEY_SIZE = 16;
+/** 256 bits are twice what the group's strength calls for. */
+const PRIVATE_KEY_SIZE = 32;
+const PRIME = BigInt(
+  "0xFFFFFFFFFFFFFFFFC90FDAA22168C234C4C6628B80DC1CD129024E088A67CC74020BBEA63B139B22514A08798E3404DD" +
+    "EF9519B3CD3A431B302B0A6DF25F14374FE1356D6D51C245E485B576625E7EC6F44C42E9A637ED6B0BFF5CB6F406B7ED" +
+    "EE386BFB5A899FA5AE9F24117C4B1FE649286651ECE65381FFFFFFFFFFFFFFFF",
+);
+
+/** The structure `(oayays)`: session, parameters, value, content type. */
+export type Secret = [string, Uint8Array, Uint8Array, string];
+
+export interface Session {
+  readonly path: string;
+  /** Undefined in a plain session. */
+  readonly key: CryptoKey | undefined;
+}
+
+/** Errors after which another algorithm cannot help: there is nobody to talk to. */
+const IS_ABSENT = /\.(ServiceUnknown|NoReply|NameHasNoOwner|Spawn\.\w+|AccessDenied|Disconnected|TimedOut)$/;
+
+/** Opens a session; rejects with a BusFailure. */
+export async function openSession(bus: Bus): Promise<Session> {
+  const privateKey = toBigInt(crypto.getRandomValues(new Uint8Array(PRIVATE_KEY_SIZE)));
+  const publicKey = toBytes(power(2n, privateKey));
+  try {
+    const opened = bus.callPrepared(openSessionMessage(publicKey), "OpenSession", MACHINE_TIMEOUT);
+    void crypto.subtle.digest("SHA-256", new Uint8Array(0)); // starts the engine's thread while the service computes
+    const [output, path] = (await opened) as [{ value: Uint8Array }, string];
+    const theirs = toBigInt(output.value);
+    if (theirs <= 1n || theirs >= PRIME - 1n)
+      throw new BusFailure("answered", "The secret service sent an unusable public key");
+    return { path, key: await deriveKey(toBytes(power(theirs, privateKey))) };
+  } catch (error) {
+    const isRefused =
+      error instanceof BusFailure &&
+      error.kind === "answered" &&
+      error.native &&
+      !IS_ABSENT.test(error.native);
+    if (!isRefused) throw error;
+  }
+  const { Variant } = await import("./codec.ts");
+  const service = { destination: SERVICE_NAME, path: SERVICE_PATH, interface: SERVICE_INTERFACE };
+  const call = { ...service, member: "OpenSession", signature: "sv", body: ["plain", new Variant("s", "")] };
+  const [, path] = (await bus.call(call)) as [unknown, string];
+  return { path, key: undefined };
+}
+
+/** HKDF-SHA-256 with an empty salt and no info; one block is enough. Zeroes what it is given. */
+async function deriveKey(shared: Uint8Array): Promise<CryptoKey> {
+  const extracted = hmac(new Uint8Array(32), shared);
+  const expanded = hmac(extracted, Uint8Array.of(1));
+  const key = await crypto.subtle.importKey("raw", expanded.subarray(0, KEY_SIZE), "AES-CBC", false, [
+    "encrypt",
+    "decrypt",
+  ]);
+  for (const bytes of [shared, extracted, expanded]) bytes.fill(0);
+  return key;
+}
+
+function hmac(key: Uint8Array, data: Uint8Array): Uint8Array<ArrayBuffer> {
+  return new Uint8Array(new Bun.CryptoHasher("sha256", key).update(data).digest());
+}
+
+/** Marshals `prefix` and the value as a body that ends in `(oayays)` and `suffix`. `value` stays the caller's. */
+export async function encodeSecret(
+  session: Session,
+  value: Uint8Array,
+  prefix: Uint8Array,
+  suffix: Uint8Array,
+): Promise<Uint8Array> {
+  // KWallet ends a text at its first NUL and keeps other types whole.
+  const type = value.includes(0) ? "application/octet-stream" : "text/plain; charset=utf8";
+  const parameters = session.key ? crypto.getRandomValues(new Uint8Array(16)) : new Uint8Array(0);
+  const { marshall } = await import("./codec.ts");
+  const content = session.key ? await encrypt(session.key, parameters, value) : value;
+  const head = marshall("oay", [session.path, parameters]);
+  const tail = marshall("s", [type]);
+  const start = align(prefix.length, 8);
+  const lengthAt = align(start + head.length, 4);
+  const tailAt = align(lengthAt + 4 + content.length, 4);
+  const body = Buffer.alloc(tailAt + tail.length + suffixSize(tailAt + tail.length, suffix));
+  body.set(prefix);
+  body.set(head, start);
+  body.writeUInt32LE(content.length, lengthAt);
+  body.set(content, lengthAt + 4);
+  body.set(tail, tailAt);
+  body.set(suffix, body.length - suffix.length);
+  return body;
+}
+
+/** The value of a received structure, as a copy that is the caller's; the received bytes are zeroed. */
+export async function decodeSecret(session: Session, [, parameters, content]: Secret): Promise<Uint8Array> {
+  try {
+    if (!session.key) return Uint8Array.from(content);
+    const algorithm = { name: "AES-CBC", iv: Uint8Array.from(parameters) };
+    return new Uint8Array(await crypto.subtle.decrypt(algorithm, session.key, Uint8Array.from(content)));
+  } finally {
+    content.fill(0);
+  }
+}
+
+async function encrypt(key: CryptoKey, iv: Uint8Array<ArrayBuffer>, value: Uint8Array): Promise<Uint8Array> {
+  return new Uint8Array(
+    await crypto.subtle.encrypt({ name: "AES-CBC", iv }, key, value as Uint8Array<ArrayBuffer>),
+  );
+}
+
+function suffixSize(offset: number, suffix: Uint8Array): number {
+  return suffix.length === 0 ? 0 : align(offset, 4) - offset + suffix.length;
+}
+
+function align(offset: number, size: number): number {
+  return Math.ceil(offset / size) * size;
+}
+
+function power(base: bigint, exponent: bigint): bigint {
+  let result = 1n;
+  for (let square = base; exponent > 0n; exponent >>= 1n) {
+    if (exponent & 1n) result = (result * square) % PRIME;
+    square = (square * square) % PRIME;
+  }
+  return result;
+}
+
+function toBigInt(bytes: Uint8Array): bigint {
+  return BigInt(`0x${Buffer.from(bytes).toString("hex")}`);
+}
+
+/** Padded on the left: a shorter number is refused by KWallet and gives another key elsewhere. */
+function toBytes(value: bigint): Buffer {
+  return Buffer.from(value.toString(16).padStart(PUBLIC_KEY_SIZE * 2, "0"), "hex");
+}

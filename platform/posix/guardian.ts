@@ -1,0 +1,111 @@
+// Ends the children if rt itself is killed outright (SIGKILL, a crash), when no code of ours runs any more.
+//
+// One idle `sh` holds the reading end of a pipe. It is told which children live; when the pipe closes while
+// some do, it kills their trees. It leads its own session and ignores what a terminal sends, so it outlives
+// us in every case, and it ends with us when there is nothing to do.
+//
+// Surprising: it is written in the shell's language because every system has one and it needs two pages of
+// memory; a copy of rt would need twenty megabytes.
+import { FFIType, ptr } from "bun:ffi";
+import { openLibc } from "./libc.ts";
+
+const SCRIPT = `
+trap '' INT TERM HUP QUIT
+alive=' '
+while read -r what pid; do
+  case $what in
+    +) alive="$alive$pid " ;;
+    -) case $alive in *" $pid "*) alive="\${alive%%" $pid "*} \${alive#*" $pid "}" ;; esac ;;
+  esac
+done
+table() {
+  if [ -r /proc/self/stat ]; then
+    for file in /proc/[0-9]*/stat; do
+      IFS= read -r line 2>/dev/null <"$file" || continue
+      pid=\${line%% *}
+      set -- \${line##*) }
+      [ "$1" = Z ] || echo "$pid $2 $3 $4"
+    done 2>/dev/null
+  else
+    ps -axo pid=,ppid=,pgid=,pgid=
+  fi
+}
+for round in 1 2 3 4 5 6 7 8; do
+  case $alive in *[0-9]*) ;; *) exit ;; esac
+  processes=$(table)
+  doomed=$alive
+  before=
+  while [ "$before" != "$doomed" ]; do
+    before=$doomed
+    while read -r pid parent group session; do
+      case $doomed in *" $pid "*) continue ;; esac
+      case $doomed in *" $parent "*) doomed="$doomed$pid " ;; esac
+      case $alive in *" $group "* | *" $session "*) doomed="$doomed$pid " ;; esac
+    done <<END
+$processes
+END
+  done
+  for pid in $doomed; do kill -KILL "$pid" && killed=yes; done 2>/dev/null
+  [ "$killed" ] || exit
+  killed=
+done
+`;
+
+let channel: number | undefined;
+let libc: ReturnType<typeof openGuardianLibc> | undefined;
+
+function openGuardianLibc() {
+  return openLibc({
+    pipe: { args: [FFIType.ptr], returns: FFIType.i32 },
+    fcntl: { args: [FFIType.i32, FFIType.i32, FFIType.i32], returns: FFIType.i32 },
+    write: { args: [FFIType.i32, FFIType.ptr, FFIType.u64], returns: FFIType.i64_fast },
+    close: { args: [FFIType.i32], returns: FFIType.i32 },
+  }).functions;
+}
+
+/** From now on this child's tree dies with us. */
+export function guard(pid: number): void {
+  channel ??= startGuardian();
+  tell(`+ ${pid}\n`);
+}
+
+/** The child has ended; its number may be given to someone else. */
+export function release(pid: number): void {
+  tell(`- ${pid}\n`);
+}
+
+const encoder = new TextEncoder();
+
+function tell(line: string): void {
+  if (channel === undefined || channel < 0) return;
+  const bytes = encoder.encode(line);
+  libc?.write(channel, ptr(bytes), bytes.length);
+}
+
+/** -1 when there is none: without it everything works but this. */
+function startGuardian(): number {
+  libc = openGuardianLibc();
+  const pair = new Int32Array(2);
+  if (libc.pipe(ptr(pair)) !== 0) return -1;
+  const [reader = -1, writer = -1] = pair;
+  const F_SETFD = 2;
+  libc.fcntl(reader, F_SETFD, 1);
+  libc.fcntl(writer, F_SETFD, 1);
+  try {
+    const shell = Bun.spawn(["/bin/sh", "-c", SCRIPT, "rt-guardian"], {
+      cwd: "/",
+      env: { PATH: "/usr/bin:/bin" },
+      stdin: reader,
+      stdout: "ignore",
+      stderr: "ignore",
+      detached: true,
+    });
+    shell.unref();
+    return writer;
+  } catch {
+    libc.close(writer);
+    return -1;
+  } finally {
+    libc.close(reader);
+  }
+}

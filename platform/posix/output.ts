@@ -1,0 +1,83 @@
+// Writing to standard output and error without being held up by a slow reader: a signal must be answered
+// while `| less` waits for a key.
+//
+// Surprising: O_NONBLOCK belongs to the open file, which the shell and other programs share, so it must not
+// be set on descriptors 1 and 2. Linux can open the same pipe or terminal once more, with its own flags,
+// through /proc; elsewhere a pipe with room for PIPE_BUF bytes takes that many without waiting.
+import { FFIType, ptr } from "bun:ffi";
+import type { OutputOperations } from "../output-operations.ts";
+import { openLibc } from "./libc.ts";
+
+const IS_LINUX = process.platform === "linux";
+const O_WRONLY_NONBLOCK_CLOEXEC_NOCTTY = 0o1 | 0o4000 | 0o2000000 | 0o400;
+const POLLOUT = 4;
+const EINTR = 4;
+const EAGAIN = IS_LINUX ? 11 : 35;
+const EPIPE = 32;
+const PIPE_BUF = IS_LINUX ? 4096 : 512;
+const CODES: Readonly<Record<number, string>> = {
+  5: "EIO",
+  9: "EBADF",
+  27: "EFBIG",
+  28: "ENOSPC",
+  [EPIPE]: "EPIPE",
+};
+
+const { functions: libc, errno } = openLibc({
+  open: { args: [FFIType.ptr, FFIType.i32], returns: FFIType.i32 },
+  write: { args: [FFIType.i32, FFIType.ptr, FFIType.u64], returns: FFIType.i64_fast },
+  poll: { args: [FFIType.ptr, FFIType.u64, FFIType.i32], returns: FFIType.i32 },
+});
+
+interface Target {
+  readonly descriptor: number;
+  /** False when a write of more than PIPE_BUF bytes could wait. */
+  readonly isNonBlocking: boolean;
+}
+
+const targets: Partial<Record<1 | 2, Target>> = {};
+
+function target(descriptor: 1 | 2): Target {
+  return (targets[descriptor] ??= openTarget(descriptor));
+}
+
+function openTarget(descriptor: 1 | 2): Target {
+  const status = process.getBuiltinModule("node:fs").fstatSync(descriptor, { throwIfNoEntry: false });
+  if (status?.isFile()) return { descriptor, isNonBlocking: true }; // files never wait
+  if (IS_LINUX && (status?.isFIFO() || status?.isCharacterDevice())) {
+    const path = new TextEncoder().encode(`/proc/self/fd/${descriptor}\0`);
+    const again = libc.open(ptr(path), O_WRONLY_NONBLOCK_CLOEXEC_NOCTTY);
+    if (again >= 0) return { descriptor: again, isNonBlocking: true };
+  }
+  return { descriptor, isNonBlocking: false };
+}
+
+// struct pollfd { int fd; short events; short revents; }
+const pollEntry = new DataView(new ArrayBuffer(8));
+
+/** Whether there is something to be written or to be learned (an error). */
+function isReady(descriptor: number, milliseconds: number): boolean {
+  pollEntry.setInt32(0, descriptor, true);
+  pollEntry.setInt16(4, POLLOUT, true);
+  return libc.poll(ptr(pollEntry), 1, milliseconds) > 0;
+}
+
+export const writeSome: OutputOperations["writeSome"] = (descriptor, bytes) => {
+  if (bytes.length === 0) return 0;
+  const { descriptor: actual, isNonBlocking } = target(descriptor);
+  if (!isNonBlocking && !isReady(actual, 0)) return 0;
+  const length = isNonBlocking ? bytes.length : Math.min(bytes.length, PIPE_BUF);
+  const count = Number(libc.write(actual, ptr(bytes), length));
+  if (count >= 0) return count;
+  const failure = errno();
+  if (failure === EAGAIN || failure === EINTR) return 0;
+  const code = CODES[failure] ?? `errno ${failure}`;
+  throw Object.assign(
+    new Error(`Cannot write to standard ${descriptor === 1 ? "output" : "error"}: ${code}`),
+    { code },
+  );
+};
+
+export const awaitWritable: OutputOperations["awaitWritable"] = (descriptor, milliseconds) => {
+  isReady(target(descriptor).descriptor, milliseconds);
+};

@@ -1,0 +1,101 @@
+// The running processes, and which of them belong to a tree.
+//
+// Contract: a tree is everything in a session or group that one of its roots leads, and everything that
+// descends from those. Zombies do not count: nothing can be done to them.
+import { readdirSync, readFileSync, readlinkSync } from "node:fs";
+
+export interface ProcessEntry {
+  readonly pid: number;
+  readonly parent: number;
+  readonly group: number;
+  readonly session: number;
+}
+
+export interface TreeRoot {
+  readonly pid: number;
+  /** False for a child in our own session: then only descent counts. */
+  readonly ownsSession: boolean;
+}
+
+export function listProcesses(): ProcessEntry[] {
+  return process.platform === "linux" ? readProc() : askPs();
+}
+
+function readProc(): ProcessEntry[] {
+  const entries: ProcessEntry[] = [];
+  for (const name of readdirSync("/proc")) {
+    if (!/^\d/.test(name)) continue;
+    try {
+      const stat = readFileSync(`/proc/${name}/stat`, "latin1");
+      // The command stands in parentheses and may contain anything, spaces and parentheses included.
+      const [state, parent, group, session] = stat.slice(stat.lastIndexOf(")") + 2).split(" ", 4);
+      if (state === "Z" || state === "X") continue;
+      entries.push({
+        pid: Number(name),
+        parent: Number(parent),
+        group: Number(group),
+        session: Number(session),
+      });
+    } catch {
+      // It ended while we read.
+    }
+  }
+  return entries;
+}
+
+/** macOS: `ps` shows no usable session, so the group stands for it. */
+function askPs(): ProcessEntry[] {
+  const { stdout } = Bun.spawnSync(["ps", "-axo", "pid=,ppid=,pgid=,stat="], {
+    stdin: "ignore",
+    stderr: "ignore",
+  });
+  return stdout
+    .toString()
+    .split("\n")
+    .map((line) => line.trim().split(/\s+/))
+    .filter(([pid, , , state]) => pid && !state?.startsWith("Z"))
+    .map(([pid, parent, group]) => ({
+      pid: Number(pid),
+      parent: Number(parent),
+      group: Number(group),
+      session: Number(group),
+    }));
+}
+
+/**
+ * With `relay`, the path of a program that passes signals on to its own children, what such a program has
+ * put into another session is left out.
+ */
+export function selectTrees(
+  processes: readonly ProcessEntry[],
+  roots: readonly TreeRoot[],
+  relay: string | null,
+): ProcessEntry[] {
+  const sessions = new Set(roots.flatMap(({ pid, ownsSession }) => (ownsSession ? [pid] : [])));
+  const members = new Set(roots.map(({ pid }) => pid));
+  const byPid = new Map(processes.map((entry) => [entry.pid, entry]));
+  let grew = true;
+  while (grew) {
+    grew = false;
+    for (const { pid, parent, group, session } of processes) {
+      if (members.has(pid)) continue;
+      const isOurs = sessions.has(session) || sessions.has(group);
+      const isChild =
+        members.has(parent) &&
+        !(relay !== null && session !== byPid.get(parent)?.session && runs(parent, relay));
+      if (!isOurs && !isChild) continue;
+      members.add(pid);
+      grew = true;
+    }
+  }
+  return processes.filter(({ pid }) => members.has(pid));
+}
+
+function runs(pid: number, program: string): boolean {
+  if (process.platform !== "linux") return false;
+  try {
+    return readlinkSync(`/proc/${pid}/exe`) === program;
+  } catch {
+    return false;
+  }
+}

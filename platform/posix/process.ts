@@ -1,0 +1,107 @@
+// Starting programs on Linux and macOS.
+//
+// Why not `process.execve`: it closes every file descriptor above 2 (an inherited pipe, fork's channel, a
+// shell's `<(...)`) and takes the environment from JavaScript, where `.env` values and lossy decoding have
+// already happened. Here the pointers of the original environment are handed on untouched.
+//
+// Surprising: at start the engine marks the inherited descriptors close-on-exec and ignores SIGPIPE and
+// SIGXFSZ. Both would pass to the new program, so both are put back. In a non-relocatable executable libc's
+// own `environ` is a dead copy; the living one must be asked for by a look-up in the whole process.
+import { CString, type Pointer, ptr, read } from "bun:ffi";
+import type { ProcessOperations, ReplaceRequest } from "../process-operations.ts";
+import { encodeCString, findSymbol, lastError, libc } from "./libc.ts";
+
+const IGNORED_BY_ENGINE = { SIGPIPE: 13, SIGXFSZ: 25 };
+const F_GETFD = 1;
+/** Takes the close-on-exec mark away, without a variable argument (see libc.ts). */
+const FIONCLEX = process.platform === "darwin" ? 0x20006602 : 0x5450;
+/** Descriptors above this are not looked at; shells use 10 to 63 for process substitution. */
+const HIGHEST_DESCRIPTOR = 255;
+
+// The collector must not free what a C structure points to.
+const kept: ArrayBufferView[] = [];
+
+function cString(text: string): Pointer {
+  const bytes = encodeCString(text);
+  kept.push(bytes);
+  return ptr(bytes);
+}
+
+function pointerArray(pointers: readonly Pointer[]): Pointer {
+  const array = new BigUint64Array(pointers.length + 1);
+  for (const [index, pointer] of pointers.entries()) array[index] = BigInt(pointer);
+  kept.push(array);
+  return ptr(array);
+}
+
+/** The address of each `NAME=value` that this process was started with. */
+function originalEntries(): Pointer[] {
+  const entries: Pointer[] = [];
+  const variable = findSymbol("environ");
+  const list = variable && (read.ptr(variable, 0) as Pointer);
+  for (let offset = 0; list; offset += 8) {
+    const entry = read.ptr(list, offset) as Pointer;
+    if (!entry) break;
+    entries.push(entry);
+  }
+  return entries;
+}
+
+function splitEntry(entry: Pointer): [name: string, value: string] {
+  const text = new CString(entry).toString();
+  const equals = text.indexOf("=");
+  return equals < 0 ? [text, ""] : [text.slice(0, equals), text.slice(equals + 1)];
+}
+
+const ENGINE_SWITCH = "BUN_BE_BUN";
+
+function buildEnvironment(changes: ReplaceRequest["environment"], engine: boolean): Pointer {
+  const entries = originalEntries().filter((entry) => {
+    const [name] = splitEntry(entry);
+    return !Object.hasOwn(changes, name) && !(engine && name === ENGINE_SWITCH);
+  });
+  for (const [name, value] of Object.entries(changes)) {
+    if (value !== undefined) entries.push(cString(`${name}=${value}`));
+  }
+  if (engine) {
+    entries.unshift(cString(`${ENGINE_SWITCH}=1`));
+    entries.push(cString(`${ENGINE_SWITCH}=0`));
+  }
+  return pointerArray(entries);
+}
+
+/** Undoes the close-on-exec mark on what was inherited; what the engine opened itself is left marked. */
+function keepInheritedDescriptors(): void {
+  const link = new Uint8Array(64);
+  const decoder = new TextDecoder();
+  for (let descriptor = 3; descriptor <= HIGHEST_DESCRIPTOR; descriptor += 1) {
+    const flags = libc().fcntl(descriptor, F_GETFD);
+    if (flags <= 0) continue; // not open, or not marked
+    const length = Number(libc().readlink(cString(`/proc/self/fd/${descriptor}`), ptr(link), link.length));
+    const isEngines = length > 0 && decoder.decode(link.subarray(0, length)).startsWith("anon_inode:");
+    if (!isEngines) libc().ioctl(descriptor, FIONCLEX);
+  }
+}
+
+export const replace: ProcessOperations["replace"] = ({ program, argv, environment, engine = false }) => {
+  const path = cString(program);
+  const argumentList = pointerArray(argv.map(cString));
+  const environmentList = buildEnvironment(environment, engine);
+  keepInheritedDescriptors();
+  for (const signal of Object.values(IGNORED_BY_ENGINE)) libc().signal(signal, null);
+  libc().execve(path, argumentList, environmentList);
+  return lastError();
+};
+
+export const originalEnvironment: ProcessOperations["originalEnvironment"] = () => {
+  const result: Record<string, string> = {};
+  for (const entry of originalEntries()) {
+    const [name, value] = splitEntry(entry);
+    if (name !== "" && !Object.hasOwn(result, name)) result[name] = value;
+  }
+  return result;
+};
+
+export const isTerminal: ProcessOperations["isTerminal"] = (descriptor) => libc().isatty(descriptor) === 1;
+
+export const pathSeparator = ":";

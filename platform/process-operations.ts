@@ -1,0 +1,36 @@
+// What rt needs of an operating system to start programs; one module per system implements it.
+
+export interface ReplaceRequest {
+  /** Absolute path of the program. */
+  readonly program: string;
+  /** All arguments, argv[0] included. */
+  readonly argv: readonly string[];
+  /** Set or, with undefined, removed; everything else is what rt itself was started with. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** The engine's switches: see `replace`. */
+  readonly engine?: boolean;
+}
+
+export interface ProcessOperations {
+  /**
+   * Becomes another program: same process id, terminal, file descriptors and, but for the changes asked for,
+   * the environment that rt was started with (`.env` values are not passed on). Where the system cannot do
+   * that (Windows), starts it, waits and exits as it did.
+   *
+   * With `engine` the program is rt itself, started as the engine. Its switch must not leak into what the
+   * user's code starts later: libc's getenv sees the first entry of a name and the engine's own map the last,
+   * so the switch is on in the first entry and off in the last.
+   *
+   * Returns only when the system refused, with its error code (for example "ENOEXEC").
+   */
+  replace(request: ReplaceRequest): string;
+
+  /** The environment rt was started with, without what `.env` files added. */
+  originalEnvironment(): Record<string, string>;
+
+  /** Whether a file descriptor is a terminal. */
+  isTerminal(descriptor: number): boolean;
+
+  /** What separates the entries of PATH. */
+  readonly pathSeparator: ":" | ";";
+}

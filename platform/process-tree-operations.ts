@@ -1,0 +1,51 @@
+// What the scheduler needs of an operating system: children whose whole family can be ended.
+
+export interface ChildExit {
+  /** Meaningless when a signal ended the child. */
+  readonly code: number;
+  /** "SIGTERM" and so on; null for a normal exit. */
+  readonly signal: string | null;
+}
+
+/** A signal without a name (the real-time ones) is told as shells do, 128 above its number. */
+export function describeExit({ exitCode, signalCode }: Bun.Subprocess): ChildExit {
+  if (typeof signalCode === "number") return { code: 128 + signalCode, signal: null };
+  return { code: exitCode ?? 1, signal: signalCode };
+}
+
+export interface ChildRequest {
+  readonly argv: readonly string[];
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /**
+   * - "merged": standard output and error in one stream, in the order of the writes;
+   * - "separate": two streams;
+   * - "inherit": our own descriptors, our own process group (so that it may read the terminal).
+   */
+  readonly output: "merged" | "separate" | "inherit";
+  /** Whether the child reads our standard input; otherwise it finds it empty. */
+  readonly inheritStdin: boolean;
+  /** The bytes are only valid during the call; a promise holds back the next ones (of this child). */
+  onOutput(bytes: Uint8Array, isError: boolean): void | Promise<void>;
+}
+
+export interface Child {
+  readonly pid: number;
+  /** Settles after the last call of `onOutput`. Never rejects because of the child. */
+  readonly done: Promise<ChildExit>;
+}
+
+export type StopSignal = "SIGINT" | "SIGTERM" | "SIGHUP" | "SIGKILL";
+
+export interface ProcessTreeOperations {
+  /** Throws the system's error (`code` ENOENT, EACCES, EMFILE, ...). */
+  startChild(request: ChildRequest): Child;
+  /** Sends a signal to every process that these children started, whatever group it has moved to. */
+  signalTrees(children: readonly Child[], signal: StopSignal): void;
+  /** Whether any process of these trees is left. */
+  hasSurvivors(children: readonly Child[]): boolean;
+  /** How many children with piped output may run at once before file descriptors run out. */
+  childLimit(): number;
+  /** Whether a Ctrl-C in the terminal reaches an "inherit" child without our help. */
+  readonly terminalSignalsInherited: boolean;
+}

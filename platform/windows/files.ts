@@ -1,0 +1,18 @@
+// Reading small files at once, on Windows.
+import { closeSync, openSync, readFileSync, readSync } from "node:fs";
+import type { FileOperations } from "../file-operations.ts";
+
+export const readFile: FileOperations["readFile"] = (path, limit) => {
+  try {
+    if (limit === undefined) return readFileSync(path);
+    const descriptor = openSync(path, "r");
+    try {
+      const buffer = new Uint8Array(limit);
+      return buffer.subarray(0, readSync(descriptor, buffer, 0, limit, 0));
+    } finally {
+      closeSync(descriptor);
+    }
+  } catch (error) {
+    return (error as { code?: string }).code ?? "EIO";
+  }
+};

@@ -1,0 +1,16 @@
+// Writing to standard output and error on Windows: consoles and pipes there take whole buffers.
+import { writeSync } from "node:fs";
+import type { OutputOperations } from "../output-operations.ts";
+
+export const writeSome: OutputOperations["writeSome"] = (descriptor, bytes) => {
+  try {
+    return writeSync(descriptor, bytes);
+  } catch (error) {
+    const { code } = error as { code?: string };
+    if (code === "EAGAIN") return 0;
+    throw code === "EOF" ? Object.assign(new Error("broken pipe"), { code: "EPIPE" }) : error;
+  }
+};
+
+export const awaitWritable: OutputOperations["awaitWritable"] = (_descriptor, milliseconds) =>
+  Bun.sleepSync(milliseconds);

@@ -1,0 +1,37 @@
+// Starting programs on Windows, which cannot replace a process: the child shares the console, rt waits and
+// exits with its code.
+//
+// Surprising: console signals (Ctrl-C) reach the child by themselves, since it is attached to the same
+// console; rt must only not die before it.
+import type { ProcessOperations } from "../process-operations.ts";
+
+export const replace: ProcessOperations["replace"] = ({ program, argv, environment, engine = false }) => {
+  const env: Record<string, string> = originalEnvironment();
+  for (const [name, value] of Object.entries(environment)) {
+    if (value === undefined) delete env[name];
+    else env[name] = value;
+  }
+  if (engine) env.BUN_BE_BUN = "1";
+  process.on("SIGINT", () => {});
+  try {
+    const child = Bun.spawnSync([program, ...argv.slice(1)], {
+      env,
+      stdin: "inherit",
+      stdout: "inherit",
+      stderr: "inherit",
+    });
+    process.exit(child.exitCode ?? 1);
+  } catch (error) {
+    return (error as { code?: string }).code ?? "EXEC";
+  }
+};
+
+export const originalEnvironment: ProcessOperations["originalEnvironment"] = () =>
+  Object.fromEntries(
+    Object.entries(process.env).filter((entry): entry is [string, string] => entry[1] !== undefined),
+  );
+
+export const isTerminal: ProcessOperations["isTerminal"] = (descriptor) =>
+  process.getBuiltinModule("node:tty").isatty(descriptor);
+
+export const pathSeparator = ";";

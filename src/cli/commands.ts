@@ -1,0 +1,55 @@
+// The built-in commands: the one list that parsing, help and completions read.
+//
+// Contract (specification, "Script runner command line"): a built-in command takes precedence over a script
+// of the same name. `by` says who carries it out: `run` the runner, `rt` a module of ours, `engine` the
+// engine's own tool, so that one download is enough to work with a project.
+
+export interface Command {
+  readonly by: "run" | "rt" | "engine";
+  readonly help: string;
+  readonly usage?: string;
+}
+
+export const COMMANDS: Readonly<Record<string, Command>> = {
+  // No prototype: a script called "constructor" is a script.
+  __proto__: null as never,
+  run: {
+    by: "run",
+    usage: "[options] <file|script|binary|command|-> [args]",
+    help: "Run a file, a script, a binary, a command or standard input",
+  },
+  help: { by: "rt", usage: "[command]", help: "Show this help, or a command's" },
+  types: { by: "rt", help: "Print a .d.ts that declares `rt`" },
+  secrets: {
+    by: "rt",
+    usage: "get|set|delete <service> <name>",
+    help: "Read and write the credential store",
+  },
+  test: { by: "engine", usage: "[patterns]", help: "Run tests" },
+  check: { by: "engine", usage: "[files]", help: "Type check a project" },
+  fmt: { by: "engine", usage: "[files]", help: "Format files" },
+  build: { by: "engine", usage: "<entry points>", help: "Bundle files" },
+  x: { by: "engine", usage: "<binary> [args]", help: "Run a package's binary, installing it if needed" },
+  repl: { by: "engine", help: "Start a REPL" },
+  exec: { by: "engine", usage: "<command>", help: "Run a shell command in the built-in shell" },
+  install: { by: "engine", help: "Install dependencies" },
+  i: { by: "engine", help: "Alias of install" },
+  add: { by: "engine", usage: "<package>", help: "Add a dependency" },
+  a: { by: "engine", help: "Alias of add" },
+  remove: { by: "engine", usage: "<package>", help: "Remove a dependency" },
+  rm: { by: "engine", help: "Alias of remove" },
+  update: { by: "engine", usage: "[package]", help: "Update dependencies" },
+  outdated: { by: "engine", help: "List outdated dependencies" },
+  audit: { by: "engine", help: "Check dependencies for known vulnerabilities" },
+  dedupe: { by: "engine", help: "Remove duplicate versions from the lockfile" },
+  prune: { by: "engine", help: "Remove packages that the lockfile does not list" },
+  link: { by: "engine", usage: "[package]", help: "Link a local package" },
+  unlink: { by: "engine", help: "Unlink a local package" },
+  publish: { by: "engine", help: "Publish a package" },
+  patch: { by: "engine", usage: "<package>", help: "Patch a dependency" },
+  pm: { by: "engine", usage: "<subcommand>", help: "Package manager utilities" },
+  info: { by: "engine", usage: "<package>", help: "Show a package's metadata" },
+  why: { by: "engine", usage: "<package>", help: "Explain why a package is installed" },
+  init: { by: "engine", help: "Start a project" },
+  create: { by: "engine", usage: "<template>", help: "Create a project from a template" },
+};

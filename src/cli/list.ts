@@ -1,0 +1,13 @@
+// `rt run` without a target: the scripts of the nearest package.json, with their commands and a count.
+import { findPackageJson, scriptNames, scriptOf } from "../workspace/package-json.ts";
+import { UsageError } from "./parse.ts";
+
+export function listScripts(cwd: string): string {
+  const located = findPackageJson(cwd);
+  if (!located) throw new UsageError("No package.json here or above", "name a file to run, or see rt --help");
+  const { manifest } = located;
+  const names = scriptNames(manifest);
+  const bold = (text: string) => (Bun.enableANSIColors ? `\x1b[1m${text}\x1b[0m` : text);
+  const entries = names.map((name) => `  $ rt run ${bold(name)}\n    ${scriptOf(manifest, name)}\n`);
+  return [`${bold("package.json scripts")} (${names.length} found):`, ...entries].join("\n").trimEnd();
+}

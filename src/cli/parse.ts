@@ -1,0 +1,142 @@
+// Splits a command line into what is rt's and what is the target's. Pure: strings in, an Invocation out.
+//
+// Contract (specification, "Script runner command line", rule 1): options stand right after `rt`, or after
+// `run`, and before the target; everything behind the target is the target's and is not looked at. An
+// option that the table does not know is an error here, not silence.
+//
+// Surprising: `-` is a target (standard input), and with -e or -p there is no target, so that every word
+// that is not an option belongs to the evaluated code.
+import { COMMANDS } from "./commands.ts";
+import { type Option, OPTIONS } from "./options.ts";
+
+export interface Given {
+  readonly option: Option;
+  /** Absent for a switch, and for an option with an optional value that was given none. */
+  readonly value?: string;
+}
+
+export interface Invocation {
+  readonly options: readonly Given[];
+  /** A built-in command, `run` included; absent for `rt <file or script>`. */
+  readonly command?: string;
+  /** A file, script, binary, command or "-". */
+  readonly target?: string;
+  readonly args: readonly string[];
+}
+
+/** The user's command line is wrong: one line that says what, one that says what to do. */
+export class UsageError extends Error {
+  override readonly name = "UsageError";
+  readonly hint: string | undefined;
+  /** The word that was not understood and what it could have been, for a suggestion. */
+  readonly unknown: { word: string; known: readonly string[] } | undefined;
+
+  constructor(message: string, hint?: string, unknown?: { word: string; known: readonly string[] }) {
+    super(message);
+    this.hint = hint;
+    this.unknown = unknown;
+  }
+}
+
+let optionsByFlag: Map<string, Option> | undefined;
+
+function findOption(flag: string): Option | undefined {
+  optionsByFlag ??= new Map(
+    OPTIONS.flatMap((option) => {
+      const long: [string, Option] = [`--${option.name}`, option];
+      return option.short === undefined ? [long] : [long, [`-${option.short}`, option]];
+    }),
+  );
+  return optionsByFlag.get(flag);
+}
+
+function checkValue(flag: string, option: Option, value: string): void {
+  const expected = option.value!;
+  if (expected.choices && !expected.choices.includes(value)) {
+    throw new UsageError(`${flag} cannot be "${value}"`, `use one of: ${expected.choices.join(", ")}`);
+  }
+  if (expected.kind === "number" && !/^\d+$/.test(value)) {
+    throw new UsageError(
+      `${flag} needs a whole number, not "${value}"`,
+      `for example ${flag}=${option.default ?? "1"}`,
+    );
+  }
+}
+
+/** Reads one option at `words[index]` and tells how many words it took. */
+function parseOption(words: readonly string[], index: number): { given: Given; width: number } {
+  const word = words[index]!;
+  const equals = word.startsWith("--") ? word.indexOf("=") : -1;
+  const flag = equals > 0 ? word.slice(0, equals) : word;
+  let inline = equals > 0 ? word.slice(equals + 1) : undefined;
+  let option = findOption(flag);
+  if (!option && !word.startsWith("--") && word.length > 2) {
+    option = findOption(word.slice(0, 2));
+    if (option && !option.value) option = undefined;
+    inline = word[2] === "=" ? word.slice(3) : word.slice(2);
+  }
+  if (!option) {
+    const known = OPTIONS.map(({ name }) => `--${name}`);
+    throw new UsageError(`Unknown option "${flag}"`, "rt --help lists the options", { word: flag, known });
+  }
+  const name = `--${option.name}`;
+  if (!option.value) {
+    if (inline !== undefined) throw new UsageError(`${name} takes no value`, `write it as ${name}`);
+    return { given: { option }, width: 1 };
+  }
+  if (inline === undefined && option.value.kind === "optional") return { given: { option }, width: 1 };
+  const value = inline ?? words[index + 1];
+  if (value === undefined)
+    throw new UsageError(`${name} needs a value`, `write it as ${name}=<${option.value.hint}>`);
+  if (option.value.kind !== "optional" || option.value.choices) checkValue(name, option, value);
+  return { given: { option, value }, width: inline === undefined ? 2 : 1 };
+}
+
+export function parseCommandLine(words: readonly string[]): Invocation {
+  const options: Given[] = [];
+  let command: string | undefined;
+  let index = 0;
+  let evaluates = false;
+  for (; index < words.length;) {
+    const word = words[index]!;
+    if (word === "--") {
+      index += 1;
+      break;
+    }
+    if (word.length > 1 && word.startsWith("-")) {
+      const { given, width } = parseOption(words, index);
+      options.push(given);
+      evaluates ||= given.option.name === "eval" || given.option.name === "print";
+      index += width;
+      continue;
+    }
+    if (evaluates) break;
+    if (command === undefined && word in COMMANDS) {
+      command = word;
+      index += 1;
+      // A tool reads the rest of the line itself.
+      if (COMMANDS[word]!.by !== "run") break;
+      continue;
+    }
+    break;
+  }
+  const rest = words.slice(index);
+  if (evaluates || (command !== undefined && COMMANDS[command]!.by !== "run"))
+    return { options, command, args: rest };
+  return { options, command, target: rest[0], args: rest.slice(1) };
+}
+
+/** The last value given for an option, as users expect of a repeated one. */
+export function lastValue({ options }: Invocation, name: string): string | undefined {
+  return options.findLast(({ option }) => option.name === name)?.value;
+}
+
+export function hasOption({ options }: Invocation, name: string): boolean {
+  return options.some(({ option }) => option.name === name);
+}
+
+export function allValues({ options }: Invocation, name: string): string[] {
+  return options.flatMap(({ option, value }) =>
+    (option.aliasOf ?? option.name) === name && value !== undefined ? [value] : [],
+  );
+}

@@ -1,0 +1,80 @@
+// The environment of a package.json script: pure, from what is known of the package to names and values.
+//
+// Contract: what npm and `bun run` set, plus INIT_CWD; PATH gets `node_modules/.bin` of the package and of
+// every directory above it, and nothing else (never the package's own directory: a file there must not
+// hijack a command), once, however deeply scripts are nested.
+//
+// RT_SCRIPTS carries the scripts that are running, from the outermost to this one, so that a script which
+// calls itself is stopped with its name instead of filling the process table.
+import { type LocatedPackage, recordField, textField } from "../workspace/package-json.ts";
+import { binaryDirectories } from "./resolve.ts";
+
+export interface ScriptContext {
+  readonly package: LocatedPackage;
+  /** The script's own name: `prebuild` for the hook of `build`. */
+  readonly event: string;
+  readonly command: string;
+  /** Where the user stood. */
+  readonly initialDirectory: string;
+  readonly path: string;
+  readonly pathSeparator: string;
+  /** Directories with `rt` or `node` for machines that have none on PATH. */
+  readonly stands: readonly string[];
+  readonly runtime: { readonly path: string; readonly userAgent: string };
+  readonly nodePath: string;
+  /** RT_SCRIPTS as rt found it. */
+  readonly running: string;
+}
+
+export function scriptEnvironment(context: ScriptContext): Record<string, string> {
+  const { manifest, directory } = context.package;
+  const { runtime } = context;
+  const environment: Record<string, string> = {
+    PATH: scriptPath(context),
+    INIT_CWD: context.initialDirectory,
+    NODE: context.nodePath,
+    npm_node_execpath: context.nodePath,
+    npm_execpath: runtime.path,
+    npm_command: "run-script",
+    npm_lifecycle_event: context.event,
+    npm_lifecycle_script: context.command,
+    npm_package_json: `${directory}/package.json`,
+    npm_config_local_prefix: directory,
+    npm_config_user_agent: runtime.userAgent,
+    RT_SCRIPTS: appendRunning(context.running, directory, context.event),
+  };
+  for (const field of ["name", "version"]) {
+    const value = textField(manifest, field);
+    if (value !== "") environment[`npm_package_${field}`] = value;
+  }
+  for (const [key, value] of Object.entries(recordField(manifest, "config"))) {
+    if (["string", "number", "boolean"].includes(typeof value))
+      environment[`npm_package_config_${key}`] = String(value);
+  }
+  return environment;
+}
+
+function scriptPath({ path, pathSeparator, package: { directory }, stands }: ScriptContext): string {
+  const own = [...stands, ...binaryDirectories(directory)];
+  const inherited = path === "" ? [] : path.split(pathSeparator).filter((entry) => !own.includes(entry));
+  return [...own, ...inherited].join(pathSeparator);
+}
+
+/** How often one script may be started below itself: a script that recurses with an end in sight is allowed. */
+const MOST_RECURSIONS = 8;
+const ENTRY_SEPARATOR = "\n";
+
+function appendRunning(running: string, directory: string, event: string): string {
+  const entry = `${event} in ${directory}`;
+  return running === "" ? entry : running + ENTRY_SEPARATOR + entry;
+}
+
+/** The scripts from one start of `event` to the next, when it has started itself too often. */
+export function findRecursion(running: string, directory: string, event: string): string[] | undefined {
+  const entries = running.split(ENTRY_SEPARATOR);
+  const entry = `${event} in ${directory}`;
+  if (entries.filter((other) => other === entry).length < MOST_RECURSIONS) return undefined;
+  return [...entries.slice(entries.lastIndexOf(entry)), entry].map((each) =>
+    each.slice(0, each.indexOf(" in ")),
+  );
+}

@@ -1,0 +1,111 @@
+// Decides how a command line is carried out. Pure: an invocation, what its target turned out to be, and a few
+// facts go in; a Plan comes out, which `launch` executes and RT_DEBUG=plan prints. No other place chooses.
+//
+//   in-process   import the file here, into this process
+//   engine       become the engine, with its options and our globals as a preload
+//   program      become a program
+//   script       run hooks and script in the system's shell, becoming the last of them
+//   evaluate     (a form of engine: code from -e, -p or standard input)
+//   refuse       say what is wrong
+import type { Given, Invocation } from "../cli/parse.ts";
+import { COMMANDS } from "../cli/commands.ts";
+import type { Target } from "./target.ts";
+
+export type Plan =
+  | {
+      readonly mode: "in-process";
+      readonly file: string;
+      readonly args: readonly string[];
+      readonly preloads: readonly string[];
+    }
+  | { readonly mode: "engine"; readonly argv: readonly string[]; readonly reason: string }
+  | {
+      readonly mode: "program";
+      readonly path: string;
+      readonly name: string;
+      readonly args: readonly string[];
+    }
+  | {
+      readonly mode: "script";
+      readonly target: Extract<Target, { kind: "script" }>;
+      readonly args: readonly string[];
+    }
+  | { readonly mode: "nothing" }
+  | { readonly mode: "refuse"; readonly message: string; readonly hint?: string; readonly notFound?: string };
+
+export interface Facts {
+  /** Why the file at hand cannot run in this process; see entry.ts. */
+  readonly engineReason?: string;
+}
+
+/** Options of the engine that running in this process honours as well. */
+const IN_PROCESS = new Set(["preload", "require", "import"]);
+
+export function planRun(invocation: Invocation, target: Target, facts: Facts = {}): Plan {
+  const { args } = invocation;
+  const given = (name: string) => invocation.options.some(({ option }) => option.name === name);
+  switch (target.kind) {
+    case "file":
+      return planFile(invocation, target.path, facts);
+    case "stdin":
+      return {
+        mode: "engine",
+        argv: ["run", ...engineOptions(invocation), "-", ...args],
+        reason: "code on standard input",
+      };
+    case "none":
+      return {
+        mode: "engine",
+        argv: [...engineOptions(invocation), ...args],
+        reason: "code given as an argument",
+      };
+    case "script":
+      return { mode: "script", target, args: args[0] === "--" ? args.slice(1) : args };
+    case "program":
+      return { mode: "program", path: target.path, name: target.name, args };
+    case "unrunnable":
+      return { mode: "refuse", message: `Cannot run "${target.path}"`, hint: target.why };
+    case "missing":
+      if (given("if-present")) return { mode: "nothing" };
+      return { mode: "refuse", message: `${target.what} not found "${target.name}"`, notFound: target.name };
+  }
+}
+
+function planFile(invocation: Invocation, path: string, { engineReason }: Facts): Plan {
+  const args = invocation.args[0] === "--" ? invocation.args.slice(1) : invocation.args;
+  const engineOption = invocation.options.find(
+    ({ option }) => option.by !== "runner" && !IN_PROCESS.has(option.name),
+  );
+  const reason = engineOption ? `--${engineOption.option.name}` : engineReason;
+  if (reason)
+    return { mode: "engine", argv: [...engineOptions(invocation), path, ...invocation.args], reason };
+  return { mode: "in-process", file: path, args, preloads: preloadsOf(invocation) };
+}
+
+function preloadsOf({ options }: Invocation): string[] {
+  return options.flatMap(({ option, value }) =>
+    IN_PROCESS.has(option.name) && value !== undefined ? [value] : [],
+  );
+}
+
+/** How the engine spells what was given; always in one word, so that no value is taken for a flag. */
+export function engineOptions({ options }: Invocation): string[] {
+  return options.filter(({ option }) => option.by !== "runner").map(spell);
+}
+
+function spell({ option, value }: Given): string {
+  const flag = option.forward ?? `--${option.aliasOf ?? option.name}`;
+  return value === undefined ? flag : `${flag}=${value}`;
+}
+
+/** A tool of the engine: its own words, with our globals where it runs code. */
+export function planTool(invocation: Invocation): Plan {
+  const command = invocation.command!;
+  const isTool = COMMANDS[command]?.by === "engine";
+  if (!isTool) throw new Error(`"${command}" is not a tool of the engine`);
+  return {
+    mode: "engine",
+    argv: [command, ...engineOptions(invocation), ...invocation.args],
+    reason: `the ${command} tool`,
+  };
+}

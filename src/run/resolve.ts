@@ -1,0 +1,143 @@
+// Finds what a name means.
+//
+// Contract (specification, "Script runner command line", rules 4 and 5): scripts, source files, binaries of
+// packages, commands of the system (only with `run`), in this order; absolute paths and `./` are always
+// files; without `run` a file with a source extension comes first. A program given by path whose first
+// bytes say what runs it (an ELF file, a shell script) is a program, not JavaScript.
+//
+// Only engine calls are used here, no node: module: this is on the way of every start.
+import { files } from "../../platform/files.ts";
+import { findPackageJson, parentDirectory, scriptOf } from "../workspace/package-json.ts";
+import {
+  DATA_EXTENSIONS,
+  ENGINE_EXTENSIONS,
+  extensionOf,
+  isExplicitPath,
+  SOURCE_EXTENSIONS,
+  type Target,
+} from "./target.ts";
+
+export interface Question {
+  readonly name: string;
+  readonly cwd: string;
+  /** Whether `run` was written. */
+  readonly explicitRun: boolean;
+  /** Treat a file marked for Node.js as source, not as a program of its own. */
+  readonly forceRuntime: boolean;
+}
+
+export function resolveTarget(question: Question): Target {
+  const { name, cwd, explicitRun } = question;
+  if (name === "-") return { kind: "stdin" };
+  if (isExplicitPath(name)) return resolvePath(question);
+  const looksLikeSource = SOURCE_EXTENSIONS.includes(extensionOf(name));
+  if (!explicitRun && looksLikeSource) {
+    const file = resolveFile(name, cwd);
+    if (file) return file;
+  }
+  const located = findPackageJson(cwd);
+  if (located && scriptOf(located.manifest, name) !== null) return { kind: "script", name, package: located };
+  const file = resolveFile(name, cwd);
+  if (file) return file;
+  const binary = findBinary(name, cwd);
+  if (binary) return { kind: "program", path: binary, name };
+  if (explicitRun) {
+    const command = Bun.which(name, { cwd });
+    if (command) return { kind: "program", path: command, name };
+  }
+  return { kind: "missing", name, what: looksLikeSource ? "Module" : "Script" };
+}
+
+function resolvePath({ name, cwd, forceRuntime }: Question): Target {
+  const extension = extensionOf(name);
+  if (!SOURCE_EXTENSIONS.includes(extension) && !ENGINE_EXTENSIONS.includes(extension)) {
+    const program = recognizeProgram(absolutePath(name, cwd), forceRuntime);
+    if (program) return { kind: "program", path: program, name };
+  }
+  return resolveFile(name, cwd, true) ?? { kind: "missing", name, what: "Module" };
+}
+
+function absolutePath(name: string, cwd: string): string {
+  return /^(?:[\\/]|[A-Za-z]:)/.test(name) ? name : `${cwd === "/" ? "" : cwd}/${name}`;
+}
+
+/** The engine's own resolution: extension order, directory index, package main, symlinks. */
+function resolveFile(name: string, cwd: string, explicit = false): Target | undefined {
+  let path: string;
+  try {
+    path = Bun.resolveSync(isExplicitPath(name) ? name : `./${name}`, cwd);
+  } catch {
+    return undefined;
+  }
+  const extension = extensionOf(path);
+  if (SOURCE_EXTENSIONS.includes(extension) || ENGINE_EXTENSIONS.includes(extension))
+    return { kind: "file", path };
+  const data = DATA_EXTENSIONS[extension];
+  if (data) {
+    const isNamed = explicit || extensionOf(name) === extension;
+    return isNamed ? { kind: "unrunnable", path, why: `rt cannot run ${data} files directly` } : undefined;
+  }
+  if (!explicit) return undefined;
+  const problem = describeBinary(path);
+  return problem ? { kind: "unrunnable", path, why: problem } : { kind: "file", path };
+}
+
+/** The first bytes of a file; undefined when there is no such file, or an empty or unreadable one. */
+function readStart(path: string): Uint8Array | undefined {
+  const start = files.readFile(path, 256);
+  return typeof start === "string" || start.length === 0 ? undefined : start;
+}
+
+const NATIVE_FORMATS: ReadonlyArray<readonly number[]> = [
+  [0x7f, 0x45, 0x4c, 0x46], // ELF
+  [0xcf, 0xfa, 0xed, 0xfe], // Mach-O, 64 bits
+  [0xca, 0xfe, 0xba, 0xbe], // Mach-O, several architectures
+  [0x4d, 0x5a], // MZ
+];
+
+function isNative(start: Uint8Array): boolean {
+  return NATIVE_FORMATS.some((magic) => magic.every((byte, index) => start[index] === byte));
+}
+
+const RUNTIMES = /(?:^|[\s/])(?:rt|bun)(?:\s|$)/;
+const NODE = /(?:^|[\s/])node(?:\s|$)/;
+
+/** The path, when the file is one that the system itself knows how to run. */
+function recognizeProgram(path: string, forceRuntime: boolean): string | undefined {
+  const start = readStart(path);
+  if (!start) return undefined;
+  const hasShebang = start[0] === 0x23 && start[1] === 0x21;
+  if (!hasShebang && !isNative(start)) return undefined;
+  if (hasShebang) {
+    const [line = ""] = new TextDecoder().decode(start).split("\n");
+    if (RUNTIMES.test(line) || (forceRuntime && NODE.test(line))) return undefined;
+  }
+  return Bun.which(path) ?? undefined;
+}
+
+function describeBinary(path: string): string | undefined {
+  const start = readStart(path);
+  if (!start) return undefined;
+  if (isNative(start)) return "it is a program, but not marked executable (chmod +x)";
+  return start.includes(0) ? "it is a binary file, not source code" : undefined;
+}
+
+/** An executable of `node_modules/.bin`, here or in a directory above. */
+function findBinary(name: string, cwd: string): string | undefined {
+  if (name.includes("/")) return undefined;
+  for (const directory of binaryDirectories(cwd)) {
+    const path = Bun.which(name, { PATH: directory });
+    if (path) return path;
+  }
+  return undefined;
+}
+
+/** Every `node_modules/.bin` from a directory upwards, whether it exists or not. */
+export function binaryDirectories(from: string): string[] {
+  const directories: string[] = [];
+  for (let directory: string | null = from; directory !== null; directory = parentDirectory(directory)) {
+    const base = directory === "/" ? "" : directory;
+    if (!base.endsWith("/node_modules")) directories.push(`${base}/node_modules/.bin`);
+  }
+  return directories;
+}

@@ -1,0 +1,91 @@
+// Brings `rt` into the workers of node:worker_threads without loading that module.
+//
+// Its Worker class passes its options on to an internal constructor that cannot be replaced, and its exports
+// are fixed when it is imported; loading it early to patch it would cost every program three milliseconds.
+// So the hook waits at two properties that the module reads while it loads, each for one read only:
+//
+//   MessagePort.prototype.close   tells that the module is being evaluated
+//   EventEmitter.prototype        tells that its Worker class is being defined; it gets a prototype of its own,
+//                                 with a getter that EventEmitter reads when a Worker is constructed
+//
+// From there to the internal constructor everything is synchronous, so for that moment, and for one read, the
+// option `preload` is inherited by every object. Anything that reads these properties in another situation
+// gets the ordinary value. test/runtime/workers.test.ts fails should the engine change its ways.
+const MODULE = "node:worker_threads";
+
+function isLoading(): boolean {
+  return new Error().stack?.includes(MODULE) ?? false;
+}
+
+export function hookWorkerThreads(preload: string): void {
+  const port = MessagePort.prototype;
+  const close = Object.getOwnPropertyDescriptor(port, "close");
+  if (!close) return;
+  Object.defineProperty(port, "close", {
+    configurable: true,
+    enumerable: close.enumerable,
+    get() {
+      if (isLoading()) {
+        Object.defineProperty(port, "close", close);
+        hookClassDefinition(preload);
+      }
+      return close.value;
+    },
+    set(value) {
+      Object.defineProperty(this, "close", { value, configurable: true, enumerable: true, writable: true });
+    },
+  });
+}
+
+function hookClassDefinition(preload: string): void {
+  const { EventEmitter } = process.getBuiltinModule("node:events");
+  const descriptor = Object.getOwnPropertyDescriptor(EventEmitter, "prototype");
+  if (!descriptor?.configurable) return;
+  const prototype = descriptor.value as object;
+  Object.defineProperty(EventEmitter, "prototype", {
+    configurable: true,
+    get() {
+      if (!isLoading()) return prototype;
+      Object.defineProperty(EventEmitter, "prototype", descriptor);
+      return prototypeWithCue(prototype, preload);
+    },
+  });
+}
+
+function prototypeWithCue(prototype: object, preload: string): object {
+  return Object.create(prototype, {
+    _events: {
+      configurable: true,
+      get() {
+        lendPreload(preload);
+        return undefined;
+      },
+      set(value) {
+        Object.defineProperty(this, "_events", {
+          value,
+          configurable: true,
+          enumerable: true,
+          writable: true,
+        });
+      },
+    },
+  }) as object;
+}
+
+function lendPreload(preload: string): void {
+  const takeBack = () => {
+    delete (Object.prototype as { preload?: unknown }).preload;
+  };
+  Object.defineProperty(Object.prototype, "preload", {
+    configurable: true,
+    enumerable: false,
+    get() {
+      takeBack();
+      return [preload];
+    },
+    set(value) {
+      Object.defineProperty(this, "preload", { value, configurable: true, enumerable: true, writable: true });
+    },
+  });
+  queueMicrotask(takeBack);
+}

@@ -1,0 +1,31 @@
+// Everything that can happen in a run, as one union. The scheduler emits; only reporters turn it into text.
+import type { ChildExit } from "../../platform/process-tree-operations.ts";
+import type { Step, Task } from "./task.ts";
+
+export type Outcome =
+  | { readonly kind: "success" }
+  | { readonly kind: "failure"; readonly code: number; readonly step: Step }
+  | { readonly kind: "signal"; readonly signal: NodeJS.Signals; readonly step: Step }
+  /** The command could not be started at all; the code is what a shell would say (127, 126). */
+  | { readonly kind: "unstartable"; readonly code: number; readonly step: Step; readonly reason: string }
+  /** A task that it depends on did not succeed. */
+  | { readonly kind: "skipped"; readonly because: Task }
+  /** Ended, or never begun, because the run was stopped by a failure elsewhere or by a signal. */
+  | { readonly kind: "stopped"; readonly wasRunning: boolean };
+
+/** Times are milliseconds since the start of the run. */
+export type TaskEvent =
+  | { readonly type: "step-start"; readonly task: Task; readonly step: Step; readonly at: number }
+  /** `bytes` are only valid during the call. */
+  | { readonly type: "output"; readonly task: Task; readonly step: Step; readonly bytes: Uint8Array; readonly isError: boolean }
+  | { readonly type: "step-end"; readonly task: Task; readonly step: Step; readonly exit: ChildExit; readonly at: number; readonly duration: number }
+  | { readonly type: "task-end"; readonly task: Task; readonly outcome: Outcome; readonly at: number; readonly duration: number }
+  | { readonly type: "notice"; readonly message: string }
+  | { readonly type: "interrupt"; readonly signal: NodeJS.Signals };
+
+export interface Reporter {
+  /** A promise holds back the output of the task that the event is about. */
+  report(event: TaskEvent): void | Promise<void>;
+  /** The run is over. */
+  finish(): void | Promise<void>;
+}

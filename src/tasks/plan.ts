@@ -1,0 +1,156 @@
+// From a request to what will be run: which packages, which scripts, what waits for what. Reads the workspace,
+// starts nothing; `--dry-run` prints the result.
+//
+// Contract: the modes differ in three things only. Plain `--filter`/`--workspaces` respects dependencies;
+// `--sequential` starts one after another, dependencies first; `--parallel` starts everything at once, since
+// scripts that watch never end. A package without the script is passed over, unless no package has it, or
+// `--workspaces` without `--filter` asks for it in all.
+import { allMembers, type Selection, selectMembers } from "../workspace/filter.ts";
+import { affectedMembers } from "../workspace/affected.ts";
+import { linkMembers } from "../workspace/dependencies.ts";
+import { type Member, openWorkspace, type Workspace } from "../workspace/members.ts";
+import { nearest } from "../workspace/nearest.ts";
+import { findPackageJson, isMisdeclaredScript, type PackageJson, scriptNames, scriptOf } from "../workspace/package-json.ts";
+import { WorkspaceError } from "../workspace/workspace-error.ts";
+import { collapse, orderPackages } from "./graph.ts";
+import type { Step, Task, TaskRequest } from "./task.ts";
+
+export interface Plan {
+  readonly tasks: readonly Task[];
+  /** By task index, ascending. */
+  readonly waitsFor: readonly (readonly number[])[];
+  /** Package names along each cycle. */
+  readonly cycles: readonly (readonly string[])[];
+  /** Worth telling, not worth stopping for. */
+  readonly notices: readonly string[];
+  /** Packages whose package.json cannot be read were left out; the run cannot succeed. */
+  readonly isIncomplete: boolean;
+}
+
+const GLOB = /[*?[\]{}]/;
+
+/** Throws WorkspaceError, PackageJsonError. */
+export async function planTasks(request: TaskRequest): Promise<Plan> {
+  const isWorkspaceRun = request.filters.length > 0 || request.workspaces || request.affected !== undefined;
+  return isWorkspaceRun ? planWorkspace(request) : planPackage(request);
+}
+
+/** Several scripts of the package we stand in. */
+function planPackage(request: TaskRequest): Plan {
+  const found = findPackageJson(request.cwd);
+  if (!found) throw new WorkspaceError(`No package.json in ${request.cwd} or above`);
+  const { directory, manifest } = found;
+  const names = request.scripts.flatMap((script) => {
+    const matches = matchScripts(manifest, script);
+    if (matches.length === 0 && !request.ifPresent) throw scriptNotFound(script, [manifest], "");
+    return matches;
+  });
+  const tasks = [...new Set(names)].map((scriptName, index) =>
+    createTask({ index, packageName: "", packageDirectory: directory, manifest, scriptName, label: scriptName }, request),
+  );
+  return { tasks, waitsFor: tasks.map(() => []), cycles: [], notices: [], isIncomplete: false };
+}
+
+async function planWorkspace(request: TaskRequest): Promise<Plan> {
+  const workspace = openWorkspace(request.cwd);
+  const notices = describeBroken(workspace, request);
+  const graph = linkMembers(workspace.members);
+  const selection: Selection =
+    request.filters.length > 0
+      ? selectMembers(workspace, graph, request.filters, request.cwd)
+      : { indices: allMembers(workspace.members), unmatched: [] };
+  for (const filter of selection.unmatched) notices.push(`No workspace packages matched the filter "${filter}"`);
+  let selected = selection.indices;
+  if (request.affected !== undefined) {
+    const affected = await affectedMembers(workspace, graph, request.affected);
+    selected = selected.filter((index) => affected.has(index));
+  }
+  const { order, acyclic, cycles } = orderPackages(graph, selected);
+  const isSelected = new Set(selected);
+  const tasks: Task[] = [];
+  const tasksOf = new Map<number, Task[]>();
+  for (const node of order.filter((node) => isSelected.has(node))) {
+    const member = workspace.members[node]!;
+    const names = new Set(request.scripts.flatMap((script) => matchScripts(member.manifest, script)));
+    const own = [...names].map((scriptName, offset) => createMemberTask(member, scriptName, tasks.length + offset, request));
+    if (own.length === 0) continue;
+    tasks.push(...own);
+    tasksOf.set(node, own);
+  }
+  requireScripts(workspace, selected, tasksOf, request);
+  const isOrdered = !request.parallel && !request.sequential;
+  const nearestTasks = isOrdered ? collapse(acyclic, new Set(tasksOf.keys()), order) : new Map<number, readonly number[]>();
+  const waitsFor: number[][] = [];
+  for (const [node, own] of tasksOf) {
+    const indices = (nearestTasks.get(node) ?? []).flatMap((other) => tasksOf.get(other)?.map(({ index }) => index) ?? []);
+    for (const { index } of own) waitsFor[index] = indices;
+  }
+  const named = cycles.map((cycle) => cycle.map((node) => displayName(workspace.members[node]!)));
+  return { tasks, waitsFor, cycles: named, notices, isIncomplete: workspace.broken.length > 0 };
+}
+
+function describeBroken({ broken }: Workspace, { noExitOnError }: TaskRequest): string[] {
+  const [first] = broken;
+  if (first && !noExitOnError) throw first;
+  return broken.map(({ message }) => message);
+}
+
+function requireScripts(
+  { members }: Workspace,
+  selected: readonly number[],
+  tasksOf: ReadonlyMap<number, readonly Task[]>,
+  request: TaskRequest,
+): void {
+  if (request.ifPresent || selected.length === 0) return;
+  const chosen = selected.map((index) => members[index]!);
+  const needsAll = request.workspaces && request.filters.length === 0 && request.affected === undefined;
+  const missing = needsAll ? selected.find((index) => !tasksOf.has(index)) : undefined;
+  if (missing !== undefined) {
+    const { manifest, path, name } = members[missing]!;
+    throw scriptNotFound(request.scripts[0] ?? "", [manifest], ` in package "${name || path}"`, "Pass --if-present to leave such packages out");
+  }
+  for (const script of request.scripts) {
+    if (chosen.some(({ manifest }) => matchScripts(manifest, script).length > 0)) continue;
+    const where = chosen.length === 1 ? ` in package "${displayName(chosen[0]!)}"` : ` in ${chosen.length} packages`;
+    const filters = request.filters.length > 0 ? ` matching ${request.filters.map((filter) => `"${filter}"`).join(", ")}` : "";
+    throw scriptNotFound(script, chosen.map(({ manifest }) => manifest), where + filters);
+  }
+}
+
+function scriptNotFound(script: string, manifests: readonly PackageJson[], where: string, hint?: string): WorkspaceError {
+  const misdeclared = manifests.find((manifest) => isMisdeclaredScript(manifest, script));
+  if (misdeclared) return new WorkspaceError(`Script "${script}"${where} is not a string`, "Write the command as a string");
+  const names = new Set(manifests.flatMap(scriptNames));
+  const suggestions = nearest(script, names).map((name) => `"${name}"`);
+  return new WorkspaceError(`Script "${script}" not found${where}`, suggestions.length > 0 ? `Did you mean ${suggestions.join(" or ")}?` : hint);
+}
+
+/** The scripts that a name or a glob means, globs in alphabetical order. */
+export function matchScripts(manifest: PackageJson, script: string): string[] {
+  if (scriptOf(manifest, script) !== null) return [script];
+  if (!GLOB.test(script)) return [];
+  const glob = new Bun.Glob(script);
+  return scriptNames(manifest)
+    .filter((name) => glob.match(name))
+    .sort();
+}
+
+function createMemberTask(member: Member, scriptName: string, index: number, request: TaskRequest): Task {
+  const packageName = displayName(member);
+  const isLabelled = request.parallel || request.sequential;
+  const label = `${packageName}${isLabelled ? ":" : " "}${scriptName}`;
+  return createTask({ index, packageName, packageDirectory: member.directory, manifest: member.manifest, scriptName, label }, request);
+}
+
+function createTask(task: Omit<Task, "steps" | "args">, { args }: TaskRequest): Task {
+  const { scriptName, manifest } = task;
+  const steps = [`pre${scriptName}`, scriptName, `post${scriptName}`].flatMap((name): Step[] => {
+    const command = scriptOf(manifest, name);
+    return command === null ? [] : [{ scriptName: name, command, isMain: name === scriptName }];
+  });
+  return { ...task, steps, args };
+}
+
+export function displayName({ name, path }: Member): string {
+  return name === "" ? path : name;
+}

@@ -1,0 +1,48 @@
+// Which reporters a run gets, from what it is and where it writes. The one place that looks at terminals and
+// colour settings.
+import type { ChildRequest } from "../../../platform/process-tree-operations.ts";
+import type { Reporter } from "../event.ts";
+import type { Plan } from "../plan.ts";
+import type { TaskRequest } from "../task.ts";
+import { createGitHubReporter } from "./github.ts";
+import { createJsonReporter } from "./json.ts";
+import { createLiveReporter } from "./live.ts";
+import type { OutputQueue } from "./output-queue.ts";
+import { createPrefixReporter } from "./prefix.ts";
+import { createSummaryReporter } from "./summary.ts";
+
+export interface Reporting {
+  readonly reporters: readonly Reporter[];
+  readonly output: ChildRequest["output"];
+  readonly extraEnvironment: Readonly<Record<string, string>>;
+}
+
+export function chooseReporters({ tasks }: Plan, request: TaskRequest, queue: OutputQueue): Reporting {
+  const { env } = request;
+  const isTerminal = process.getBuiltinModule("node:tty").isatty(1);
+  const useColor = wantsColor(env, isTerminal);
+  const isLabelled = request.parallel || request.sequential;
+  const isGitHub = env.GITHUB_ACTIONS === "true";
+  const isLive = isTerminal && !isLabelled && !isGitHub && !env.CI && env.TERM !== "dumb";
+  const isAlone = tasks.length === 1 && isTerminal && !isLabelled;
+
+  const reporters: Reporter[] = [];
+  if (isAlone) reporters.push(createPrefixReporter({ style: "script", tasks: [], queue, useColor, passCommands: false }));
+  else if (isGitHub && !isLabelled) reporters.push(createGitHubReporter(queue));
+  else if (isLive) reporters.push(createLiveReporter({ tasks, queue, elideLines: request.elideLines, useColor }));
+  else reporters.push(createPrefixReporter({ style: isLabelled ? "label" : "script", tasks, queue, useColor, passCommands: isGitHub }));
+  if (!request.silent) reporters.push(createSummaryReporter(queue, wantsColor(env, process.getBuiltinModule("node:tty").isatty(2))));
+  if (request.report !== undefined) reporters.push(createJsonReporter(request.report, request.cwd, queue));
+
+  const output = isAlone ? "inherit" : isLabelled ? "separate" : "merged";
+  const isPassedOn = useColor && output !== "inherit" && !env.NO_COLOR && env.FORCE_COLOR === undefined;
+  return { reporters, output, extraEnvironment: isPassedOn ? { FORCE_COLOR: "1" } : {} };
+}
+
+/** NO_COLOR beats FORCE_COLOR beats the terminal, as https://no-color.org and Node have it. */
+function wantsColor(env: TaskRequest["env"], isTerminal: boolean): boolean {
+  if (env.NO_COLOR) return false;
+  const forced = env.FORCE_COLOR;
+  if (forced !== undefined) return forced !== "0" && forced !== "false";
+  return isTerminal && env.TERM !== "dumb";
+}

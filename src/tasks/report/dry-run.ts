@@ -1,0 +1,42 @@
+// `--dry-run`: the plan, in the order in which it would start, for people or as JSON.
+import type { Plan } from "../plan.ts";
+import type { Step, TaskRequest } from "../task.ts";
+
+export function renderPlan(plan: Plan, request: TaskRequest, format: "text" | "json"): string {
+  return format === "json" ? renderJson(plan, request) : renderText(plan);
+}
+
+function renderText({ tasks, waitsFor, cycles, notices }: Plan): string {
+  const lines = notices.map((notice) => `warn: ${notice}`);
+  for (const cycle of cycles) lines.push(`warn: circular dependency ${[...cycle, cycle[0]].join(" -> ")}`);
+  for (const task of tasks) {
+    const before = (waitsFor[task.index] ?? []).map((index) => tasks[index]?.label);
+    lines.push(`${task.label}${before.length > 0 ? ` (after ${before.join(", ")})` : ""}`);
+    for (const step of task.steps) lines.push(`  $ ${describeStep(step, task.args)}`);
+  }
+  const count = tasks.length === 1 ? "1 script" : `${tasks.length} scripts`;
+  return `${[...lines, "", `${count} would run`].join("\n")}\n`;
+}
+
+function renderJson({ tasks, waitsFor, cycles, notices }: Plan, request: TaskRequest): string {
+  const plan = {
+    version: 1,
+    mode: request.parallel ? "parallel" : request.sequential ? "sequential" : "ordered",
+    tasks: tasks.map((task) => ({
+      label: task.label,
+      package: task.packageName === "" ? null : task.packageName,
+      directory: task.packageDirectory,
+      script: task.scriptName,
+      args: task.args,
+      steps: task.steps.map(({ scriptName, command }) => ({ script: scriptName, command })),
+      waitsFor: (waitsFor[task.index] ?? []).map((index) => tasks[index]?.label),
+    })),
+    cycles,
+    warnings: notices,
+  };
+  return `${JSON.stringify(plan, null, 2)}\n`;
+}
+
+function describeStep({ command, isMain }: Step, args: readonly string[]): string {
+  return isMain && args.length > 0 ? `${command} ${args.map((arg) => JSON.stringify(arg)).join(" ")}` : command;
+}

@@ -1,0 +1,84 @@
+// The file of `--report`: what ran, in which order, how long and how it ended, as JSON for other programs.
+//
+// Contract: documented in docs/; `version` changes when a field changes its meaning. Times are milliseconds;
+// `start` counts from `startedAt`. The file is written once, at the end, whole: a reader never sees half of it.
+import { renameSync, rmSync, writeFileSync } from "node:fs";
+import { resolve } from "node:path";
+import type { Outcome, Reporter, TaskEvent } from "../event.ts";
+import type { OutputQueue } from "./output-queue.ts";
+import { describeOutcome } from "./wording.ts";
+
+interface ReportedStep {
+  readonly script: string;
+  readonly command: string;
+  readonly start: number;
+  duration: number | null;
+  exitCode: number | null;
+  signal: string | null;
+}
+
+export function createJsonReporter(file: string, cwd: string, queue: OutputQueue): Reporter {
+  const startedAt = new Date();
+  const started = performance.now();
+  const steps = new Map<string, ReportedStep>();
+  const tasks: object[] = [];
+  return {
+    report(event: TaskEvent): void {
+      if (event.type === "step-start") {
+        const { scriptName: script, command } = event.step;
+        steps.set(`${event.task.index} ${script}`, { script, command, start: round(event.at), duration: null, exitCode: null, signal: null });
+      } else if (event.type === "step-end") {
+        const step = steps.get(`${event.task.index} ${event.step.scriptName}`);
+        if (!step) return;
+        step.duration = round(event.duration);
+        step.signal = event.exit.signal;
+        step.exitCode = event.exit.signal === null ? event.exit.code : null;
+      } else if (event.type === "task-end") {
+        const { task, outcome, at, duration } = event;
+        tasks.push({
+          package: task.packageName === "" ? null : task.packageName,
+          directory: task.packageDirectory,
+          script: task.scriptName,
+          outcome: outcome.kind,
+          message: describeOutcome(outcome),
+          ...detailOf(outcome),
+          start: round(at - duration),
+          duration: round(duration),
+          steps: task.steps.flatMap(({ scriptName }) => steps.get(`${task.index} ${scriptName}`) ?? []),
+        });
+      }
+    },
+    finish() {
+      const report = { version: 1, startedAt: startedAt.toISOString(), duration: round(performance.now() - started), tasks };
+      const target = resolve(cwd, file);
+      const draft = `${target}.${process.pid}.tmp`;
+      try {
+        writeFileSync(draft, `${JSON.stringify(report, null, 2)}\n`);
+        renameSync(draft, target);
+      } catch (error) {
+        rmSync(draft, { force: true });
+        void queue.write(2, `error: Cannot write the report ${target}: ${error instanceof Error ? error.message : String(error)}\n`);
+      }
+    },
+  };
+}
+
+function detailOf(outcome: Outcome): object {
+  switch (outcome.kind) {
+    case "success":
+      return { exitCode: 0 };
+    case "failure":
+    case "unstartable":
+      return { exitCode: outcome.code };
+    case "signal":
+      return { signal: outcome.signal };
+    case "skipped":
+      return { because: outcome.because.label };
+    case "stopped":
+      return {};
+  }
+}
+
+function round(milliseconds: number): number {
+  return Math.round(milliseconds * 1000) / 1000;
+}

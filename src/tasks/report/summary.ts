@@ -1,0 +1,56 @@
+// The closing words of a run with several scripts: how many did what, which failed and which took longest.
+// On standard error, so that the scripts' own output can be piped on; not with --silent.
+import type { Outcome, Reporter, TaskEvent } from "../event.ts";
+import type { Task } from "../task.ts";
+import type { OutputQueue } from "./output-queue.ts";
+import { describeOutcome, formatDuration } from "./wording.ts";
+
+interface Result {
+  readonly task: Task;
+  readonly outcome: Outcome;
+  readonly duration: number;
+}
+
+const SLOWEST = 3;
+
+export function createSummaryReporter(queue: OutputQueue, useColor: boolean): Reporter {
+  const results: Result[] = [];
+  let end = 0;
+  return {
+    report(event: TaskEvent): void {
+      if (event.type !== "task-end") return;
+      results.push(event);
+      end = Math.max(end, event.at);
+    },
+    finish() {
+      if (results.length > 1) void queue.write(2, renderSummary(results, end, useColor));
+    },
+  };
+}
+
+/** `total` is the run's milliseconds. */
+export function renderSummary(results: readonly Result[], total: number, useColor: boolean): string {
+  const count = (kind: (outcome: Outcome) => boolean) => results.filter(({ outcome }) => kind(outcome)).length;
+  const counts = [
+    [count(({ kind }) => kind === "success"), "succeeded"],
+    [count(isFailure), "failed"],
+    [count(({ kind }) => kind === "skipped"), "skipped"],
+    [count(({ kind }) => kind === "stopped"), "stopped"],
+  ] as const;
+  const told = counts.filter(([number]) => number > 0).map(([number, word]) => `${number} ${word}`);
+  const paint = (code: number, text: string) => (useColor ? `\x1b[${code}m${text}\x1b[0m` : text);
+  const lines = [`\n${results.length} scripts in ${formatDuration(total)}: ${told.join(", ")}`];
+  for (const { task, outcome } of results.filter((result) => isFailure(result.outcome))) {
+    lines.push(`${paint(31, "Failed:")}  ${task.label} (${describeOutcome(outcome)})`);
+  }
+  const slowest = results.filter(({ duration }) => duration > 0).sort((a, b) => b.duration - a.duration || a.task.index - b.task.index);
+  if (slowest.length > 1) {
+    const list = slowest.slice(0, SLOWEST).map(({ task, duration }) => `${task.label} (${formatDuration(duration)})`);
+    lines.push(`Slowest: ${list.join(", ")}`);
+  }
+  return `${lines.join("\n")}\n`;
+}
+
+function isFailure({ kind }: Outcome): boolean {
+  return kind === "failure" || kind === "signal" || kind === "unstartable";
+}

@@ -1,0 +1,70 @@
+// Everything a script has written, to be shown later: in memory while it is little, in a nameless temporary
+// file when it is much, so that a talkative script costs disk and not memory.
+import { closeSync, mkdtempSync, openSync, readSync, rmdirSync, unlinkSync, writeSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+const KEPT_IN_MEMORY = 1 << 20;
+const CHUNK = 1 << 16;
+
+export class TaskLog {
+  #chunks: Uint8Array[] = [];
+  #size = 0;
+  #file: number | undefined;
+  #fileSize = 0;
+
+  get isEmpty(): boolean {
+    return this.#size === 0 && this.#fileSize === 0;
+  }
+
+  append(bytes: Uint8Array): void {
+    this.#chunks.push(bytes.slice());
+    this.#size += bytes.length;
+    if (this.#size > KEPT_IN_MEMORY) this.#spill();
+  }
+
+  /** Hands everything out, in order, and forgets it. */
+  *take(): Generator<Uint8Array> {
+    if (this.#file !== undefined) {
+      const buffer = new Uint8Array(CHUNK);
+      for (let position = 0; position < this.#fileSize; ) {
+        const count = readSync(this.#file, buffer, 0, Math.min(CHUNK, this.#fileSize - position), position);
+        if (count === 0) break;
+        position += count;
+        yield buffer.slice(0, count);
+      }
+      closeSync(this.#file);
+      this.#file = undefined;
+      this.#fileSize = 0;
+    }
+    const chunks = this.#chunks;
+    this.#chunks = [];
+    this.#size = 0;
+    yield* chunks;
+  }
+
+  #spill(): void {
+    this.#file ??= openNameless();
+    for (const chunk of this.#chunks) {
+      let start = 0;
+      while (start < chunk.length) start += writeSync(this.#file, chunk, start, chunk.length - start, this.#fileSize + start);
+      this.#fileSize += chunk.length;
+    }
+    this.#chunks = [];
+    this.#size = 0;
+  }
+}
+
+/** Gone from the directory at once: a crash leaves nothing behind. */
+function openNameless(): number {
+  const directory = mkdtempSync(join(tmpdir(), "rt-log-"));
+  const path = join(directory, "log");
+  const file = openSync(path, "wx+", 0o600);
+  try {
+    unlinkSync(path);
+    rmdirSync(directory);
+  } catch {
+    // Windows removes no open file; its temporary directory is cleaned by the system.
+  }
+  return file;
+}

@@ -1,0 +1,85 @@
+// The words of this folder: what is asked for, and the tasks that come of it.
+import type { PackageJson } from "../workspace/package-json.ts";
+
+/** How one script is started. Built by the caller, who knows shells, quoting and environments. */
+export interface Command {
+  readonly argv: readonly string[];
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /**
+   * Runs inside this process instead (`argv` is not used): a shell whose builtins need no process of their
+   * own. Writes through `write` and resolves to the exit code; `signal` aborts it.
+   */
+  readonly evaluate?: (io: InProcessIo) => Promise<number>;
+}
+
+export interface InProcessIo {
+  write(bytes: Uint8Array, isError: boolean): void | Promise<void>;
+  readonly signal: AbortSignal;
+}
+
+export interface CommandRequest {
+  readonly packageDirectory: string;
+  readonly manifest: PackageJson;
+  /** The script itself: `prebuild` for the hook of `build`. */
+  readonly scriptName: string;
+  /** For the script; hooks get none. */
+  readonly args: readonly string[];
+}
+
+export interface TaskRequest {
+  /** Script names or globs (`build:*`), at least one. */
+  readonly scripts: readonly string[];
+  readonly args: readonly string[];
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly filters: readonly string[];
+  readonly workspaces: boolean;
+  /** Packages changed since this commit and what depends on them; "" stands for the default branch. */
+  readonly affected?: string | undefined;
+  readonly parallel: boolean;
+  readonly sequential: boolean;
+  readonly noExitOnError: boolean;
+  /** How many at once; undefined for the default (the cores; with `parallel`, all). */
+  readonly concurrency?: number | undefined;
+  readonly elideLines: number;
+  readonly silent: boolean;
+  readonly ifPresent: boolean;
+  readonly dryRun?: "text" | "json" | undefined;
+  /** File for the JSON report. */
+  readonly report?: string | undefined;
+  /** Milliseconds between a forwarded signal and SIGKILL. */
+  readonly killGrace?: number | undefined;
+  commandFor(request: CommandRequest): Command;
+  /**
+   * Takes over when there is a single script to run and a terminal to give it: as if it had been started alone
+   * in its package. Without it, it is run here with the terminal inherited.
+   */
+  runAlone?(task: Task): Promise<RunStatus>;
+}
+
+/** An exit code, or the signal to die by. */
+export type RunStatus = number | { readonly signal: NodeJS.Signals };
+
+export interface Step {
+  readonly scriptName: string;
+  /** As package.json has it. */
+  readonly command: string;
+  /** Only the script itself gets the arguments. */
+  readonly isMain: boolean;
+}
+
+export interface Task {
+  /** Position in the plan: the order in which tasks start when nothing else decides. */
+  readonly index: number;
+  /** The package's name, its path when it has none; "" outside a workspace run. */
+  readonly packageName: string;
+  readonly packageDirectory: string;
+  readonly manifest: PackageJson;
+  readonly scriptName: string;
+  /** `web build`, `web:build` or `build`: unique, for people. */
+  readonly label: string;
+  /** Before, the script, after. */
+  readonly steps: readonly Step[];
+  readonly args: readonly string[];
+}

@@ -1,0 +1,89 @@
+// Which packages have changed since a commit, with everything that depends on them.
+//
+// Contract: committed, staged, unstaged and untracked changes count, from where the branch left `reference`
+// (its merge base), so that what others have done there meanwhile does not. A changed file belongs to the
+// innermost package around it; what lies outside every package belongs to the root alone. The root's
+// package.json, lockfiles and workspace declarations decide what every package gets, so they affect all.
+//
+// Surprising: "" asks for the default branch: what origin/HEAD points at, else main, else master.
+import { join } from "node:path";
+import { type DependencyGraph, reachable, reverseGraph } from "./dependencies.ts";
+import type { Workspace } from "./members.ts";
+import { parentDirectory } from "./package-json.ts";
+import { WorkspaceError } from "./workspace-error.ts";
+
+/** Positions of members. Throws WorkspaceError when git cannot tell. */
+export async function affectedMembers(workspace: Workspace, graph: DependencyGraph, reference: string): Promise<Set<number>> {
+  const files = await changedFiles(workspace.root, reference);
+  return reachable(reverseGraph(graph), ownersOf(workspace, files));
+}
+
+const SHARED_FILES = [
+  "package.json",
+  "bun.lock",
+  "bun.lockb",
+  "package-lock.json",
+  "npm-shrinkwrap.json",
+  "pnpm-lock.yaml",
+  "pnpm-workspace.yaml",
+  "yarn.lock",
+] as const;
+
+/** Pure: absolute paths in, positions of the packages that hold them out. */
+export function ownersOf({ root, members }: Workspace, files: readonly string[]): Set<number> {
+  const shared = new Set<string>(SHARED_FILES.map((name) => join(root, name)));
+  if (files.some((file) => shared.has(file))) return new Set(members.keys());
+  const byDirectory = new Map(members.map(({ directory }, index) => [directory, index]));
+  const owners = new Set<number>();
+  for (const file of files) {
+    for (let directory = parentDirectory(file); directory !== null; directory = parentDirectory(directory)) {
+      const owner = byDirectory.get(directory);
+      if (owner === undefined) continue;
+      owners.add(owner);
+      break;
+    }
+  }
+  return owners;
+}
+
+async function changedFiles(root: string, reference: string): Promise<string[]> {
+  const top = (await git(root, ["rev-parse", "--show-toplevel"])).trimEnd();
+  const base = await mergeBase(root, reference === "" ? await defaultBranch(root) : reference);
+  const [changed, untracked] = await Promise.all([
+    git(top, ["diff", "--name-only", "--no-renames", "-z", base]),
+    git(top, ["ls-files", "--others", "--exclude-standard", "-z"]),
+  ]);
+  return [...changed.split("\0"), ...untracked.split("\0")].filter((file) => file !== "").map((file) => join(top, file));
+}
+
+async function mergeBase(root: string, reference: string): Promise<string> {
+  const known = await tryGit(root, ["rev-parse", "--verify", "--quiet", "--end-of-options", `${reference}^{commit}`]);
+  if (known === null) throw new WorkspaceError(`Git knows no commit "${reference}"`, "Fetch it, or name another one: --affected=REF");
+  const base = await tryGit(root, ["merge-base", known.trim(), "HEAD"]);
+  return (base ?? known).trim();
+}
+
+async function defaultBranch(root: string): Promise<string> {
+  const remote = await tryGit(root, ["symbolic-ref", "--quiet", "--short", "refs/remotes/origin/HEAD"]);
+  if (remote !== null) return remote.trim();
+  for (const name of ["origin/main", "origin/master", "main", "master"]) {
+    if ((await tryGit(root, ["rev-parse", "--verify", "--quiet", name])) !== null) return name;
+  }
+  throw new WorkspaceError("Git has no default branch to compare with", "Name a commit: --affected=REF");
+}
+
+async function git(cwd: string, args: readonly string[]): Promise<string> {
+  const output = await tryGit(cwd, args);
+  if (output !== null) return output;
+  throw new WorkspaceError(`git ${args[0]} failed in ${cwd}`, "--affected needs git and a repository with a commit");
+}
+
+async function tryGit(cwd: string, args: readonly string[]): Promise<string | null> {
+  try {
+    const child = Bun.spawn(["git", ...args], { cwd, stdin: "ignore", stdout: "pipe", stderr: "ignore" });
+    const output = await new Response(child.stdout).text();
+    return (await child.exited) === 0 ? output : null;
+  } catch {
+    return null;
+  }
+}

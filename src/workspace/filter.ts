@@ -1,0 +1,145 @@
+// Which members `--filter` means.
+//
+//   name globs    web   @acme/*   *-lib     `*` stops at `/`; `*` and `**` alone mean every package
+//   path globs    ./packages/*              relative to the current directory
+//   directories   {packages}                the package there and every one below
+//   both          @acme/*{packages}         names within a directory
+//   relatives     foo... (and what it needs)  ...foo (and what needs it)  foo^... and ...^foo (without foo)
+//   exclusions    !foo                      taken away from the rest; alone: from all packages
+//
+// Contract: several filters add up. The root of a declared workspace is only meant when its name or path is
+// given exactly. Parsing and selecting are pure: members in, positions out.
+import { resolve } from "node:path";
+import { type DependencyGraph, reachable, reverseGraph } from "./dependencies.ts";
+import type { Member, Workspace } from "./members.ts";
+import { nearest } from "./nearest.ts";
+import { WorkspaceError } from "./workspace-error.ts";
+
+export interface Selector {
+  readonly source: string;
+  readonly isExclusion: boolean;
+  /** "" when any name is meant. */
+  readonly name: string;
+  /** A path glob, or "". */
+  readonly path: string;
+  /** A directory whose packages are meant, or "". */
+  readonly directory: string;
+  readonly withDependencies: boolean;
+  readonly withDependents: boolean;
+  /** False after `^`: the relatives without the package. */
+  readonly withSelf: boolean;
+}
+
+export interface Selection {
+  /** Positions in the workspace's members, ascending. */
+  readonly indices: readonly number[];
+  /** Filters that matched nothing although others did. */
+  readonly unmatched: readonly string[];
+}
+
+const SHAPE = /^(!?)(\.\.\.\^?)?(.*?)(\^?\.\.\.)?$/s;
+const MAGIC = /[*?[\]{}]/;
+
+/** Throws WorkspaceError. */
+export function parseSelector(source: string): Selector {
+  const [, bang, before = "", core = "", after = ""] = SHAPE.exec(source) ?? [];
+  const isPath = /^\.{0,2}\//.test(core) || core === "." || core === "..";
+  const braces = isPath ? null : /^(.*?)\{([^{},]+)\}$/s.exec(core);
+  const [name, directory] = isPath ? ["", ""] : braces ? [braces[1] ?? "", braces[2] ?? ""] : [core, ""];
+  if (core === "")
+    throw new WorkspaceError(`Filter "${source}" names no package`, "Give a name, a ./path or a {directory}");
+  return {
+    source,
+    isExclusion: bang === "!",
+    name,
+    path: isPath ? core : "",
+    directory,
+    withDependencies: after !== "",
+    withDependents: before !== "",
+    withSelf: !before.endsWith("^") && !after.startsWith("^"),
+  };
+}
+
+/** `from` is what relative paths start at. Throws WorkspaceError when nothing is left. */
+export function selectMembers(
+  { members }: Workspace,
+  graph: DependencyGraph,
+  filters: readonly string[],
+  from: string,
+): Selection {
+  const selectors = filters.map(parseSelector);
+  const dependents = reverseGraph(graph);
+  const positive = selectors.filter(({ isExclusion }) => !isExclusion);
+  const unmatched: string[] = [];
+  const selected = new Set(positive.length === 0 ? allMembers(members) : []);
+  for (const selector of positive) {
+    const matched = apply(selector);
+    if (matched.size === 0) unmatched.push(selector.source);
+    for (const index of matched) selected.add(index);
+  }
+  for (const selector of selectors.filter(({ isExclusion }) => isExclusion)) {
+    for (const index of apply(selector)) selected.delete(index);
+  }
+  if (selected.size === 0) throw nothingMatched(selectors, members);
+  return { indices: [...selected].sort((a, b) => a - b), unmatched };
+
+  function apply(selector: Selector): Set<number> {
+    const own = members.flatMap((member, index) => (matches(selector, member, from) ? [index] : []));
+    const result = new Set<number>();
+    if (selector.withSelf) for (const index of own) result.add(index);
+    const start =
+      selector.withDependencies && selector.withDependents ? reachable(dependents, own) : new Set(own);
+    if (selector.withDependents) addOthers(reachable(dependents, own), own, result);
+    if (selector.withDependencies) addOthers(reachable(graph, start), own, result);
+    return result;
+  }
+}
+
+/** What `--workspaces` means: every member but the root. */
+export function allMembers(members: readonly Member[]): number[] {
+  return members.flatMap(({ isRoot }, index) => (isRoot ? [] : [index]));
+}
+
+function addOthers(found: Iterable<number>, own: readonly number[], result: Set<number>): void {
+  const excluded = new Set(own);
+  for (const index of found) if (!excluded.has(index)) result.add(index);
+}
+
+function matches({ name, path, directory }: Selector, member: Member, from: string): boolean {
+  if (path !== "") return matchesPath(resolve(from, path), member);
+  if (directory !== "" && !isWithin(member.directory, resolve(from, directory))) return false;
+  if (name === "*" || name === "**" || name === "")
+    return !member.isRoot || (directory !== "" && name === "");
+  if (member.name === "") return false;
+  return MAGIC.test(name) ? !member.isRoot && globOf(name).match(member.name) : member.name === name;
+}
+
+function matchesPath(pattern: string, { directory, isRoot }: Member): boolean {
+  return MAGIC.test(pattern) ? !isRoot && globOf(pattern).match(directory) : directory === pattern;
+}
+
+function isWithin(directory: string, parent: string): boolean {
+  return directory === parent || directory.startsWith(parent.endsWith("/") ? parent : `${parent}/`);
+}
+
+const globs = new Map<string, InstanceType<typeof Bun.Glob>>();
+
+function globOf(pattern: string): InstanceType<typeof Bun.Glob> {
+  const known = globs.get(pattern);
+  if (known) return known;
+  const glob = new Bun.Glob(pattern);
+  globs.set(pattern, glob);
+  return glob;
+}
+
+function nothingMatched(selectors: readonly Selector[], members: readonly Member[]): WorkspaceError {
+  const sources = selectors.map(({ source }) => `"${source}"`);
+  const label = sources.length === 1 ? `the filter ${sources[0]}` : `the filters ${sources.join(", ")}`;
+  const names = members.map(({ name }) => name).filter((name) => name !== "");
+  const suggestions = [...new Set(selectors.flatMap(({ name }) => nearest(name, names)))];
+  const list = suggestions.map((name) => `"${name}"`).join(" or ");
+  return new WorkspaceError(
+    `No workspace packages matched ${label}`,
+    list === "" ? undefined : `Did you mean ${list}?`,
+  );
+}

@@ -1,0 +1,138 @@
+// Reads package.json: synchronously, with the engine's own calls, because a single `rt run script` waits for
+// it (a node: import here would cost more than the whole read).
+//
+// Contract: what people write is accepted (comments, trailing commas, a byte order mark); what cannot be
+// read is a PackageJsonError that says where it stops being JSON and what was expected there. A file that is
+// not there is null, never an error. Nothing in the content is trusted: every field is `unknown` until one
+// of the functions below has looked at it.
+import { files } from "../../platform/files.ts";
+import { JsonSyntaxError, parseLenientJson } from "./lenient-json.ts";
+
+export type PackageJson = Readonly<Record<string, unknown>>;
+
+export interface LocatedPackage {
+  /** The directory that holds the package.json, as it was reached (symlinks are not resolved). */
+  readonly directory: string;
+  readonly manifest: PackageJson;
+}
+
+/** A package.json that is there but cannot be used. `line` and `column` count from 1; 0 when there is no place to point at. */
+export class PackageJsonError extends Error {
+  override readonly name = "PackageJsonError";
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
+
+  constructor(file: string, line: number, column: number, problem: string) {
+    super(
+      line === 0 ? `Cannot read ${file}: ${problem}` : `Cannot read ${file}:${line}:${column}: ${problem}`,
+    );
+    this.file = file;
+    this.line = line;
+    this.column = column;
+  }
+}
+
+/** The manifest of `directory`; null when it has none. Throws PackageJsonError. */
+export function readPackageJson(directory: string): PackageJson | null {
+  const file = directory.endsWith("/") ? `${directory}package.json` : `${directory}/package.json`;
+  const text = readText(file);
+  return text === null ? null : parsePackageJson(text, file);
+}
+
+/** The nearest package.json at or above the absolute path `from`. Throws PackageJsonError. */
+export function findPackageJson(from: string): LocatedPackage | null {
+  for (let directory: string | null = from; directory !== null; directory = parentDirectory(directory)) {
+    const manifest = readPackageJson(directory);
+    if (manifest) return { directory, manifest };
+  }
+  return null;
+}
+
+/** `file` only names the text in the error. Throws PackageJsonError. */
+export function parsePackageJson(text: string, file: string): PackageJson {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    try {
+      value = parseLenientJson(text);
+    } catch (error) {
+      if (!(error instanceof JsonSyntaxError)) throw error;
+      throw new PackageJsonError(file, error.line, error.column, error.message);
+    }
+  }
+  if (isRecord(value)) return value;
+  throw new PackageJsonError(file, 1, 1, `expected an object in braces, found ${describeJson(value)}`);
+}
+
+/** A field that should be a string; "" when it is absent or something else. */
+export function textField(manifest: PackageJson, field: string): string {
+  const value = manifest[field];
+  return typeof value === "string" ? value : "";
+}
+
+/** A field that should be an object; an empty one when it is absent or something else. */
+export function recordField(manifest: PackageJson, field: string): Readonly<Record<string, unknown>> {
+  const value = manifest[field];
+  return isRecord(value) ? value : {};
+}
+
+/** The command of a script; null when it is missing, empty or not a string. */
+export function scriptOf(manifest: PackageJson, name: string): string | null {
+  const command = declaredScript(manifest, name);
+  return typeof command === "string" && command !== "" ? command : null;
+}
+
+/** Whether the script is there, but is not a string: worth another message than "not found". */
+export function isMisdeclaredScript(manifest: PackageJson, name: string): boolean {
+  const command = declaredScript(manifest, name);
+  return command !== undefined && typeof command !== "string";
+}
+
+/** The names of all scripts that can run, in the order of the file. */
+export function scriptNames(manifest: PackageJson): string[] {
+  return Object.keys(recordField(manifest, "scripts")).filter((name) => scriptOf(manifest, name) !== null);
+}
+
+/** The directory above an absolute path; null above a root. */
+export function parentDirectory(path: string): string | null {
+  const isWindowsPath = /^(?:[A-Za-z]:|\\\\)/.test(path);
+  const trimmed = path.length > 1 ? path.replace(isWindowsPath ? /[\\/]+$/ : /\/+$/, "") : path;
+  const slash = isWindowsPath
+    ? Math.max(trimmed.lastIndexOf("/"), trimmed.lastIndexOf("\\"))
+    : trimmed.lastIndexOf("/");
+  if (slash < 0 || trimmed === "/") return null;
+  if (slash === 0) return "/";
+  return isWindowsPath && slash === 2 && trimmed[1] === ":" ? trimmed.slice(0, 3) : trimmed.slice(0, slash);
+}
+
+function declaredScript(manifest: PackageJson, name: string): unknown {
+  const scripts = recordField(manifest, "scripts");
+  return Object.hasOwn(scripts, name) ? scripts[name] : undefined;
+}
+
+const decoder = new TextDecoder(); // drops a byte order mark
+
+function readText(file: string): string | null {
+  const content = files.readFile(file);
+  if (typeof content !== "string") return decoder.decode(content);
+  if (content === "ENOENT" || content === "ENOTDIR") return null;
+  throw new PackageJsonError(file, 0, 0, explainCode(content));
+}
+
+function explainCode(code: string): string {
+  if (code === "EISDIR") return "it is a directory";
+  if (code === "EACCES" || code === "EPERM") return "permission denied";
+  if (code === "ELOOP") return "its symbolic links form a loop";
+  return code;
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function describeJson(value: unknown): string {
+  if (value === null) return "null";
+  return Array.isArray(value) ? "an array" : `a ${typeof value}`;
+}

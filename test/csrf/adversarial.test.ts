@@ -1,0 +1,180 @@
+// A million strings made from valid tokens, none of which may verify. Valid tokens of every algorithm and
+// encoding are the raw material; each attack is one line below.
+import { expect, test } from "bun:test";
+import { type CSRFAlgorithm, CSRF } from "../../src/csrf/csrf.ts";
+import { type CSRFEncoding, MAC_BYTES, TEXT_LENGTH } from "../../src/csrf/token.ts";
+import { Dice, forgeToken } from "./forge.ts";
+
+const secret = "a secret";
+const sessionId = "alice";
+const ALPHABETS: Record<CSRFEncoding, string> = {
+  base64url: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_",
+  base64: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/",
+  hex: "0123456789abcdef",
+};
+const FOREIGN = [
+  ..."=+/-_ABCDEFabcdef \t\r\n\0\x7f\x80\xa0\xff%&.",
+  "\u2028",
+  "\ufeff",
+  "Ａ",
+  "😀",
+  "\ud800",
+  "==",
+  "%3D",
+  "\r\n",
+  "0x",
+];
+
+interface Way {
+  algorithm: CSRFAlgorithm;
+  encoding: CSRFEncoding;
+}
+const ways: Way[] = (Object.keys(MAC_BYTES) as CSRFAlgorithm[]).flatMap((algorithm) =>
+  (Object.keys(TEXT_LENGTH) as CSRFEncoding[]).map((encoding) => ({ algorithm, encoding })),
+);
+
+const other = (one: string, alphabet: string, dice: Dice) => {
+  const at = alphabet.indexOf(one);
+  return alphabet[(at + 1 + dice.below(alphabet.length - 1)) % alphabet.length]!;
+};
+const splice = (text: string, at: number, remove: number, insert: string) =>
+  text.slice(0, at) + insert + text.slice(at + remove);
+
+type Attack = (token: string, way: Way, dice: Dice, second: string) => string;
+
+const attacks: Record<string, Attack> = {
+  "one character replaced": (token, { encoding }, dice) => {
+    const at = dice.below(token.length);
+    return splice(token, at, 1, other(token[at]!, ALPHABETS[encoding], dice));
+  },
+  "one bit flipped": (token, { encoding }, dice) => {
+    const bytes = Buffer.from(token, encoding);
+    bytes[dice.below(bytes.length)]! ^= 1 << dice.below(8);
+    return bytes.toString(encoding);
+  },
+  "many bytes replaced": (token, { encoding }, dice) => {
+    const bytes = Buffer.from(token, encoding);
+    const from = dice.below(bytes.length);
+    crypto.getRandomValues(bytes.subarray(from, from + 8 + dice.below(bytes.length)));
+    return bytes.toString(encoding);
+  },
+  "a foreign character put in place of another": (token, _, dice) => {
+    const at = dice.below(token.length);
+    return splice(token, at, 1, dice.pick(FOREIGN));
+  },
+  "something inserted, in front, inside or behind": (token, _, dice) => {
+    const at = dice.pick([0, token.length, dice.below(token.length)]);
+    return splice(token, at, 0, dice.pick(FOREIGN));
+  },
+  truncated: (token, _, dice) => token.slice(dice.below(3), dice.below(token.length)),
+  "truncated from the front": (token, _, dice) => token.slice(1 + dice.below(token.length - 1)),
+  extended: (token, { encoding }, dice) =>
+    token + Array.from({ length: 1 + dice.below(64) }, () => dice.pick([...ALPHABETS[encoding]])).join(""),
+  "bytes appended": (token, { encoding }, dice) =>
+    Buffer.concat([Buffer.from(token, encoding), Buffer.alloc(1 + dice.below(40), dice.below(256))]).toString(
+      encoding,
+    ),
+  "bytes removed": (token, { encoding }, dice) => {
+    const bytes = Buffer.from(token, encoding);
+    return bytes.subarray(0, dice.below(bytes.length)).toString(encoding);
+  },
+  "two characters swapped": (token, _, dice) => {
+    const at = dice.below(token.length - 1);
+    return splice(token, at, 2, token[at + 1]! + token[at]!);
+  },
+  "another token's header": (token, { encoding }, _, second) => {
+    const header = Buffer.from(second, encoding).subarray(0, 32);
+    return Buffer.concat([header, Buffer.from(token, encoding).subarray(32)]).toString(encoding);
+  },
+  "re-encoded": (token, { encoding }, dice) => {
+    const bytes = Buffer.from(token, encoding);
+    const to = dice.pick((Object.keys(ALPHABETS) as CSRFEncoding[]).filter((one) => one !== encoding));
+    return bytes.toString(to);
+  },
+  "stray trailing bits": (token, { encoding }, dice) => {
+    const padding = token.length - token.replace(/=+$/, "").length;
+    const at = token.length - padding - 1;
+    const alphabet = ALPHABETS[encoding];
+    // The last character of a base64 token of 64 bytes carries 4 bits that mean nothing, of 80 bytes 2.
+    return splice(token, at, 1, alphabet[alphabet.indexOf(token[at]!) ^ (1 + dice.below(3))]!);
+  },
+  "percent-encoded, doubled, padded, quoted, in capitals": (token, _, dice) =>
+    dice.pick([
+      `${token}=`,
+      `${token}==`,
+      token.replace(/=+$/, "") + "=".repeat(dice.below(4)),
+      token.replaceAll("=", "%3D"),
+      token + token,
+      `${token},${token}`,
+      `"${token}"`,
+      token.toUpperCase(),
+      token.toLowerCase(),
+      token.normalize("NFKD") + "\u0301",
+      [...token].reverse().join(""),
+      token.replaceAll("-", "+").replaceAll("_", "/"),
+      token.replaceAll("+", "-").replaceAll("/", "_"),
+      token.replaceAll("+", " "),
+    ]),
+  "signed with something else": (_, { algorithm, encoding }, dice) =>
+    dice
+      .pick([
+        () => forgeToken({ secret: "a secret ", algorithm, sessionId }),
+        () => forgeToken({ secret: "", algorithm, sessionId }),
+        () => forgeToken({ secret, algorithm, sessionId: `${sessionId}\0` }),
+        () => forgeToken({ secret, algorithm }),
+        () => forgeToken({ secret, algorithm, sessionId, issuedAt: 0, expiresIn: 0 }),
+        () =>
+          forgeToken({ secret, algorithm, sessionId, issuedAt: 2n ** 64n - 1n, expiresIn: 2n ** 64n - 1n }),
+      ])()
+      .toString(encoding),
+};
+
+const PER_ATTACK = Math.ceil(1_000_000 / (Object.keys(attacks).length - 1));
+
+test.each(Object.entries(attacks))("verify() answers false for a token with %s", (name, attack) => {
+  const dice = new Dice();
+  const tokens = ways.map(
+    (way) =>
+      [CSRF.generate(secret, { ...way, sessionId }), CSRF.generate(secret, { ...way, sessionId })] as const,
+  );
+  const valid = new Set(tokens.flat());
+  const options = ways.map((way) => ({ ...way, secret, sessionId }));
+  const verified: unknown[] = [];
+  let tried = 0;
+  // Making these costs more than checking them, and there are only six kinds.
+  const wanted = name === "signed with something else" ? 20_000 : PER_ATTACK;
+  for (let turn = 0; tried < wanted; turn++) {
+    const index = turn % ways.length;
+    const [token, second] = tokens[index]!;
+    const forged = attack(token, ways[index]!, dice, second);
+    if (valid.has(forged)) continue; // Swapping two equal characters changes nothing, for example.
+    tried++;
+    if (CSRF.verify(forged, options[index])) verified.push({ token, forged, ...ways[index] });
+  }
+  expect({ seed: dice.seed, verified }).toEqual({ seed: dice.seed, verified: [] });
+  for (const [index, [token]] of tokens.entries()) expect(CSRF.verify(token, options[index])).toBe(true);
+});
+
+test("verify() answers false for every single changed bit of a token", () => {
+  for (const way of ways) {
+    const options = { ...way, secret, sessionId };
+    const bytes = Buffer.from(CSRF.generate(secret, { ...way, sessionId }), way.encoding);
+    for (let bit = 0; bit < bytes.length * 8; bit++) {
+      bytes[bit >> 3]! ^= 1 << (bit & 7);
+      if (CSRF.verify(bytes.toString(way.encoding), options)) throw new Error(`bit ${bit} does not count`);
+      bytes[bit >> 3]! ^= 1 << (bit & 7);
+    }
+    expect(CSRF.verify(bytes.toString(way.encoding), options)).toBe(true);
+  }
+});
+
+test("verify() accepts exactly one last character", () => {
+  for (const way of ways) {
+    const token = CSRF.generate(secret, { ...way, sessionId }).replace(/=+$/, "");
+    const padding = way.encoding === "base64" ? "=".repeat((4 - (token.length % 4)) % 4) : "";
+    const accepted = Array.from({ length: 256 }, (_, code) => String.fromCharCode(code)).filter((last) =>
+      CSRF.verify(token.slice(0, -1) + last + padding, { ...way, secret, sessionId }),
+    );
+    expect(accepted).toEqual([token.at(-1)!]);
+  }
+});

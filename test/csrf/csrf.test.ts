@@ -1,0 +1,226 @@
+import { describe, expect, test } from "bun:test";
+import { CSRF } from "../../src/csrf/csrf.ts";
+import { MAC_BYTES, TEXT_LENGTH } from "../../src/csrf/token.ts";
+
+// Misuse is what the type checker would refuse, so these calls go through untyped names.
+const generate: (...args: unknown[]) => string = CSRF.generate as never;
+const verify: (...args: unknown[]) => boolean = CSRF.verify as never;
+const secret = "a secret";
+
+function codeOf(call: () => unknown): unknown {
+  try {
+    return { returned: call() };
+  } catch (error) {
+    const { name, code, message } = error as Error & { code?: string };
+    expect(message).not.toMatch(/\.$|undefined must|\[object/);
+    return `${name} ${code}`;
+  }
+}
+
+const WRONG_TYPE = "TypeError ERR_INVALID_ARG_TYPE";
+const OUT_OF_RANGE = "RangeError ERR_OUT_OF_RANGE";
+// Each value is named, because a list of odd values as such would be spread and miscounted by test.each.
+const named = (values: readonly unknown[]) => values.map((value) => [Bun.inspect(value), value] as const);
+const notText = [null, 1, 1n, true, {}, [], Symbol("s"), () => "s", new String("s"), Buffer.from("s")];
+
+describe("generate()", () => {
+  test("needs no arguments", () => {
+    expect(CSRF.verify(CSRF.generate())).toBe(true);
+    expect(generate(undefined, undefined)).toMatch(/^[\w-]{86}$/);
+  });
+
+  test.each(named([...notText, ""]))("throws for the secret %s", (_, value) => {
+    expect(codeOf(() => generate(value))).toBe(WRONG_TYPE);
+  });
+
+  test("throws for several secrets: one signs", () => {
+    expect(codeOf(() => generate(["a", "b"]))).toBe(WRONG_TYPE);
+  });
+
+  test.each(named([null, 1, "x", [], () => ({})]))("throws for the options %s", (_, value) => {
+    expect(codeOf(() => generate(secret, value))).toBe(WRONG_TYPE);
+  });
+});
+
+describe("verify()", () => {
+  const malformed = [
+    "",
+    " ",
+    "\0",
+    "a",
+    "AAAA",
+    "=",
+    "==",
+    "é",
+    "漢",
+    "\ud800",
+    "x".repeat(86),
+    "A".repeat(1 << 20),
+  ];
+  test("answers false for the empty string", () => {
+    expect(CSRF.verify("")).toBe(false);
+    expect(CSRF.verify("", { secret, sessionId: "alice", encoding: "hex" })).toBe(false);
+  });
+
+  test.each(malformed.map((token) => [JSON.stringify(token.slice(0, 100)), token]))(
+    "answers false for %s",
+    (_, token) => {
+      for (const encoding of ["base64url", "base64", "hex"] as const) {
+        expect(CSRF.verify(token, { secret, encoding })).toBe(false);
+      }
+      expect(CSRF.verify(token)).toBe(false);
+    },
+  );
+
+  test.each(named([undefined, ...notText]))("throws for the token %s", (_, token) => {
+    expect(codeOf(() => verify(token, { secret }))).toBe(WRONG_TYPE);
+    expect(codeOf(() => verify(token))).toBe(WRONG_TYPE);
+  });
+
+  test.each(named([null, 1, "a secret", [], () => ({})]))("throws for the options %s", (_, options) => {
+    expect(codeOf(() => verify(CSRF.generate(), options))).toBe(WRONG_TYPE);
+  });
+
+  const notSecrets = [null, 1, {}, "", [], [""], ["a", ""], ["a", null], [["a"]], Symbol("s")];
+  test.each(named(notSecrets))("throws for the secret %s", (_, value) => {
+    expect(codeOf(() => verify("", { secret: value }))).toBe(WRONG_TYPE);
+  });
+
+  test("reports misuse before it looks at the token", () => {
+    expect(codeOf(() => verify("", { secret, algorithm: "md5" }))).toBe(WRONG_TYPE);
+  });
+
+  test("takes options that are undefined as left out", () => {
+    const nothing = {
+      secret: undefined,
+      maxAge: undefined,
+      encoding: undefined,
+      algorithm: undefined,
+      sessionId: undefined,
+    };
+    expect(CSRF.verify(CSRF.generate(undefined, { ...nothing, expiresIn: undefined }), nothing)).toBe(true);
+  });
+
+  test("works apart from its object", () => {
+    const { generate, verify } = CSRF;
+    expect(verify(generate(secret), { secret })).toBe(true);
+  });
+});
+
+describe("options of both", () => {
+  // Every entry is tried with generate() and verify(); `time` stands for expiresIn and maxAge.
+  const cases: [name: string, values: unknown[], expected: string][] = [
+    ["time", [null, "5", "", 5n, true, {}, [], new Number(5)], WRONG_TYPE],
+    ["time", [-1, -0.5, 0.5, 1.9, NaN, Infinity, -Infinity, 2 ** 53, 2 ** 64, 1e300, 5e-324], OUT_OF_RANGE],
+    [
+      "encoding",
+      [null, "", "HEX", "Base64", "base64 ", "utf8", "latin1", "ucs2", "toString", "__proto__", ["hex"], 1],
+      WRONG_TYPE,
+    ],
+    [
+      "algorithm",
+      [null, "", "SHA256", "sha-256", "sha512/256", "md5", "sha1", "toString", "__proto__", ["sha256"], 1],
+      WRONG_TYPE,
+    ],
+    ["sessionId", [...notText, ""], WRONG_TYPE],
+  ];
+  test.each(cases)("%s: every value that is not allowed throws (%#)", (name, values, expected) => {
+    const token = CSRF.generate(secret);
+    for (const value of values) {
+      const [forGenerate, forVerify] = name === "time" ? ["expiresIn", "maxAge"] : [name, name];
+      expect([value, codeOf(() => generate(secret, { [forGenerate]: value }))]).toEqual([value, expected]);
+      expect([value, codeOf(() => verify(token, { secret, [forVerify]: value }))]).toEqual([value, expected]);
+    }
+  });
+
+  test("messages name the option, say what is allowed and keep the value to themselves", () => {
+    expect(() => generate(secret, { algorithm: "md5" })).toThrow(
+      `algorithm must be one of ${Object.keys(MAC_BYTES).join(", ")}, received "md5"`,
+    );
+    expect(() => generate(secret, { encoding: 1 })).toThrow(
+      `encoding must be one of ${Object.keys(TEXT_LENGTH).join(", ")}, received type number`,
+    );
+    expect(() => generate({ key: "hidden" })).toThrow(
+      "secret must be a non-empty string, received an instance of Object",
+    );
+    expect(() => verify("", { secret: ["old", ""] })).toThrow(
+      "secret[1] must be a non-empty string, received an empty string",
+    );
+    expect(() => verify("", { maxAge: -1 })).toThrow(
+      "maxAge must be an integer from 0 to 9007199254740991 (milliseconds), received -1",
+    );
+  });
+});
+
+describe("sessionId", () => {
+  test("a token is valid for the visitor it was issued to and for no other", () => {
+    const token = CSRF.generate(secret, { sessionId: "alice" });
+    expect(CSRF.verify(token, { secret, sessionId: "alice" })).toBe(true);
+    for (const sessionId of ["bob", "alic", "alice ", "Alice", "alice\0", "\0alice"]) {
+      expect(CSRF.verify(token, { secret, sessionId })).toBe(false);
+    }
+    expect(CSRF.verify(token, { secret })).toBe(false);
+  });
+
+  test("a token for nobody in particular is valid only where nobody is asked for", () => {
+    const token = CSRF.generate(secret);
+    expect(CSRF.verify(token, { secret })).toBe(true);
+    expect(CSRF.verify(token, { secret, sessionId: "alice" })).toBe(false);
+  });
+
+  test("canonically equivalent ids are different visitors", () => {
+    const token = CSRF.generate(secret, { sessionId: "\u00e9" });
+    expect(CSRF.verify(token, { secret, sessionId: "e\u0301" })).toBe(false);
+  });
+
+  // All three have the same UTF-8: without a check, each would be valid for the others.
+  test.each(["\ud800", "\udc00", "a\udfff"])(
+    "an id with half a surrogate pair gets no token and matches none: %p",
+    (sessionId) => {
+      expect(codeOf(() => generate(secret, { sessionId }))).toBe("TypeError ERR_INVALID_ARG_VALUE");
+      for (const bound of ["\ufffd", "a\ufffd"]) {
+        const token = CSRF.generate(secret, { sessionId: bound });
+        expect(CSRF.verify(token, { secret, sessionId })).toBe(false);
+      }
+    },
+  );
+});
+
+describe("rotation", () => {
+  const rotation = ["newest", "older", "oldest"] as const;
+
+  test("a token signed with any of the secrets verifies", () => {
+    for (const one of rotation) {
+      const token = CSRF.generate(one, { sessionId: "alice" });
+      expect(CSRF.verify(token, { secret: rotation, sessionId: "alice" })).toBe(true);
+      expect(CSRF.verify(token, { secret: rotation, sessionId: "bob" })).toBe(false);
+      expect(
+        CSRF.verify(token, { secret: rotation.filter((other) => other !== one), sessionId: "alice" }),
+      ).toBe(false);
+    }
+  });
+
+  test("works with every algorithm and with a secret named twice", () => {
+    for (const algorithm of Object.keys(MAC_BYTES) as (keyof typeof MAC_BYTES)[]) {
+      const token = CSRF.generate("older", { algorithm });
+      expect(CSRF.verify(token, { secret: ["older", "newest", "older"], algorithm })).toBe(true);
+      expect(CSRF.verify(token, { secret: ["newest"], algorithm })).toBe(false);
+    }
+  });
+
+  test("the thread's own secret is never among the named ones", () => {
+    expect(CSRF.verify(CSRF.generate(), { secret: rotation })).toBe(false);
+    expect(CSRF.verify(CSRF.generate("newest"))).toBe(false);
+  });
+});
+
+test("tokens are valid only with the algorithm and the encoding that made them", () => {
+  const ways = (Object.keys(MAC_BYTES) as (keyof typeof MAC_BYTES)[]).flatMap((algorithm) =>
+    (Object.keys(TEXT_LENGTH) as (keyof typeof TEXT_LENGTH)[]).map((encoding) => ({ algorithm, encoding })),
+  );
+  for (const made of ways) {
+    const token = CSRF.generate(secret, made);
+    for (const read of ways)
+      expect([made, read, CSRF.verify(token, { secret, ...read })]).toEqual([made, read, made === read]);
+  }
+});
