@@ -1,11 +1,13 @@
 // Makes the binary: `bun build/compile.ts` leaves the host's at dist/rt.
 //
-// Two bundles go into it. The first is the preload that the engine gets when rt starts it anew, one script as
-// a `data:` URL (see src/run/engine.ts). The second is everything else, split into chunks, so that a start
-// reads only what it needs.
+// Three bundles go into it. Two are scripts for processes that are started as the engine: the preload, as a
+// `data:` URL, and the parts that it finds in the finished file (see src/run/engine-preload.ts). The third is
+// everything else, split into chunks, so that a start reads only what it needs.
 import { copyFile, mkdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { BunPlugin } from "bun";
+import { BEGIN, END } from "../src/runtime/embedded-parts.ts";
+import { type BuildTarget, hostTarget } from "./targets.ts";
 import { dbusOptional } from "./stubs/dbus-optional.ts";
 
 const ROOT = join(import.meta.dir, "..");
@@ -34,49 +36,83 @@ const FILE_LOADERS = [
   ".pdf",
 ];
 
-async function bundlePreload(): Promise<string> {
+/** Leaves the other systems' modules out: what `platform/*.ts` imports of them becomes an empty module. */
+function onlyFor({ os }: BuildTarget): BunPlugin {
+  const absent = os === "windows" ? "posix" : "windows";
+  return {
+    name: "rt-platform",
+    setup(build) {
+      build.onResolve({ filter: new RegExp(`^\\./${absent}/`) }, ({ path, importer }) =>
+        /[\\/]platform[\\/][^\\/]+$/.test(importer) ? { path, namespace: "absent" } : undefined,
+      );
+      build.onLoad({ filter: /.*/, namespace: "absent" }, () => ({ contents: "export {};", loader: "js" }));
+    },
+  };
+}
+
+function constantsOf({ os, arch }: BuildTarget): Record<string, string> {
+  const platform = os === "windows" ? "win32" : os;
+  return { "process.platform": JSON.stringify(platform), "process.arch": JSON.stringify(arch) };
+}
+
+/** A module and all it imports, as one function expression of (exports, require, module, __filename, __dirname). */
+async function bundleScript(entry: string, target: BuildTarget): Promise<string> {
   const result = await Bun.build({
-    entrypoints: [join(ROOT, "src/runtime/preload.ts")],
+    entrypoints: [join(ROOT, entry)],
     target: "bun",
     format: "cjs",
     minify: true,
-    plugins: [dbusOptional],
+    define: constantsOf(target),
+    plugins: [dbusOptional, onlyFor(target)],
   });
-  const [output] = result.outputs;
-  // The bundle is a function expression of (exports, require, module, __filename, __dirname).
-  const body = `(function (preloadUrl) { return (${(await output!.text()).replace(/^\/\/.*\n/, "")})\n})\n//# sourceURL=rt:runtime`;
+  const source = await result.outputs[0]!.text();
+  return source.slice(source.indexOf("(function"));
+}
+
+async function bundlePreload(target: BuildTarget): Promise<string> {
+  const body = `(function (preloadUrl) { return ${await bundleScript("src/runtime/preload.ts", target)}})\n//# sourceURL=rt:runtime`;
   const url = 'import.meta.path.slice(import.meta.path.indexOf("data:"))';
   const source = `(0, eval)(${JSON.stringify(body)})(${url})({}, import.meta.require, { exports: {} }, "", "")`;
   return `data:text/javascript;base64,${Buffer.from(source).toString("base64")}`;
 }
 
-/** The module "rt:preload": the first bundle, as text of the second. */
-function preloadPlugin(url: string): BunPlugin {
+/** The modules that only exist here: "rt:preload" and "rt:parts" (see src/run/engine-preload.ts), and "rt:types". */
+function generatedModules(preload: string, partsFile: string): BunPlugin {
   return {
-    name: "rt-preload",
+    name: "rt-generated",
     setup(build) {
+      build.onResolve({ filter: /^rt:parts$/ }, () => ({ path: partsFile }));
+      build.onResolve({ filter: /^rt:types$/ }, () => ({ path: "types", namespace: "rt-text" }));
+      build.onLoad({ filter: /.*/, namespace: "rt-text" }, async () => ({
+        contents: await Bun.file(join(ROOT, "src/runtime/rt-types.d.ts")).text(),
+        loader: "text",
+      }));
       build.onResolve({ filter: /^rt:preload$/ }, () => ({ path: "preload", namespace: "rt" }));
       build.onLoad({ filter: /.*/, namespace: "rt" }, () => ({
-        contents: `export default ${JSON.stringify(url)}`,
+        contents: `export default ${JSON.stringify(preload)}`,
         loader: "js",
       }));
     },
   };
 }
 
-export async function compile(outfile: string): Promise<void> {
-  const preload = await bundlePreload();
+export async function compile(target: BuildTarget, outfile: string): Promise<void> {
   await mkdir(DIST, { recursive: true });
   const draft = `${outfile}.${process.pid}`;
+  const partsFile = `${draft}.parts`;
+  await Bun.write(partsFile, `${BEGIN}${await bundleScript("src/runtime/parts.ts", target)}${END}`);
   await Bun.build({
-    entrypoints: [join(ROOT, "src/main.ts"), join(ROOT, "src/runtime/worker.ts")],
+    entrypoints: [join(ROOT, "src/main.ts")],
     target: "bun",
     format: "esm",
     splitting: true,
     bytecode: true,
     minify: true,
-    plugins: [dbusOptional, preloadPlugin(preload)],
+    loader: { ".parts": "file" },
+    define: constantsOf(target),
+    plugins: [dbusOptional, onlyFor(target), generatedModules(await bundlePreload(target), partsFile)],
     compile: {
+      target: target.engine as Bun.Build.CompileTarget,
       outfile: draft,
       autoloadTsconfig: true,
       autoloadPackageJson: true,
@@ -88,10 +124,10 @@ export async function compile(outfile: string): Promise<void> {
   const copy = `${draft}.copy`;
   await copyFile(draft, copy);
   await rename(copy, outfile);
-  await rm(draft);
+  await Promise.all([rm(draft), rm(partsFile)]);
 }
 
 if (import.meta.main) {
-  const outfile = join(DIST, process.platform === "win32" ? "rt.exe" : "rt");
-  await compile(outfile);
+  const target = hostTarget();
+  await compile(target, join(DIST, target.file));
 }

@@ -18,3 +18,21 @@ export const TARGETS: readonly BuildTarget[] = [
   { name: "windows-x64", engine: "bun-windows-x64", os: "windows", arch: "x64", file: "rt.exe" },
   { name: "windows-arm64", engine: "bun-windows-arm64", os: "windows", arch: "arm64", file: "rt.exe" },
 ];
+
+/** The target that this machine runs. */
+export function hostTarget(): BuildTarget {
+  const os = process.platform === "win32" ? "windows" : process.platform;
+  const isMusl = os === "linux" && Bun.which("ldd") !== null && usesMusl();
+  const name = `${os}-${process.arch}${isMusl ? "-musl" : ""}`;
+  const target = TARGETS.find((each) => each.name === name);
+  if (!target)
+    throw new Error(
+      `rt cannot be built for ${name}; the targets are: ${TARGETS.map((each) => each.name).join(", ")}`,
+    );
+  return target;
+}
+
+function usesMusl(): boolean {
+  const { stdout, stderr } = Bun.spawnSync(["ldd", "--version"]);
+  return `${stdout}${stderr}`.includes("musl");
+}

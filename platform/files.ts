@@ -1,5 +1,6 @@
-// The file operations of this operating system, picked at build time (see process.ts).
+// The file operations of this operating system. The build knows which it is and leaves the other module out.
 import type { FileOperations } from "./file-operations.ts";
+import * as posix from "./posix/files.ts";
+import * as windows from "./windows/files.ts";
 
-export const files: FileOperations =
-  process.platform === "win32" ? require("./windows/files.ts") : require("./posix/files.ts");
+export const files: FileOperations = process.platform === "win32" ? windows : posix;

@@ -1,6 +1,6 @@
-// The process operations of this operating system, picked at build time: for exactly this form the bundler
-// keeps one of the two modules and drops the other.
+// The process operations of this operating system. The build knows which it is and leaves the other module out.
+import * as posix from "./posix/process.ts";
 import type { ProcessOperations } from "./process-operations.ts";
+import * as windows from "./windows/process.ts";
 
-export const host: ProcessOperations =
-  process.platform === "win32" ? require("./windows/process.ts") : require("./posix/process.ts");
+export const host: ProcessOperations = process.platform === "win32" ? windows : posix;

@@ -4,7 +4,12 @@ declare module "rt:preload" {
   export default url;
 }
 
-declare module "*.txt" {
+declare module "rt:parts" {
+  const file: string;
+  export default file;
+}
+
+declare module "rt:types" {
   const text: string;
   export default text;
 }

@@ -1,11 +1,13 @@
 // A form server as in examples/csrf-form.ts, reduced to what every such server does per request: it reads
-// the session cookie, parses the posted form and answers with a page. With the argument "tokens" it also
-// checks the token that came and issues the next one. Prints its port, a session and a valid token.
+// the session cookie, parses the posted form and answers with a page. With the argument "rt" or "bun" it
+// also checks the token that came and issues the next one, by rt.CSRF or Bun.CSRF. Prints its port, a
+// session and a valid token.
 import { runningRt } from "./sample.ts";
 
-const { CSRF } = runningRt() ?? (await import("../../src/csrf/csrf.ts"));
+const own = (runningRt() ?? (await import("../../src/csrf/csrf.ts"))).CSRF;
+const CSRF = process.argv.includes("bun") ? Bun.CSRF : own;
 const SECRET = "a secret of the usual length: 32+";
-const usesTokens = process.argv.includes("tokens");
+const usesTokens = !process.argv.includes("plain");
 
 const page = (token: string) => `<!doctype html><title>Message</title><form method="post" action="/">
 <input type="hidden" name="csrf" value="${token}"><input name="message"><button>Send</button></form>`;

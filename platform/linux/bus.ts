@@ -12,10 +12,10 @@
 // - Outgoing bytes are zeroed once they are written; they may contain a secret.
 import type { Endpoint } from "./address.ts";
 import type { Incoming } from "./codec.ts";
+import { type PreparedCall, SERIAL_OFFSET } from "./prepared.ts";
 
 const MAX_PENDING = 64;
 const MAX_TIMER = 2 ** 31 - 1;
-const SERIAL_OFFSET = 8;
 
 /** The one module that knows messages; loaded with the first open connection. */
 export type Codec = typeof import("./codec.ts");
@@ -106,34 +106,29 @@ export class Bus {
     return this.#failure === undefined;
   }
 
+  /** Whether calls are under way. */
+  get isBusy(): boolean {
+    return this.#pending.size > 0;
+  }
+
   /** Calls a method and answers the reply's body. Rejects with a BusFailure, in `timeout` milliseconds at the latest. */
-  call(call: Call, timeout: number = MACHINE_TIMEOUT): Promise<unknown[]> {
+  call(call: Call | PreparedCall, timeout: number = MACHINE_TIMEOUT): Promise<unknown[]> {
     return new Promise((resolve, reject) => {
+      const isPrepared = "message" in call;
       const start = () => {
         if (this.#failure) return reject(this.#failure);
-        const serial = this.#nextSerial();
+        const serial = (this.#serial = (this.#serial + 1) >>> 0 || 1);
         try {
-          this.#start(this.#codec!.encodeCall(call, serial), serial, call.member, timeout, {
-            resolve,
-            reject,
-          });
+          const bytes = isPrepared ? numberCall(call, serial) : this.#codec!.encodeCall(call, serial);
+          this.#start(bytes, serial, call.member, timeout, { resolve, reject });
         } catch (error) {
           reject(error);
           this.#startNext();
         }
       };
-      if (this.#failure || (this.#codec && this.#pending.size < MAX_PENDING)) start();
+      const canStart = this.#pending.size < MAX_PENDING && (isPrepared || this.#codec);
+      if (this.#failure || canStart) start();
       else this.#waiting.push(start);
-    });
-  }
-
-  /** The same for a call that was marshalled at build time: it need not wait for dbus-next. */
-  callPrepared(message: Buffer, member: string, timeout: number): Promise<unknown[]> {
-    return new Promise((resolve, reject) => {
-      if (this.#failure) return reject(this.#failure);
-      const serial = this.#nextSerial();
-      message.writeUInt32LE(serial, SERIAL_OFFSET);
-      this.#start(message, serial, member, timeout, { resolve, reject });
     });
   }
 
@@ -205,11 +200,6 @@ export class Bus {
         this.#fail(new BusFailure("closed", `The connection to the session bus broke (${error.message})`)),
       connectError: () => {}, // the promise of Bun.connect tells as well
     };
-  }
-
-  #nextSerial(): number {
-    this.#serial = (this.#serial + 1) >>> 0 || 1;
-    return this.#serial;
   }
 
   #start(
@@ -341,4 +331,9 @@ export class Bus {
     this.#socket?.end();
     this.onClose();
   }
+}
+
+function numberCall({ message }: PreparedCall, serial: number): Buffer {
+  message.writeUInt32LE(serial, SERIAL_OFFSET);
+  return message;
 }

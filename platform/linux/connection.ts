@@ -1,9 +1,10 @@
 // What lives as long as one connection to the secret service: the bus, the session, the dialogs and what
 // was learnt about the service. Opening waits for nothing; the first calls leave together with the greeting.
 import { parseAddresses, sessionBusAddress } from "./address.ts";
-import { Bus, BusFailure, MACHINE_TIMEOUT } from "./bus.ts";
-import { helloMessage, readAliasMessage } from "./opening.ts";
+import { Bus, BusFailure } from "./bus.ts";
+import { prepareHello, prepareReadAlias } from "./prepared.ts";
 import { Prompts } from "./prompts.ts";
+import { SecretRequests } from "./secret-requests.ts";
 import { openSession, type Session } from "./session.ts";
 
 /** Milliseconds, connecting included. */
@@ -12,6 +13,7 @@ const HELLO_TIMEOUT = 5_000;
 export interface Connection {
   readonly bus: Bus;
   readonly prompts: Prompts;
+  readonly requests: SecretRequests;
   session: Promise<Session>;
   /** Object path of the default collection as last read, "/" without one. */
   defaultCollection: Promise<string>;
@@ -19,6 +21,8 @@ export interface Connection {
   unlocking: Promise<void> | undefined;
   /** The items that were last read, by service and name: `get` asks for them while it searches. */
   readonly lastItems: Map<string, string>;
+  /** Set when a part could not be had; the connection then serves nobody new. */
+  hasFailed: boolean;
 }
 
 /** Starts to connect to the session bus that the environment names now. */
@@ -27,7 +31,7 @@ export function openConnection(): Connection {
   const uid = process.getuid!();
   const address = sessionBusAddress(env, uid);
   const bus = new Bus(parseAddresses(address, env, uid), address, uid);
-  bus.callPrepared(helloMessage(), "Hello", HELLO_TIMEOUT).catch((error) => {
+  bus.call(prepareHello(), HELLO_TIMEOUT).catch((error) => {
     if (!isTimeout(error)) return;
     bus.close(
       new BusFailure(
@@ -42,35 +46,44 @@ export function openConnection(): Connection {
   defaultCollection.catch((error) => {
     if (isTimeout(error)) bus.close(error);
   });
-  const connection = {
+  const connection: Connection = {
     bus,
     prompts: new Prompts(bus),
+    requests: new SecretRequests(bus),
     defaultCollection,
+    session: openSession(bus),
     unlocking: undefined,
     lastItems: new Map(),
+    hasFailed: false,
   };
-  return { ...connection, session: startSession(bus) };
+  watch(connection, connection.defaultCollection);
+  watch(connection, connection.session);
+  return connection;
+}
+
+/** A failure is told to those who await it; all others get a new connection. */
+function watch(connection: Connection, part: Promise<unknown>): void {
+  part.catch(() => {
+    connection.hasFailed = true;
+  });
 }
 
 /** For a service that has restarted and forgotten the session; does so once for all who notice. */
 export function renewSession(connection: Connection, stale: Promise<Session>): void {
   if (connection.session !== stale) return;
+  renewDefaultCollection(connection);
+  connection.session = openSession(connection.bus);
+  watch(connection, connection.session);
+}
+
+export function renewDefaultCollection(connection: Connection): void {
   connection.defaultCollection = readDefaultCollection(connection.bus);
-  connection.session = startSession(connection.bus);
+  watch(connection, connection.defaultCollection);
 }
 
-export function readDefaultCollection(bus: Bus): Promise<string> {
-  const path = bus
-    .callPrepared(readAliasMessage(), "ReadAlias", MACHINE_TIMEOUT)
-    .then((body) => body[0] as string);
-  path.catch(() => {}); // told to those who await it
-  return path;
-}
-
-function startSession(bus: Bus): Promise<Session> {
-  const session = openSession(bus);
-  session.catch(() => {}); // told to those who await it
-  return session;
+async function readDefaultCollection(bus: Bus): Promise<string> {
+  const [path] = await bus.call(prepareReadAlias());
+  return path as string;
 }
 
 function isTimeout(error: unknown): error is BusFailure {

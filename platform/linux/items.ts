@@ -8,7 +8,7 @@
 // starts it again from the search. After a caller has given up, the next step rejects.
 import { ProviderFailure } from "../secret-provider.ts";
 import type { Call } from "./bus.ts";
-import { type Connection, readDefaultCollection } from "./connection.ts";
+import { type Connection, renewDefaultCollection } from "./connection.ts";
 import { isLocked } from "./failures.ts";
 import {
   COLLECTION_INTERFACE,
@@ -18,6 +18,7 @@ import {
   SERVICE_NAME,
   SERVICE_PATH,
 } from "./names.ts";
+import { prepareSearchItems, type PreparedCall } from "./prepared.ts";
 import { decodeSecret, encodeSecret, type Secret, type Session } from "./session.ts";
 
 /** The schema of Bun.secrets, which looks for nothing else. */
@@ -129,8 +130,9 @@ async function requestSecret(
   item: string,
 ): Promise<{ session: Session; struct: Secret }> {
   const session = await operation.connection.session;
-  const [secret] = await call(operation, item, ITEM_INTERFACE, "GetSecret", "o", [session.path]);
-  return { session, struct: secret as Secret };
+  rejectIfOver(operation);
+  const struct = await operation.connection.requests.request(item, session.path, operation.patience);
+  return { session, struct };
 }
 
 function rememberItem({ lastItems }: Connection, key: string, item: string): void {
@@ -139,10 +141,11 @@ function rememberItem({ lastItems }: Connection, key: string, item: string): voi
 }
 
 async function searchItems(operation: Operation): Promise<Matches> {
-  const attributes = { service: operation.service, account: operation.name };
-  const [unlocked, locked] = await call(operation, SERVICE_PATH, SERVICE_INTERFACE, "SearchItems", "a{ss}", [
-    attributes,
+  const call = prepareSearchItems([
+    ["service", operation.service],
+    ["account", operation.name],
   ]);
+  const [unlocked, locked] = await send(operation, call);
   return { unlocked: unlocked as string[], locked: locked as string[] };
 }
 
@@ -198,7 +201,7 @@ async function requireCollection(operation: Operation): Promise<string> {
   const { connection } = operation;
   let collection = await connection.defaultCollection;
   if (collection !== NO_OBJECT && isKept(collection)) return collection;
-  connection.defaultCollection = readDefaultCollection(connection.bus);
+  renewDefaultCollection(connection);
   collection = await connection.defaultCollection;
   if (collection !== NO_OBJECT && isKept(collection)) return collection;
   const { Variant } = await import("./codec.ts");
@@ -222,7 +225,7 @@ async function requireCollection(operation: Operation): Promise<string> {
       "There is no default keyring yet and no display on which to choose its password; create one from a desktop session or with gnome-keyring-daemon --unlock",
     );
   }
-  connection.defaultCollection = readDefaultCollection(connection.bus);
+  renewDefaultCollection(connection);
   collection = await connection.defaultCollection;
   if (collection === NO_OBJECT)
     throw new ProviderFailure(
@@ -282,9 +285,14 @@ function call(
   signature?: string,
   body?: Call["body"],
 ): Promise<unknown[]> {
-  if (operation.isOver) return Promise.reject(new ProviderFailure("CANCELED", "The operation was given up"));
-  return operation.connection.bus.call(
-    { destination: SERVICE_NAME, path, interface: on, member, signature, body },
-    operation.patience,
-  );
+  return send(operation, { destination: SERVICE_NAME, path, interface: on, member, signature, body });
+}
+
+function rejectIfOver(operation: Operation): void {
+  if (operation.isOver) throw new ProviderFailure("CANCELED", "The operation was given up");
+}
+
+async function send(operation: Operation, call: Call | PreparedCall): Promise<unknown[]> {
+  rejectIfOver(operation);
+  return operation.connection.bus.call(call, operation.patience);
 }

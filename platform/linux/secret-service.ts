@@ -11,7 +11,7 @@
 // - the process stays until the last operation has ended, and an idle connection does not keep it.
 import { type OperationOptions, ProviderFailure, type SecretProvider } from "../secret-provider.ts";
 import { PERSON_TIMEOUT } from "./bus.ts";
-import { type Connection, openConnection, readDefaultCollection, renewSession } from "./connection.ts";
+import { type Connection, openConnection, renewDefaultCollection, renewSession } from "./connection.ts";
 import { isInterrupted, isNoSession, isVanished, toProviderFailure } from "./failures.ts";
 import { deleteItems, getSecret, type Operation, setSecret } from "./items.ts";
 
@@ -68,7 +68,7 @@ class SecretService implements SecretProvider {
     } finally {
       operation.isOver = true;
       if (operation.isPrompting) this.#retire(operation.connection);
-      connection.bus.release();
+      operation.connection.bus.release();
     }
   }
 
@@ -90,26 +90,30 @@ class SecretService implements SecretProvider {
       if (operation.isOver) throw new ProviderFailure("CANCELED", "The operation was given up");
       const connection = this.#connect();
       const { session } = connection;
-      operation.connection = connection;
-      connection.bus.hold();
+      if (connection !== operation.connection) {
+        connection.bus.hold();
+        operation.connection.bus.release();
+        operation.connection = connection;
+      }
       try {
         return await attempt(operation);
       } catch (error) {
         if (operation.isOver || count === MAX_ATTEMPTS) throw error;
         if (isNoSession(error)) renewSession(connection, session);
-        else if (isVanished(error)) connection.defaultCollection = readDefaultCollection(connection.bus);
+        else if (isVanished(error)) renewDefaultCollection(connection);
         else if (isInterrupted(error) && !hasReconnected) {
           hasReconnected = true;
           this.#retire(connection);
         } else throw error;
-      } finally {
-        connection.bus.release();
       }
     }
   }
 
   #connect(): Connection {
-    if (!this.#connection?.bus.isUsable) this.#connection = openConnection();
+    const current = this.#connection;
+    if (current?.bus.isUsable && !current.hasFailed) return current;
+    if (current) this.#retire(current);
+    this.#connection = openConnection();
     return this.#connection;
   }
 

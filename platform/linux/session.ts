@@ -7,9 +7,10 @@
 // The group is small by today's measure; what encryption buys here is that no copy of a value is left in the
 // buffers of the bus, the kernel and this process. BigInt does the arithmetic: node:crypto needs 3 ms to
 // load and 57 ms to check the prime.
-import { type Bus, BusFailure, MACHINE_TIMEOUT } from "./bus.ts";
+import { decrypt, encrypt } from "./cipher.ts";
+import { type Bus, BusFailure } from "./bus.ts";
 import { SERVICE_INTERFACE, SERVICE_NAME, SERVICE_PATH } from "./names.ts";
-import { openSessionMessage, PUBLIC_KEY_SIZE } from "./opening.ts";
+import { align, prepareOpenSession, PUBLIC_KEY_SIZE } from "./prepared.ts";
 
 const KEY_SIZE = 16;
 /** 256 bits are twice what the group's strength calls for. */
@@ -26,7 +27,7 @@ export type Secret = [string, Uint8Array, Uint8Array, string];
 export interface Session {
   readonly path: string;
   /** Undefined in a plain session. */
-  readonly key: CryptoKey | undefined;
+  readonly key: Uint8Array | undefined;
 }
 
 /** Errors after which another algorithm cannot help: there is nobody to talk to. */
@@ -37,13 +38,13 @@ export async function openSession(bus: Bus): Promise<Session> {
   const privateKey = toBigInt(crypto.getRandomValues(new Uint8Array(PRIVATE_KEY_SIZE)));
   const publicKey = toBytes(power(2n, privateKey));
   try {
-    const opened = bus.callPrepared(openSessionMessage(publicKey), "OpenSession", MACHINE_TIMEOUT);
+    const opened = bus.call(prepareOpenSession(publicKey));
     void crypto.subtle.digest("SHA-256", new Uint8Array(0)); // starts the engine's thread while the service computes
     const [output, path] = (await opened) as [{ value: Uint8Array }, string];
     const theirs = toBigInt(output.value);
     if (theirs <= 1n || theirs >= PRIME - 1n)
       throw new BusFailure("answered", "The secret service sent an unusable public key");
-    return { path, key: await deriveKey(toBytes(power(theirs, privateKey))) };
+    return { path, key: deriveKey(toBytes(power(theirs, privateKey))) };
   } catch (error) {
     const isRefused =
       error instanceof BusFailure &&
@@ -60,13 +61,10 @@ export async function openSession(bus: Bus): Promise<Session> {
 }
 
 /** HKDF-SHA-256 with an empty salt and no info; one block is enough. Zeroes what it is given. */
-async function deriveKey(shared: Uint8Array): Promise<CryptoKey> {
+function deriveKey(shared: Uint8Array): Uint8Array {
   const extracted = hmac(new Uint8Array(32), shared);
   const expanded = hmac(extracted, Uint8Array.of(1));
-  const key = await crypto.subtle.importKey("raw", expanded.subarray(0, KEY_SIZE), "AES-CBC", false, [
-    "encrypt",
-    "decrypt",
-  ]);
+  const key = expanded.slice(0, KEY_SIZE);
   for (const bytes of [shared, extracted, expanded]) bytes.fill(0);
   return key;
 }
@@ -105,26 +103,17 @@ export async function encodeSecret(
 /** The value of a received structure, as a copy that is the caller's; the received bytes are zeroed. */
 export async function decodeSecret(session: Session, [, parameters, content]: Secret): Promise<Uint8Array> {
   try {
-    if (!session.key) return Uint8Array.from(content);
-    const algorithm = { name: "AES-CBC", iv: Uint8Array.from(parameters) };
-    return new Uint8Array(await crypto.subtle.decrypt(algorithm, session.key, Uint8Array.from(content)));
+    return session.key ? await decrypt(session.key, parameters, content) : Uint8Array.from(content);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new BusFailure("answered", `a value that cannot be decrypted, ${reason}`, "undecipherable");
   } finally {
     content.fill(0);
   }
 }
 
-async function encrypt(key: CryptoKey, iv: Uint8Array<ArrayBuffer>, value: Uint8Array): Promise<Uint8Array> {
-  return new Uint8Array(
-    await crypto.subtle.encrypt({ name: "AES-CBC", iv }, key, value as Uint8Array<ArrayBuffer>),
-  );
-}
-
 function suffixSize(offset: number, suffix: Uint8Array): number {
   return suffix.length === 0 ? 0 : align(offset, 4) - offset + suffix.length;
-}
-
-function align(offset: number, size: number): number {
-  return Math.ceil(offset / size) * size;
 }
 
 function power(base: bigint, exponent: bigint): bigint {

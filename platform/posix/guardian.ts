@@ -6,8 +6,7 @@
 //
 // Surprising: it is written in the shell's language because every system has one and it needs two pages of
 // memory; a copy of rt would need twenty megabytes.
-import { FFIType, ptr } from "bun:ffi";
-import { openLibc } from "./libc.ts";
+import { closeDescriptor, openPipe, type Pipe, writePipe } from "./pipe.ts";
 
 const SCRIPT = `
 trap '' INT TERM HUP QUIT
@@ -52,16 +51,6 @@ done
 `;
 
 let channel: number | undefined;
-let libc: ReturnType<typeof openGuardianLibc> | undefined;
-
-function openGuardianLibc() {
-  return openLibc({
-    pipe: { args: [FFIType.ptr], returns: FFIType.i32 },
-    fcntl: { args: [FFIType.i32, FFIType.i32, FFIType.i32], returns: FFIType.i32 },
-    write: { args: [FFIType.i32, FFIType.ptr, FFIType.u64], returns: FFIType.i64_fast },
-    close: { args: [FFIType.i32], returns: FFIType.i32 },
-  }).functions;
-}
 
 /** From now on this child's tree dies with us. */
 export function guard(pid: number): void {
@@ -78,34 +67,32 @@ const encoder = new TextEncoder();
 
 function tell(line: string): void {
   if (channel === undefined || channel < 0) return;
-  const bytes = encoder.encode(line);
-  libc?.write(channel, ptr(bytes), bytes.length);
+  writePipe(channel, encoder.encode(line));
 }
 
 /** -1 when there is none: without it everything works but this. */
 function startGuardian(): number {
-  libc = openGuardianLibc();
-  const pair = new Int32Array(2);
-  if (libc.pipe(ptr(pair)) !== 0) return -1;
-  const [reader = -1, writer = -1] = pair;
-  const F_SETFD = 2;
-  libc.fcntl(reader, F_SETFD, 1);
-  libc.fcntl(writer, F_SETFD, 1);
+  let pipe: Pipe;
+  try {
+    pipe = openPipe({ isPolled: false });
+  } catch {
+    return -1;
+  }
   try {
     const shell = Bun.spawn(["/bin/sh", "-c", SCRIPT, "rt-guardian"], {
       cwd: "/",
       env: { PATH: "/usr/bin:/bin" },
-      stdin: reader,
+      stdin: pipe.reader,
       stdout: "ignore",
       stderr: "ignore",
       detached: true,
     });
     shell.unref();
-    return writer;
+    return pipe.writer;
   } catch {
-    libc.close(writer);
+    closeDescriptor(pipe.writer);
     return -1;
   } finally {
-    libc.close(reader);
+    closeDescriptor(pipe.reader);
   }
 }

@@ -45,7 +45,9 @@ const SYMBOLS = {
   open: { args: [FFIType.ptr, FFIType.i32], returns: FFIType.i32 },
   read: { args: [FFIType.i32, FFIType.ptr, FFIType.u64], returns: FFIType.i64_fast },
   readlink: { args: [FFIType.ptr, FFIType.ptr, FFIType.u64], returns: FFIType.i64_fast },
+  setenv: { args: [FFIType.ptr, FFIType.ptr, FFIType.i32], returns: FFIType.i32 },
   signal: { args: [FFIType.i32, FFIType.ptr], returns: FFIType.ptr },
+  unsetenv: { args: [FFIType.ptr], returns: FFIType.i32 },
 } as const;
 
 let opened: Libc<typeof SYMBOLS> | undefined;

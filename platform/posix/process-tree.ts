@@ -7,8 +7,8 @@
 //
 // Surprising: most scripts live only for a millisecond or two, so for the first `ATTACH_AFTER` nothing
 // listens: what such a script wrote waits in the pipe and is read when it has exited. Only those that live
-// longer get a stream and are reported to the guardian. A process that a script left in the background may
-// hold the pipe open for ever: after the script's exit it is heard for `LINGER` more, then not any longer.
+// longer get a stream. A process that a script left in the background may hold the pipe open for ever: after
+// the script's exit it is heard for `LINGER` more, then not any longer.
 import { FFIType, ptr } from "bun:ffi";
 import {
   type Child,
@@ -17,46 +17,16 @@ import {
   type ProcessTreeOperations,
 } from "../process-tree-operations.ts";
 import { openLibc } from "./libc.ts";
+import { closeDescriptor, openPipe, readAvailable } from "./pipe.ts";
 import { listProcesses, selectTrees } from "./process-table.ts";
 import { guard, release } from "./guardian.ts";
 
 const ATTACH_AFTER = 2; // ms
 const LINGER = 100; // ms
-const READ_SIZE = 1 << 17;
-const IS_LINUX = process.platform === "linux";
-const O_NONBLOCK = IS_LINUX ? 0o4000 : 4;
-const F_SETFD = 2;
-const F_SETFL = 4;
-const F_SETPIPE_SZ = 1031; // Linux: what a script writes in its first milliseconds should fit
-const PIPE_SIZE = 1 << 18;
-const RLIMIT_NOFILE = IS_LINUX ? 7 : 8;
-/** Per child: our end of the pipe, the stream's, and the engine's handle of the process. */
+const RLIMIT_NOFILE = process.platform === "linux" ? 7 : 8;
+/** Per child: our ends of the pipes, the streams' copies, and the engine's handle of the process. */
 const DESCRIPTORS_PER_CHILD = 5;
 const DESCRIPTORS_RESERVED = 48;
-
-const { functions: libc } = openLibc({
-  pipe: { args: [FFIType.ptr], returns: FFIType.i32 },
-  fcntl: { args: [FFIType.i32, FFIType.i32, FFIType.i32], returns: FFIType.i32 },
-  read: { args: [FFIType.i32, FFIType.ptr, FFIType.u64], returns: FFIType.i64_fast },
-  close: { args: [FFIType.i32], returns: FFIType.i32 },
-  getrlimit: { args: [FFIType.i32, FFIType.ptr], returns: FFIType.i32 },
-});
-
-const pair = new Int32Array(2);
-const pairPointer = ptr(pair);
-// Read into and handed out within one call: `onOutput` must have used the bytes when it returns.
-const buffer = new Uint8Array(READ_SIZE);
-const bufferPointer = ptr(buffer);
-
-function openPipe(): { reader: number; writer: number } {
-  if (libc.pipe(pairPointer) !== 0) throw Object.assign(new Error("Too many open files"), { code: "EMFILE" });
-  const [reader = -1, writer = -1] = pair;
-  libc.fcntl(reader, F_SETFD, 1);
-  libc.fcntl(writer, F_SETFD, 1);
-  libc.fcntl(reader, F_SETFL, O_NONBLOCK);
-  if (IS_LINUX) libc.fcntl(reader, F_SETPIPE_SZ, PIPE_SIZE);
-  return { reader, writer };
-}
 
 /** Our end of one pipe: first silent, then read as a stream or, after the exit, in one go. */
 class Outlet {
@@ -85,14 +55,14 @@ class Outlet {
       await this.#stream;
       clearTimeout(lingering);
     }
-    libc.close(this.#descriptor);
+    closeDescriptor(this.#descriptor);
   }
 
   async #drain(): Promise<boolean> {
     for (;;) {
-      const count = Number(libc.read(this.#descriptor, bufferPointer, READ_SIZE));
-      if (count <= 0) return count === 0;
-      const pending = this.#deliver(buffer.subarray(0, count));
+      const bytes = readAvailable(this.#descriptor);
+      if (bytes === null || bytes.length === 0) return bytes === null;
+      const pending = this.#deliver(bytes);
       if (pending) await pending;
     }
   }
@@ -118,10 +88,10 @@ interface PosixChild extends Child {
 
 export const startChild: ProcessTreeOperations["startChild"] = (request): PosixChild => {
   const isPiped = request.output !== "inherit";
-  const pipes = isPiped ? [openPipe()] : [];
+  const pipes = isPiped ? [openPipe({ isPolled: true })] : [];
   let subprocess: Bun.Subprocess;
   try {
-    if (request.output === "separate") pipes.push(openPipe());
+    if (request.output === "separate") pipes.push(openPipe({ isPolled: true }));
     subprocess = Bun.spawn(request.argv as string[], {
       cwd: request.cwd,
       env: request.env as Record<string, string>,
@@ -131,10 +101,10 @@ export const startChild: ProcessTreeOperations["startChild"] = (request): PosixC
       detached: isPiped,
     });
   } catch (error) {
-    for (const { reader } of pipes) libc.close(reader);
+    for (const { reader } of pipes) closeDescriptor(reader);
     throw error;
   } finally {
-    for (const { writer } of pipes) libc.close(writer);
+    for (const { writer } of pipes) closeDescriptor(writer);
   }
   const outlets = pipes.map(
     ({ reader }, index) => new Outlet(reader, (bytes) => request.onOutput(bytes, index === 1)),
@@ -143,15 +113,13 @@ export const startChild: ProcessTreeOperations["startChild"] = (request): PosixC
 };
 
 async function follow(subprocess: Bun.Subprocess, outlets: readonly Outlet[]): Promise<ChildExit> {
-  let isGuarded = false;
+  guard(subprocess.pid);
   const attaching = setTimeout(() => {
     for (const outlet of outlets) outlet.attach();
-    guard(subprocess.pid);
-    isGuarded = true;
   }, ATTACH_AFTER);
   await subprocess.exited;
   clearTimeout(attaching);
-  if (isGuarded) release(subprocess.pid);
+  release(subprocess.pid);
   for (const outlet of outlets) await outlet.finish();
   return describeExit(subprocess);
 }
@@ -179,7 +147,8 @@ export const hasSurvivors: ProcessTreeOperations["hasSurvivors"] = (children) =>
 
 export const childLimit: ProcessTreeOperations["childLimit"] = () => {
   const limits = new BigUint64Array(2);
-  if (libc.getrlimit(RLIMIT_NOFILE, ptr(limits)) !== 0) return 64;
+  const { functions } = openLibc({ getrlimit: { args: [FFIType.i32, FFIType.ptr], returns: FFIType.i32 } });
+  if (functions.getrlimit(RLIMIT_NOFILE, ptr(limits)) !== 0) return 64;
   const available = Number(limits[0]) - DESCRIPTORS_RESERVED;
   return Math.max(1, Math.floor(available / DESCRIPTORS_PER_CHILD));
 };

@@ -16,7 +16,7 @@ const F_GETFD = 1;
 /** Takes the close-on-exec mark away, without a variable argument (see libc.ts). */
 const FIONCLEX = process.platform === "darwin" ? 0x20006602 : 0x5450;
 /** Descriptors above this are not looked at; shells use 10 to 63 for process substitution. */
-const HIGHEST_DESCRIPTOR = 255;
+const HIGHEST_DESCRIPTOR = 63;
 
 // The collector must not free what a C structure points to.
 const kept: ArrayBufferView[] = [];
@@ -28,17 +28,21 @@ function cString(text: string): Pointer {
 }
 
 function pointerArray(pointers: readonly Pointer[]): Pointer {
-  const array = new BigUint64Array(pointers.length + 1);
-  for (const [index, pointer] of pointers.entries()) array[index] = BigInt(pointer);
+  const array = new Float64Array(pointers.length + 1);
+  const words = new Uint32Array(array.buffer);
+  for (let index = 0; index < pointers.length; index += 1) {
+    const pointer = pointers[index]!;
+    words[index * 2] = pointer % 2 ** 32;
+    words[index * 2 + 1] = Math.floor(pointer / 2 ** 32);
+  }
   kept.push(array);
   return ptr(array);
 }
 
-/** The address of each `NAME=value` that this process was started with. */
-function originalEntries(): Pointer[] {
+/** The addresses of the `NAME=value` entries of this process, as libc has them now. */
+function environmentEntries(): Pointer[] {
   const entries: Pointer[] = [];
-  const variable = findSymbol("environ");
-  const list = variable && (read.ptr(variable, 0) as Pointer);
+  const list = environmentList();
   for (let offset = 0; list; offset += 8) {
     const entry = read.ptr(list, offset) as Pointer;
     if (!entry) break;
@@ -47,27 +51,27 @@ function originalEntries(): Pointer[] {
   return entries;
 }
 
-function splitEntry(entry: Pointer): [name: string, value: string] {
-  const text = new CString(entry).toString();
-  const equals = text.indexOf("=");
-  return equals < 0 ? [text, ""] : [text.slice(0, equals), text.slice(equals + 1)];
+function environmentList(): Pointer | null {
+  const variable = findSymbol("environ");
+  return variable && (read.ptr(variable, 0) as Pointer);
 }
 
 const ENGINE_SWITCH = "BUN_BE_BUN";
 
+/** libc's own copy is changed: it is this process's only for the moment until it is replaced. */
 function buildEnvironment(changes: ReplaceRequest["environment"], engine: boolean): Pointer {
-  const entries = originalEntries().filter((entry) => {
-    const [name] = splitEntry(entry);
-    return !Object.hasOwn(changes, name) && !(engine && name === ENGINE_SWITCH);
-  });
-  for (const [name, value] of Object.entries(changes)) {
-    if (value !== undefined) entries.push(cString(`${name}=${value}`));
+  for (const name in changes) {
+    const value = changes[name];
+    if (value === undefined) libc().unsetenv(cString(name));
+    else libc().setenv(cString(name), cString(value), 1);
   }
-  if (engine) {
-    entries.unshift(cString(`${ENGINE_SWITCH}=1`));
-    entries.push(cString(`${ENGINE_SWITCH}=0`));
-  }
-  return pointerArray(entries);
+  if (!engine) return environmentList() ?? pointerArray([]);
+  libc().unsetenv(cString(ENGINE_SWITCH));
+  return pointerArray([
+    cString(`${ENGINE_SWITCH}=1`),
+    ...environmentEntries(),
+    cString(`${ENGINE_SWITCH}=0`),
+  ]);
 }
 
 /** Undoes the close-on-exec mark on what was inherited; what the engine opened itself is left marked. */
@@ -86,18 +90,21 @@ function keepInheritedDescriptors(): void {
 export const replace: ProcessOperations["replace"] = ({ program, argv, environment, engine = false }) => {
   const path = cString(program);
   const argumentList = pointerArray(argv.map(cString));
-  const environmentList = buildEnvironment(environment, engine);
+  const variables = buildEnvironment(environment, engine);
   keepInheritedDescriptors();
   for (const signal of Object.values(IGNORED_BY_ENGINE)) libc().signal(signal, null);
-  libc().execve(path, argumentList, environmentList);
+  libc().execve(path, argumentList, variables);
   return lastError();
 };
 
 export const originalEnvironment: ProcessOperations["originalEnvironment"] = () => {
   const result: Record<string, string> = {};
-  for (const entry of originalEntries()) {
-    const [name, value] = splitEntry(entry);
-    if (name !== "" && !Object.hasOwn(result, name)) result[name] = value;
+  for (const entry of environmentEntries()) {
+    const text = new CString(entry).toString();
+    const equals = text.indexOf("=");
+    if (equals <= 0) continue;
+    const name = text.slice(0, equals);
+    if (!Object.hasOwn(result, name)) result[name] = text.slice(equals + 1);
   }
   return result;
 };

@@ -4,10 +4,11 @@
 // `run`, and before the target; everything behind the target is the target's and is not looked at. An
 // option that the table does not know is an error here, not silence.
 //
-// Surprising: `-` is a target (standard input), and with -e or -p there is no target, so that every word
+// Surprising: the table of options comes from the caller, who loads it only when there is an option to look up:
+// making it takes a tenth of a whole start, and most starts have none. `-` is a target (standard input), and with -e or -p there is no target, so that every word
 // that is not an option belongs to the evaluated code.
 import { COMMANDS } from "./commands.ts";
-import { type Option, OPTIONS } from "./options.ts";
+import type { Option } from "./options.ts";
 
 export interface Given {
   readonly option: Option;
@@ -38,16 +39,8 @@ export class UsageError extends Error {
   }
 }
 
-let optionsByFlag: Map<string, Option> | undefined;
-
-function findOption(flag: string): Option | undefined {
-  optionsByFlag ??= new Map(
-    OPTIONS.flatMap((option) => {
-      const long: [string, Option] = [`--${option.name}`, option];
-      return option.short === undefined ? [long] : [long, [`-${option.short}`, option]];
-    }),
-  );
-  return optionsByFlag.get(flag);
+function findOption(flag: string, options: readonly Option[]): Option | undefined {
+  return options.find(({ name, short }) => flag === `--${name}` || (short !== undefined && flag === `-${short}`));
 }
 
 function checkValue(flag: string, option: Option, value: string): void {
@@ -64,19 +57,23 @@ function checkValue(flag: string, option: Option, value: string): void {
 }
 
 /** Reads one option at `words[index]` and tells how many words it took. */
-function parseOption(words: readonly string[], index: number): { given: Given; width: number } {
+function parseOption(
+  words: readonly string[],
+  index: number,
+  options: readonly Option[],
+): { given: Given; width: number } {
   const word = words[index]!;
   const equals = word.startsWith("--") ? word.indexOf("=") : -1;
   const flag = equals > 0 ? word.slice(0, equals) : word;
   let inline = equals > 0 ? word.slice(equals + 1) : undefined;
-  let option = findOption(flag);
+  let option = findOption(flag, options);
   if (!option && !word.startsWith("--") && word.length > 2) {
-    option = findOption(word.slice(0, 2));
+    option = findOption(word.slice(0, 2), options);
     if (option && !option.value) option = undefined;
     inline = word[2] === "=" ? word.slice(3) : word.slice(2);
   }
   if (!option) {
-    const known = OPTIONS.map(({ name }) => `--${name}`);
+    const known = options.map(({ name }) => `--${name}`);
     throw new UsageError(`Unknown option "${flag}"`, "rt --help lists the options", { word: flag, known });
   }
   const name = `--${option.name}`;
@@ -92,7 +89,12 @@ function parseOption(words: readonly string[], index: number): { given: Given; w
   return { given: { option, value }, width: inline === undefined ? 2 : 1 };
 }
 
-export function parseCommandLine(words: readonly string[]): Invocation {
+/** Whether a word could be an option, so that parsing needs the table. */
+export function mentionsOption(words: readonly string[]): boolean {
+  return words.some((word) => word[0] === "-" && word !== "-");
+}
+
+export function parseCommandLine(words: readonly string[], table: readonly Option[]): Invocation {
   const options: Given[] = [];
   let command: string | undefined;
   let index = 0;
@@ -104,7 +106,7 @@ export function parseCommandLine(words: readonly string[]): Invocation {
       break;
     }
     if (word.length > 1 && word.startsWith("-")) {
-      const { given, width } = parseOption(words, index);
+      const { given, width } = parseOption(words, index, table);
       options.push(given);
       evaluates ||= given.option.name === "eval" || given.option.name === "print";
       index += width;

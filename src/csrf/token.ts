@@ -106,6 +106,7 @@ export function encodeToken(
 export function decodeToken(text: string, algorithm: CSRFAlgorithm, encoding: CSRFEncoding): boolean {
   const { token } = (allocated ??= allocate());
   const length = HEADER_BYTES + MAC_BYTES[algorithm];
+  // A megabyte in the field must not cost a megabyte's work.
   if (text.length !== TEXT_LENGTH[encoding](length)) return false;
   return token.write(text, encoding) === length && token.toString(encoding, 0, length) === text;
 }

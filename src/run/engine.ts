@@ -5,23 +5,22 @@
 // Surprising: the configuration file is always named, because the engine would otherwise read a bunfig.toml
 // of the working directory, which is another program's configuration.
 import { host } from "../../platform/process.ts";
-// Built from src/runtime/preload.ts by build/compile.ts.
-import preloadUrl from "rt:preload" with { type: "text" };
+import { preloadUrl } from "./engine-preload.ts";
 
-/** Options under which the engine runs code of ours are placed behind the subcommand, if there is one. */
-const SUBCOMMANDS_WITH_PRELOAD = new Set(["run", "test"]);
+const SUBCOMMANDS = ["run", "test", "repl"];
 
+/** The preload stands behind a subcommand, if there is one. */
 export function engineArguments(argv: readonly string[], runsCode: boolean): string[] {
   if (!runsCode) return [...argv];
-  const preload = `--preload=${preloadUrl}`;
-  const [first = "", ...rest] = argv;
-  return SUBCOMMANDS_WITH_PRELOAD.has(first) ? [first, preload, ...rest] : [preload, ...argv];
+  const ours = [`--preload=${preloadUrl}`];
+  return SUBCOMMANDS.includes(argv[0] ?? "") ? [argv[0]!, ...ours, ...argv.slice(1)] : [...ours, ...argv];
 }
 
-export function becomeEngine(argv: readonly string[], name = process.argv0): never {
+/** @param runsCode whether code of the user's runs, which is to see `rt` */
+export function becomeEngine(argv: readonly string[], runsCode: boolean, name = process.argv0): never {
   const code = host.replace({
     program: process.execPath,
-    argv: [name, ...argv],
+    argv: [name, ...engineArguments(argv, runsCode)],
     environment: {},
     engine: true,
   });

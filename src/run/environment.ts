@@ -7,7 +7,7 @@
 // RT_SCRIPTS carries the scripts that are running, from the outermost to this one, so that a script which
 // calls itself is stopped with its name instead of filling the process table.
 import { type LocatedPackage, recordField, textField } from "../workspace/package-json.ts";
-import { binaryDirectories } from "./resolve.ts";
+import { binaryDirectories } from "./binaries.ts";
 
 export interface ScriptContext {
   readonly package: LocatedPackage;

@@ -5,7 +5,6 @@
 // anything in between; what stands before it is waited for.
 import { host } from "../../platform/process.ts";
 import { scriptOf } from "../workspace/package-json.ts";
-import { becomeEngine, engineArguments } from "./engine.ts";
 import { findRecursion, scriptEnvironment } from "./environment.ts";
 import type { Plan } from "./plan.ts";
 import { appendArguments } from "./quote.ts";
@@ -35,10 +34,6 @@ export class RunFailure extends Error {
 
 /** How a child ended, to be passed on by main: an exit code or a signal to die of. */
 export type Ending = number | { readonly signal: NodeJS.Signals };
-
-export function launchEngine({ argv }: Extract<Plan, { mode: "engine" }>, runsCode: boolean): never {
-  return becomeEngine(engineArguments(argv, runsCode));
-}
 
 export function launchProgram(
   { path, name, args }: Extract<Plan, { mode: "program" }>,

@@ -5,10 +5,8 @@
 //   engine       become the engine, with its options and our globals as a preload
 //   program      become a program
 //   script       run hooks and script in the system's shell, becoming the last of them
-//   evaluate     (a form of engine: code from -e, -p or standard input)
 //   refuse       say what is wrong
 import type { Given, Invocation } from "../cli/parse.ts";
-import { COMMANDS } from "../cli/commands.ts";
 import type { Target } from "./target.ts";
 
 export type Plan =
@@ -17,6 +15,8 @@ export type Plan =
       readonly file: string;
       readonly args: readonly string[];
       readonly preloads: readonly string[];
+      /** What the engine would be given behind the file, should it have to take over: it drops a `--` itself. */
+      readonly engineArgs: readonly string[];
     }
   | { readonly mode: "engine"; readonly argv: readonly string[]; readonly reason: string }
   | {
@@ -31,7 +31,13 @@ export type Plan =
       readonly args: readonly string[];
     }
   | { readonly mode: "nothing" }
-  | { readonly mode: "refuse"; readonly message: string; readonly hint?: string; readonly notFound?: string };
+  | {
+      readonly mode: "refuse";
+      readonly message: string;
+      readonly hint?: string;
+      /** A name to look for similar ones of. */
+      readonly notFound?: string;
+    };
 
 export interface Facts {
   /** Why the file at hand cannot run in this process; see entry.ts. */
@@ -72,14 +78,20 @@ export function planRun(invocation: Invocation, target: Target, facts: Facts = {
 }
 
 function planFile(invocation: Invocation, path: string, { engineReason }: Facts): Plan {
-  const args = invocation.args[0] === "--" ? invocation.args.slice(1) : invocation.args;
   const engineOption = invocation.options.find(
     ({ option }) => option.by !== "runner" && !IN_PROCESS.has(option.name),
   );
   const reason = engineOption ? `--${engineOption.option.name}` : engineReason;
   if (reason)
     return { mode: "engine", argv: [...engineOptions(invocation), path, ...invocation.args], reason };
-  return { mode: "in-process", file: path, args, preloads: preloadsOf(invocation) };
+  const args = invocation.args[0] === "--" ? invocation.args.slice(1) : invocation.args;
+  return {
+    mode: "in-process",
+    file: path,
+    args,
+    preloads: preloadsOf(invocation),
+    engineArgs: invocation.args,
+  };
 }
 
 function preloadsOf({ options }: Invocation): string[] {
@@ -98,14 +110,8 @@ function spell({ option, value }: Given): string {
   return value === undefined ? flag : `${flag}=${value}`;
 }
 
-/** A tool of the engine: its own words, with our globals where it runs code. */
-export function planTool(invocation: Invocation): Plan {
-  const command = invocation.command!;
-  const isTool = COMMANDS[command]?.by === "engine";
-  if (!isTool) throw new Error(`"${command}" is not a tool of the engine`);
-  return {
-    mode: "engine",
-    argv: [command, ...engineOptions(invocation), ...invocation.args],
-    reason: `the ${command} tool`,
-  };
+/** A tool of the engine: its own words. */
+export function planTool(command: string, invocation: Invocation): Plan {
+  const argv = [command, ...engineOptions(invocation), ...invocation.args];
+  return { mode: "engine", argv, reason: `the ${command} tool` };
 }

@@ -5,9 +5,9 @@
 // files; without `run` a file with a source extension comes first. A program given by path whose first
 // bytes say what runs it (an ELF file, a shell script) is a program, not JavaScript.
 //
-// Only engine calls are used here, no node: module: this is on the way of every start.
 import { files } from "../../platform/files.ts";
-import { findPackageJson, parentDirectory, scriptOf } from "../workspace/package-json.ts";
+import { findPackageJson, type LocatedPackage, scriptOf } from "../workspace/package-json.ts";
+import { binaryDirectories } from "./binaries.ts";
 import {
   DATA_EXTENSIONS,
   ENGINE_EXTENSIONS,
@@ -35,8 +35,8 @@ export function resolveTarget(question: Question): Target {
     const file = resolveFile(name, cwd);
     if (file) return file;
   }
-  const located = findPackageJson(cwd);
-  if (located && scriptOf(located.manifest, name) !== null) return { kind: "script", name, package: located };
+  const script = findScript(name, cwd);
+  if (script) return { kind: "script", name, package: script };
   const file = resolveFile(name, cwd);
   if (file) return file;
   const binary = findBinary(name, cwd);
@@ -46,6 +46,11 @@ export function resolveTarget(question: Question): Target {
     if (command) return { kind: "program", path: command, name };
   }
   return { kind: "missing", name, what: looksLikeSource ? "Module" : "Script" };
+}
+
+function findScript(name: string, cwd: string): LocatedPackage | undefined {
+  const located = findPackageJson(cwd);
+  return located && scriptOf(located.manifest, name) !== null ? located : undefined;
 }
 
 function resolvePath({ name, cwd, forceRuntime }: Question): Target {
@@ -58,7 +63,7 @@ function resolvePath({ name, cwd, forceRuntime }: Question): Target {
 }
 
 function absolutePath(name: string, cwd: string): string {
-  return /^(?:[\\/]|[A-Za-z]:)/.test(name) ? name : `${cwd === "/" ? "" : cwd}/${name}`;
+  return name[0] !== "." ? name : `${cwd === "/" ? "" : cwd}/${name}`;
 }
 
 /** The engine's own resolution: extension order, directory index, package main, symlinks. */
@@ -130,14 +135,4 @@ function findBinary(name: string, cwd: string): string | undefined {
     if (path) return path;
   }
   return undefined;
-}
-
-/** Every `node_modules/.bin` from a directory upwards, whether it exists or not. */
-export function binaryDirectories(from: string): string[] {
-  const directories: string[] = [];
-  for (let directory: string | null = from; directory !== null; directory = parentDirectory(directory)) {
-    const base = directory === "/" ? "" : directory;
-    if (!base.endsWith("/node_modules")) directories.push(`${base}/node_modules/.bin`);
-  }
-  return directories;
 }

@@ -50,36 +50,44 @@ export function shellCommand(command: string, context: ShellContext): ShellComma
   return direct ?? { program: shell, argv: [shell, "-c", command], environment: {} };
 }
 
-/** Characters that mean nothing to bash wherever they stand in a word, but for the cases excluded below. */
-const PLAIN_WORDS = /^[A-Za-z0-9_@%+:,./ =-]+$/;
+/** Beside letters and digits: what means nothing to bash wherever it stands in a word, but for the cases below. */
+const PLAIN_PUNCTUATION = " _@%+:,./=-";
 
-/** Names that bash answers itself. */
-const BASH_NAMES = new Set(
-  (
-    "! [ [[ ]] { } . : alias bg bind break builtin caller case cd command compgen complete compopt continue coproc " +
-    "declare dirs disown do done elif else enable esac eval exec exit export fc fg fi for function getopts hash " +
-    "help history if in jobs kill let local logout mapfile popd printf pushd pwd read readarray readonly return " +
-    "select set shift shopt source suspend test then time times trap type typeset ulimit umask unalias unset " +
-    "until wait while echo true false"
-  ).split(" "),
-);
+/** Names that bash answers itself. One text, because making a set would take longer than the look-up. */
+const BASH_NAMES =
+  " ! [ [[ ]] { } . : alias bg bind break builtin caller case cd command compgen complete compopt continue coproc " +
+  "declare dirs disown do done elif else enable esac eval exec exit export fc fg fi for function getopts hash " +
+  "help history if in jobs kill let local logout mapfile popd printf pushd pwd read readarray readonly return " +
+  "select set shift shopt source suspend test then time times trap type typeset ulimit umask unalias unset " +
+  "until wait while echo true false ";
 
 /** Builtins whose program of the same name does the same, as long as no word looks like an option. */
-const TWINS = new Set(["echo", "true", "false"]);
+const TWINS = " echo true false ";
 
 /** The words of a command that bash would split and expand in no other way; undefined when in doubt. */
 export function splitPlainCommand(command: string): string[] | undefined {
-  if (!PLAIN_WORDS.test(command)) return undefined;
+  for (const character of command) {
+    const isAlphanumeric =
+      (character >= "a" && character <= "z") ||
+      (character >= "A" && character <= "Z") ||
+      (character >= "0" && character <= "9");
+    if (!isAlphanumeric && !PLAIN_PUNCTUATION.includes(character)) return undefined;
+  }
   const words = command.split(" ").filter((word) => word !== "");
-  const [name, ...args] = words;
-  if (name === undefined || name.includes("=") || /^[%@+:,-]/.test(name)) return undefined;
-  if (BASH_NAMES.has(name) && !(TWINS.has(name) && !args.some((arg) => arg.startsWith("-"))))
-    return undefined;
+  const name = words[0];
+  if (name === undefined || name.includes("=") || "%@+:,-".includes(name[0]!)) return undefined;
+  const hasOptions = words.some((word) => word[0] === "-");
+  const isBash = BASH_NAMES.includes(` ${name} `);
+  if (isBash && (hasOptions || !TWINS.includes(` ${name} `))) return undefined;
   return words;
 }
 
 /** Variables that make bash read a file, import a function or change its rules when it starts. */
-const CHANGES_BASH = /^(?:BASH|SHELLOPTS$|POSIXLY_CORRECT$|EXECIGNORE$)/;
+function changesBash(name: string): boolean {
+  return (
+    name.startsWith("BASH") || name === "SHELLOPTS" || name === "POSIXLY_CORRECT" || name === "EXECIGNORE"
+  );
+}
 
 function directCommand(command: string, context: ShellContext): ShellCommand | undefined {
   const words = splitPlainCommand(command);
@@ -97,11 +105,12 @@ function bashEnvironment({
   inherited,
   directory,
 }: ShellContext): Record<string, string | undefined> | undefined {
-  if (Object.keys(inherited).some((name) => CHANGES_BASH.test(name))) return undefined;
+  if (Object.keys(inherited).some(changesBash)) return undefined;
   const { SHLVL = "0", OLDPWD } = inherited;
-  if (!/^[0-9]{1,2}$/.test(SHLVL)) return undefined;
+  const level = Number(SHLVL);
+  if (String(level) !== SHLVL || !(level >= 0 && level < 100)) return undefined;
   const keepsOld = OLDPWD !== undefined && isDirectory(OLDPWD);
-  return { SHLVL: String(Number(SHLVL)), PWD: directory, OLDPWD: keepsOld ? OLDPWD : undefined };
+  return { SHLVL, PWD: directory, OLDPWD: keepsOld ? OLDPWD : undefined };
 }
 
 function isDirectory(path: string): boolean {

@@ -41,13 +41,19 @@ export const DATA_EXTENSIONS: Readonly<Record<string, string>> = {
   ".md": "text",
 };
 
+/** Lower case, with its dot; "" when there is none. */
 export function extensionOf(path: string): string {
-  const name = path.slice(Math.max(path.lastIndexOf("/"), path.lastIndexOf("\\")) + 1);
-  const dot = name.lastIndexOf(".");
-  return dot <= 0 ? "" : name.slice(dot).toLowerCase();
+  const start = Math.max(path.lastIndexOf("/"), path.lastIndexOf("\\")) + 1;
+  const dot = path.lastIndexOf(".");
+  return dot <= start ? "" : path.slice(dot).toLowerCase();
 }
 
 /** `./x`, `../x`, `/x`, `.\x`, `C:\x`, "." and "..": always a file, never a script. */
 export function isExplicitPath(name: string): boolean {
-  return /^(?:\.{1,2}(?:[\\/]|$)|[\\/]|[A-Za-z]:[\\/])/.test(name);
+  const isSeparator = (character: string | undefined) => character === "/" || character === "\\";
+  if (name[0] === ".") {
+    const next = name[1] === "." ? 2 : 1;
+    return name.length === next || isSeparator(name[next]);
+  }
+  return isSeparator(name[0]) || (name[1] === ":" && isSeparator(name[2]));
 }

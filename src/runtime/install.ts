@@ -1,13 +1,16 @@
 // Puts `rt` into a thread: the global, the module "rt", and both again into every Worker it starts.
 //
 // Runs before the user's first line, in the main thread and in each worker, in every way of running code. It
-// must stay cheap (it is on the way of every start) and must not import anything that is not.
+// is on the way of every start: nothing is made here that can wait until it is touched.
+import type { Parts } from "./parts.ts";
 import { createRt, moduleExports } from "./rt.ts";
 import { hookWorkerThreads } from "./worker-threads.ts";
 
-/** @param workerPreload what a Worker must load first: the module that calls this function there. */
-export function installRuntime(workerPreload: string): void {
-  const rt = createRt();
+type Options = WorkerOptions & { preload?: string | string[] };
+
+/** @param preload gives the URL of the script that a Worker must load first: see preload.ts. */
+export function installRuntime(parts: Parts, preload: () => string): void {
+  const rt = createRt(parts);
   Object.defineProperty(globalThis, "rt", {
     value: rt,
     configurable: true,
@@ -21,14 +24,10 @@ export function installRuntime(workerPreload: string): void {
     },
   });
   globalThis.Worker = new Proxy(Worker, {
-    construct(
-      target,
-      [url, options]: [string | URL, (WorkerOptions & { preload?: string | string[] })?],
-      newTarget,
-    ) {
-      const preload = [workerPreload, ...[options?.preload ?? []].flat()];
-      return Reflect.construct(target, [url, { ...options, preload }], newTarget);
+    construct(target, [url, options]: [string | URL, Options?], newTarget) {
+      const preloads = [preload(), ...[options?.preload ?? []].flat()];
+      return Reflect.construct(target, [url, { ...options, preload: preloads }], newTarget);
     },
   });
-  hookWorkerThreads(workerPreload);
+  hookWorkerThreads(preload);
 }

@@ -7,32 +7,35 @@
 // exports must exist when it is imported) has stand-ins for those that make the real one at first use.
 import type { CSRF } from "../csrf/csrf.ts";
 import type { Secrets } from "../secrets/secrets.ts";
+import type { Parts } from "./parts.ts";
 
 export interface Rt extends Omit<typeof Bun, "secrets" | "CSRF"> {
   readonly secrets: Secrets;
   readonly CSRF: typeof CSRF;
 }
 
-const OWN: Record<string, () => unknown> = {
-  secrets: () => (require("../secrets/secrets.ts") as typeof import("../secrets/secrets.ts")).secrets,
-  CSRF: () => (require("../csrf/csrf.ts") as typeof import("../csrf/csrf.ts")).CSRF,
-};
+export function createRt({ loadSecrets, loadCSRF }: Parts): Rt {
+  return Object.create(Bun, {
+    secrets: lazy("secrets", loadSecrets),
+    CSRF: lazy("CSRF", loadCSRF),
+  }) as Rt;
+}
 
-export function createRt(): Rt {
-  const rt = Object.create(Bun) as object;
-  for (const [name, load] of Object.entries(OWN)) {
-    const define = (value: unknown) => {
-      Object.defineProperty(rt, name, { value, enumerable: true, configurable: true, writable: true });
-      return value;
-    };
-    Object.defineProperty(rt, name, {
-      get: () => define(load()),
-      set: define,
-      enumerable: true,
-      configurable: true,
-    });
+/** A property that becomes an ordinary one when it is first read or written. */
+function lazy(name: string, load: () => unknown): PropertyDescriptor {
+  function settle(this: object, value: unknown) {
+    Object.defineProperty(this, name, { value, enumerable: true, configurable: true, writable: true });
   }
-  return rt as Rt;
+  return {
+    enumerable: true,
+    configurable: true,
+    get(this: object) {
+      const value = load();
+      settle.call(this, value);
+      return value;
+    },
+    set: settle,
+  };
 }
 
 /** Members whose making costs more than the rest together, in descending order. */

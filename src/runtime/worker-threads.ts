@@ -17,7 +17,7 @@ function isLoading(): boolean {
   return new Error().stack?.includes(MODULE) ?? false;
 }
 
-export function hookWorkerThreads(preload: string): void {
+export function hookWorkerThreads(preload: () => string): void {
   const port = MessagePort.prototype;
   const close = Object.getOwnPropertyDescriptor(port, "close");
   if (!close) return;
@@ -37,7 +37,7 @@ export function hookWorkerThreads(preload: string): void {
   });
 }
 
-function hookClassDefinition(preload: string): void {
+function hookClassDefinition(preload: () => string): void {
   const { EventEmitter } = process.getBuiltinModule("node:events");
   const descriptor = Object.getOwnPropertyDescriptor(EventEmitter, "prototype");
   if (!descriptor?.configurable) return;
@@ -52,7 +52,7 @@ function hookClassDefinition(preload: string): void {
   });
 }
 
-function prototypeWithCue(prototype: object, preload: string): object {
+function prototypeWithCue(prototype: object, preload: () => string): object {
   return Object.create(prototype, {
     _events: {
       configurable: true,
@@ -72,7 +72,7 @@ function prototypeWithCue(prototype: object, preload: string): object {
   }) as object;
 }
 
-function lendPreload(preload: string): void {
+function lendPreload(preload: () => string): void {
   const takeBack = () => {
     delete (Object.prototype as { preload?: unknown }).preload;
   };
@@ -81,7 +81,7 @@ function lendPreload(preload: string): void {
     enumerable: false,
     get() {
       takeBack();
-      return [preload];
+      return [preload()];
     },
     set(value) {
       Object.defineProperty(this, "preload", { value, configurable: true, enumerable: true, writable: true });

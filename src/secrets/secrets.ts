@@ -50,52 +50,56 @@ interface Request {
   options: OperationOptions | undefined;
 }
 
-let provider: Promise<SecretProvider> | undefined;
+/** Loads the store's client at the first operation, so that a program without credentials does not pay for it. */
+export const secrets: Secrets = createSecrets(async () => {
+  const { openProvider } = await import("../../platform/secret-provider.ts");
+  return openProvider();
+});
 
-/** Loads the store's client at the first operation; a failure to do so is not kept. */
-async function useProvider(): Promise<SecretProvider> {
-  provider ??= import("../../platform/secret-provider.ts").then(({ openProvider }) => openProvider());
-  try {
-    return await provider;
-  } catch (error) {
-    provider = undefined;
-    throw error;
-  }
-}
+/** The API over the store that `open` gives. */
+export function createSecrets(open: () => Promise<SecretProvider>): Secrets {
+  let provider: Promise<SecretProvider> | undefined;
 
-export const secrets: Secrets = {
-  async get(...args: unknown[]): Promise<string | null> {
-    const { service, name, options } = readRequest("get", args);
-    const bytes = await perform(options, (store) => store.get(service, name, options));
-    return bytes === null ? null : decodeValue(bytes);
-  },
-
-  async set(...args: unknown[]): Promise<void> {
-    const { service, name, value, options } = readRequest("set", args);
-    const bytes = encodeValue(value);
+  async function perform<T>(
+    options: OperationOptions | undefined,
+    operate: (store: SecretProvider) => Promise<T>,
+  ): Promise<T> {
+    options?.signal?.throwIfAborted();
+    provider ??= open();
+    let store: SecretProvider;
     try {
-      await perform(options, (store) => store.set(service, name, bytes, options));
-    } finally {
-      bytes.fill(0);
+      store = await provider;
+    } catch (error) {
+      provider = undefined; // the next operation may have more luck
+      throw translate(error);
     }
-  },
-
-  async delete(...args: unknown[]): Promise<boolean> {
-    const { service, name, options } = readRequest("delete", args);
-    return perform(options, (store) => store.delete(service, name, options));
-  },
-};
-
-async function perform<T>(
-  options: OperationOptions | undefined,
-  operate: (store: SecretProvider) => Promise<T>,
-): Promise<T> {
-  options?.signal?.throwIfAborted();
-  try {
-    return await operate(await useProvider());
-  } catch (error) {
-    throw translate(error);
+    return operate(store).catch((error) => {
+      throw translate(error);
+    });
   }
+
+  return {
+    async get(...args: unknown[]): Promise<string | null> {
+      const { service, name, options } = readRequest("get", args);
+      const bytes = await perform(options, (store) => store.get(service, name, options));
+      return bytes === null ? null : decodeValue(bytes);
+    },
+
+    async set(...args: unknown[]): Promise<void> {
+      const { service, name, value, options } = readRequest("set", args);
+      const bytes = encodeValue(value);
+      try {
+        await perform(options, (store) => store.set(service, name, bytes, options));
+      } finally {
+        bytes.fill(0);
+      }
+    },
+
+    async delete(...args: unknown[]): Promise<boolean> {
+      const { service, name, options } = readRequest("delete", args);
+      return perform(options, (store) => store.delete(service, name, options));
+    },
+  };
 }
 
 /** Recognized by its name: the class belongs to a module that is loaded with the store only. */

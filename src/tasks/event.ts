@@ -17,9 +17,28 @@ export type Outcome =
 export type TaskEvent =
   | { readonly type: "step-start"; readonly task: Task; readonly step: Step; readonly at: number }
   /** `bytes` are only valid during the call. */
-  | { readonly type: "output"; readonly task: Task; readonly step: Step; readonly bytes: Uint8Array; readonly isError: boolean }
-  | { readonly type: "step-end"; readonly task: Task; readonly step: Step; readonly exit: ChildExit; readonly at: number; readonly duration: number }
-  | { readonly type: "task-end"; readonly task: Task; readonly outcome: Outcome; readonly at: number; readonly duration: number }
+  | {
+      readonly type: "output";
+      readonly task: Task;
+      readonly step: Step;
+      readonly bytes: Uint8Array;
+      readonly isError: boolean;
+    }
+  | {
+      readonly type: "step-end";
+      readonly task: Task;
+      readonly step: Step;
+      readonly exit: ChildExit;
+      readonly at: number;
+      readonly duration: number;
+    }
+  | {
+      readonly type: "task-end";
+      readonly task: Task;
+      readonly outcome: Outcome;
+      readonly at: number;
+      readonly duration: number;
+    }
   | { readonly type: "notice"; readonly message: string }
   | { readonly type: "interrupt"; readonly signal: NodeJS.Signals };
 

@@ -93,13 +93,21 @@ export class Executor {
 
   async #start(task: Task, step: Step, command: Command, at: number): Promise<ChildExit> {
     const { emit, output, inheritStdin, extraEnvironment } = this.#options;
-    const deliver = (bytes: Uint8Array, isError: boolean) => emit({ type: "output", task, step, bytes, isError });
+    const deliver = (bytes: Uint8Array, isError: boolean) =>
+      emit({ type: "output", task, step, bytes, isError });
     if (command.evaluate) {
       emit({ type: "step-start", task, step, at });
       return this.#evaluate(command.evaluate, deliver);
     }
     const env = isEmpty(extraEnvironment) ? command.env : { ...extraEnvironment, ...command.env };
-    const child = trees.startChild({ argv: command.argv, cwd: command.cwd, env, output, inheritStdin, onOutput: deliver });
+    const child = trees.startChild({
+      argv: command.argv,
+      cwd: command.cwd,
+      env,
+      output,
+      inheritStdin,
+      onOutput: deliver,
+    });
     this.#running.set(child, task);
     emit({ type: "step-start", task, step, at });
     const exit = await child.done;
@@ -107,7 +115,10 @@ export class Executor {
     return exit;
   }
 
-  async #evaluate(evaluate: NonNullable<Command["evaluate"]>, write: (bytes: Uint8Array, isError: boolean) => void | Promise<void>): Promise<ChildExit> {
+  async #evaluate(
+    evaluate: NonNullable<Command["evaluate"]>,
+    write: (bytes: Uint8Array, isError: boolean) => void | Promise<void>,
+  ): Promise<ChildExit> {
     const abort = new AbortController();
     this.#aborts.add(abort);
     try {
@@ -123,7 +134,11 @@ export class Executor {
     this.#options.onInterrupt(signal);
     const isImpatient = this.#interrupts > 1 && signal === "SIGINT";
     // The terminal has told a child that shares it; telling it again would look like a second Ctrl-C.
-    const isToldAlready = signal === "SIGINT" && this.#options.output === "inherit" && trees.terminalSignalsInherited && isTerminal();
+    const isToldAlready =
+      signal === "SIGINT" &&
+      this.#options.output === "inherit" &&
+      trees.terminalSignalsInherited &&
+      isTerminal();
     this.stop(isImpatient ? "SIGKILL" : signal, isToldAlready && !isImpatient);
   }
 

@@ -9,7 +9,8 @@ import type { DependencyGraph } from "../workspace/dependencies.ts";
 export interface Ordering {
   /** Positions of packages, dependencies first. */
   readonly order: readonly number[];
-  readonly acyclic: DependencyGraph;
+  /** By package: what it depends on, without the edges that close a cycle. */
+  readonly acyclic: readonly (readonly number[] | undefined)[];
   /** Each as the packages along it; the last depends on the first. */
   readonly cycles: readonly (readonly number[])[];
 }
@@ -41,7 +42,11 @@ export function orderPackages(graph: DependencyGraph, selected: readonly number[
 }
 
 /** For each package of `withTasks`, the packages of `withTasks` that it waits for, ascending. */
-export function collapse(acyclic: DependencyGraph, withTasks: ReadonlySet<number>, order: readonly number[]): Map<number, readonly number[]> {
+export function collapse(
+  acyclic: Ordering["acyclic"],
+  withTasks: ReadonlySet<number>,
+  order: readonly number[],
+): Map<number, readonly number[]> {
   const nearest = new Map<number, readonly number[]>();
   for (const node of order) {
     const found = new Set<number>();
@@ -49,13 +54,16 @@ export function collapse(acyclic: DependencyGraph, withTasks: ReadonlySet<number
       if (withTasks.has(target)) found.add(target);
       else for (const further of nearest.get(target) ?? []) found.add(further);
     }
-    nearest.set(node, [...found].sort((a, b) => a - b));
+    nearest.set(
+      node,
+      [...found].sort((a, b) => a - b),
+    );
   }
   return nearest;
 }
 
 function breakCycles(graph: DependencyGraph, selected: readonly number[]) {
-  const acyclic: number[][] = graph.map(() => []);
+  const acyclic: number[][] = [];
   const cycles: number[][] = [];
   const reached = new Set<number>();
   const finished = new Set<number>();
@@ -65,14 +73,14 @@ function breakCycles(graph: DependencyGraph, selected: readonly number[]) {
     reached.add(start);
     const path: { node: number; next: number }[] = [{ node: start, next: 0 }];
     for (let top = path.at(-1); top; top = path.at(-1)) {
-      const target = graph[top.node]?.[top.next++];
+      const target = graph.edges(top.node)[top.next++];
       if (target === undefined) {
         finished.add(top.node);
         path.pop();
       } else if (reached.has(target) && !finished.has(target)) {
         cycles.push(path.slice(path.findIndex(({ node }) => node === target)).map(({ node }) => node));
       } else {
-        acyclic[top.node]?.push(target);
+        (acyclic[top.node] ??= []).push(target);
         if (reached.has(target)) continue;
         reached.add(target);
         path.push({ node: target, next: 0 });

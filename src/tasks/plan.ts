@@ -10,7 +10,13 @@ import { affectedMembers } from "../workspace/affected.ts";
 import { linkMembers } from "../workspace/dependencies.ts";
 import { type Member, openWorkspace, type Workspace } from "../workspace/members.ts";
 import { nearest } from "../workspace/nearest.ts";
-import { findPackageJson, isMisdeclaredScript, type PackageJson, scriptNames, scriptOf } from "../workspace/package-json.ts";
+import {
+  findPackageJson,
+  isMisdeclaredScript,
+  type PackageJson,
+  scriptNames,
+  scriptOf,
+} from "../workspace/package-json.ts";
 import { WorkspaceError } from "../workspace/workspace-error.ts";
 import { collapse, orderPackages } from "./graph.ts";
 import type { Step, Task, TaskRequest } from "./task.ts";
@@ -46,7 +52,10 @@ function planPackage(request: TaskRequest): Plan {
     return matches;
   });
   const tasks = [...new Set(names)].map((scriptName, index) =>
-    createTask({ index, packageName: "", packageDirectory: directory, manifest, scriptName, label: scriptName }, request),
+    createTask(
+      { index, packageName: "", packageDirectory: directory, manifest, scriptName, label: scriptName },
+      request,
+    ),
   );
   return { tasks, waitsFor: tasks.map(() => []), cycles: [], notices: [], isIncomplete: false };
 }
@@ -59,7 +68,8 @@ async function planWorkspace(request: TaskRequest): Promise<Plan> {
     request.filters.length > 0
       ? selectMembers(workspace, graph, request.filters, request.cwd)
       : { indices: allMembers(workspace.members), unmatched: [] };
-  for (const filter of selection.unmatched) notices.push(`No workspace packages matched the filter "${filter}"`);
+  for (const filter of selection.unmatched)
+    notices.push(`No workspace packages matched the filter "${filter}"`);
   let selected = selection.indices;
   if (request.affected !== undefined) {
     const affected = await affectedMembers(workspace, graph, request.affected);
@@ -72,17 +82,23 @@ async function planWorkspace(request: TaskRequest): Promise<Plan> {
   for (const node of order.filter((node) => isSelected.has(node))) {
     const member = workspace.members[node]!;
     const names = new Set(request.scripts.flatMap((script) => matchScripts(member.manifest, script)));
-    const own = [...names].map((scriptName, offset) => createMemberTask(member, scriptName, tasks.length + offset, request));
+    const own = [...names].map((scriptName, offset) =>
+      createMemberTask(member, scriptName, tasks.length + offset, request),
+    );
     if (own.length === 0) continue;
     tasks.push(...own);
     tasksOf.set(node, own);
   }
   requireScripts(workspace, selected, tasksOf, request);
   const isOrdered = !request.parallel && !request.sequential;
-  const nearestTasks = isOrdered ? collapse(acyclic, new Set(tasksOf.keys()), order) : new Map<number, readonly number[]>();
+  const nearestTasks = isOrdered
+    ? collapse(acyclic, new Set(tasksOf.keys()), order)
+    : new Map<number, readonly number[]>();
   const waitsFor: number[][] = [];
   for (const [node, own] of tasksOf) {
-    const indices = (nearestTasks.get(node) ?? []).flatMap((other) => tasksOf.get(other)?.map(({ index }) => index) ?? []);
+    const indices = (nearestTasks.get(node) ?? []).flatMap(
+      (other) => tasksOf.get(other)?.map(({ index }) => index) ?? [],
+    );
     for (const { index } of own) waitsFor[index] = indices;
   }
   const named = cycles.map((cycle) => cycle.map((node) => displayName(workspace.members[node]!)));
@@ -107,22 +123,44 @@ function requireScripts(
   const missing = needsAll ? selected.find((index) => !tasksOf.has(index)) : undefined;
   if (missing !== undefined) {
     const { manifest, path, name } = members[missing]!;
-    throw scriptNotFound(request.scripts[0] ?? "", [manifest], ` in package "${name || path}"`, "Pass --if-present to leave such packages out");
+    throw scriptNotFound(
+      request.scripts[0] ?? "",
+      [manifest],
+      ` in package "${name || path}"`,
+      "Pass --if-present to leave such packages out",
+    );
   }
   for (const script of request.scripts) {
     if (chosen.some(({ manifest }) => matchScripts(manifest, script).length > 0)) continue;
-    const where = chosen.length === 1 ? ` in package "${displayName(chosen[0]!)}"` : ` in ${chosen.length} packages`;
-    const filters = request.filters.length > 0 ? ` matching ${request.filters.map((filter) => `"${filter}"`).join(", ")}` : "";
-    throw scriptNotFound(script, chosen.map(({ manifest }) => manifest), where + filters);
+    const where =
+      chosen.length === 1 ? ` in package "${displayName(chosen[0]!)}"` : ` in ${chosen.length} packages`;
+    const filters =
+      request.filters.length > 0
+        ? ` matching ${request.filters.map((filter) => `"${filter}"`).join(", ")}`
+        : "";
+    throw scriptNotFound(
+      script,
+      chosen.map(({ manifest }) => manifest),
+      where + filters,
+    );
   }
 }
 
-function scriptNotFound(script: string, manifests: readonly PackageJson[], where: string, hint?: string): WorkspaceError {
+function scriptNotFound(
+  script: string,
+  manifests: readonly PackageJson[],
+  where: string,
+  hint?: string,
+): WorkspaceError {
   const misdeclared = manifests.find((manifest) => isMisdeclaredScript(manifest, script));
-  if (misdeclared) return new WorkspaceError(`Script "${script}"${where} is not a string`, "Write the command as a string");
+  if (misdeclared)
+    return new WorkspaceError(`Script "${script}"${where} is not a string`, "Write the command as a string");
   const names = new Set(manifests.flatMap(scriptNames));
   const suggestions = nearest(script, names).map((name) => `"${name}"`);
-  return new WorkspaceError(`Script "${script}" not found${where}`, suggestions.length > 0 ? `Did you mean ${suggestions.join(" or ")}?` : hint);
+  return new WorkspaceError(
+    `Script "${script}" not found${where}`,
+    suggestions.length > 0 ? `Did you mean ${suggestions.join(" or ")}?` : hint,
+  );
 }
 
 /** The scripts that a name or a glob means, globs in alphabetical order. */
@@ -139,7 +177,10 @@ function createMemberTask(member: Member, scriptName: string, index: number, req
   const packageName = displayName(member);
   const isLabelled = request.parallel || request.sequential;
   const label = `${packageName}${isLabelled ? ":" : " "}${scriptName}`;
-  return createTask({ index, packageName, packageDirectory: member.directory, manifest: member.manifest, scriptName, label }, request);
+  return createTask(
+    { index, packageName, packageDirectory: member.directory, manifest: member.manifest, scriptName, label },
+    request,
+  );
 }
 
 function createTask(task: Omit<Task, "steps" | "args">, { args }: TaskRequest): Task {

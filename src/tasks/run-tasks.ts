@@ -33,7 +33,9 @@ export async function runTasks(request: TaskRequest): Promise<RunStatus> {
 }
 
 function describeNotices({ cycles, notices }: Plan): string[] {
-  const loops = cycles.map((cycle) => `These packages depend on each other in a circle: ${[...cycle, cycle[0]].join(" -> ")}`);
+  const loops = cycles.map(
+    (cycle) => `These packages depend on each other in a circle: ${[...cycle, cycle[0]].join(" -> ")}`,
+  );
   return [...notices, ...loops];
 }
 
@@ -42,7 +44,12 @@ function ownsTerminal({ report }: TaskRequest): boolean {
   return report === undefined && process.getBuiltinModule("node:tty").isatty(1);
 }
 
-async function execute(plan: Plan, request: TaskRequest, queue: OutputQueue, notices: readonly string[]): Promise<RunStatus> {
+async function execute(
+  plan: Plan,
+  request: TaskRequest,
+  queue: OutputQueue,
+  notices: readonly string[],
+): Promise<RunStatus> {
   const isSingle = plan.tasks.length === 1;
   const { reporters, output, extraEnvironment } = chooseReporters(plan, request, queue);
   const emit = (event: TaskEvent) => broadcast(reporters, event);
@@ -71,7 +78,8 @@ async function execute(plan: Plan, request: TaskRequest, queue: OutputQueue, not
     limit: chooseLimit(request),
     onFailure: choosePolicy(request),
     run: (task) => executor.run(task),
-    settle: (task, outcome) => void emit({ type: "task-end", task, outcome, at: executor.now(), duration: 0 }),
+    settle: (task, outcome) =>
+      void emit({ type: "task-end", task, outcome, at: executor.now(), duration: 0 }),
     stop: () => executor.stop("SIGTERM"),
   });
   halt = () => schedule.halt();
@@ -112,4 +120,3 @@ function statusOf(outcome: Outcome): RunStatus {
   if (outcome.kind === "signal") return { signal: outcome.signal };
   return outcome.kind === "failure" || outcome.kind === "unstartable" ? outcome.code : 1;
 }
-

@@ -40,10 +40,19 @@ export interface Schedule {
   halt(): void;
 }
 
-export function startSchedule({ tasks, waitsFor, onFailure, run, settle, stop, ...options }: ScheduleOptions): Schedule {
+export function startSchedule({
+  tasks,
+  waitsFor,
+  onFailure,
+  run,
+  settle,
+  stop,
+  ...options
+}: ScheduleOptions): Schedule {
   const waiting = tasks.map((_, index) => waitsFor[index]?.length ?? 0);
   const dependents: number[][] = tasks.map(() => []);
-  for (const [index, targets] of waitsFor.entries()) for (const target of targets) dependents[target]?.push(index);
+  for (const [index, targets] of waitsFor.entries())
+    for (const target of targets) dependents[target]?.push(index);
   const ready = waiting.flatMap((count, index) => (count === 0 ? [index] : [])).reverse(); // the next one last
   const settled = new Uint8Array(tasks.length);
   let limit = options.limit;
@@ -58,11 +67,15 @@ export function startSchedule({ tasks, waitsFor, onFailure, run, settle, stop, .
       if (index === undefined) break;
       const task = tasks[index]!;
       running++;
-      run(task).then((outcome) => complete(task, outcome), (error: unknown) => refuse(task, error));
+      run(task).then(
+        (outcome) => complete(task, outcome),
+        (error: unknown) => refuse(task, error),
+      );
     }
     if (running > 0) return;
     // Nothing runs and nothing can start: whatever is left was stopped.
-    for (const task of tasks) if (!settled[task.index]) conclude(task, { kind: "stopped", wasRunning: false });
+    for (const task of tasks)
+      if (!settled[task.index]) conclude(task, { kind: "stopped", wasRunning: false });
     resolve(first);
   }
 
@@ -76,7 +89,9 @@ export function startSchedule({ tasks, waitsFor, onFailure, run, settle, stop, .
       stop();
     }
     if (isFailure && onFailure === "skip") skipDependents(task);
-    else for (const index of dependents[task.index] ?? []) if (--waiting[index]! === 0 && !settled[index]) insertReady(index);
+    else
+      for (const index of dependents[task.index] ?? [])
+        if (--waiting[index]! === 0 && !settled[index]) insertReady(index);
     fill();
   }
 

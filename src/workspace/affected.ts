@@ -13,7 +13,11 @@ import { parentDirectory } from "./package-json.ts";
 import { WorkspaceError } from "./workspace-error.ts";
 
 /** Positions of members. Throws WorkspaceError when git cannot tell. */
-export async function affectedMembers(workspace: Workspace, graph: DependencyGraph, reference: string): Promise<Set<number>> {
+export async function affectedMembers(
+  workspace: Workspace,
+  graph: DependencyGraph,
+  reference: string,
+): Promise<Set<number>> {
   const files = await changedFiles(workspace.root, reference);
   return reachable(reverseGraph(graph), ownersOf(workspace, files));
 }
@@ -53,12 +57,24 @@ async function changedFiles(root: string, reference: string): Promise<string[]> 
     git(top, ["diff", "--name-only", "--no-renames", "-z", base]),
     git(top, ["ls-files", "--others", "--exclude-standard", "-z"]),
   ]);
-  return [...changed.split("\0"), ...untracked.split("\0")].filter((file) => file !== "").map((file) => join(top, file));
+  return [...changed.split("\0"), ...untracked.split("\0")]
+    .filter((file) => file !== "")
+    .map((file) => join(top, file));
 }
 
 async function mergeBase(root: string, reference: string): Promise<string> {
-  const known = await tryGit(root, ["rev-parse", "--verify", "--quiet", "--end-of-options", `${reference}^{commit}`]);
-  if (known === null) throw new WorkspaceError(`Git knows no commit "${reference}"`, "Fetch it, or name another one: --affected=REF");
+  const known = await tryGit(root, [
+    "rev-parse",
+    "--verify",
+    "--quiet",
+    "--end-of-options",
+    `${reference}^{commit}`,
+  ]);
+  if (known === null)
+    throw new WorkspaceError(
+      `Git knows no commit "${reference}"`,
+      "Fetch it, or name another one: --affected=REF",
+    );
   const base = await tryGit(root, ["merge-base", known.trim(), "HEAD"]);
   return (base ?? known).trim();
 }
@@ -75,7 +91,10 @@ async function defaultBranch(root: string): Promise<string> {
 async function git(cwd: string, args: readonly string[]): Promise<string> {
   const output = await tryGit(cwd, args);
   if (output !== null) return output;
-  throw new WorkspaceError(`git ${args[0]} failed in ${cwd}`, "--affected needs git and a repository with a commit");
+  throw new WorkspaceError(
+    `git ${args[0]} failed in ${cwd}`,
+    "--affected needs git and a repository with a commit",
+  );
 }
 
 async function tryGit(cwd: string, args: readonly string[]): Promise<string | null> {

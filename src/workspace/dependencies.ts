@@ -13,44 +13,84 @@ const FIELDS = ["dependencies", "devDependencies", "optionalDependencies", "peer
 const ALIAS = /^(?:npm|workspace):((?:@[^/@]+\/)?[^/@]+)@/;
 const PATH = /^(?:(?:file|link|portal):|workspace:(?=\.{0,2}\/))(.*)$/;
 
-/** For each member, by its position in `members`, the positions of those it depends on, ascending. */
-export type DependencyGraph = readonly (readonly number[])[];
+/** Members by their position in the workspace. */
+export interface DependencyGraph {
+  readonly size: number;
+  /** The positions of those that a member depends on, ascending. */
+  edges(node: number): readonly number[];
+}
 
+/** Looks at a member's dependencies only when it is asked for them: a selection seldom needs them all. */
 export function linkMembers(members: readonly Member[]): DependencyGraph {
+  const known: (readonly number[] | undefined)[] = [];
+  let index: MemberIndex | undefined;
+  return {
+    size: members.length,
+    edges(node) {
+      index ??= indexMembers(members);
+      return (known[node] ??= findTargets(members[node]!, node, index));
+    },
+  };
+}
+
+interface MemberIndex {
+  readonly byName: ReadonlyMap<string, number>;
+  readonly byDirectory: ReadonlyMap<string, number>;
+}
+
+function indexMembers(members: readonly Member[]): MemberIndex {
   const byName = new Map<string, number>();
   const byDirectory = new Map<string, number>();
   for (const [index, { name, directory }] of members.entries()) {
     if (name !== "" && !byName.has(name)) byName.set(name, index);
     byDirectory.set(directory, index);
   }
-  return members.map(({ manifest, directory }, self) => {
-    const targets = new Set<number>();
-    for (const field of FIELDS) {
-      for (const [key, spec] of Object.entries(recordField(manifest, field))) {
-        const target = typeof spec === "string" ? resolveTarget(key, spec, directory) : undefined;
-        if (target !== undefined && target !== self) targets.add(target);
-      }
-    }
-    return [...targets].sort((a, b) => a - b);
-  });
+  return { byName, byDirectory };
+}
 
-  function resolveTarget(key: string, spec: string, directory: string): number | undefined {
-    const path = PATH.exec(spec)?.[1];
-    if (path !== undefined) return byDirectory.get(resolve(directory, path)) ?? byName.get(key);
-    return byName.get(ALIAS.exec(spec)?.[1] ?? key);
+function findTargets({ manifest, directory }: Member, self: number, index: MemberIndex): readonly number[] {
+  const targets = new Set<number>();
+  for (const field of FIELDS) {
+    if (manifest[field] === undefined) continue;
+    for (const [key, spec] of Object.entries(recordField(manifest, field))) {
+      const target = typeof spec === "string" ? resolveTarget(key, spec, directory, index) : undefined;
+      if (target !== undefined && target !== self) targets.add(target);
+    }
   }
+  return [...targets].sort((a, b) => a - b);
+}
+
+function resolveTarget(
+  key: string,
+  spec: string,
+  directory: string,
+  { byName, byDirectory }: MemberIndex,
+): number | undefined {
+  const path = PATH.exec(spec)?.[1];
+  if (path !== undefined) return byDirectory.get(resolve(directory, path)) ?? byName.get(key);
+  return byName.get(ALIAS.exec(spec)?.[1] ?? key);
 }
 
 /** The same edges seen from the other end. */
 export function reverseGraph(graph: DependencyGraph): DependencyGraph {
-  const reversed: number[][] = graph.map(() => []);
-  for (const [from, targets] of graph.entries()) for (const to of targets) reversed[to]?.push(from);
-  return reversed;
+  let reversed: number[][] | undefined;
+  const build = (): number[][] => {
+    const lists: number[][] = Array.from({ length: graph.size }, () => []);
+    for (let from = 0; from < graph.size; from++) for (const to of graph.edges(from)) lists[to]?.push(from);
+    return lists;
+  };
+  return {
+    size: graph.size,
+    edges(node) {
+      reversed ??= build();
+      return reversed[node] ?? [];
+    },
+  };
 }
 
 /** Everything that can be reached from `start`, `start` itself included. */
 export function reachable(graph: DependencyGraph, start: Iterable<number>): Set<number> {
   const seen = new Set(start);
-  for (const node of seen) for (const next of graph[node] ?? []) seen.add(next); // a Set is walked while it grows
+  for (const node of seen) for (const next of graph.edges(node)) seen.add(next); // a Set is walked while it grows
   return seen;
 }

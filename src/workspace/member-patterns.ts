@@ -1,5 +1,5 @@
 // The path patterns by which a workspace names its members: `packages/*`, `apps/**`, `{a,b}/*`, `../shared`,
-// `!packages/old`. Walks no further than a pattern asks for, never into node_modules or .git.
+// `!packages/old`. Walks no further than a pattern asks for, never into node_modules.
 //
 // Surprising: `**` does not follow symbolic links (they may lead back up), `*` does.
 import { parentDirectory } from "./package-json.ts";
@@ -22,13 +22,13 @@ export interface DirectoryEntry {
 }
 
 const MAGIC = /[*?[\]{}]/;
-const NEVER_ENTERED = new Set(["node_modules", ".git"]);
+const NEVER_ENTERED = new Set(["node_modules"]);
 
 export function compilePattern(text: string): MemberPattern {
   const isNegated = text.startsWith("!");
   const source = (isNegated ? text.slice(1) : text).replace(/^\.\//, "").replace(/\/+$/, "") || ".";
   const alternatives = expandBraces(source);
-  const globs = alternatives.map((alternative) => new Bun.Glob(alternative));
+  let globs: InstanceType<typeof Bun.Glob>[] | undefined;
   return {
     source,
     isNegated,
@@ -36,48 +36,55 @@ export function compilePattern(text: string): MemberPattern {
     segments: alternatives.map((alternative) =>
       alternative.split("/").filter((segment) => segment !== "" && segment !== "."),
     ),
-    matches: (path) => globs.some((glob) => glob.match(path)),
+    matches(path) {
+      globs ??= alternatives.map((alternative) => new Bun.Glob(alternative));
+      return globs.some((glob) => glob.match(path));
+    },
   };
 }
 
 /** The directories that a pattern names, whether or not they hold a package. */
-export function* expandPatterns(
-  root: string,
-  pattern: MemberPattern,
-  list: (directory: string) => DirectoryEntry[],
-): Generator<string> {
-  for (const segments of pattern.segments) yield* walk(root, segments, list);
+export function expandPattern(root: string, { segments }: MemberPattern, list: ListDirectory): string[] {
+  const found: string[] = [];
+  for (const alternative of segments) walk(root, alternative, 0, list, found);
+  return found;
 }
 
-function* walk(
+export type ListDirectory = (directory: string) => DirectoryEntry[];
+
+function walk(
   directory: string,
   segments: readonly string[],
-  list: (directory: string) => DirectoryEntry[],
-): Generator<string> {
-  const [segment, ...rest] = segments;
+  at: number,
+  list: ListDirectory,
+  found: string[],
+): void {
+  const segment = segments[at];
   if (segment === undefined) {
-    yield directory;
+    found.push(directory);
   } else if (segment === "**") {
-    yield* walk(directory, rest, list);
+    walk(directory, segments, at + 1, list, found);
     for (const entry of list(directory)) {
-      if (!entry.isLink && isEntered(entry.name)) yield* walk(entry.path, segments, list);
+      if (!entry.isLink && isEntered(entry.name)) walk(entry.path, segments, at, list, found);
     }
   } else if (segment === "..") {
-    yield* walk(parentDirectory(directory) ?? directory, rest, list);
+    walk(parentDirectory(directory) ?? directory, segments, at + 1, list, found);
   } else if (MAGIC.test(segment)) {
     const glob = segment === "*" ? null : new Bun.Glob(segment);
     for (const entry of list(directory)) {
-      if (isEntered(entry.name) && (glob?.match(entry.name) ?? true)) yield* walk(entry.path, rest, list);
+      if (!isEntered(entry.name) || !(glob?.match(entry.name) ?? true)) continue;
+      if (at + 1 === segments.length) found.push(entry.path);
+      else walk(entry.path, segments, at + 1, list, found);
     }
   } else {
     const entry = list(directory).find(({ name }) => name === segment);
-    if (entry) yield* walk(entry.path, rest, list);
+    if (entry) walk(entry.path, segments, at + 1, list, found);
   }
 }
 
 /** Hidden directories are packages only when a pattern spells their name. */
 function isEntered(name: string): boolean {
-  return !NEVER_ENTERED.has(name) && !name.startsWith(".");
+  return name[0] !== "." && !NEVER_ENTERED.has(name);
 }
 
 /** `a/{b,c/d}` as `a/b` and `a/c/d`, so that each can be walked segment by segment. */

@@ -10,21 +10,16 @@
 // Surprising: the root is a member that only an exact name or path selects (`isRoot`), or a script of the
 // root that runs `--filter '*'` would start itself. A member that does not parse is not fatal here: it is
 // listed in `broken`, and the caller decides.
-import { readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
+import { type Dirent, readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { join, relative, sep } from "node:path";
 import {
   PackageJsonError,
   parentDirectory,
-  readPackageJson,
+  readPackageJsonWith,
   textField,
   type PackageJson,
 } from "./package-json.ts";
-import {
-  compilePattern,
-  type DirectoryEntry,
-  expandPatterns,
-  type MemberPattern,
-} from "./member-patterns.ts";
+import { compilePattern, type DirectoryEntry, expandPattern, type MemberPattern } from "./member-patterns.ts";
 import { WorkspaceError } from "./workspace-error.ts";
 
 export interface Member {
@@ -45,6 +40,8 @@ export interface Workspace {
   readonly broken: readonly PackageJsonError[];
 }
 
+const readText = (file: string) => readFileSync(file, "utf8");
+
 interface Declaration {
   readonly root: string;
   readonly patterns: readonly string[];
@@ -62,7 +59,7 @@ export function openWorkspace(from: string): Workspace {
 
 function findDeclaration(from: string): Declaration | null {
   for (let directory: string | null = from; directory !== null; directory = parentDirectory(directory)) {
-    const manifest = readPackageJson(directory);
+    const manifest = readPackageJsonWith(readText, directory);
     const patterns = (manifest && declaredInManifest(manifest, directory)) ?? declaredForPnpm(directory);
     if (patterns) return { root: realpathSync(directory), patterns };
   }
@@ -107,16 +104,10 @@ function requirePatterns(value: unknown, where: string): string[] {
   );
 }
 
-function belongsTo(workspace: Workspace, from: string): boolean {
+function belongsTo({ members, broken }: Workspace, from: string): boolean {
   const nearest = nearestPackage(realpathSync(from));
-  return (
-    nearest === null ||
-    [...workspace.members, ...workspace.broken].some((entry) => directoryOf(entry) === nearest)
-  );
-}
-
-function directoryOf(entry: Member | PackageJsonError): string | null {
-  return entry instanceof PackageJsonError ? parentDirectory(entry.file) : entry.directory;
+  if (nearest === null || members.some(({ directory }) => directory === nearest)) return true;
+  return broken.some(({ file }) => parentDirectory(file) === nearest);
 }
 
 function nearestPackage(from: string): string | null {
@@ -131,32 +122,33 @@ function collectMembers(root: string, patterns: readonly string[], isDeclared: b
   const members = new Map<string, Member>();
   const broken: PackageJsonError[] = [];
   const add = (directory: string): boolean => {
-    if (members.has(directory)) return true;
+    const path = pathFrom(root, directory);
+    if (members.has(path)) return true;
     let manifest: PackageJson | null;
     try {
-      manifest = readPackageJson(directory);
+      manifest = readPackageJsonWith(readText, directory);
     } catch (error) {
       if (!(error instanceof PackageJsonError)) throw error;
       if (!broken.some(({ file }) => file === error.file)) broken.push(error);
       return true;
     }
     if (!manifest) return false;
-    const path = toSlashes(relative(root, directory)) || ".";
     const isRoot = isDeclared && path === ".";
-    members.set(directory, { directory, path, name: textField(manifest, "name"), manifest, isRoot });
+    members.set(path, { directory, path, name: textField(manifest, "name"), manifest, isRoot });
     return true;
   };
 
+  const negated = compiled.filter(({ isNegated }) => isNegated);
   add(root);
   for (const pattern of compiled.filter(({ isNegated }) => !isNegated)) {
     let found = false;
-    for (const directory of expandPatterns(root, pattern, listDirectory)) {
-      if (isExcluded(compiled, toSlashes(relative(root, directory)))) found = true;
+    for (const directory of expandPattern(root, pattern, listDirectory)) {
+      if (negated.length > 0 && isExcluded(negated, pathFrom(root, directory))) found = true;
       else if (add(directory)) found = true;
     }
     if (!found && pattern.isLiteral) broken.push(missingMember(root, pattern));
   }
-  const inOrder = [...members.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
+  const inOrder = [...members.keys()].sort().map((path) => members.get(path)!);
   return { root, isDeclared, members: inOrder, broken };
 }
 
@@ -170,21 +162,27 @@ function missingMember(root: string, pattern: MemberPattern): PackageJsonError {
 }
 
 function isExcluded(patterns: readonly MemberPattern[], path: string): boolean {
-  return patterns.some(({ isNegated, matches }) => isNegated && matches(path));
+  return patterns.some(({ matches }) => matches(path));
 }
 
 /** The directories in a directory, real paths; [] when it cannot be listed. */
 function listDirectory(directory: string): DirectoryEntry[] {
+  const found: DirectoryEntry[] = [];
+  let entries: Dirent[];
   try {
-    return readdirSync(directory, { withFileTypes: true }).flatMap((entry): DirectoryEntry[] => {
-      const path = join(directory, entry.name);
-      if (entry.isDirectory()) return [{ name: entry.name, path, isLink: false }];
-      if (!entry.isSymbolicLink() || !isDirectory(path)) return [];
-      return [{ name: entry.name, path: realpathSync(path), isLink: true }];
-    });
+    entries = readdirSync(directory, { withFileTypes: true });
   } catch {
-    return [];
+    return found;
   }
+  const start = directory.endsWith(sep) ? directory : directory + sep;
+  for (const entry of entries) {
+    const { name } = entry;
+    if (entry.isDirectory()) found.push({ name, path: start + name, isLink: false });
+    else if (entry.isSymbolicLink() && isDirectory(start + name)) {
+      found.push({ name, path: realpathSync(start + name), isLink: true });
+    }
+  }
+  return found;
 }
 
 function isDirectory(path: string): boolean {
@@ -195,7 +193,11 @@ function isFile(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
 }
 
-function toSlashes(path: string): string {
+/** With forward slashes; "." for the same directory. */
+function pathFrom(root: string, directory: string): string {
+  if (directory === root) return ".";
+  const isBelow = directory.startsWith(root) && directory[root.length] === sep;
+  const path = isBelow ? directory.slice(root.length + 1) : relative(root, directory);
   return sep === "/" ? path : path.replaceAll(sep, "/");
 }
 

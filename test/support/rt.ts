@@ -63,7 +63,10 @@ export function startRt({ args = [], cwd = tmpdir(), env, stdin, program = [RT] 
 
 export async function runRt(options: RtOptions): Promise<RtResult> {
   const child = startRt(options);
-  const [stdout, stderr] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
+  const [stdout, stderr] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+  ]);
   await child.exited;
   return { stdout, stderr, status: child.signalCode ?? child.exitCode ?? -1 };
 }

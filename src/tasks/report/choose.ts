@@ -27,11 +27,27 @@ export function chooseReporters({ tasks }: Plan, request: TaskRequest, queue: Ou
   const isAlone = tasks.length === 1 && isTerminal && !isLabelled;
 
   const reporters: Reporter[] = [];
-  if (isAlone) reporters.push(createPrefixReporter({ style: "script", tasks: [], queue, useColor, passCommands: false }));
+  if (isAlone)
+    reporters.push(
+      createPrefixReporter({ style: "script", tasks: [], queue, useColor, passCommands: false }),
+    );
   else if (isGitHub && !isLabelled) reporters.push(createGitHubReporter(queue));
-  else if (isLive) reporters.push(createLiveReporter({ tasks, queue, elideLines: request.elideLines, useColor }));
-  else reporters.push(createPrefixReporter({ style: isLabelled ? "label" : "script", tasks, queue, useColor, passCommands: isGitHub }));
-  if (!request.silent) reporters.push(createSummaryReporter(queue, wantsColor(env, process.getBuiltinModule("node:tty").isatty(2))));
+  else if (isLive)
+    reporters.push(createLiveReporter({ tasks, queue, elideLines: request.elideLines, useColor }));
+  else
+    reporters.push(
+      createPrefixReporter({
+        style: isLabelled ? "label" : "script",
+        tasks,
+        queue,
+        useColor,
+        passCommands: isGitHub,
+      }),
+    );
+  if (!request.silent)
+    reporters.push(
+      createSummaryReporter(queue, wantsColor(env, process.getBuiltinModule("node:tty").isatty(2))),
+    );
   if (request.report !== undefined) reporters.push(createJsonReporter(request.report, request.cwd, queue));
 
   const output = isAlone ? "inherit" : isLabelled ? "separate" : "merged";

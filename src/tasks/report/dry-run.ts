@@ -38,5 +38,7 @@ function renderJson({ tasks, waitsFor, cycles, notices }: Plan, request: TaskReq
 }
 
 function describeStep({ command, isMain }: Step, args: readonly string[]): string {
-  return isMain && args.length > 0 ? `${command} ${args.map((arg) => JSON.stringify(arg)).join(" ")}` : command;
+  return isMain && args.length > 0
+    ? `${command} ${args.map((arg) => JSON.stringify(arg)).join(" ")}`
+    : command;
 }

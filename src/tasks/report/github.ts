@@ -14,7 +14,10 @@ const COMMAND = /^(?:::[a-z][\w-]*[ :]|##\[)/;
 /** Whether a line is a command for the service rather than text. */
 export function isWorkflowCommand(line: Uint8Array): boolean {
   const first = line[0];
-  return (first === 0x3a || first === 0x23) && COMMAND.test(Buffer.from(line.buffer, line.byteOffset, Math.min(line.length, 64)).latin1Slice());
+  return (
+    (first === 0x3a || first === 0x23) &&
+    COMMAND.test(Buffer.from(line.buffer, line.byteOffset, Math.min(line.length, 64)).toString("latin1"))
+  );
 }
 
 interface Entry {
@@ -29,26 +32,40 @@ export function createGitHubReporter(queue: OutputQueue): Reporter {
   const waiting: Entry[] = [];
   let front: Entry | null = null;
   let isLineOpen = false;
+  let advancing: Promise<void> | undefined;
 
   function show(bytes: Uint8Array): void | Promise<void> {
     isLineOpen = bytes[bytes.length - 1] !== NEWLINE;
     return queue.write(1, bytes);
   }
 
-  async function advance(): Promise<void> {
-    while (front?.closing || (front === null && waiting.length > 0)) {
-      if (front?.closing) {
-        void queue.write(1, `${isLineOpen ? "\n" : ""}::endgroup::\n${front.closing}`);
-        isLineOpen = false;
-      }
-      front = waiting.shift() ?? null;
+  function advance(): Promise<void> {
+    advancing ??= move().finally(() => {
+      advancing = undefined;
+    });
+    return advancing;
+  }
+
+  /** Shows what was kept, closes what has ended, opens the next, until the front one is still running. */
+  async function move(): Promise<void> {
+    for (;;) {
+      front ??= open(waiting.shift());
       if (front === null) return;
-      void queue.write(1, `::group::${front.task.label}\n`);
-      for (const bytes of front.log.take()) await show(bytes);
+      while (!front.log.isEmpty) for (const bytes of front.log.take()) await show(bytes);
+      if (front.closing === null) return;
+      void queue.write(1, `${isLineOpen ? "\n" : ""}::endgroup::\n${front.closing}`);
+      isLineOpen = false;
+      front = null;
     }
   }
 
-  const entryOf = (task: Task): Entry | undefined => (front?.task === task ? front : waiting.find((entry) => entry.task === task));
+  function open(entry: Entry | undefined): Entry | null {
+    if (entry) void queue.write(1, `::group::${entry.task.label}\n`);
+    return entry ?? null;
+  }
+
+  const entryOf = (task: Task): Entry | undefined =>
+    front?.task === task ? front : waiting.find((entry) => entry.task === task);
 
   return {
     report(event: TaskEvent): void | Promise<void> {
@@ -56,20 +73,23 @@ export function createGitHubReporter(queue: OutputQueue): Reporter {
         case "step-start":
           if (entryOf(event.task)) return;
           waiting.push({ task: event.task, log: new TaskLog(), closing: null });
-          return front === null ? advance() : undefined;
+          return front === null ? void advance() : undefined;
         case "output": {
           const entry = entryOf(event.task);
-          return entry && entry === front && entry.log.isEmpty ? show(event.bytes) : entry?.log.append(event.bytes);
+          return entry && entry === front && !advancing ? show(event.bytes) : entry?.log.append(event.bytes);
         }
         case "task-end": {
           const { outcome, duration, task } = event;
-          const isFailure = outcome.kind === "failure" || outcome.kind === "signal" || outcome.kind === "unstartable";
+          const isFailure =
+            outcome.kind === "failure" || outcome.kind === "signal" || outcome.kind === "unstartable";
           const text = `${task.label}: ${describeOutcome(outcome)}`;
-          const line = isFailure ? `::error title=${task.label}::${text}\n` : `${text}${outcome.kind === "success" ? ` in ${formatDuration(duration)}` : ""}\n`;
+          const line = isFailure
+            ? `::error title=${task.label}::${text}\n`
+            : `${text}${outcome.kind === "success" ? ` in ${formatDuration(duration)}` : ""}\n`;
           const entry = entryOf(task);
           if (!entry) return queue.write(1, line);
           entry.closing = line;
-          return entry === front ? advance() : undefined;
+          return entry === front ? void advance() : undefined;
         }
         case "notice":
           return queue.write(1, `::warning::${event.message}\n`);
@@ -79,6 +99,7 @@ export function createGitHubReporter(queue: OutputQueue): Reporter {
       }
     },
     async finish() {
+      await advancing;
       await advance();
     },
   };

@@ -26,7 +26,14 @@ export function createJsonReporter(file: string, cwd: string, queue: OutputQueue
     report(event: TaskEvent): void {
       if (event.type === "step-start") {
         const { scriptName: script, command } = event.step;
-        steps.set(`${event.task.index} ${script}`, { script, command, start: round(event.at), duration: null, exitCode: null, signal: null });
+        steps.set(`${event.task.index} ${script}`, {
+          script,
+          command,
+          start: round(event.at),
+          duration: null,
+          exitCode: null,
+          signal: null,
+        });
       } else if (event.type === "step-end") {
         const step = steps.get(`${event.task.index} ${event.step.scriptName}`);
         if (!step) return;
@@ -49,7 +56,12 @@ export function createJsonReporter(file: string, cwd: string, queue: OutputQueue
       }
     },
     finish() {
-      const report = { version: 1, startedAt: startedAt.toISOString(), duration: round(performance.now() - started), tasks };
+      const report = {
+        version: 1,
+        startedAt: startedAt.toISOString(),
+        duration: round(performance.now() - started),
+        tasks,
+      };
       const target = resolve(cwd, file);
       const draft = `${target}.${process.pid}.tmp`;
       try {
@@ -57,7 +69,10 @@ export function createJsonReporter(file: string, cwd: string, queue: OutputQueue
         renameSync(draft, target);
       } catch (error) {
         rmSync(draft, { force: true });
-        void queue.write(2, `error: Cannot write the report ${target}: ${error instanceof Error ? error.message : String(error)}\n`);
+        void queue.write(
+          2,
+          `error: Cannot write the report ${target}: ${error instanceof Error ? error.message : String(error)}\n`,
+        );
       }
     },
   };

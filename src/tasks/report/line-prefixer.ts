@@ -56,14 +56,14 @@ export class LinePrefixer {
   constructor(options: PrefixerOptions) {
     this.#options = options;
     this.#prefix = Buffer.from(options.prefix);
-    this.#separator = `\n${this.#prefix.latin1Slice()}`;
+    this.#separator = `\n${this.#prefix.toString("latin1")}`;
   }
 
   write(bytes: Uint8Array): void | Promise<void> {
     const lastBreak = bytes.lastIndexOf(NEWLINE);
     if (lastBreak >= 0) {
       this.#releaseHeld();
-      let pending: void | Promise<void>;
+      let pending: void | Promise<void> = undefined;
       for (let start = 0; start <= lastBreak; start += SLICE) {
         pending = this.#emit(bytes.subarray(start, Math.min(start + SLICE, lastBreak + 1))) ?? pending;
       }
@@ -116,7 +116,7 @@ export class LinePrefixer {
 
   #writePrefixed(bytes: Uint8Array): number {
     if (this.#areLinesShort) return this.#writeByBytes(bytes);
-    const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).latin1Slice();
+    const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("latin1");
     let prefixed = text.replaceAll("\n", this.#separator);
     const lines = (prefixed.length - text.length) / this.#prefix.length;
     this.#areLinesShort = lines * SHORT_LINE > text.length;
@@ -124,7 +124,7 @@ export class LinePrefixer {
     const lead = this.#isOpen ? 0 : this.#prefix.length;
     const { buffer, offset } = this.#options.queue.reserve(lead + prefixed.length);
     if (lead > 0) buffer.set(this.#prefix, offset);
-    buffer.latin1Write(prefixed, offset + lead);
+    buffer.write(prefixed, offset + lead, "latin1");
     return lead + prefixed.length;
   }
 
@@ -152,7 +152,7 @@ export class LinePrefixer {
 
   #writeSelectively(bytes: Uint8Array, isBare: (line: Uint8Array) => boolean): number {
     const parts: Uint8Array[] = [];
-    for (let start = 0; start < bytes.length; ) {
+    for (let start = 0; start < bytes.length;) {
       const found = bytes.indexOf(NEWLINE, start);
       const end = found < 0 ? bytes.length : found + 1;
       const line = bytes.subarray(start, end);

@@ -67,10 +67,12 @@ export class OutputQueue {
   }
 
   async #drain(): Promise<void> {
-    while (!this.#pushOut()) {
+    await null; // `#draining` is set before this function may clear it
+    for (;;) {
       const descriptor = this.#segments[0]?.descriptor;
       if (descriptor !== undefined) outputs.awaitWritable(descriptor, PATIENCE);
-      if (!this.#pushOut()) await new Promise((resolve) => setImmediate(resolve));
+      if (this.#pushOut()) break;
+      await new Promise((resolve) => setImmediate(resolve));
     }
     this.#draining = undefined;
   }

@@ -21,7 +21,13 @@ export interface PrefixOptions {
 
 const LABEL_COLORS = [36, 33, 35, 32, 34, 96, 93, 95, 92, 94] as const;
 
-export function createPrefixReporter({ style, tasks, queue, useColor, passCommands }: PrefixOptions): Reporter {
+export function createPrefixReporter({
+  style,
+  tasks,
+  queue,
+  useColor,
+  passCommands,
+}: PrefixOptions): Reporter {
   const openLine = new OpenLine();
   const width = style === "label" ? Math.max(0, ...tasks.map(({ label }) => Bun.stringWidth(label))) : 0;
   const streams = new Map<string, LinePrefixer>();
@@ -38,7 +44,13 @@ export function createPrefixReporter({ style, tasks, queue, useColor, passComman
     let stream = streams.get(key);
     if (!stream) {
       const isBare = passCommands ? isWorkflowCommand : undefined;
-      stream = new LinePrefixer({ queue, descriptor: isError && style === "label" ? 2 : 1, prefix: prefixOf(task, step), openLine, isBare });
+      stream = new LinePrefixer({
+        queue,
+        descriptor: isError && style === "label" ? 2 : 1,
+        prefix: prefixOf(task, step),
+        openLine,
+        isBare,
+      });
       streams.set(key, stream);
     }
     return stream;
@@ -64,11 +76,19 @@ export function createPrefixReporter({ style, tasks, queue, useColor, passComman
           return streamOf(event.task, event.step, event.isError).write(event.bytes);
         case "step-end":
           endStreams(event.task, event.step);
-          return say(event.task, event.step, describeExit(event.exit, style === "label" ? formatDuration(event.duration) : null));
+          return say(
+            event.task,
+            event.step,
+            describeExit(event.exit, style === "label" ? formatDuration(event.duration) : null),
+          );
         case "task-end": {
           const { kind } = event.outcome;
           // Every other outcome was told when its step ended.
-          if (kind === "skipped" || kind === "unstartable" || (kind === "stopped" && !event.outcome.wasRunning)) {
+          if (
+            kind === "skipped" ||
+            kind === "unstartable" ||
+            (kind === "stopped" && !event.outcome.wasRunning)
+          ) {
             return say(event.task, null, describeOutcome(event.outcome));
           }
           return;

@@ -30,7 +30,8 @@ export function createSummaryReporter(queue: OutputQueue, useColor: boolean): Re
 
 /** `total` is the run's milliseconds. */
 export function renderSummary(results: readonly Result[], total: number, useColor: boolean): string {
-  const count = (kind: (outcome: Outcome) => boolean) => results.filter(({ outcome }) => kind(outcome)).length;
+  const count = (kind: (outcome: Outcome) => boolean) =>
+    results.filter(({ outcome }) => kind(outcome)).length;
   const counts = [
     [count(({ kind }) => kind === "success"), "succeeded"],
     [count(isFailure), "failed"],
@@ -43,9 +44,13 @@ export function renderSummary(results: readonly Result[], total: number, useColo
   for (const { task, outcome } of results.filter((result) => isFailure(result.outcome))) {
     lines.push(`${paint(31, "Failed:")}  ${task.label} (${describeOutcome(outcome)})`);
   }
-  const slowest = results.filter(({ duration }) => duration > 0).sort((a, b) => b.duration - a.duration || a.task.index - b.task.index);
+  const slowest = results
+    .filter(({ duration }) => duration > 0)
+    .sort((a, b) => b.duration - a.duration || a.task.index - b.task.index);
   if (slowest.length > 1) {
-    const list = slowest.slice(0, SLOWEST).map(({ task, duration }) => `${task.label} (${formatDuration(duration)})`);
+    const list = slowest
+      .slice(0, SLOWEST)
+      .map(({ task, duration }) => `${task.label} (${formatDuration(duration)})`);
     lines.push(`Slowest: ${list.join(", ")}`);
   }
   return `${lines.join("\n")}\n`;

@@ -27,7 +27,7 @@ export class TaskLog {
   *take(): Generator<Uint8Array> {
     if (this.#file !== undefined) {
       const buffer = new Uint8Array(CHUNK);
-      for (let position = 0; position < this.#fileSize; ) {
+      for (let position = 0; position < this.#fileSize;) {
         const count = readSync(this.#file, buffer, 0, Math.min(CHUNK, this.#fileSize - position), position);
         if (count === 0) break;
         position += count;
@@ -47,7 +47,8 @@ export class TaskLog {
     this.#file ??= openNameless();
     for (const chunk of this.#chunks) {
       let start = 0;
-      while (start < chunk.length) start += writeSync(this.#file, chunk, start, chunk.length - start, this.#fileSize + start);
+      while (start < chunk.length)
+        start += writeSync(this.#file, chunk, start, chunk.length - start, this.#fileSize + start);
       this.#fileSize += chunk.length;
     }
     this.#chunks = [];

@@ -1,0 +1,42 @@
+// Runs in the bundler, for prepared.ts: messages by dbus-next as base64. Serial numbers are filled in later.
+import { encodeCall, Variant } from "./codec.ts";
+import {
+  DH_ALGORITHM,
+  ITEM_INTERFACE,
+  NO_OBJECT,
+  SERVICE_INTERFACE,
+  SERVICE_NAME,
+  SERVICE_PATH,
+} from "./names.ts";
+
+const BUS_NAME = "org.freedesktop.DBus";
+const SERVICE = { destination: SERVICE_NAME, path: SERVICE_PATH, interface: SERVICE_INTERFACE };
+const ITEM = { destination: SERVICE_NAME, path: NO_OBJECT, interface: ITEM_INTERFACE };
+
+const CALLS = {
+  hello: { destination: BUS_NAME, path: "/org/freedesktop/DBus", interface: BUS_NAME, member: "Hello" },
+  readAlias: { ...SERVICE, member: "ReadAlias", signature: "s", body: ["default"] },
+  openSession: {
+    ...SERVICE,
+    member: "OpenSession",
+    signature: "sv",
+    body: [DH_ALGORITHM, new Variant("ay", Buffer.alloc(128))],
+  },
+  // Without a body, and for the root object: both are filled in.
+  searchItems: {
+    ...SERVICE,
+    path: NO_OBJECT,
+    member: "SearchItems",
+    signature: "a{ss}",
+    body: new Uint8Array(0),
+  },
+  getSecret: { ...ITEM, member: "GetSecret", signature: "o", body: new Uint8Array(0) },
+};
+
+export function marshalCalls(): Record<keyof typeof CALLS, string> {
+  const messages = Object.entries(CALLS).map(([name, call]) => [
+    name,
+    Buffer.from(encodeCall(call, 1)).toString("base64"),
+  ]);
+  return Object.fromEntries(messages) as Record<keyof typeof CALLS, string>;
+}

@@ -1,0 +1,71 @@
+// Pipes between rt and its children: ours alone (close-on-exec), with an end that is read without waiting.
+//
+// Surprising: `fcntl` takes its value as a variable argument. Apple's arm64 expects those on the stack, after
+// the eight registers, everybody else in the third place: so it is passed in the third to the ninth.
+import { FFIType, ptr } from "bun:ffi";
+import { openLibc } from "./libc.ts";
+
+const IS_LINUX = process.platform === "linux";
+const F_SETFD = 2;
+const F_SETFL = 4;
+const F_SETPIPE_SZ = 1031; // Linux
+const FD_CLOEXEC = 1;
+const O_NONBLOCK = IS_LINUX ? 0o4000 : 4;
+/** What a script writes in its first milliseconds should fit. */
+const PIPE_SIZE = 1 << 18;
+
+const { i32, i64_fast, u64, ptr: pointer } = FFIType;
+
+const { functions } = openLibc({
+  close: { args: [i32], returns: i32 },
+  fcntl: { args: [i32, i32, i32, i32, i32, i32, i32, i32, i32], returns: i32 },
+  pipe: { args: [pointer], returns: i32 },
+  read: { args: [i32, pointer, u64], returns: i64_fast },
+  write: { args: [i32, pointer, u64], returns: i64_fast },
+});
+
+export interface Pipe {
+  readonly reader: number;
+  readonly writer: number;
+}
+
+const pair = new Int32Array(2);
+const pairPointer = ptr(pair);
+
+/**
+ * With `isPolled` reading never waits; somebody else's program wants it to. The caller closes both ends.
+ * Throws an error with `code` EMFILE.
+ */
+export function openPipe({ isPolled }: { isPolled: boolean }): Pipe {
+  if (functions.pipe(pairPointer) !== 0) {
+    throw Object.assign(new Error("Too many open files"), { code: "EMFILE" });
+  }
+  const [reader = -1, writer = -1] = pair;
+  setFlag(reader, F_SETFD, FD_CLOEXEC);
+  setFlag(writer, F_SETFD, FD_CLOEXEC);
+  if (isPolled) setFlag(reader, F_SETFL, O_NONBLOCK);
+  if (isPolled && IS_LINUX) setFlag(reader, F_SETPIPE_SZ, PIPE_SIZE); // refused when the user has many: no harm
+  return { reader, writer };
+}
+
+function setFlag(descriptor: number, command: number, value: number): void {
+  functions.fcntl(descriptor, command, value, value, value, value, value, value, value);
+}
+
+// Read into and handed out within one call.
+const buffer = new Uint8Array(1 << 17);
+const bufferPointer = ptr(buffer);
+
+/** What is there now, valid until the next call; null at the end; empty when there is nothing yet. */
+export function readAvailable(descriptor: number): Uint8Array | null {
+  const count = Number(functions.read(descriptor, bufferPointer, buffer.length));
+  return count === 0 ? null : buffer.subarray(0, Math.max(count, 0));
+}
+
+export function writePipe(descriptor: number, bytes: Uint8Array): void {
+  functions.write(descriptor, ptr(bytes), bytes.length);
+}
+
+export function closeDescriptor(descriptor: number): void {
+  functions.close(descriptor);
+}

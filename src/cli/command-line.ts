@@ -1,0 +1,152 @@
+// A command line, carried out: parsed, resolved, planned, launched. What it leaves to main.ts is the outcome: an
+// exit code, a signal to die of, a program to go on with, or nothing to add.
+//
+// What starting a script does not need is imported where it is used; each of those imports is a chunk of its own
+// in the compiled file and costs nothing until then.
+import { becomeEngine } from "../run/engine.ts";
+import { engineReason } from "../run/entry.ts";
+import { startInProcess } from "../run/in-process.ts";
+import { type Ending, launchProgram, launchScript, RunFailure } from "../run/launch.ts";
+import { planRun, planTool, type Plan } from "../run/plan.ts";
+import { resolveTarget } from "../run/resolve.ts";
+import type { Target } from "../run/target.ts";
+import { VERSION } from "../version.ts";
+import { PackageJsonError } from "../workspace/package-json.ts";
+import { COMMANDS } from "./commands.ts";
+import { hasOption, type Invocation, lastValue, mentionsOption, parseCommandLine, UsageError } from "./parse.ts";
+
+/** The user's program starts when nothing of ours can be mistaken for a failure of its own. */
+type Program = () => Promise<void>;
+
+export type Outcome = Ending | Program | void;
+
+export async function carryOutCommandLine(words: readonly string[]): Promise<Outcome> {
+  try {
+    if (standsInForNode()) return runAsNode(words);
+    const table = mentionsOption(words) ? (await import("./options.ts")).OPTIONS : [];
+    return await carryOut(parseCommandLine(words, table), words);
+  } catch (error) {
+    return await explain(error);
+  }
+}
+
+async function carryOut(invocation: Invocation, words: readonly string[]): Promise<Outcome> {
+  const { command } = invocation;
+  if (hasOption(invocation, "version")) return console.log(VERSION);
+  if (hasOption(invocation, "help") || words.length === 0) return await showHelp(command);
+  if (command === undefined || COMMANDS[command]!.by === "run") return await run(invocation);
+  if (COMMANDS[command]!.by === "engine") return await runTool(command, invocation);
+  return await runOwn(command, invocation.args);
+}
+
+/** A link called `node`: see run/stand-in.ts. */
+function standsInForNode(): boolean {
+  const { argv0 } = process;
+  return argv0 === "node" || argv0.endsWith("/node") || argv0.endsWith("node.exe");
+}
+
+function runAsNode(words: readonly string[]): void {
+  if (words[0] === "--version" || words[0] === "-v") return console.log(process.version);
+  becomeEngine(words, true, "node");
+}
+
+async function showHelp(topic?: string): Promise<void> {
+  const { renderHelp } = await import("./help.ts");
+  console.log(await renderHelp(topic));
+}
+
+async function runOwn(command: string, args: readonly string[]): Promise<Outcome> {
+  if (command === "help") return await showHelp(args[0]);
+  if (command === "types") return console.log((await import("./types.ts")).TYPES);
+  const { runSecretsCommand } = await import("../secrets/command.ts");
+  return await runSecretsCommand([...args]);
+}
+
+/** Tools in which code of the user's runs, and so sees `rt`. */
+const RUNS_CODE = ["test", "repl"];
+
+async function runTool(command: string, invocation: Invocation): Promise<Outcome> {
+  const { hintAtShadowedScript } = await import("./shadowed.ts");
+  hintAtShadowedScript(command, process.cwd());
+  return await execute(planTool(command, invocation), invocation, RUNS_CODE.includes(command));
+}
+
+async function run(invocation: Invocation): Promise<Outcome> {
+  const cwd = changeDirectory(invocation);
+  const evaluates = ["eval", "print", "interactive"].some((name) => hasOption(invocation, name));
+  if (!evaluates && invocation.target === undefined) {
+    if (invocation.command !== "run")
+      throw new UsageError("Nothing to run", "name a file or a script after the options");
+    const { listScripts } = await import("./list.ts");
+    return console.log(listScripts(cwd));
+  }
+  const target: Target = evaluates
+    ? { kind: "none" }
+    : resolveTarget({
+        name: invocation.target!,
+        cwd,
+        explicitRun: invocation.command === "run",
+        forceRuntime: hasOption(invocation, "rt"),
+      });
+  const reason = target.kind === "file" ? engineReason(target.path, cwd) : undefined;
+  return await execute(planRun(invocation, target, { engineReason: reason }), invocation, true);
+}
+
+function changeDirectory(invocation: Invocation): string {
+  const directory = lastValue(invocation, "cwd");
+  if (directory === undefined) return process.cwd();
+  try {
+    process.chdir(directory);
+  } catch {
+    throw new UsageError(`Cannot work in "${directory}"`, "--cwd needs a directory that exists");
+  }
+  return process.cwd();
+}
+
+async function execute(plan: Plan, invocation: Invocation, runsCode: boolean): Promise<Outcome> {
+  if (process.env.RT_DEBUG === "plan") console.error(JSON.stringify(plan));
+  switch (plan.mode) {
+    case "nothing":
+      return;
+    case "in-process":
+      return () => startInProcess(plan);
+    case "engine":
+      return becomeEngine(plan.argv, runsCode);
+    case "refuse": {
+      const { suggestTarget } = await import("./suggest.ts");
+      const hint = plan.hint ?? (plan.notFound && suggestTarget(plan.notFound, process.cwd()));
+      return complain(plan.message, hint);
+    }
+    case "program":
+      return launchProgram(plan, settingsOf(invocation));
+    case "script":
+      return await launchScript(plan, settingsOf(invocation));
+  }
+}
+
+function settingsOf(invocation: Invocation) {
+  return {
+    silent: hasOption(invocation, "silent"),
+    shell: lastValue(invocation, "shell") === "rt" ? ("rt" as const) : ("system" as const),
+    forceRuntime: hasOption(invocation, "rt"),
+    version: VERSION,
+  };
+}
+
+function complain(message: string, hint?: string, status = 1): number {
+  console.error(`error: ${message}`);
+  if (hint) console.error(`hint: ${hint}`);
+  return status;
+}
+
+/** What the user can mend is a line or two; anything else is a fault of ours and keeps its stack trace. */
+async function explain(error: unknown): Promise<number> {
+  if (error instanceof UsageError) {
+    const { suggestName } = await import("./suggest.ts");
+    const nearest = error.unknown && suggestName(error.unknown.word, error.unknown.known);
+    return complain(error.message, nearest ? `did you mean ${nearest}?` : error.hint);
+  }
+  if (error instanceof RunFailure) return complain(error.message, error.hint, error.status);
+  if (error instanceof PackageJsonError) return complain(error.message);
+  throw error;
+}

@@ -1,0 +1,51 @@
+// The same parts, for a process that was started as the engine: it cannot see the files embedded in this
+// program, but it can read the program itself, where the build has put the script of parts.ts in plain text
+// between two marks.
+//
+// Surprising: this is read when `secrets` or `CSRF` is first touched (1 ms), not handed over at the start,
+// because every kilobyte of a `data:` URL costs the start of every program that is run this way.
+import type { Parts } from "./parts.ts";
+
+/** Put together here, so that neither mark stands anywhere but around the script. */
+export const BEGIN = ["/*rt:parts", "begin*/"].join(":");
+export const END = ["/*rt:parts", "end*/"].join(":");
+
+/** Where the script is looked for, from the end of the file: it is near it, but for what signing appends. */
+const WINDOWS = [4 << 20, 32 << 20, Number.POSITIVE_INFINITY];
+
+let parts: Parts | undefined;
+
+function loadParts(): Parts {
+  parts ??= evaluate(readScript(process.execPath));
+  return parts;
+}
+
+function readScript(program: string): string {
+  const { closeSync, fstatSync, openSync, readSync } = process.getBuiltinModule("node:fs");
+  const file = openSync(program, "r");
+  try {
+    const { size } = fstatSync(file);
+    for (const window of WINDOWS) {
+      const length = Math.min(window, size);
+      const bytes = Buffer.allocUnsafe(length);
+      readSync(file, bytes, 0, length, size - length);
+      const begin = bytes.indexOf(BEGIN);
+      const end = bytes.indexOf(END, begin);
+      if (begin >= 0 && end >= 0) return bytes.toString("utf8", begin, end);
+    }
+  } finally {
+    closeSync(file);
+  }
+  throw new Error(`${program} is damaged: its own runtime is not in it; download it again`);
+}
+
+/** The script is a function expression of CommonJS' five names; its name shows in stack traces. */
+function evaluate(script: string): Parts {
+  const module = { exports: {} as Parts };
+  const wrapped = (0, eval)(`(${script})\n//# sourceURL=rt:runtime`) as (...names: unknown[]) => void;
+  wrapped(module.exports, process.getBuiltinModule, module, "", "");
+  return module.exports;
+}
+
+export const loadSecrets: Parts["loadSecrets"] = () => loadParts().loadSecrets();
+export const loadCSRF: Parts["loadCSRF"] = () => loadParts().loadCSRF();

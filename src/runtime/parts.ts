@@ -1,0 +1,19 @@
+// The parts of `rt` that are ours, each loaded when it is first touched.
+//
+// In a compiled program's own process these are chunks of it. Elsewhere (see embedded-parts.ts) this module is
+// one script, which is why nothing may happen here before a function is called.
+import type { CSRF } from "../csrf/csrf.ts";
+import type { Secrets } from "../secrets/secrets.ts";
+
+export interface Parts {
+  loadSecrets(): Secrets;
+  loadCSRF(): typeof CSRF;
+}
+
+export function loadSecrets(): Secrets {
+  return (require("../secrets/secrets.ts") as typeof import("../secrets/secrets.ts")).secrets;
+}
+
+export function loadCSRF(): typeof CSRF {
+  return (require("../csrf/csrf.ts") as typeof import("../csrf/csrf.ts")).CSRF;
+}

@@ -1,0 +1,81 @@
+// What the live view draws, as pure functions from states and a terminal's size to lines.
+
+export interface BlockState {
+  /** `PKG SCRIPT`. */
+  readonly title: string;
+  readonly command: string;
+  /** The last lines, already free of control sequences other than colours. */
+  readonly lines: readonly string[];
+  /** How many lines there were in all. */
+  readonly total: number;
+  readonly status: string;
+  readonly tone: "running" | "succeeded" | "failed" | "skipped";
+}
+
+export interface Frame {
+  /** None is as wide as the terminal was. */
+  readonly lines: readonly string[];
+}
+
+export interface BlockOptions {
+  readonly columns: number;
+  /** 0 for all. */
+  readonly elideLines: number;
+  readonly useColor: boolean;
+}
+
+export interface FrameOptions extends BlockOptions {
+  readonly rows: number;
+  /** Tasks that have not started yet. */
+  readonly waiting: number;
+}
+
+const TONES = { running: 36, succeeded: 32, failed: 31, skipped: 33 } as const;
+const HEADER_AND_STATUS = 2;
+
+/** Blocks one below the other, shortened until they fit; the last row of the terminal stays free. */
+export function renderFrame(blocks: readonly BlockState[], options: FrameOptions): Frame {
+  const { rows, columns, waiting } = options;
+  const available = Math.max(rows - 1, 1);
+  const notes = waiting > 0 ? 1 : 0;
+  const shown = blocks.slice(0, Math.max(1, Math.floor((available - 1) / HEADER_AND_STATUS)));
+  const hidden = blocks.length - shown.length;
+  const space = Math.floor((available - 1) / Math.max(shown.length, 1)) - HEADER_AND_STATUS - 1; // one for the elision's note
+  const lines = shown.flatMap((block) => {
+    const most = options.elideLines === 0 ? space : Math.min(space, options.elideLines);
+    return most < 1
+      ? renderBlock({ ...block, lines: [], total: 0 }, options)
+      : renderBlock(block, { ...options, elideLines: most });
+  });
+  const footer: string[] = [];
+  if (hidden > 0) footer.push(`${hidden} more running`);
+  if (notes > 0) footer.push(`${waiting} waiting`);
+  if (footer.length > 0) lines.push(clip(footer.join(", "), columns - 1));
+  return { lines: lines.slice(0, available) };
+}
+
+export function renderBlock(block: BlockState, { columns, elideLines, useColor }: BlockOptions): string[] {
+  const width = columns - 1; // a full last column would leave the cursor between two rows
+  const paint = (code: number, text: string) => (useColor ? `\x1b[${code}m${text}\x1b[0m` : text);
+  const command = block.command.replace(/\s+/g, " ");
+  const header = clip(block.title + (command === "" ? "" : ` $ ${command}`), width);
+  const shown = elideLines === 0 ? block.lines : block.lines.slice(-elideLines);
+  const elided = block.total - shown.length;
+  const lines = [useColor ? `\x1b[1m${header}\x1b[0m` : header];
+  if (elided > 0)
+    lines.push(paint(2, clip(`│ [${elided} ${elided === 1 ? "line" : "lines"} elided]`, width)));
+  for (const line of shown) lines.push(clip(`│ ${line}`, width));
+  lines.push(`└─ ${paint(TONES[block.tone], clip(block.status, Math.max(width - 3, 1)))}`);
+  return lines;
+}
+
+/** At most `width` columns, colours closed. */
+export function clip(text: string, width: number): string {
+  if (Bun.stringWidth(text) <= width) return text.includes("\x1b") ? `${text}\x1b[0m` : text;
+  return `${Bun.sliceAnsi(text, 0, Math.max(width - 1, 0))}…${text.includes("\x1b") ? "\x1b[0m" : ""}`;
+}
+
+/** How many rows lines take that were drawn for another width: a terminal breaks what has become too long. */
+export function rowsTaken({ lines }: Frame, columns: number): number {
+  return lines.reduce((sum, line) => sum + Math.max(1, Math.ceil(Bun.stringWidth(line) / columns)), 0);
+}

@@ -1,0 +1,172 @@
+// The live view on a terminal: the scripts that run, each with its last lines, redrawn in place; what has
+// ended scrolls up for good.
+//
+// Contract: never more rows than the terminal has, never a line that wraps, whatever is resized: so nothing
+// is left behind when the view is redrawn. Of each script the last `elideLines` lines are shown (0: all, once
+// it has ended), and the whole output of a failed one at the end.
+//
+// Surprising: when the terminal has become narrower, it has itself broken the lines that were drawn before,
+// so the rows to go back over are counted anew with the old lines and the new width.
+import type { Reporter, TaskEvent } from "../event.ts";
+import type { Task } from "../task.ts";
+import { type BlockState, clip, type Frame, renderBlock, renderFrame, rowsTaken } from "./live-frame.ts";
+import { LinePrefixer, OpenLine } from "./line-prefixer.ts";
+import { LastLines } from "./last-lines.ts";
+import type { OutputQueue } from "./output-queue.ts";
+import { TaskLog } from "./task-log.ts";
+import { describeOutcome, formatDuration } from "./wording.ts";
+
+export interface LiveOptions {
+  readonly tasks: readonly Task[];
+  readonly queue: OutputQueue;
+  /** 0 for all. */
+  readonly elideLines: number;
+  readonly useColor: boolean;
+}
+
+interface LiveTask {
+  readonly task: Task;
+  readonly lines: LastLines;
+  readonly log: TaskLog;
+  command: string;
+}
+
+const REDRAW_AFTER = 50; // ms
+const KEPT_WHEN_ALL = 100;
+const BEGIN_UPDATE = "\x1b[?2026h";
+const END_UPDATE = "\x1b[?2026l";
+
+export function createLiveReporter({ tasks, queue, elideLines, useColor }: LiveOptions): Reporter {
+  const running = new Map<Task, LiveTask>();
+  const failed: LiveTask[] = [];
+  let ended = 0;
+  let drawn: Frame = { lines: [] };
+  let scrolled = "";
+  let timer: ReturnType<typeof setTimeout> | undefined;
+
+  function requestRedraw(): void {
+    timer ??= setTimeout(() => {
+      timer = undefined;
+      draw();
+    }, REDRAW_AFTER);
+  }
+
+  function draw(): void {
+    const { columns, rows } = terminalSize();
+    const blocks = [...running.values()].map(blockOf);
+    const waiting = tasks.length - ended - running.size;
+    const next = renderFrame(blocks, { columns, rows, elideLines, waiting, useColor });
+    const back = Math.min(rowsTaken(drawn, columns), rows - 1);
+    const erase = back > 0 ? `\x1b[${back}A\r\x1b[J` : "\r\x1b[J";
+    void queue.write(
+      1,
+      `${BEGIN_UPDATE}${erase}${scrolled}${next.lines.map((line) => `${line}\n`).join("")}${END_UPDATE}`,
+    );
+    drawn = next;
+    scrolled = "";
+  }
+
+  function blockOf({ task, lines, command }: LiveTask): BlockState {
+    return {
+      title: `${task.packageName} ${task.scriptName}`,
+      command,
+      lines: lines.all(),
+      total: lines.total,
+      status: "Running...",
+      tone: "running",
+    };
+  }
+
+  function end(task: Task, status: string, tone: BlockState["tone"]): void {
+    ended++;
+    const live = running.get(task);
+    running.delete(task);
+    const { columns } = terminalSize();
+    const block: BlockState = live
+      ? blockOf(live)
+      : { title: `${task.packageName} ${task.scriptName}`, command: "", lines: [], total: 0, status, tone };
+    if (live && elideLines === 0 && block.total > block.lines.length) {
+      // All lines are wanted, and there are more than are kept: they come from the log.
+      draw();
+      eraseFrame(columns);
+      void queue.write(1, `${clip(block.title, columns - 1)}\n`);
+      printLog(live);
+      scrolled +=
+        renderBlock({ ...block, lines: [], total: 0, status, tone }, { columns, elideLines, useColor })
+          .slice(1)
+          .join("\n") + "\n";
+    } else {
+      scrolled += `${renderBlock({ ...block, status, tone }, { columns, elideLines, useColor }).join("\n")}\n`;
+      if (live && tone === "failed" && block.total > (elideLines || KEPT_WHEN_ALL)) failed.push(live);
+    }
+    requestRedraw();
+  }
+
+  function eraseFrame(columns: number): void {
+    const back = rowsTaken(drawn, columns);
+    if (back > 0) void queue.write(1, `\x1b[${back}A\r\x1b[J`);
+    drawn = { lines: [] };
+  }
+
+  function printLog({ log }: LiveTask): void {
+    const prefixer = new LinePrefixer({ queue, descriptor: 1, prefix: "│ ", openLine: new OpenLine() });
+    for (const bytes of log.take()) void prefixer.write(bytes);
+    prefixer.end();
+  }
+
+  const resized = () => draw();
+  process.on("SIGWINCH", resized);
+
+  return {
+    report(event: TaskEvent): void | Promise<void> {
+      switch (event.type) {
+        case "step-start": {
+          const known = running.get(event.task);
+          if (known) known.command = event.step.command;
+          else
+            running.set(event.task, {
+              task: event.task,
+              lines: new LastLines(elideLines || KEPT_WHEN_ALL),
+              log: new TaskLog(),
+              command: event.step.command,
+            });
+          return requestRedraw();
+        }
+        case "output": {
+          const live = running.get(event.task);
+          live?.lines.append(event.bytes);
+          live?.log.append(event.bytes);
+          return requestRedraw();
+        }
+        case "task-end": {
+          const { outcome, duration, task } = event;
+          if (outcome.kind === "success")
+            return end(task, `Done in ${formatDuration(duration)}`, "succeeded");
+          if (outcome.kind === "stopped")
+            return end(task, outcome.wasRunning ? "Interrupted" : "Not started", "skipped");
+          return end(task, describeOutcome(outcome), outcome.kind === "skipped" ? "skipped" : "failed");
+        }
+        case "notice":
+          scrolled += `warn: ${event.message}\n`;
+          return requestRedraw();
+        case "step-end":
+        case "interrupt":
+          return;
+      }
+    },
+    finish() {
+      clearTimeout(timer);
+      process.off("SIGWINCH", resized);
+      draw();
+      for (const live of failed) {
+        void queue.write(1, `\n${live.task.label}: all of its output\n`);
+        printLog(live);
+      }
+    },
+  };
+}
+
+function terminalSize(): { columns: number; rows: number } {
+  const [columns, rows] = process.stdout.isTTY ? process.stdout.getWindowSize() : [80, 24];
+  return { columns: Math.max(columns || 80, 8), rows: Math.max(rows || 24, 3) };
+}

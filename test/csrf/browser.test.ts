@@ -1,0 +1,234 @@
+// The example's form in Chromium, against pages that try to submit it in a visitor's name. The attacker
+// sits once on another site (127.0.0.1 beside localhost), where SameSite keeps the cookie back, and once
+// on another origin of the same site (another port), where the cookie comes along and the token alone
+// must stand. Each test looks at the cookie header, so that it is known which of the two stood.
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { type Browser, type BrowserContext, chromium, type Page, type Response } from "playwright-core";
+import { FORGED_FIELDS, type FormApp, type Loot, startFormApp, visit } from "./form-app.ts";
+
+const CHROMIUM = process.env.CHROMIUM ?? "/usr/bin/chromium";
+const FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"];
+const QUIET = ["--disable-background-networking", "--disable-component-update", "--disable-sync"];
+
+setDefaultTimeout(30_000);
+
+let app: FormApp;
+let browser: Browser;
+let attacker: Bun.Server<undefined>;
+
+beforeAll(async () => {
+  attacker = Bun.serve({
+    hostname: "0.0.0.0",
+    port: 0,
+    fetch: () =>
+      new Response("<!doctype html><title>Win a prize</title>", { headers: { "content-type": "text/html" } }),
+  });
+  [app, browser] = await Promise.all([
+    startFormApp(),
+    chromium.launch({ executablePath: CHROMIUM, args: [...FLAGS, ...QUIET] }),
+  ]);
+}, 60_000);
+
+afterAll(async () => {
+  await browser?.close();
+  await app?.[Symbol.asyncDispose]();
+  await attacker?.stop(true);
+});
+
+interface Victim extends AsyncDisposable {
+  page: Page;
+  context: BrowserContext;
+  loot: Loot;
+}
+
+/** A browser profile that has the form open in a tab. */
+async function openVictim(): Promise<Victim> {
+  const context = await browser.newContext();
+  const page = await context.newPage();
+  await page.goto(app.url);
+  const [cookie] = await context.cookies(app.url);
+  const token = await page.inputValue("[name=csrf]");
+  const { token: strangersToken } = await visit(app);
+  return {
+    page,
+    context,
+    loot: { sessionId: cookie!.value, token, strangersToken },
+    [Symbol.asyncDispose]: () => context.close(),
+  };
+}
+
+async function send(page: Page): Promise<Response> {
+  const answer = page.waitForResponse((response) => response.request().method() === "POST");
+  await page.getByRole("button").click();
+  return answer;
+}
+
+/** Lets the attacker's page do something and answers with what the application said to the POST. */
+async function attackFrom(victim: Victim, origin: string, act: (page: Page) => Promise<unknown>) {
+  const page = await victim.context.newPage();
+  await page.goto(origin);
+  const answer = page.waitForResponse(
+    (response) => response.request().method() === "POST" && response.url() === app.url,
+  );
+  await act(page);
+  const response = await answer;
+  const { cookie = "" } = await response.request().allHeaders();
+  return { status: response.status(), cookieCame: cookie.includes(victim.loot.sessionId) };
+}
+
+/** A form that sends itself, as any page can hold it. */
+function postForm(csrf: string | undefined, enctype = "application/x-www-form-urlencoded") {
+  return (page: Page) =>
+    page.evaluate(
+      ({ action, csrf, enctype }) => {
+        const form = document.createElement("form");
+        Object.assign(form, { action, method: "post", enctype });
+        for (const [name, value] of Object.entries({ csrf, message: "attack" })) {
+          if (value === undefined) continue;
+          const input = document.createElement("input");
+          Object.assign(input, { name, value });
+          form.append(input);
+        }
+        document.body.append(form);
+        form.submit();
+      },
+      { action: app.url, csrf, enctype },
+    );
+}
+
+function postWithFetch(csrf: string | undefined, as: "form" | "multipart" | "file" | "json") {
+  return (page: Page) =>
+    page.evaluate(
+      async ({ url, csrf, as }) => {
+        const fields = new URLSearchParams({ ...(csrf === undefined ? {} : { csrf }), message: "attack" });
+        const parts = new FormData();
+        for (const [name, value] of fields) {
+          if (as === "file" && name === "csrf") parts.append(name, new Blob([value]), "csrf.txt");
+          else parts.append(name, value);
+        }
+        const json = new Blob([JSON.stringify({ csrf, message: "attack" })], { type: "text/plain" });
+        const body = { form: fields, multipart: parts, file: parts, json }[as];
+        // "no-cors" is what needs no permission; the answer is hidden from the page, the request is sent.
+        await fetch(url, { method: "POST", mode: "no-cors", credentials: "include", body });
+      },
+      { url: app.url, csrf, as },
+    );
+}
+
+const crossSite = () => `http://127.0.0.1:${attacker.port}/`;
+const sameSite = () => `http://localhost:${attacker.port}/`;
+
+describe("an honest visitor", () => {
+  test("is served, again and again, in every tab", async () => {
+    await using victim = await openVictim();
+    const second = await victim.context.newPage();
+    await second.goto(app.url);
+    for (const [page, message] of [
+      [second, "from the second tab"],
+      [victim.page, "from the first <b>tab</b>"],
+    ] as const) {
+      await page.getByLabel("Message").fill(message);
+      expect((await send(page)).status()).toBe(200);
+      expect(await page.textContent("p")).toBe(`Received: ${message}`);
+    }
+    await victim.page.goBack();
+    await victim.page.getByLabel("Message").fill("after going back");
+    expect((await send(victim.page)).status()).toBe(200);
+  });
+
+  test("has a cookie that scripts cannot read", async () => {
+    await using victim = await openVictim();
+    const [cookie] = await victim.context.cookies(app.url);
+    expect(cookie).toMatchObject({ name: "session", httpOnly: true, sameSite: "Lax" });
+    expect(await victim.page.evaluate(() => document.cookie)).toBe("");
+  });
+
+  test("is refused without a session, and served once the page is loaded again", async () => {
+    await using victim = await openVictim();
+    await victim.context.clearCookies();
+    expect((await send(victim.page)).status()).toBe(403);
+    await victim.page.goto(app.url);
+    expect((await send(victim.page)).status()).toBe(200);
+  });
+});
+
+describe.each([
+  ["another site", crossSite, false],
+  ["another origin of the same site", sameSite, true],
+] as const)("from %s, 403 for", (_, origin, cookieCame) => {
+  // One victim for all attacks: none of them may change what the next one meets.
+  let victim: Victim;
+  beforeAll(async () => {
+    victim = await openVictim();
+  });
+  afterAll(async () => {
+    expect((await send(victim.page)).status()).toBe(200);
+    await victim[Symbol.asyncDispose]();
+  });
+
+  test.each(Object.entries(FORGED_FIELDS))("a form with %s", async (_, makeField) => {
+    const answer = await attackFrom(victim, origin(), postForm(makeField(victim.loot)));
+    expect(answer).toEqual({ status: 403, cookieCame });
+  });
+
+  test("forms of every encoding", async () => {
+    for (const enctype of ["multipart/form-data", "text/plain"]) {
+      const answer = await attackFrom(victim, origin(), postForm(victim.loot.strangersToken, enctype));
+      expect(answer).toEqual({ status: 403, cookieCame });
+    }
+  });
+
+  test("fetch with credentials, whatever the body", async () => {
+    for (const as of ["form", "multipart", "file", "json"] as const) {
+      const answer = await attackFrom(victim, origin(), postWithFetch(victim.loot.strangersToken, as));
+      expect([as, answer]).toEqual([as, { status: 403, cookieCame }]);
+    }
+    const file = await attackFrom(victim, origin(), postWithFetch(victim.loot.token, "file"));
+    expect(file).toEqual({ status: 403, cookieCame });
+  });
+
+  test("a page that tries to read the token first: it cannot", async () => {
+    const page = await victim.context.newPage();
+    await page.goto(origin());
+    const read = (url: string) =>
+      fetch(url, { credentials: "include" }).then(
+        (response) => response.text(),
+        (error: Error) => error.message,
+      );
+    expect(await page.evaluate(read, app.url)).toBe("Failed to fetch");
+    await page.close();
+  });
+});
+
+describe("which defence stands", () => {
+  test("SameSite alone: the victim's own token, sent from another site", async () => {
+    await using victim = await openVictim();
+    const answer = await attackFrom(victim, crossSite(), postForm(victim.loot.token));
+    expect(answer).toEqual({ status: 403, cookieCame: false });
+  });
+
+  // The one that must succeed: it shows that the attacks above fail for the reason they name.
+  test("neither: the victim's own token, sent from the same site, passes", async () => {
+    await using victim = await openVictim();
+    const answer = await attackFrom(victim, sameSite(), postForm(victim.loot.token));
+    expect(answer).toEqual({ status: 200, cookieCame: true });
+  });
+});
+
+test("a form left open for more than a day is refused, by replay too, and works when loaded again", async () => {
+  await using victim = await openVictim();
+  const inTime = await victim.context.newPage();
+  await inTime.goto(app.url);
+  try {
+    await app.moveClock(86_340_000);
+    expect((await send(inTime)).status()).toBe(200);
+    await app.moveClock(86_460_000);
+    expect((await send(victim.page)).status()).toBe(403);
+    const replay = await attackFrom(victim, sameSite(), postForm(victim.loot.token));
+    expect(replay).toEqual({ status: 403, cookieCame: true });
+    await victim.page.goto(app.url);
+    expect((await send(victim.page)).status()).toBe(200);
+  } finally {
+    await app.moveClock(0);
+  }
+});

@@ -1,0 +1,173 @@
+// What every credential store must do behind `rt.secrets`, whichever it is. Each provider's test file opens its
+// store and calls `testConformance`; a difference between two stores is a failing test in one of the files.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { Secrets } from "../../src/secrets/secrets.ts";
+
+export interface Store extends AsyncDisposable {
+  readonly secrets: Secrets;
+}
+
+export interface Limits {
+  /** The longest value in bytes of UTF-8 that the store must take. */
+  maxValue?: number;
+  /** Operations for the tests with many at once. */
+  many?: number;
+}
+
+export function testConformance(
+  label: string,
+  open: () => Promise<Store>,
+  { maxValue = 4096, many = 500 }: Limits = {},
+): void {
+  describe(`${label} conformance`, () => {
+    let store: Store;
+    let secrets: Secrets;
+    let serial = 0;
+    const freshName = () => `name ${++serial}`;
+    const service = "dev.rt.conformance";
+
+    beforeAll(async () => {
+      store = await open();
+      secrets = store.secrets;
+    });
+    afterAll(() => store?.[Symbol.asyncDispose]());
+
+    /** Stores, reads and deletes; answers what was read. */
+    async function passThrough(service: string, name: string, value: string): Promise<string | null> {
+      await secrets.set(service, name, value);
+      const read = await secrets.get(service, name);
+      expect(await secrets.delete(service, name)).toBe(true);
+      expect(await secrets.get(service, name)).toBe(null);
+      return read;
+    }
+
+    test("get() answers null for a pair that was never stored", async () => {
+      expect(await secrets.get(service, freshName())).toBe(null);
+    });
+
+    test("delete() answers true once and then false", async () => {
+      const name = freshName();
+      await secrets.set(service, name, "value");
+      expect(await secrets.delete(service, name)).toBe(true);
+      expect(await secrets.delete(service, name)).toBe(false);
+      expect(await secrets.get(service, name)).toBe(null);
+    });
+
+    test("set() replaces, with shorter and longer values", async () => {
+      const name = freshName();
+      for (const value of ["first", "x", "a much longer value than the others", ""]) {
+        await secrets.set(service, name, value);
+        expect(await secrets.get(service, name)).toBe(value);
+      }
+      expect(await secrets.delete(service, name)).toBe(true);
+      expect(await secrets.delete(service, name)).toBe(false);
+    });
+
+    test("every call form reaches the same credential", async () => {
+      const options = { service, name: freshName() };
+      await secrets.set({ ...options, value: "1" });
+      expect(await secrets.get(options)).toBe("1");
+      await secrets.set(options, "2");
+      expect(await secrets.get(options.service, options.name)).toBe("2");
+      await secrets.set(options.service, options.name, "3");
+      expect(await secrets.get(options)).toBe("3");
+      expect(await secrets.delete({ ...options, value: "ignored" } as typeof options)).toBe(true);
+      expect(await secrets.delete(options.service, options.name)).toBe(false);
+    });
+
+    const VALUES: Record<string, string> = {
+      "an empty value": "",
+      "one character": "x",
+      "umlauts, Greek and Japanese": "äöü ß Ελλάδα 日本語",
+      "emoji with joiners": "👩‍👩‍👧‍👦🏳️‍🌈 🔑",
+      "a composed and a decomposed character": "\u00e9 e\u0301",
+      "a byte order mark": "\ufeffvalue\ufeff",
+      "line breaks and tabs": "-----BEGIN KEY-----\r\nabc\n\tdef\n",
+      "a NUL character": "before\0after\0",
+      "control characters": "\x01\x02\x1b[31m\x7f",
+      "quotes, markup and escapes": `"'\`$(x)\\n<a>&amp;%00{}`,
+      "leading and trailing blanks": "  value  ",
+      "text that looks like base64 and hex": "aGVsbG8= 68656c6c6f",
+      "the replacement character": "\ufffd",
+      "a value of one block of a cipher": "0123456789abcdef",
+    };
+    for (const [what, value] of Object.entries(VALUES)) {
+      test(`a value keeps ${what}`, async () => {
+        expect(await passThrough(service, freshName(), value)).toBe(value);
+      });
+    }
+
+    test("a value of the maximum size comes back whole", async () => {
+      const value = "0123456789abcdef".repeat(Math.ceil(maxValue / 16)).slice(0, maxValue);
+      expect((await passThrough(service, freshName(), value)) === value).toBe(true);
+    });
+
+    const NAMES: Record<string, string> = {
+      slashes: "a/b//c/",
+      "an address": "user@example.com:443",
+      "a URL": "https://example.com/?a=b&c=d#e",
+      "blanks at both ends": " name ",
+      "quotes and escapes": `"'\\n\`$x`,
+      wildcards: "*?[a-z]%_",
+      "reserved words of object models": "__proto__",
+      unicode: "Jürgen 日本 🔑",
+      "line breaks": "a\nb\r\nc",
+      "255 characters": "n".repeat(255),
+      "255 emoji": "🔑".repeat(255),
+    };
+    for (const [what, text] of Object.entries(NAMES)) {
+      test(`service and name keep ${what}`, async () => {
+        expect(await passThrough(text, "name", "value 1")).toBe("value 1");
+        expect(await passThrough(service, text, "value 2")).toBe("value 2");
+      });
+    }
+
+    test("pairs that look alike are different credentials", async () => {
+      const pairs: [string, string][] = [
+        ["a", "b"],
+        ["b", "a"],
+        ["a/b", "c"],
+        ["a", "b/c"],
+        ["a", "B"],
+        ["A", "b"],
+        ["a ", "b"],
+        ["a", " b"],
+        ["\u00e9", "x"],
+        ["e\u0301", "x"],
+      ];
+      for (const [service, name] of pairs) await secrets.set(service, name, JSON.stringify([service, name]));
+      for (const [service, name] of pairs)
+        expect(await secrets.get(service, name)).toBe(JSON.stringify([service, name]));
+      for (const [service, name] of pairs) expect(await secrets.delete(service, name)).toBe(true);
+    });
+
+    test("two names under one service do not touch each other", async () => {
+      const [first, second] = [freshName(), freshName()];
+      await secrets.set(service, first, "1");
+      await secrets.set(service, second, "2");
+      expect(await secrets.delete(service, first)).toBe(true);
+      expect(await secrets.get(service, second)).toBe("2");
+      expect(await secrets.delete(service, second)).toBe(true);
+    });
+
+    test(`${many} credentials at once`, async () => {
+      const names = Array.from({ length: many }, (_, index) => `many ${index}`);
+      await Promise.all(names.map((name) => secrets.set(service, name, `value of ${name}`)));
+      const values = await Promise.all(names.map((name) => secrets.get(service, name)));
+      expect(values).toEqual(names.map((name) => `value of ${name}`));
+      const deleted = await Promise.all(names.map((name) => secrets.delete(service, name)));
+      expect(deleted).toEqual(names.map(() => true));
+    }, 60_000);
+
+    test("operations on one pair happen in the order of their calls", async () => {
+      const name = freshName();
+      const results: Promise<unknown>[] = [];
+      for (let index = 0; index < 20; index++) {
+        results.push(secrets.set(service, name, `value ${index}`), secrets.get(service, name));
+      }
+      results.push(secrets.delete(service, name), secrets.get(service, name), secrets.delete(service, name));
+      const expected = Array.from({ length: 20 }, (_, index) => [undefined, `value ${index}`]).flat();
+      expect(await Promise.all(results)).toEqual([...expected, true, null, false]);
+    }, 20_000);
+  });
+}

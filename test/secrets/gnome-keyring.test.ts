@@ -1,0 +1,19 @@
+import { openProvider } from "../../platform/secret-provider.ts";
+import { createSecrets } from "../../src/secrets/secrets.ts";
+import { startKeyring } from "../support/keyring.ts";
+import { testConformance } from "./conformance.ts";
+
+if (process.platform === "linux") {
+  testConformance(
+    "GNOME Keyring",
+    async () => {
+      const keyring = await startKeyring();
+      keyring.enter();
+      return {
+        secrets: createSecrets(openProvider),
+        [Symbol.asyncDispose]: () => keyring[Symbol.asyncDispose](),
+      };
+    },
+    { maxValue: 1 << 20 },
+  );
+}

@@ -1,0 +1,220 @@
+// `rt` as users start it, with a real GNOME Keyring: other programs' view of the same credentials, how a process
+// ends, and what is left in its memory.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { open, readFile } from "node:fs/promises";
+import { type Keyring, startKeyring } from "../support/keyring.ts";
+import { createProject, type Project } from "../support/project.ts";
+import { runRt, startRt } from "../support/rt.ts";
+
+const PROGRAMS: Record<string, string> = {
+  "get.ts": `import { secrets } from "rt"; console.log(JSON.stringify(await secrets.get(process.argv[2], process.argv[3])));`,
+  "set.ts": `import { secrets } from "rt"; await secrets.set(process.argv[2], process.argv[3], process.argv[4]);`,
+  "delete.ts": `import { secrets } from "rt"; console.log(await secrets.delete(process.argv[2], process.argv[3]));`,
+  "bun-get.ts": `console.log(JSON.stringify(await Bun.secrets.get({ service: process.argv[2], name: process.argv[3] })));`,
+  "bun-set.ts": `await Bun.secrets.set({ service: process.argv[2], name: process.argv[3], value: process.argv[4] });`,
+  "forms.ts": `const viaModule = (await import("rt")).secrets; const viaRequire = require("rt").secrets;
+    console.log(viaModule === rt.secrets, viaRequire === rt.secrets, Object.keys(rt.secrets).sort().join());`,
+};
+
+describe.skipIf(process.platform !== "linux")("rt.secrets in a process", () => {
+  let keyring: Keyring;
+  let project: Project;
+  beforeAll(async () => {
+    [keyring, project] = await Promise.all([startKeyring(), createProject(PROGRAMS)]);
+  });
+  afterAll(async () => {
+    await project?.[Symbol.asyncDispose]();
+    await keyring?.[Symbol.asyncDispose]();
+  });
+
+  const rt = (program: string, ...args: string[]) =>
+    runRt({ args: [project.join(program), ...args], cwd: project.path, env: keyring.env });
+  const bun = (program: string, ...args: string[]) =>
+    keyring.run([process.execPath, project.join(program), ...args]);
+  const output = (stdout: string) => ({ stdout, stderr: "", status: 0 });
+
+  test("every way to reach the object leads to the same one", async () => {
+    expect(await rt("forms.ts")).toEqual(output("true true delete,get,set\n"));
+  });
+
+  describe("interoperates with", () => {
+    test("Bun.secrets, in both directions", async () => {
+      expect(await rt("set.ts", "interop", "a", "von rt ü")).toEqual(output(""));
+      expect(await bun("bun-get.ts", "interop", "a")).toBe('"von rt ü"');
+      await bun("bun-set.ts", "interop", "a", "from bun");
+      expect(await rt("get.ts", "interop", "a")).toEqual(output('"from bun"\n'));
+      await bun("bun-set.ts", "interop", "b", "bun only");
+      expect(await rt("get.ts", "interop", "b")).toEqual(output('"bun only"\n'));
+      expect(await rt("delete.ts", "interop", "b")).toEqual(output("true\n"));
+      expect(await bun("bun-get.ts", "interop", "b")).toBe("null");
+    });
+
+    test("secret-tool, in both directions", async () => {
+      await keyring.run(
+        ["secret-tool", "store", "--label=x", "service", "tool", "account", "a"],
+        "from secret-tool",
+      );
+      expect(await rt("get.ts", "tool", "a")).toEqual(output('"from secret-tool"\n'));
+      await rt("set.ts", "tool", "a", "replaced");
+      await rt("set.ts", "tool", "b", "from rt");
+      expect(await keyring.run(["secret-tool", "lookup", "service", "tool", "account", "a"])).toBe(
+        "replaced",
+      );
+      expect(await keyring.run(["secret-tool", "lookup", "service", "tool", "account", "b"])).toBe("from rt");
+      await keyring.run(["secret-tool", "clear", "service", "tool", "account", "b"]);
+      expect(await rt("get.ts", "tool", "b")).toEqual(output("null\n"));
+    });
+
+    test("the layout of keytar, which names another schema", async () => {
+      const attributes = [
+        "xdg:schema",
+        "org.freedesktop.Secret.Generic",
+        "service",
+        "keytar",
+        "account",
+        "a",
+      ];
+      await keyring.run(["secret-tool", "store", "--label=keytar/a", ...attributes], "from keytar");
+      expect(await rt("get.ts", "keytar", "a")).toEqual(output('"from keytar"\n'));
+    });
+
+    test("the list that a keyring program shows", async () => {
+      await rt("set.ts", "shown", "me", "value");
+      const shown = await keyring.run(["secret-tool", "search", "--all", "service", "shown"]);
+      expect(shown).toContain("label = shown/me");
+      expect(shown).toContain("secret = value");
+      expect(shown.match(/^\[/gm)).toHaveLength(1);
+    });
+  });
+
+  describe("the process", () => {
+    test("ends by itself when the last operation has ended", async () => {
+      await using project = await createProject({
+        "main.ts": `import { secrets } from "rt"; await secrets.get("a", "b"); process.on("exit", () => console.log("end"));`,
+      });
+      const result = await runRt({ args: [project.join("main.ts")], env: keyring.env });
+      expect(result).toEqual(output("end\n"));
+    });
+
+    test("does not end before operations that nobody awaits", async () => {
+      await using project = await createProject({
+        "main.ts": `import { secrets } from "rt";
+          for (let i = 0; i < 20; i++) void secrets.set("unawaited", "n" + i, "v" + i);
+          setImmediate(() => void secrets.set("unawaited", "late", "v"));`,
+      });
+      expect(await runRt({ args: [project.join("main.ts")], env: keyring.env })).toEqual(output(""));
+      expect(await rt("get.ts", "unawaited", "n19")).toEqual(output('"v19"\n'));
+      expect(await rt("get.ts", "unawaited", "late")).toEqual(output('"v"\n'));
+    });
+
+    test("prints an unhandled failure with its code and exits with 1", async () => {
+      const result = await runRt({ args: [project.join("get.ts"), "a", "b"], env: {} });
+      expect(result.status).toBe(1);
+      expect(result.stderr).toContain("ERR_SECRETS_UNAVAILABLE");
+      expect(result.stdout).toBe("");
+    });
+
+    test("loads nothing from the working directory", async () => {
+      const trap = `require("node:fs").writeFileSync(__dirname + "/loaded", "yes"); module.exports = {};`;
+      const files = Object.fromEntries(
+        ["usocket", "x11", "dbus-next", "long", "jsbi", "safe-buffer", "put", "abstract-socket"].map(
+          (name) => [`node_modules/${name}/index.js`, trap.replace("/loaded", `/../../loaded-${name}`)],
+        ),
+      );
+      await using project = await createProject({ ...files, "main.ts": PROGRAMS["get.ts"]! });
+      const result = await runRt({ args: ["main.ts", "a", "b"], cwd: project.path, env: keyring.env });
+      expect(result).toEqual(output("null\n"));
+      const loaded = new Bun.Glob("loaded-*").scanSync(project.path);
+      expect([...loaded]).toEqual([]);
+    });
+
+    test("killed while it writes, leaves the old value or the new one", async () => {
+      await using project = await createProject({
+        "main.ts": `import { secrets } from "rt"; console.log("ready");
+          for (let i = 0; ; i++) await secrets.set("killed", "me", "value " + i);`,
+      });
+      for (let round = 0; round < 5; round++) {
+        const child = startRt({ args: [project.join("main.ts")], env: keyring.env });
+        const reader = child.stdout.getReader();
+        await reader.read();
+        while (
+          !/^value/.test(
+            (await keyring.run(["secret-tool", "lookup", "service", "killed", "account", "me"])) || "",
+          )
+        ) {}
+        child.kill("SIGKILL");
+        await child.exited;
+        const left = await rt("get.ts", "killed", "me");
+        expect(left.stdout).toMatch(/^"value \d+"\n$/);
+      }
+      expect(await rt("delete.ts", "killed", "me")).toEqual(output("true\n"));
+      expect(await rt("delete.ts", "killed", "me")).toEqual(output("false\n"));
+    }, 30_000);
+  });
+
+  // The canaries have a character outside Latin-1, so the engine keeps their strings as 16-bit units: what is
+  // found as UTF-8 is a buffer. The program is given numbers, lest its source or arguments contain the text.
+  test("no byte of a value is left in memory after set and get", async () => {
+    const [kept, stored, read] = ["kept", "set", "get"].map(
+      (what) => `canary ${what} ${crypto.randomUUID()}`,
+    );
+    await using project = await createProject({
+      "main.ts": `import { secrets } from "rt";
+        const [kept, stored, read] = process.argv.slice(2).map((text) =>
+          String.fromCharCode(0x2713, ...text.split(",").map((n) => Number(n) ^ 0x55)));
+        globalThis.kept = new TextEncoder().encode(kept);
+        await secrets.set("canary", "set", stored);
+        if ((await secrets.get("canary", "get")) !== read) throw new Error("not the value");
+        console.log("ready");
+        setInterval(() => {}, 1e6);`,
+    });
+    await keyring.run(
+      ["secret-tool", "store", "--label=x", "service", "canary", "account", "get"],
+      `✓${read}`,
+    );
+    const hide = (text: string) => [...text].map((char) => char.charCodeAt(0) ^ 0x55).join();
+    const args = [project.join("main.ts"), ...[kept!, stored!, read!].map(hide)];
+    await using child = startRt({ args, env: keyring.env });
+    const { value: line } = await child.stdout.getReader().read();
+    expect(new TextDecoder().decode(line)).toBe("ready\n");
+    const counts = await countInMemory(child.pid, [kept!, stored!, read!]);
+    child.kill("SIGKILL");
+    expect(counts[0]).toBeGreaterThan(0); // the scan finds what a program does keep
+    expect(counts.slice(1)).toEqual([0, 0]);
+  }, 30_000);
+});
+
+/** Occurrences in the writable memory of a process. Reads present pages only: the engine reserves gigabytes. */
+async function countInMemory(pid: number, texts: string[]): Promise<number[]> {
+  const maps = await readFile(`/proc/${pid}/maps`, "utf8");
+  await using memory = await open(`/proc/${pid}/mem`, "r");
+  await using pages = await open(`/proc/${pid}/pagemap`, "r");
+  const PAGE = 4096;
+  const STEP = 1 << 24;
+  const entries = Buffer.alloc((STEP / PAGE) * 8);
+  // Of a page that was never touched: nothing, or the soft-dirty bit of its new mapping.
+  const untouched = [0n, 1n << 55n].map((entry) =>
+    Buffer.from(new BigUint64Array(STEP / PAGE).fill(entry).buffer),
+  );
+  const OVERLAP = 256;
+  const buffer = Buffer.alloc(STEP + OVERLAP);
+  const counts = texts.map(() => 0);
+  for (const line of maps.split("\n")) {
+    const [, from, to] = /^([0-9a-f]+)-([0-9a-f]+) rw/.exec(line) ?? [];
+    if (!from || !to) continue;
+    const end = Number.parseInt(to, 16);
+    for (let start = Number.parseInt(from, 16); start < end; start += STEP) {
+      const length = Math.min(STEP, end - start);
+      const size = (length / PAGE) * 8;
+      await pages.read(entries, 0, size, (start / PAGE) * 8);
+      if (untouched.some((empty) => entries.compare(empty, 0, size, 0, size) === 0)) continue;
+      const wanted = Math.min(length + OVERLAP, end - start);
+      const read = await memory.read(buffer, 0, wanted, start).catch(() => undefined);
+      const found = buffer.subarray(0, read?.bytesRead ?? 0);
+      for (const [index, text] of texts.entries()) {
+        for (let at = found.indexOf(text); at >= 0; at = found.indexOf(text, at + 1)) counts[index]!++;
+      }
+    }
+  }
+  return counts;
+}

@@ -1,0 +1,213 @@
+// A secret service that misbehaves on demand, on a private bus: for what the real ones do only when somebody is
+// unlucky (a dialog nobody answers, an item that vanishes, a method that never returns).
+//
+// It keeps items in memory, speaks `plain` sessions only and has one collection. `silent` names methods that
+// it never answers, `failures` errors that it answers once each, and `prompts` what becomes of a dialog.
+import { type MessageBus, Message, sessionBus, Variant } from "dbus-next";
+import { SECRETS_NAME } from "./keyring.ts";
+
+const COLLECTION = "/org/freedesktop/secrets/collection/fake";
+const PROMPT = "org.freedesktop.Secret.Prompt";
+
+type Secret = [string, Uint8Array, Uint8Array, string];
+
+export interface FakeItem {
+  attributes: Record<string, string>;
+  value: string;
+  isLocked: boolean;
+  modified: bigint;
+}
+
+export class FakeSecretService implements AsyncDisposable {
+  readonly items = new Map<string, FakeItem>();
+  readonly silent = new Set<string>();
+  /** Error names to answer, by method, each once. */
+  readonly failures = new Map<string, string[]>();
+  prompts: "complete" | "dismiss" | "ignore" = "complete";
+  /** Every method that was called, in order. */
+  readonly calls: string[] = [];
+  /** The most dialogs that were open at one time. */
+  maxOpenPrompts = 0;
+  needsPrompt = false;
+  readonly #bus: MessageBus;
+  readonly #open = new Map<string, () => void>();
+  #serial = 0;
+  #isOver = false;
+  #listeners: { member: string; resolve: () => void }[] = [];
+
+  private constructor(bus: MessageBus) {
+    this.#bus = bus;
+    bus.on("error", () => {});
+    bus.addMethodHandler((message: Message) => {
+      if (
+        message.destination !== SECRETS_NAME &&
+        message.destination !== (bus as unknown as { name: string }).name
+      )
+        return false;
+      if (!this.#isOver) this.#answer(message);
+      return true;
+    });
+  }
+
+  static async start(address: string): Promise<FakeSecretService> {
+    const bus = sessionBus({
+      busAddress: address.replace("unix:path=", "unix:socket=").replace(/,guid=.*/, ""),
+    });
+    const service = new FakeSecretService(bus);
+    await bus.requestName(SECRETS_NAME, 0);
+    return service;
+  }
+
+  addItem(service: string, account: string, value: string, extra: Partial<FakeItem> = {}): string {
+    const path = `${COLLECTION}/${++this.#serial}`;
+    this.items.set(path, {
+      attributes: { service, account },
+      value,
+      isLocked: false,
+      modified: 1n,
+      ...extra,
+    });
+    return path;
+  }
+
+  /** Resolves when `member` is called the next time. */
+  called(member: string): Promise<void> {
+    return new Promise((resolve) => this.#listeners.push({ member, resolve }));
+  }
+
+  /** What a person does with the dialogs that are open. */
+  completePrompts(isDismissed = false): void {
+    for (const [path, accept] of this.#open) this.#complete(path, accept, isDismissed);
+  }
+
+  count(member: string): number {
+    return this.calls.filter((call) => call === member).length;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isOver = true;
+    this.#bus.disconnect();
+  }
+
+  #answer(message: Message): void {
+    const { member = "" } = message;
+    this.calls.push(member);
+    const heard = this.#listeners.filter((listener) => listener.member === member);
+    this.#listeners = this.#listeners.filter((listener) => listener.member !== member);
+    for (const { resolve } of heard) resolve();
+    if (this.silent.has(member)) return;
+    const failure = this.failures.get(member)?.shift();
+    if (failure) return this.#bus.send(Message.newError(message as never, failure, "as the test wanted"));
+    try {
+      const [signature, body] = this.#perform(message, member);
+      this.#bus.send(Message.newMethodReturn(message, signature, body));
+    } catch (error) {
+      this.#bus.send(Message.newError(message as never, (error as Error).message, "from the fake service"));
+    }
+  }
+
+  #perform(message: Message, member: string): [string, unknown[]] {
+    const { body } = message;
+    const path = message.path ?? "";
+    switch (member) {
+      case "ReadAlias":
+        return ["o", [COLLECTION]];
+      case "OpenSession":
+        if (body[0] !== "plain") throw new Error("org.freedesktop.DBus.Error.NotSupported");
+        return ["vo", [new Variant("s", ""), "/org/freedesktop/secrets/session/fake"]];
+      case "SearchItems": {
+        const wanted = Object.entries(body[0] as Record<string, string>);
+        const found = [...this.items].filter(([, { attributes }]) =>
+          wanted.every(([key, value]) => attributes[key] === value),
+        );
+        const paths = (isLocked: boolean) =>
+          found.filter(([, item]) => item.isLocked === isLocked).map(([path]) => path);
+        return ["aoao", [paths(false), paths(true)]];
+      }
+      case "Get":
+        return ["v", [new Variant("b", false)]];
+      case "GetAll": {
+        const { attributes, modified } = this.#item(path);
+        return [
+          "a{sv}",
+          [{ Attributes: new Variant("a{ss}", attributes), Modified: new Variant("t", modified) }],
+        ];
+      }
+      case "GetSecret": {
+        const item = this.#openItem(path);
+        return ["(oayays)", [[body[0] as string, Buffer.alloc(0), Buffer.from(item.value), "text/plain"]]];
+      }
+      case "SetSecret":
+        this.#openItem(path).value = Buffer.from((body[0] as Secret)[2]).toString();
+        return ["", []];
+      case "CreateItem": {
+        const properties = body[0] as Record<string, Variant>;
+        const attributes = properties["org.freedesktop.Secret.Item.Attributes"]!.value as Record<
+          string,
+          string
+        >;
+        const value = Buffer.from((body[1] as Secret)[2]).toString();
+        const create = () =>
+          void this.items.set(`${COLLECTION}/${++this.#serial}`, {
+            attributes,
+            value,
+            isLocked: false,
+            modified: 1n,
+          });
+        if (this.needsPrompt) return ["oo", ["/", this.#newPrompt(create)]];
+        create();
+        return ["oo", [`${COLLECTION}/${this.#serial}`, "/"]];
+      }
+      case "Delete": {
+        this.#openItem(path);
+        if (this.needsPrompt) return ["o", [this.#newPrompt(() => void this.items.delete(path))]];
+        this.items.delete(path);
+        return ["o", ["/"]];
+      }
+      case "Unlock": {
+        const unlock = () => {
+          for (const path of body[0] as string[]) this.#item(path).isLocked = false;
+        };
+        return ["aoo", [[], this.#newPrompt(unlock)]];
+      }
+      case "Prompt": {
+        const accept = this.#waiting.get(path);
+        if (!accept) throw new Error("org.freedesktop.DBus.Error.UnknownObject");
+        this.#waiting.delete(path);
+        this.#open.set(path, accept);
+        this.maxOpenPrompts = Math.max(this.maxOpenPrompts, this.#open.size);
+        if (this.prompts !== "ignore")
+          queueMicrotask(() => this.#complete(path, accept, this.prompts === "dismiss"));
+        return ["", []];
+      }
+      default:
+        throw new Error("org.freedesktop.DBus.Error.UnknownMethod");
+    }
+  }
+
+  readonly #waiting = new Map<string, () => void>();
+
+  #newPrompt(accept: () => void): string {
+    const path = `/org/freedesktop/secrets/prompt/p${++this.#serial}`;
+    this.#waiting.set(path, accept);
+    return path;
+  }
+
+  #complete(path: string, accept: () => void, isDismissed: boolean): void {
+    this.#open.delete(path);
+    if (!isDismissed) accept();
+    this.#bus.send(Message.newSignal(path, PROMPT, "Completed", "bv", [isDismissed, new Variant("s", "")]));
+  }
+
+  #item(path: string): FakeItem {
+    const item = this.items.get(path);
+    if (!item) throw new Error("org.freedesktop.DBus.Error.UnknownObject");
+    return item;
+  }
+
+  #openItem(path: string): FakeItem {
+    const item = this.#item(path);
+    if (item.isLocked) throw new Error("org.freedesktop.Secret.Error.IsLocked");
+    return item;
+  }
+}

@@ -1,0 +1,243 @@
+// A private desktop session for one test: a message bus, a secret service, their own HOME and XDG_RUNTIME_DIR.
+//
+//   await using keyring = await startKeyring();                     // GNOME Keyring, unlocked
+//   await using keyring = await startKeyring({ service: "none" });  // a bus with nobody on it
+//   await runRt({ args: ["script.ts"], env: keyring.env });
+//
+// Everything is killed and removed when the keyring goes out of scope; the bus also dies with the test's
+// process, and the services with the bus.
+import { mkdir, mkdtemp, readdir, readFile, realpath, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type MessageBus, Message, sessionBus, Variant } from "dbus-next";
+
+export const SECRETS_NAME = "org.freedesktop.secrets";
+export const SECRETS_PATH = "/org/freedesktop/secrets";
+const PASSWORD = "the keyring's password";
+
+export interface KeyringOptions {
+  /** "activatable" leaves it to the bus to start GNOME Keyring when it is first called. */
+  service?: "gnome-keyring" | "activatable" | "none";
+  /** Whether the default collection exists and is open; a daemon that was never unlocked has none. */
+  isUnlocked?: boolean;
+  /** Socket of the bus; by default a path in the session's own directory. */
+  listen?: string;
+}
+
+export interface Keyring extends AsyncDisposable {
+  readonly home: string;
+  readonly address: string;
+  /** What a program must see to be part of this session. */
+  readonly env: Record<string, string>;
+  /** Makes this process part of the session until the keyring is disposed. */
+  enter(): void;
+  /** Calls the secret service as another program would. */
+  call(path: string, on: string, member: string, signature?: string, body?: unknown[]): Promise<unknown[]>;
+  lock(): Promise<void>;
+  /** Starts GNOME Keyring; without `isUnlocked` its collections are locked. */
+  startService(options?: { isUnlocked?: boolean }): Promise<void>;
+  killService(): Promise<void>;
+  killBus(): Promise<void>;
+  /** Runs a program inside the session and answers its output without the last line break. */
+  run(command: readonly string[], stdin?: string): Promise<string>;
+}
+
+export async function startKeyring({
+  service = "gnome-keyring",
+  isUnlocked = true,
+  listen,
+}: KeyringOptions = {}): Promise<Keyring> {
+  const directory = await realpath(await mkdtemp(join(tmpdir(), "rt-keyring-")));
+  const home = join(directory, "home");
+  const runtime = join(directory, "run");
+  for (const path of [home, runtime]) await mkdir(path, { mode: 0o700 });
+  const config = join(directory, "bus.conf");
+  await writeFile(
+    config,
+    busConfig(listen ?? `unix:path=${join(runtime, "bus")}`, service === "activatable"),
+  );
+  const base = { PATH: process.env.PATH!, HOME: home, XDG_RUNTIME_DIR: runtime, LANG: "C.UTF-8" };
+
+  const busProcess = Bun.spawn(
+    [
+      "setpriv",
+      "--pdeathsig",
+      "KILL",
+      "dbus-daemon",
+      "--nofork",
+      "--print-address=1",
+      `--config-file=${config}`,
+    ],
+    {
+      env: base,
+      stdin: "ignore",
+      stdout: "pipe",
+      stderr: "ignore",
+    },
+  );
+  const address = await readLine(busProcess.stdout);
+  const env = { ...base, DBUS_SESSION_BUS_ADDRESS: address };
+  let client: MessageBus | undefined;
+  let serviceProcess: Bun.Subprocess | undefined;
+  let restore: Record<string, string | undefined> | undefined;
+
+  async function connect(): Promise<MessageBus> {
+    if (client) return client;
+    // dbus-next knows neither escapes nor, without a native package, abstract sockets.
+    const socket = decodeURIComponent(address).replace(/,guid=.*/, "");
+    client = sessionBus({
+      busAddress: socket.replace("unix:path=", "unix:socket=").replace("unix:abstract=", "unix:socket=\0"),
+    });
+    client.on("error", () => {}); // the bus may be killed by the test
+    await new Promise<void>((resolve) => client!.once("connect", resolve));
+    return client;
+  }
+
+  const keyring: Keyring = {
+    home,
+    address,
+    env,
+    enter() {
+      restore ??= Object.fromEntries(
+        [...Object.keys(env), "DISPLAY", "WAYLAND_DISPLAY"].map((name) => [name, process.env[name]]),
+      );
+      delete process.env.DISPLAY;
+      delete process.env.WAYLAND_DISPLAY;
+      Object.assign(process.env, env, { PATH: process.env.PATH });
+    },
+    async call(path, on, member, signature = "", body = []) {
+      const bus = await connect();
+      const reply = await bus.call(
+        new Message({ destination: SECRETS_NAME, path, interface: on, member, signature, body }),
+      );
+      return reply!.body;
+    },
+    async lock() {
+      const [path] = await keyring.call(SECRETS_PATH, "org.freedesktop.Secret.Service", "ReadAlias", "s", [
+        "default",
+      ]);
+      await keyring.call(SECRETS_PATH, "org.freedesktop.Secret.Service", "Lock", "ao", [[path]]);
+    },
+    async startService({ isUnlocked = true } = {}) {
+      const bus = await connect();
+      const command = [
+        "gnome-keyring-daemon",
+        "--foreground",
+        "--components=secrets",
+        ...(isUnlocked ? ["--unlock"] : []),
+      ];
+      const owned = nameOwned(bus);
+      const stdin = isUnlocked ? new TextEncoder().encode(PASSWORD) : ("ignore" as const);
+      serviceProcess = Bun.spawn(command, { env, stdin, stdout: "ignore", stderr: "ignore" });
+      await owned;
+    },
+    async killService() {
+      serviceProcess?.kill("SIGKILL");
+      await serviceProcess?.exited;
+    },
+    async killBus() {
+      busProcess.kill("SIGKILL");
+      await busProcess.exited;
+    },
+    async run(command, stdin) {
+      const child = Bun.spawn([...command], {
+        env,
+        cwd: home,
+        stdin: stdin === undefined ? "ignore" : new TextEncoder().encode(stdin),
+        stdout: "pipe",
+        stderr: "pipe",
+      });
+      const [stdout] = await Promise.all([
+        new Response(child.stdout).text(),
+        new Response(child.stderr).text(),
+        child.exited,
+      ]);
+      return stdout.replace(/\n$/, "");
+    },
+    async [Symbol.asyncDispose]() {
+      for (const [name, value] of Object.entries(restore ?? {})) {
+        if (value === undefined) delete process.env[name];
+        else process.env[name] = value;
+      }
+      client?.disconnect();
+      serviceProcess?.kill("SIGKILL");
+      busProcess.kill("SIGKILL");
+      await Promise.all([serviceProcess?.exited, busProcess.exited]);
+      await killRemaining(runtime);
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+  try {
+    if (service === "gnome-keyring") await keyring.startService({ isUnlocked });
+  } catch (error) {
+    await keyring[Symbol.asyncDispose]();
+    throw error;
+  }
+  return keyring;
+}
+
+function busConfig(listen: string, canActivate: boolean): string {
+  return `<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN" "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
+<busconfig>
+  <type>session</type>
+  <listen>${listen}</listen>
+  <auth>EXTERNAL</auth>
+  ${canActivate ? "<standard_session_servicedirs/>" : ""}
+  <policy context="default">
+    <allow send_destination="*" eavesdrop="true"/>
+    <allow eavesdrop="true"/>
+    <allow own="*"/>
+  </policy>
+</busconfig>
+`;
+}
+
+async function nameOwned(bus: MessageBus): Promise<void> {
+  const call = (member: string, body: string[]) =>
+    bus.call(
+      new Message({
+        destination: "org.freedesktop.DBus",
+        path: "/org/freedesktop/DBus",
+        interface: "org.freedesktop.DBus",
+        member,
+        signature: "s",
+        body,
+      }),
+    );
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const listen = (message: Message) => {
+    if (message.member === "NameOwnerChanged" && message.body[0] === SECRETS_NAME && message.body[2] !== "")
+      resolve();
+  };
+  bus.on("message", listen);
+  await call("AddMatch", [`type='signal',member='NameOwnerChanged',arg0='${SECRETS_NAME}'`]);
+  await promise;
+  bus.off("message", listen);
+}
+
+async function readLine(stream: ReadableStream<Uint8Array>): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = "";
+  for await (const chunk of stream) {
+    text += decoder.decode(chunk, { stream: true });
+    const end = text.indexOf("\n");
+    if (end >= 0) return text.slice(0, end);
+  }
+  throw new Error("dbus-daemon did not start");
+}
+
+/** Services that the bus has started, and their helpers, are known by their environment alone. */
+async function killRemaining(runtime: string): Promise<void> {
+  for (const pid of await readdir("/proc")) {
+    if (!/^\d+$/.test(pid) || Number(pid) === process.pid) continue;
+    const environment = await readFile(`/proc/${pid}/environ`, "latin1").catch(() => "");
+    if (!environment.includes(`XDG_RUNTIME_DIR=${runtime}\0`)) continue;
+    try {
+      process.kill(Number(pid), "SIGKILL");
+    } catch {
+      // it has ended by itself
+    }
+  }
+}
+
+export { Variant };

@@ -1,0 +1,36 @@
+// The process table, seen through a mark: a variable that a test puts into the environment of what it starts
+// and that every descendant inherits, whatever group, session or parent it has moved to.
+import { readdirSync, readFileSync, readlinkSync } from "node:fs";
+
+export interface MarkedProcess {
+  readonly pid: number;
+  readonly command: string;
+}
+
+const MARK = "RT_TEST_MARK";
+
+export function createMark(): { readonly env: Record<string, string>; find(): MarkedProcess[] } {
+  const mark = crypto.randomUUID();
+  return { env: { [MARK]: mark }, find: () => findMarked(`${MARK}=${mark}`) };
+}
+
+/** Every living process that carries the mark, this test's own program included. */
+function findMarked(entry: string): MarkedProcess[] {
+  return readdirSync("/proc").flatMap((name) => {
+    if (!/^\d+$/.test(name)) return [];
+    try {
+      if (!readFileSync(`/proc/${name}/environ`, "latin1").split("\0").includes(entry)) return [];
+      const state = readFileSync(`/proc/${name}/stat`, "latin1").split(") ").at(-1)?.[0];
+      readlinkSync(`/proc/${name}/exe`); // fails for a zombie
+      const command = readFileSync(`/proc/${name}/cmdline`, "latin1").split("\0").join(" ").trim();
+      return state === "Z" ? [] : [{ pid: Number(name), command }];
+    } catch {
+      return [];
+    }
+  });
+}
+
+/** Looks again until `condition` holds; the test's own time limit ends the wait. */
+export async function waitUntil(condition: () => boolean): Promise<void> {
+  while (!condition()) await Bun.sleep(5);
+}

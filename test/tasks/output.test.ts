@@ -1,0 +1,137 @@
+import { describe, expect, test } from "bun:test";
+import { createProject } from "../support/project.ts";
+import { RT, startRt } from "../support/rt.ts";
+
+async function runCat(bytes: Uint8Array, args: string[] = ["--filter", "a"]): Promise<Buffer> {
+  await using project = await createProject({
+    "package.json": { workspaces: ["packages/*"] },
+    "packages/a/package.json": { name: "a", scripts: { t: "cat bytes" } },
+    "packages/a/bytes": bytes,
+  });
+  const child = startRt({ args: ["run", "--silent", ...args, "t"], cwd: project.path });
+  const output = Buffer.from(await new Response(child.stdout).arrayBuffer());
+  expect(await child.exited).toBe(0);
+  return output;
+}
+
+/** Takes the prefixes away again: the opposite of what is tested, written in the plainest way. */
+function withoutPrefixes(output: Buffer, prefix: string): Buffer {
+  const text = output.toString("latin1");
+  const lines = text.split("\n");
+  expect(lines.pop()).toBe("");
+  for (const line of lines) expect(line.slice(0, prefix.length)).toBe(prefix);
+  return Buffer.from(lines.map((line) => `${line.slice(prefix.length)}\n`).join(""), "latin1");
+}
+
+const STATUS = "a t: Exited with code 0\n";
+
+describe("the prefixer", () => {
+  test.each<[string, string | Uint8Array]>([
+    ["nothing", ""],
+    ["an empty line", "\n"],
+    ["no final line break", "abc"],
+    ["CRLF", "a\r\nb\r\n"],
+    ["a progress bar", "1%\r20%\r100%\ndone\n"],
+    ["NUL and control bytes", "a\0b\x1b[31mc\x07\n"],
+    ["invalid UTF-8", Uint8Array.of(0xff, 0xfe, 10, 0xc3, 10, 0x80, 0xe2, 0x82)],
+    ["emptiness between lines", "\n\n\na\n\n"],
+  ])("keeps %s byte for byte", async (_, content) => {
+    const bytes = Buffer.from(content as string);
+    const expected = bytes.length > 0 && bytes.at(-1) !== 10 ? Buffer.concat([bytes, Buffer.from("\n")]) : bytes;
+    const output = await runCat(bytes);
+    expect(output.subarray(-STATUS.length).toString()).toBe(STATUS);
+    expect(withoutPrefixes(output.subarray(0, -STATUS.length), "a t: ")).toEqual(expected);
+  });
+
+  test("keeps random bytes with lines of every length", async () => {
+    let seed = 7;
+    const random = () => (seed = (seed * 48271) % 2147483647) / 2147483647;
+    const parts: Uint8Array[] = [];
+    for (let round = 0; round < 400; round++) {
+      // From dense to long lines and back, so that both ways of prefixing and the changes between them are met.
+      const length = Math.floor(random() ** 4 * 40_000);
+      const density = random() < 0.5 ? 0.4 : 0.004;
+      parts.push(Uint8Array.from({ length }, () => (random() < density ? 10 : Math.floor(random() * 256))));
+    }
+    const bytes = Buffer.concat([...parts, Buffer.from("end\n")]);
+    const output = await runCat(bytes);
+    expect(Bun.hash(withoutPrefixes(output.subarray(0, -STATUS.length), "a t: "))).toBe(Bun.hash(bytes));
+  });
+
+  test("lets a line of 30 MB through unbroken and in little memory", async () => {
+    await using project = await createProject({
+      "package.json": { workspaces: ["packages/*"] },
+      "packages/a/package.json": { name: "a", scripts: { t: "head -c 30000000 /dev/zero" } },
+    });
+    const child = startRt({ args: ["run", "--silent", "--filter", "a", "t"], cwd: project.path });
+    const output = new Uint8Array(await new Response(child.stdout).arrayBuffer());
+    await child.exited;
+    expect(output.length).toBe("a t: ".length + 30_000_000 + 1 + STATUS.length);
+    expect(output.indexOf(10)).toBe(30_000_005);
+    expect(child.resourceUsage()!.maxRSS / (process.platform === "darwin" ? 1 : 1000)).toBeLessThan(100_000_000);
+  });
+
+  test("shows an unfinished line when nothing more comes", async () => {
+    await using project = await createProject({ "package.json": { scripts: { ask: "printf 'name? '; read answer; echo $answer" } } });
+    const child = startRt({ args: ["run", "--parallel", "--silent", "ask"], cwd: project.path, program: ["bash", "-c", `mkfifo answers; exec ${RT} "$@" < <(cat answers)`, "bash"] });
+    const reader = child.stdout.getReader();
+    expect(new TextDecoder().decode((await reader.read()).value)).toBe("ask | name? ");
+    await Bun.write(project.join("answers"), "rt\n");
+    let rest = "";
+    for (let part = await reader.read(); !part.done; part = await reader.read()) rest += new TextDecoder().decode(part.value);
+    expect(rest).toBe("rt\n");
+    await child.exited;
+  });
+
+  test("ends an open line before another script's begins", async () => {
+    await using project = await createProject({
+      "package.json": { scripts: { a: "printf half; read go < a.pipe; echo ' and half'", b: "read go < b.pipe; echo whole; echo > a.pipe" } },
+    });
+    await Bun.$`mkfifo ${project.join("a.pipe")} ${project.join("b.pipe")}`;
+    const child = startRt({ args: ["run", "--parallel", "--silent", "a", "b"], cwd: project.path });
+    const reader = child.stdout.getReader();
+    let text = new TextDecoder().decode((await reader.read()).value);
+    expect(text).toBe("a | half");
+    await Bun.write(project.join("b.pipe"), "\n");
+    for (let part = await reader.read(); !part.done; part = await reader.read()) text += new TextDecoder().decode(part.value);
+    expect(text).toBe("a | half\nb | whole\na |  and half\n");
+  });
+
+  test("never mixes the lines of many scripts", async () => {
+    const scripts = Object.fromEntries(["a", "b", "c", "d"].map((name) => [name, `for i in $(seq 300); do echo ${name.repeat(50)}; done`]));
+    await using project = await createProject({ "package.json": { scripts } });
+    const child = startRt({ args: ["run", "--parallel", "--silent", "a", "b", "c", "d"], cwd: project.path });
+    const lines = (await new Response(child.stdout).text()).split("\n").filter(Boolean);
+    expect(lines.length).toBe(1200);
+    for (const line of lines) expect(line).toMatch(/^([abcd]) \| \1{50}$/);
+  });
+
+  test("gives scripts a standard output that can be opened again", async () => {
+    await using project = await createProject({ "package.json": { scripts: { t: "echo one > /dev/stdout; echo two > /dev/stderr" } } });
+    const child = startRt({ args: ["run", "--parallel", "--silent", "t"], cwd: project.path });
+    expect(await new Response(child.stdout).text()).toBe("t | one\n");
+    expect(await new Response(child.stderr).text()).toMatch(/^t \| two\n/);
+  });
+});
+
+describe("on GitHub Actions", () => {
+  test("each script is a group without prefixes, and a failure an annotation", async () => {
+    await using project = await createProject({
+      "package.json": { workspaces: ["packages/*"] },
+      "packages/a/package.json": { name: "a", scripts: { t: "echo '::warning file=x::careful'; until [ -e ../../b ]; do :; done; printf end" } },
+      "packages/b/package.json": { name: "b", scripts: { t: "echo from b; touch ../../b; exit 4" } },
+    });
+    const child = startRt({ args: ["run", "--silent", "--concurrency", "2", "--filter", "*", "t"], cwd: project.path, env: { GITHUB_ACTIONS: "true", CI: "true" } });
+    const output = (await new Response(child.stdout).text()).replace(/in [\d.]+ m?s/, "in TIME");
+    expect(output).toBe(
+      "::group::a t\n::warning file=x::careful\nend\n::endgroup::\na t: Done in TIME\n::group::b t\nfrom b\n::endgroup::\n::error title=b t::b t: Exited with code 4\n",
+    );
+    expect(await child.exited).toBe(4);
+  });
+
+  test("annotations go without a label", async () => {
+    await using project = await createProject({ "package.json": { scripts: { t: "echo text; echo ::error::bad; echo :: no command" } } });
+    const child = startRt({ args: ["run", "--silent", "--parallel", "t"], cwd: project.path, env: { GITHUB_ACTIONS: "true" } });
+    expect(await new Response(child.stdout).text()).toBe("t | text\n::error::bad\nt | :: no command\n");
+  });
+});

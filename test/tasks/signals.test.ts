@@ -1,0 +1,120 @@
+import { describe, expect, test } from "bun:test";
+import { createProject } from "../support/project.ts";
+import { createMark, waitUntil } from "../support/processes.ts";
+import { RT, startRt } from "../support/rt.ts";
+
+// Each script starts a plain child, one in the background, one in a session of its own and one whose parent
+// has gone, and says so.
+const FAMILY = "sleep 1001 & setsid sleep 1002 & (sleep 1003 & setsid sleep 1004 &) ; echo up; sleep 1005";
+const MEMBERS = 4; // the sleeps that somebody's tree still holds: 1001, 1002, 1003, 1005
+
+interface Started {
+  readonly child: ReturnType<typeof startRt>;
+  readonly mark: ReturnType<typeof createMark>;
+  sleeps(): string[];
+}
+
+async function withRun(args: string[], script: string, use: (run: Started) => Promise<void>, expected: number): Promise<void> {
+  const manifest = { scripts: { t: script } };
+  await using project = await createProject({
+    "package.json": { workspaces: ["packages/*"] },
+    "packages/a/package.json": { name: "a", ...manifest },
+    "packages/b/package.json": { name: "b", ...manifest },
+  });
+  const mark = createMark();
+  const child = startRt({ args: ["run", ...args, "t"], cwd: project.path, env: mark.env });
+  const sleeps = () => mark.find().flatMap(({ command }) => (command.startsWith("sleep ") ? [command] : []));
+  void child.stdout.pipeTo(new WritableStream());
+  void child.stderr.pipeTo(new WritableStream());
+  try {
+    await waitUntil(() => sleeps().length === expected);
+    await use({ child, mark, sleeps });
+  } finally {
+    for (const { pid } of mark.find()) process.kill(pid, "SIGKILL");
+  }
+}
+
+const MODES = [["--filter", "*"], ["--workspaces"], ["--parallel", "--workspaces"], ["--parallel", "--filter", "*"]];
+const ORPHANED = ["sleep 1004", "sleep 1004"]; // left its session and its parent on purpose, before any signal
+
+describe.each(MODES.map((mode) => [mode.join(" "), mode] as const))("rt run %s", (_, mode) => {
+  test.each(["SIGTERM", "SIGHUP"] as const)("passes %s to every descendant and dies of it", (signal) =>
+    withRun([...mode, "--concurrency", "2"], FAMILY, async ({ child, sleeps }) => {
+      child.kill(signal);
+      await child.exited;
+      expect(child.signalCode).toBe(signal);
+      expect(sleeps().sort()).toEqual(ORPHANED);
+    }, 2 * (MEMBERS + 1)));
+
+  test("passes SIGINT on while a script is silent, and dies of it", () =>
+    withRun([...mode, "--concurrency", "2"], "sleep 1005; echo never", async ({ child, mark }) => {
+      child.kill("SIGINT");
+      await child.exited;
+      expect(child.signalCode).toBe("SIGINT");
+      expect(mark.find()).toEqual([]);
+    }, 2));
+
+  test("kills what ignores a first SIGINT at the second", () =>
+    withRun([...mode, "--concurrency", "2"], "trap '' INT TERM; sleep 1005", async ({ child, mark }) => {
+      child.kill("SIGINT");
+      await Bun.sleep(0);
+      child.kill("SIGINT");
+      // Two that arrive together are one to the kernel, so a third makes sure.
+      const again = setInterval(() => child.kill("SIGINT"), 20);
+      await child.exited;
+      clearInterval(again);
+      expect(child.signalCode).toBe("SIGINT");
+      expect(mark.find()).toEqual([]);
+    }, 2));
+
+  test("leaves nobody behind when it is killed itself", () =>
+    withRun([...mode, "--concurrency", "2"], FAMILY, async ({ child, sleeps }) => {
+      child.kill("SIGKILL");
+      await child.exited;
+      await waitUntil(() => sleeps().length === ORPHANED.length);
+      expect(sleeps().sort()).toEqual(ORPHANED);
+    }, 2 * (MEMBERS + 1)));
+});
+
+test("a script's Ctrl-C handler hears one SIGINT, below another rt as well", async () => {
+  const inner = "trap 'echo heard >> ../../log' INT; echo up; while :; do sleep 1006; done";
+  await using project = await createProject({
+    "package.json": { workspaces: ["packages/*"] },
+    "packages/a/package.json": { name: "a", scripts: { t: `${RT} run --filter b inner` } },
+    "packages/b/package.json": { name: "b", scripts: { inner, t: "sleep 1007" } },
+    log: "",
+  });
+  const mark = createMark();
+  const child = startRt({ args: ["run", "--parallel", "--workspaces", "t"], cwd: project.path, env: mark.env });
+  try {
+    await waitUntil(() => mark.find().filter(({ command }) => /^sleep 100[67]$/.test(command)).length === 2);
+    child.kill("SIGINT");
+    await waitUntil(() => !mark.find().some(({ command }) => command === "sleep 1007"));
+    await waitUntil(() => mark.find().some(({ command }) => command === "sleep 1006")); // the loop's next one
+    expect(await Bun.file(project.join("log")).text()).toBe("heard\n");
+  } finally {
+    for (const { pid } of mark.find()) process.kill(pid, "SIGKILL");
+    await child.exited;
+  }
+});
+
+test("a reader that goes away ends everything", () =>
+  withRun(["--parallel", "--workspaces"], "sleep 1008 & while :; do echo line; done", async ({ child }) => {
+    child.kill("SIGKILL"); // this run is only here for its files
+    await child.exited;
+    await using project = await createProject({ "package.json": { scripts: { t: "sleep 1009 & while :; do echo line; done", u: "sleep 1010" } } });
+    const own = createMark();
+    const program = ["bash", "-c", `${RT} run --parallel t u | head -1; echo \${PIPESTATUS[0]}`];
+    const pipeline = startRt({ program, cwd: project.path, env: own.env });
+    expect(await new Response(pipeline.stdout).text()).toBe("t | line\n141\n");
+    expect(own.find()).toEqual([]);
+  }, 2));
+
+test("a background process that a script leaves behind does not hold the run up", async () => {
+  await using project = await createProject({ "package.json": { scripts: { t: "sleep 1011 & echo up" } } });
+  const mark = createMark();
+  const child = startRt({ args: ["run", "--parallel", "--silent", "t"], cwd: project.path, env: mark.env });
+  expect(await new Response(child.stdout).text()).toBe("t | up\n");
+  expect(await child.exited).toBe(0);
+  for (const { pid } of mark.find()) process.kill(pid, "SIGKILL");
+});

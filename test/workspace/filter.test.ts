@@ -1,0 +1,114 @@
+import { describe, expect, test } from "bun:test";
+import { linkMembers } from "../../src/workspace/dependencies.ts";
+import { selectMembers } from "../../src/workspace/filter.ts";
+import type { Member, Workspace } from "../../src/workspace/members.ts";
+
+// web -> ui -> core, api -> core; "" has no name
+const layout: readonly [name: string, path: string, manifest: Record<string, unknown>][] = [
+  ["root", ".", {}],
+  ["@acme/api", "apps/api", { devDependencies: { core: "workspace:*" } }],
+  ["", "apps/nameless", {}],
+  ["web", "apps/web", { dependencies: { "@acme/ui": "1.0.0" } }],
+  ["core", "libs/core", {}],
+  ["@acme/ui", "libs/ui", { peerDependencies: { core: "*" } }],
+];
+
+const members: Member[] = layout.map(([name, path, manifest]) => ({ name, path, manifest, directory: path === "." ? "/w" : `/w/${path}`, isRoot: path === "." }));
+const workspace: Workspace = { root: "/w", isDeclared: true, members, broken: [] };
+
+function select(filters: string[], from = "/w"): string[] {
+  const { indices } = selectMembers(workspace, linkMembers(members), filters, from);
+  return indices.map((index) => members[index]!.name || members[index]!.path);
+}
+
+const everything = ["@acme/api", "apps/nameless", "web", "core", "@acme/ui"];
+
+describe("selectMembers()", () => {
+  test.each<[string[], string[]]>([
+    [["web"], ["web"]],
+    [["*"], everything],
+    [["**"], everything],
+    [["w*"], ["web"]],
+    [["*i"], []],
+    [["@acme/*"], ["@acme/api", "@acme/ui"]],
+    [["*/*"], ["@acme/api", "@acme/ui"]],
+    [["root"], ["root"]],
+    [["ro*"], []],
+    [["./apps/*"], ["@acme/api", "apps/nameless", "web"]],
+    [["./**"], everything],
+    [["./apps"], []],
+    [["./apps/web"], ["web"]],
+    [["."], ["root"]],
+    [["{apps}"], ["@acme/api", "apps/nameless", "web"]],
+    [["{./libs/}"], ["core", "@acme/ui"]],
+    [["@acme/*{apps}"], ["@acme/api"]],
+    [["web..."], ["web", "core", "@acme/ui"]],
+    [["web^..."], ["core", "@acme/ui"]],
+    [["...core"], ["@acme/api", "web", "core", "@acme/ui"]],
+    [["...^core"], ["@acme/api", "web", "@acme/ui"]],
+    [["...@acme/ui..."], ["web", "core", "@acme/ui"]],
+    [["./libs/ui..."], ["core", "@acme/ui"]],
+    [["...{libs}"], ["@acme/api", "web", "core", "@acme/ui"]],
+    [["web", "core"], ["web", "core"]],
+    [["web...", "!core"], ["web", "@acme/ui"]],
+    [["!web"], ["@acme/api", "apps/nameless", "core", "@acme/ui"]],
+    [["*", "!...core"], ["apps/nameless"]],
+    [["!./apps/*"], ["core", "@acme/ui"]],
+  ])("%j selects %j", (filters, expected) => {
+    if (expected.length > 0) expect(select(filters)).toEqual(expected);
+    else expect(() => select(filters)).toThrow(`No workspace packages matched the filter "${filters[0]}"`);
+  });
+
+  test("takes paths from the current directory", () => {
+    expect(select(["./*"], "/w/libs")).toEqual(["core", "@acme/ui"]);
+    expect(select(["../apps/web"], "/w/libs")).toEqual(["web"]);
+    expect(select(["."], "/w/libs/core")).toEqual(["core"]);
+  });
+
+  test("tells of a filter that matches nothing beside one that does", () => {
+    expect(selectMembers(workspace, linkMembers(members), ["web", "wbe"], "/w").unmatched).toEqual(["wbe"]);
+  });
+
+  test.each([
+    ["wbe", 'Did you mean "web"?'],
+    ["ui", 'Did you mean "@acme/ui"?'],
+    ["zzzzzz", undefined],
+  ])("suggests for %j: %j", (filter, hint) => {
+    let seen: unknown;
+    try {
+      select([filter]);
+    } catch (error) {
+      seen = (error as { hint?: string }).hint;
+    }
+    expect(seen).toBe(hint);
+  });
+
+  test("refuses a filter without a package", () => {
+    expect(() => select(["..."])).toThrow('Filter "..." names no package');
+  });
+});
+
+describe("linkMembers()", () => {
+  const create = (specs: Record<string, unknown>): string[] => {
+    const self: Member = { name: "self", path: "apps/self", directory: "/w/apps/self", manifest: { dependencies: specs }, isRoot: false };
+    const all = [...members, self];
+    return linkMembers(all)
+      .edges(all.length - 1)
+      .map((index) => all[index]!.name);
+  };
+
+  test.each<[Record<string, unknown>, string[]]>([
+    [{ core: "^1.0.0" }, ["core"]],
+    [{ alias: "npm:core@^1" }, ["core"]],
+    [{ alias: "npm:@acme/ui@^1" }, ["@acme/ui"]],
+    [{ alias: "workspace:@acme/ui@*" }, ["@acme/ui"]],
+    [{ core: "npm:other@1" }, []],
+    [{ anything: "file:../../libs/core" }, ["core"]],
+    [{ anything: "link:../web" }, ["web"]],
+    [{ anything: "workspace:../web" }, ["web"]],
+    [{ core: "workspace:^" }, ["core"]],
+    [{ self: "*", core: 1 }, []],
+  ])("follows %j to %j", (specs, expected) => {
+    expect(create(specs)).toEqual(expected);
+  });
+});
