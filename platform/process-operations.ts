@@ -31,6 +31,9 @@ export interface ProcessOperations {
   /** Whether a file descriptor is a terminal. */
   isTerminal(descriptor: number): boolean;
 
+  /** For the user agent of scripts: "linux x64". */
+  readonly system: string;
+
   /** What separates the entries of PATH. */
   readonly pathSeparator: ":" | ";";
 }

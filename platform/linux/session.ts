@@ -80,8 +80,7 @@ export async function encodeSecret(
   prefix: Uint8Array,
   suffix: Uint8Array,
 ): Promise<Uint8Array> {
-  // KWallet ends a text at its first NUL and keeps other types whole.
-  const type = value.includes(0) ? "application/octet-stream" : "text/plain; charset=utf8";
+  const type = isPlainText(value) ? "text/plain; charset=utf8" : "application/octet-stream";
   const parameters = session.key ? crypto.getRandomValues(new Uint8Array(16)) : new Uint8Array(0);
   const { marshall } = await import("./codec.ts");
   const content = session.key ? await encrypt(session.key, parameters, value) : value;
@@ -110,6 +109,12 @@ export async function decodeSecret(session: Session, [, parameters, content]: Se
   } finally {
     content.fill(0);
   }
+}
+
+/** KWallet ends a text at its first NUL and drops a byte order mark; it keeps other types whole. */
+function isPlainText(value: Uint8Array): boolean {
+  const hasByteOrderMark = value[0] === 0xef && value[1] === 0xbb && value[2] === 0xbf;
+  return !hasByteOrderMark && !value.includes(0);
 }
 
 function suffixSize(offset: number, suffix: Uint8Array): number {

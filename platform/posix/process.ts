@@ -112,3 +112,5 @@ export const originalEnvironment: ProcessOperations["originalEnvironment"] = () 
 export const isTerminal: ProcessOperations["isTerminal"] = (descriptor) => libc().isatty(descriptor) === 1;
 
 export const pathSeparator = ":";
+
+export const system = `${process.platform} ${process.arch}`;

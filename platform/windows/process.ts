@@ -35,3 +35,5 @@ export const isTerminal: ProcessOperations["isTerminal"] = (descriptor) =>
   process.getBuiltinModule("node:tty").isatty(descriptor);
 
 export const pathSeparator = ";";
+
+export const system = `${process.platform} ${process.arch}`;

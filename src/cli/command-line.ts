@@ -6,14 +6,22 @@
 import { becomeEngine } from "../run/engine.ts";
 import { engineReason } from "../run/entry.ts";
 import { startInProcess } from "../run/in-process.ts";
-import { type Ending, launchProgram, launchScript, RunFailure } from "../run/launch.ts";
+import { type Ending, launchProgram, launchScript } from "../run/launch.ts";
 import { planRun, planTool, type Plan } from "../run/plan.ts";
 import { resolveTarget } from "../run/resolve.ts";
+import { RunFailure } from "../run/run-failure.ts";
 import type { Target } from "../run/target.ts";
 import { VERSION } from "../version.ts";
 import { PackageJsonError } from "../workspace/package-json.ts";
 import { COMMANDS } from "./commands.ts";
-import { hasOption, type Invocation, lastValue, mentionsOption, parseCommandLine, UsageError } from "./parse.ts";
+import {
+  hasOption,
+  type Invocation,
+  lastValue,
+  mentionsOption,
+  parseCommandLine,
+  UsageError,
+} from "./parse.ts";
 
 /** The user's program starts when nothing of ours can be mistaken for a failure of its own. */
 type Program = () => Promise<void>;
@@ -71,6 +79,18 @@ async function runTool(command: string, invocation: Invocation): Promise<Outcome
   return await execute(planTool(command, invocation), invocation, RUNS_CODE.includes(command));
 }
 
+/** Options that make it a run of many scripts, or of the scripts of many packages. */
+const MANY = [
+  "filter",
+  "workspaces",
+  "parallel",
+  "sequential",
+  "affected",
+  "dry-run",
+  "report",
+  "concurrency",
+];
+
 async function run(invocation: Invocation): Promise<Outcome> {
   const cwd = changeDirectory(invocation);
   const evaluates = ["eval", "print", "interactive"].some((name) => hasOption(invocation, name));
@@ -79,6 +99,10 @@ async function run(invocation: Invocation): Promise<Outcome> {
       throw new UsageError("Nothing to run", "name a file or a script after the options");
     const { listScripts } = await import("./list.ts");
     return console.log(listScripts(cwd));
+  }
+  if (!evaluates && MANY.some((name) => hasOption(invocation, name))) {
+    const { runMany } = await import("../run/many.ts");
+    return await runMany(invocation, cwd, settingsOf(invocation));
   }
   const target: Target = evaluates
     ? { kind: "none" }
@@ -148,5 +172,8 @@ async function explain(error: unknown): Promise<number> {
   }
   if (error instanceof RunFailure) return complain(error.message, error.hint, error.status);
   if (error instanceof PackageJsonError) return complain(error.message);
+  if (error instanceof Error && error.name === "WorkspaceError") {
+    return complain(error.message, (error as { hint?: string }).hint);
+  }
   throw error;
 }

@@ -40,7 +40,9 @@ export class UsageError extends Error {
 }
 
 function findOption(flag: string, options: readonly Option[]): Option | undefined {
-  return options.find(({ name, short }) => flag === `--${name}` || (short !== undefined && flag === `-${short}`));
+  return options.find(
+    ({ name, short }) => flag === `--${name}` || (short !== undefined && flag === `-${short}`),
+  );
 }
 
 function checkValue(flag: string, option: Option, value: string): void {

@@ -5,16 +5,14 @@
 // it ended.
 import { host } from "../../platform/process.ts";
 import type { Ending } from "./launch.ts";
-import type { ShellCommand } from "./shell.ts";
+import type { Step } from "./step.ts";
 
 const FORWARDED = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
-export async function waitForStep(
-  { program, argv, environment: own }: ShellCommand,
-  environment: Readonly<Record<string, string | undefined>>,
-): Promise<Ending> {
+export async function waitForStep({ shell, environment }: Step): Promise<Ending> {
+  const { program, argv } = shell;
   // The built-in shell is reached through rt's own `exec` command, which switches roles without a trace.
-  const env = definedOnly({ ...host.originalEnvironment(), ...environment, ...own });
+  const env = definedOnly({ ...host.originalEnvironment(), ...environment, ...shell.environment });
   const child = Bun.spawn([program, ...argv.slice(1)], {
     argv0: argv[0],
     env,

@@ -4,6 +4,7 @@
 // its children have started; what is still there after a grace, or at a second INT, is killed. When a run
 // is over because of a signal or a failure, nothing of it is left running. A background process that a
 // script leaves behind in a run without either is the script's affair.
+import { host } from "../../platform/process.ts";
 import { trees } from "../../platform/process-tree.ts";
 import type { Child, ChildExit, ChildRequest, StopSignal } from "../../platform/process-tree-operations.ts";
 import type { Outcome, TaskEvent } from "./event.ts";
@@ -161,7 +162,7 @@ export class Executor {
 }
 
 function isTerminal(): boolean {
-  return process.getBuiltinModule("node:tty").isatty(0);
+  return host.isTerminal(0);
 }
 
 function isEmpty(record: object): boolean {

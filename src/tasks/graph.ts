@@ -17,6 +17,7 @@ export interface Ordering {
 
 /** Only what can be reached from `selected` is looked at. */
 export function orderPackages(graph: DependencyGraph, selected: readonly number[]): Ordering {
+  if (selected.length < 2) return { order: selected, acyclic: [], cycles: [] }; // nothing to order
   const { acyclic, cycles, reached } = breakCycles(graph, selected);
   const waiting = new Map<number, number>();
   const dependents = new Map<number, number[]>();

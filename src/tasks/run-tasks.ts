@@ -3,6 +3,7 @@
 // Contract: returns the run's status and never exits by itself. The status is that of the failure that came
 // first; a signal that rt itself received wins. Errors in the request are thrown (WorkspaceError,
 // PackageJsonError) before anything has started.
+import { host } from "../../platform/process.ts";
 import { trees } from "../../platform/process-tree.ts";
 import type { Outcome, Reporter, TaskEvent } from "./event.ts";
 import { Executor } from "./execute.ts";
@@ -41,7 +42,7 @@ function describeNotices({ cycles, notices }: Plan): string[] {
 
 /** With nothing to prefix, summarise or report, a single script is best left alone with its terminal. */
 function ownsTerminal({ report }: TaskRequest): boolean {
-  return report === undefined && process.getBuiltinModule("node:tty").isatty(1);
+  return report === undefined && host.isTerminal(1);
 }
 
 async function execute(

@@ -84,7 +84,9 @@ export function selectMembers(
   return { indices: [...selected].sort((a, b) => a - b), unmatched };
 
   function apply(selector: Selector): Set<number> {
-    const own = members.flatMap((member, index) => (matches(selector, member, from) ? [index] : []));
+    const own: number[] = [];
+    const isMeant = compileMatch(selector, from);
+    for (let index = 0; index < members.length; index++) if (isMeant(members[index]!)) own.push(index);
     const result = new Set<number>();
     if (selector.withSelf) for (const index of own) result.add(index);
     const start =
@@ -105,31 +107,35 @@ function addOthers(found: Iterable<number>, own: readonly number[], result: Set<
   for (const index of found) if (!excluded.has(index)) result.add(index);
 }
 
-function matches({ name, path, directory }: Selector, member: Member, from: string): boolean {
-  if (path !== "") return matchesPath(resolve(from, path), member);
-  if (directory !== "" && !isWithin(member.directory, resolve(from, directory))) return false;
-  if (name === "*" || name === "**" || name === "")
-    return !member.isRoot || (directory !== "" && name === "");
-  if (member.name === "") return false;
-  return MAGIC.test(name) ? !member.isRoot && globOf(name).match(member.name) : member.name === name;
+/** A closure per selector: it is asked about every member, and most selectors are a plain name. */
+function compileMatch({ name, path, directory }: Selector, from: string): (member: Member) => boolean {
+  if (path !== "") return compilePathMatch(path, from);
+  const isName = compileNameMatch(name);
+  if (directory === "") return isName;
+  const parent = resolve(from, directory);
+  return (member) => isWithin(member.directory, parent) && isName(member);
 }
 
-function matchesPath(pattern: string, { directory, isRoot }: Member): boolean {
-  return MAGIC.test(pattern) ? !isRoot && globOf(pattern).match(directory) : directory === pattern;
+function compileNameMatch(name: string): (member: Member) => boolean {
+  if (name === "") return () => true;
+  if (name === "*" || name === "**") return ({ isRoot }) => !isRoot;
+  if (!MAGIC.test(name)) return (member) => member.name === name;
+  const glob = new Bun.Glob(name);
+  return (member) => member.name !== "" && !member.isRoot && glob.match(member.name);
+}
+
+function compilePathMatch(path: string, from: string): (member: Member) => boolean {
+  if (!MAGIC.test(path)) {
+    const wanted = resolve(from, path);
+    return ({ directory }) => directory === wanted;
+  }
+  // The place we stand in is a plain path, whatever characters it has.
+  const glob = new Bun.Glob(resolve(from.replace(/[*?[\]{}!]/g, "\\$&"), path));
+  return ({ isRoot, directory }) => !isRoot && glob.match(directory);
 }
 
 function isWithin(directory: string, parent: string): boolean {
   return directory === parent || directory.startsWith(parent.endsWith("/") ? parent : `${parent}/`);
-}
-
-const globs = new Map<string, InstanceType<typeof Bun.Glob>>();
-
-function globOf(pattern: string): InstanceType<typeof Bun.Glob> {
-  const known = globs.get(pattern);
-  if (known) return known;
-  const glob = new Bun.Glob(pattern);
-  globs.set(pattern, glob);
-  return glob;
 }
 
 function nothingMatched(selectors: readonly Selector[], members: readonly Member[]): WorkspaceError {

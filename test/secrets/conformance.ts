@@ -29,7 +29,7 @@ export function testConformance(
     beforeAll(async () => {
       store = await open();
       secrets = store.secrets;
-    });
+    }, 30_000);
     afterAll(() => store?.[Symbol.asyncDispose]());
 
     /** Stores, reads and deletes; answers what was read. */
@@ -150,13 +150,19 @@ export function testConformance(
       expect(await secrets.delete(service, second)).toBe(true);
     });
 
-    test(`${many} credentials at once`, async () => {
-      const names = Array.from({ length: many }, (_, index) => `many ${index}`);
-      await Promise.all(names.map((name) => secrets.set(service, name, `value of ${name}`)));
-      const values = await Promise.all(names.map((name) => secrets.get(service, name)));
-      expect(values).toEqual(names.map((name) => `value of ${name}`));
-      const deleted = await Promise.all(names.map((name) => secrets.delete(service, name)));
-      expect(deleted).toEqual(names.map(() => true));
+    test(`${many} operations at once`, async () => {
+      const names = Array.from({ length: many / 4 }, (_, index) => `many ${index}`);
+      const results = await Promise.all(
+        names.map((name) =>
+          Promise.all([
+            secrets.set(service, name, `value of ${name}`),
+            secrets.get(service, name),
+            secrets.delete(service, name),
+            secrets.get(service, name),
+          ]),
+        ),
+      );
+      expect(results).toEqual(names.map((name) => [undefined, `value of ${name}`, true, null]));
     }, 60_000);
 
     test("operations on one pair happen in the order of their calls", async () => {

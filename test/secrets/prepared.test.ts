@@ -28,7 +28,14 @@ test("GetSecret is byte for byte dbus-next's for any lengths of the paths", () =
     for (let sessionLength = 1; sessionLength < 20; sessionLength++) {
       const path = `/${"p".repeat(length)}`;
       const session = `/${"s".repeat(sessionLength)}`;
-      const call = { destination: SERVICE_NAME, path, interface: ITEM_INTERFACE, member: "GetSecret", signature: "o", body: [session] };
+      const call = {
+        destination: SERVICE_NAME,
+        path,
+        interface: ITEM_INTERFACE,
+        member: "GetSecret",
+        signature: "o",
+        body: [session],
+      };
       const { message } = prepareGetSecret(path, session);
       expect(message.toString("hex")).toBe(Buffer.from(encodeCall(call, 1)).toString("hex"));
     }

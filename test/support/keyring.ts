@@ -36,6 +36,8 @@ export interface Keyring extends AsyncDisposable {
   lock(): Promise<void>;
   /** Starts GNOME Keyring; without `isUnlocked` its collections are locked. */
   startService(options?: { isUnlocked?: boolean }): Promise<void>;
+  /** Starts any program and waits until it owns the name of the secret service. */
+  start(command: readonly string[], environment?: Record<string, string>, stdin?: string): Promise<void>;
   killService(): Promise<void>;
   killBus(): Promise<void>;
   /** Runs a program inside the session and answers its output without the last line break. */
@@ -118,18 +120,25 @@ export async function startKeyring({
       ]);
       await keyring.call(SECRETS_PATH, "org.freedesktop.Secret.Service", "Lock", "ao", [[path]]);
     },
-    async startService({ isUnlocked = true } = {}) {
+    startService({ isUnlocked = true } = {}) {
+      const daemon = ["gnome-keyring-daemon", "--foreground", "--components=secrets"];
+      return isUnlocked ? keyring.start([...daemon, "--unlock"], {}, PASSWORD) : keyring.start(daemon);
+    },
+    async start(command, environment = {}, stdin) {
       const bus = await connect();
-      const command = [
-        "gnome-keyring-daemon",
-        "--foreground",
-        "--components=secrets",
-        ...(isUnlocked ? ["--unlock"] : []),
-      ];
       const owned = nameOwned(bus);
-      const stdin = isUnlocked ? new TextEncoder().encode(PASSWORD) : ("ignore" as const);
-      serviceProcess = Bun.spawn(command, { env, stdin, stdout: "ignore", stderr: "ignore" });
-      await owned;
+      serviceProcess = Bun.spawn([...command], {
+        env: { ...env, ...environment },
+        cwd: home,
+        stdin: stdin === undefined ? "ignore" : new TextEncoder().encode(stdin),
+        stdout: "ignore",
+        stderr: "ignore",
+      });
+      const ended = serviceProcess.exited.then((code) =>
+        Promise.reject(new Error(`${command[0]} ended with ${code}`)),
+      );
+      ended.catch(() => {});
+      await Promise.race([owned, ended]);
     },
     async killService() {
       serviceProcess?.kill("SIGKILL");

@@ -37,7 +37,8 @@ describe("the prefixer", () => {
     ["emptiness between lines", "\n\n\na\n\n"],
   ])("keeps %s byte for byte", async (_, content) => {
     const bytes = Buffer.from(content as string);
-    const expected = bytes.length > 0 && bytes.at(-1) !== 10 ? Buffer.concat([bytes, Buffer.from("\n")]) : bytes;
+    const expected =
+      bytes.length > 0 && bytes.at(-1) !== 10 ? Buffer.concat([bytes, Buffer.from("\n")]) : bytes;
     const output = await runCat(bytes);
     expect(output.subarray(-STATUS.length).toString()).toBe(STATUS);
     expect(withoutPrefixes(output.subarray(0, -STATUS.length), "a t: ")).toEqual(expected);
@@ -68,24 +69,38 @@ describe("the prefixer", () => {
     await child.exited;
     expect(output.length).toBe("a t: ".length + 30_000_000 + 1 + STATUS.length);
     expect(output.indexOf(10)).toBe(30_000_005);
-    expect(child.resourceUsage()!.maxRSS / (process.platform === "darwin" ? 1 : 1000)).toBeLessThan(100_000_000);
+    expect(child.resourceUsage()!.maxRSS / (process.platform === "darwin" ? 1 : 1000)).toBeLessThan(
+      100_000_000,
+    );
   });
 
   test("shows an unfinished line when nothing more comes", async () => {
-    await using project = await createProject({ "package.json": { scripts: { ask: "printf 'name? '; read answer; echo $answer" } } });
-    const child = startRt({ args: ["run", "--parallel", "--silent", "ask"], cwd: project.path, program: ["bash", "-c", `mkfifo answers; exec ${RT} "$@" < <(cat answers)`, "bash"] });
+    await using project = await createProject({
+      "package.json": { scripts: { ask: "printf 'name? '; read answer; echo $answer" } },
+    });
+    const child = startRt({
+      args: ["run", "--parallel", "--silent", "ask"],
+      cwd: project.path,
+      program: ["bash", "-c", `mkfifo answers; exec ${RT} "$@" < <(cat answers)`, "bash"],
+    });
     const reader = child.stdout.getReader();
     expect(new TextDecoder().decode((await reader.read()).value)).toBe("ask | name? ");
     await Bun.write(project.join("answers"), "rt\n");
     let rest = "";
-    for (let part = await reader.read(); !part.done; part = await reader.read()) rest += new TextDecoder().decode(part.value);
+    for (let part = await reader.read(); !part.done; part = await reader.read())
+      rest += new TextDecoder().decode(part.value);
     expect(rest).toBe("rt\n");
     await child.exited;
   });
 
   test("ends an open line before another script's begins", async () => {
     await using project = await createProject({
-      "package.json": { scripts: { a: "printf half; read go < a.pipe; echo ' and half'", b: "read go < b.pipe; echo whole; echo > a.pipe" } },
+      "package.json": {
+        scripts: {
+          a: "printf half; read go < a.pipe; echo ' and half'",
+          b: "read go < b.pipe; echo whole; echo > a.pipe",
+        },
+      },
     });
     await Bun.$`mkfifo ${project.join("a.pipe")} ${project.join("b.pipe")}`;
     const child = startRt({ args: ["run", "--parallel", "--silent", "a", "b"], cwd: project.path });
@@ -93,12 +108,15 @@ describe("the prefixer", () => {
     let text = new TextDecoder().decode((await reader.read()).value);
     expect(text).toBe("a | half");
     await Bun.write(project.join("b.pipe"), "\n");
-    for (let part = await reader.read(); !part.done; part = await reader.read()) text += new TextDecoder().decode(part.value);
+    for (let part = await reader.read(); !part.done; part = await reader.read())
+      text += new TextDecoder().decode(part.value);
     expect(text).toBe("a | half\nb | whole\na |  and half\n");
   });
 
   test("never mixes the lines of many scripts", async () => {
-    const scripts = Object.fromEntries(["a", "b", "c", "d"].map((name) => [name, `for i in $(seq 300); do echo ${name.repeat(50)}; done`]));
+    const scripts = Object.fromEntries(
+      ["a", "b", "c", "d"].map((name) => [name, `for i in $(seq 300); do echo ${name.repeat(50)}; done`]),
+    );
     await using project = await createProject({ "package.json": { scripts } });
     const child = startRt({ args: ["run", "--parallel", "--silent", "a", "b", "c", "d"], cwd: project.path });
     const lines = (await new Response(child.stdout).text()).split("\n").filter(Boolean);
@@ -107,7 +125,9 @@ describe("the prefixer", () => {
   });
 
   test("gives scripts a standard output that can be opened again", async () => {
-    await using project = await createProject({ "package.json": { scripts: { t: "echo one > /dev/stdout; echo two > /dev/stderr" } } });
+    await using project = await createProject({
+      "package.json": { scripts: { t: "echo one > /dev/stdout; echo two > /dev/stderr" } },
+    });
     const child = startRt({ args: ["run", "--parallel", "--silent", "t"], cwd: project.path });
     expect(await new Response(child.stdout).text()).toBe("t | one\n");
     expect(await new Response(child.stderr).text()).toMatch(/^t \| two\n/);
@@ -118,10 +138,17 @@ describe("on GitHub Actions", () => {
   test("each script is a group without prefixes, and a failure an annotation", async () => {
     await using project = await createProject({
       "package.json": { workspaces: ["packages/*"] },
-      "packages/a/package.json": { name: "a", scripts: { t: "echo '::warning file=x::careful'; until [ -e ../../b ]; do :; done; printf end" } },
+      "packages/a/package.json": {
+        name: "a",
+        scripts: { t: "echo '::warning file=x::careful'; until [ -e ../../b ]; do :; done; printf end" },
+      },
       "packages/b/package.json": { name: "b", scripts: { t: "echo from b; touch ../../b; exit 4" } },
     });
-    const child = startRt({ args: ["run", "--silent", "--concurrency", "2", "--filter", "*", "t"], cwd: project.path, env: { GITHUB_ACTIONS: "true", CI: "true" } });
+    const child = startRt({
+      args: ["run", "--silent", "--concurrency", "2", "--filter", "*", "t"],
+      cwd: project.path,
+      env: { GITHUB_ACTIONS: "true", CI: "true" },
+    });
     const output = (await new Response(child.stdout).text()).replace(/in [\d.]+ m?s/, "in TIME");
     expect(output).toBe(
       "::group::a t\n::warning file=x::careful\nend\n::endgroup::\na t: Done in TIME\n::group::b t\nfrom b\n::endgroup::\n::error title=b t::b t: Exited with code 4\n",
@@ -130,8 +157,14 @@ describe("on GitHub Actions", () => {
   });
 
   test("annotations go without a label", async () => {
-    await using project = await createProject({ "package.json": { scripts: { t: "echo text; echo ::error::bad; echo :: no command" } } });
-    const child = startRt({ args: ["run", "--silent", "--parallel", "t"], cwd: project.path, env: { GITHUB_ACTIONS: "true" } });
+    await using project = await createProject({
+      "package.json": { scripts: { t: "echo text; echo ::error::bad; echo :: no command" } },
+    });
+    const child = startRt({
+      args: ["run", "--silent", "--parallel", "t"],
+      cwd: project.path,
+      env: { GITHUB_ACTIONS: "true" },
+    });
     expect(await new Response(child.stdout).text()).toBe("t | text\n::error::bad\nt | :: no command\n");
   });
 });

@@ -14,7 +14,12 @@ interface Started {
   sleeps(): string[];
 }
 
-async function withRun(args: string[], script: string, use: (run: Started) => Promise<void>, expected: number): Promise<void> {
+async function withRun(
+  args: string[],
+  script: string,
+  use: (run: Started) => Promise<void>,
+  expected: number,
+): Promise<void> {
   const manifest = { scripts: { t: script } };
   await using project = await createProject({
     "package.json": { workspaces: ["packages/*"] },
@@ -34,46 +39,72 @@ async function withRun(args: string[], script: string, use: (run: Started) => Pr
   }
 }
 
-const MODES = [["--filter", "*"], ["--workspaces"], ["--parallel", "--workspaces"], ["--parallel", "--filter", "*"]];
+const MODES = [
+  ["--filter", "*"],
+  ["--workspaces"],
+  ["--parallel", "--workspaces"],
+  ["--parallel", "--filter", "*"],
+];
 const ORPHANED = ["sleep 1004", "sleep 1004"]; // left its session and its parent on purpose, before any signal
 
 describe.each(MODES.map((mode) => [mode.join(" "), mode] as const))("rt run %s", (_, mode) => {
   test.each(["SIGTERM", "SIGHUP"] as const)("passes %s to every descendant and dies of it", (signal) =>
-    withRun([...mode, "--concurrency", "2"], FAMILY, async ({ child, sleeps }) => {
-      child.kill(signal);
-      await child.exited;
-      expect(child.signalCode).toBe(signal);
-      expect(sleeps().sort()).toEqual(ORPHANED);
-    }, 2 * (MEMBERS + 1)));
+    withRun(
+      [...mode, "--concurrency", "2"],
+      FAMILY,
+      async ({ child, sleeps }) => {
+        child.kill(signal);
+        await child.exited;
+        expect(child.signalCode).toBe(signal);
+        expect(sleeps().sort()).toEqual(ORPHANED);
+      },
+      2 * (MEMBERS + 1),
+    ),
+  );
 
   test("passes SIGINT on while a script is silent, and dies of it", () =>
-    withRun([...mode, "--concurrency", "2"], "sleep 1005; echo never", async ({ child, mark }) => {
-      child.kill("SIGINT");
-      await child.exited;
-      expect(child.signalCode).toBe("SIGINT");
-      expect(mark.find()).toEqual([]);
-    }, 2));
+    withRun(
+      [...mode, "--concurrency", "2"],
+      "sleep 1005; echo never",
+      async ({ child, mark }) => {
+        child.kill("SIGINT");
+        await child.exited;
+        expect(child.signalCode).toBe("SIGINT");
+        expect(mark.find()).toEqual([]);
+      },
+      2,
+    ));
 
   test("kills what ignores a first SIGINT at the second", () =>
-    withRun([...mode, "--concurrency", "2"], "trap '' INT TERM; sleep 1005", async ({ child, mark }) => {
-      child.kill("SIGINT");
-      await Bun.sleep(0);
-      child.kill("SIGINT");
-      // Two that arrive together are one to the kernel, so a third makes sure.
-      const again = setInterval(() => child.kill("SIGINT"), 20);
-      await child.exited;
-      clearInterval(again);
-      expect(child.signalCode).toBe("SIGINT");
-      expect(mark.find()).toEqual([]);
-    }, 2));
+    withRun(
+      [...mode, "--concurrency", "2"],
+      "trap '' INT TERM; sleep 1005",
+      async ({ child, mark }) => {
+        child.kill("SIGINT");
+        await Bun.sleep(0);
+        child.kill("SIGINT");
+        // Two that arrive together are one to the kernel, so a third makes sure.
+        const again = setInterval(() => child.kill("SIGINT"), 20);
+        await child.exited;
+        clearInterval(again);
+        expect(child.signalCode).toBe("SIGINT");
+        expect(mark.find()).toEqual([]);
+      },
+      2,
+    ));
 
   test("leaves nobody behind when it is killed itself", () =>
-    withRun([...mode, "--concurrency", "2"], FAMILY, async ({ child, sleeps }) => {
-      child.kill("SIGKILL");
-      await child.exited;
-      await waitUntil(() => sleeps().length === ORPHANED.length);
-      expect(sleeps().sort()).toEqual(ORPHANED);
-    }, 2 * (MEMBERS + 1)));
+    withRun(
+      [...mode, "--concurrency", "2"],
+      FAMILY,
+      async ({ child, sleeps }) => {
+        child.kill("SIGKILL");
+        await child.exited;
+        await waitUntil(() => sleeps().length === ORPHANED.length);
+        expect(sleeps().sort()).toEqual(ORPHANED);
+      },
+      2 * (MEMBERS + 1),
+    ));
 });
 
 test("a script's Ctrl-C handler hears one SIGINT, below another rt as well", async () => {
@@ -85,7 +116,11 @@ test("a script's Ctrl-C handler hears one SIGINT, below another rt as well", asy
     log: "",
   });
   const mark = createMark();
-  const child = startRt({ args: ["run", "--parallel", "--workspaces", "t"], cwd: project.path, env: mark.env });
+  const child = startRt({
+    args: ["run", "--parallel", "--workspaces", "t"],
+    cwd: project.path,
+    env: mark.env,
+  });
   try {
     await waitUntil(() => mark.find().filter(({ command }) => /^sleep 100[67]$/.test(command)).length === 2);
     child.kill("SIGINT");
@@ -99,16 +134,23 @@ test("a script's Ctrl-C handler hears one SIGINT, below another rt as well", asy
 });
 
 test("a reader that goes away ends everything", () =>
-  withRun(["--parallel", "--workspaces"], "sleep 1008 & while :; do echo line; done", async ({ child }) => {
-    child.kill("SIGKILL"); // this run is only here for its files
-    await child.exited;
-    await using project = await createProject({ "package.json": { scripts: { t: "sleep 1009 & while :; do echo line; done", u: "sleep 1010" } } });
-    const own = createMark();
-    const program = ["bash", "-c", `${RT} run --parallel t u | head -1; echo \${PIPESTATUS[0]}`];
-    const pipeline = startRt({ program, cwd: project.path, env: own.env });
-    expect(await new Response(pipeline.stdout).text()).toBe("t | line\n141\n");
-    expect(own.find()).toEqual([]);
-  }, 2));
+  withRun(
+    ["--parallel", "--workspaces"],
+    "sleep 1008 & while :; do echo line; done",
+    async ({ child }) => {
+      child.kill("SIGKILL"); // this run is only here for its files
+      await child.exited;
+      await using project = await createProject({
+        "package.json": { scripts: { t: "sleep 1009 & while :; do echo line; done", u: "sleep 1010" } },
+      });
+      const own = createMark();
+      const program = ["bash", "-c", `${RT} run --parallel t u | head -1; echo \${PIPESTATUS[0]}`];
+      const pipeline = startRt({ program, cwd: project.path, env: own.env });
+      expect(await new Response(pipeline.stdout).text()).toBe("t | line\n141\n");
+      expect(own.find()).toEqual([]);
+    },
+    2,
+  ));
 
 test("a background process that a script leaves behind does not hold the run up", async () => {
   await using project = await createProject({ "package.json": { scripts: { t: "sleep 1011 & echo up" } } });

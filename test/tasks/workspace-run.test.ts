@@ -6,7 +6,8 @@ const SUMMARY = /^\n\d+ scripts in .*\n(.*\n)*$/;
 
 function workspace(packages: Record<string, object>, root: object = {}): Files {
   const files: Files = { "package.json": { name: "root", workspaces: ["packages/*"], ...root } };
-  for (const [name, manifest] of Object.entries(packages)) files[`packages/${name}/package.json`] = { name, ...manifest };
+  for (const [name, manifest] of Object.entries(packages))
+    files[`packages/${name}/package.json`] = { name, ...manifest };
   return files;
 }
 
@@ -24,7 +25,8 @@ describe("rt run --filter", () => {
     expectRt({
       files: workspace({ a: { scripts: { pret: "echo 1", t: "echo 2", postt: "echo 3" } } }),
       args: ["run", "--filter", "a", "t"],
-      stdout: "a pret: 1\na pret: Exited with code 0\na t: 2\na t: Exited with code 0\na postt: 3\na postt: Exited with code 0\n",
+      stdout:
+        "a pret: 1\na pret: Exited with code 0\na t: 2\na t: Exited with code 0\na postt: 3\na postt: Exited with code 0\n",
     }));
 
   test("stops a package at a failing hook", () =>
@@ -51,7 +53,8 @@ describe("rt run --filter", () => {
         alpha: scripts("echo alpha"),
       }),
       args: ["run", "--filter", "*", "t"],
-      stdout: "alpha t: alpha\nalpha t: Exited with code 0\nzebra t: zebra\nzebra t: Exited with code 0\napp t: app\napp t: Exited with code 0\n",
+      stdout:
+        "alpha t: alpha\nalpha t: Exited with code 0\nzebra t: zebra\nzebra t: Exited with code 0\napp t: app\napp t: Exited with code 0\n",
       stderr: SUMMARY,
     }));
 
@@ -71,7 +74,9 @@ describe("rt run --filter", () => {
       "d t: Exited with code 0",
       "d t: d",
     ]);
-    expect(result.stderr).toMatch(/4 scripts in .*: 1 succeeded, 1 failed, 2 skipped\nFailed: {2}a t \(Exited with code 3\)\n/);
+    expect(result.stderr).toMatch(
+      /4 scripts in .*: 1 succeeded, 1 failed, 2 skipped\nFailed: {2}a t \(Exited with code 3\)\n/,
+    );
     expect(result.status).toBe(3);
   });
 
@@ -104,13 +109,45 @@ describe("rt run --filter", () => {
     }));
 
   test.each<[string, Files, string[], string]>([
-    ["a filter that matches nothing", workspace({ web: scripts("true") }), ["--filter", "wbe", "t"], 'error: No workspace packages matched the filter "wbe"\nhint: Did you mean "web"?\n'],
-    ["an unknown script", workspace({ a: { scripts: { build: "true" } } }), ["--filter", "a", "biuld"], 'error: Script "biuld" not found in package "a" matching "a"\nhint: Did you mean "build"?\n'],
-    ["a script that is no string", workspace({ a: { scripts: { t: ["x"] } } }), ["--filter", "a", "t"], 'error: Script "t" in package "a" matching "a" is not a string\nhint: Write the command as a string\n'],
-    ["a package without the script with --workspaces", workspace({ a: scripts("true"), b: {} }), ["--workspaces", "t"], 'error: Script "t" not found in package "b"\nhint: Pass --if-present to leave such packages out\n'],
-    ["two packages of one name", workspace({ a: { name: "x" }, b: { name: "x" } }), ["--workspaces", "t"], 'error: Two packages are named "x": packages/a and packages/b\nhint: Rename one of them\n'],
-    ["a member that cannot be read", { ...workspace({ a: scripts("true") }), "packages/b/package.json": '{\n "x" 1 }' }, ["--workspaces", "t"], "error: Cannot read $PROJECT/packages/b/package.json:2:6: expected : after the member name \"x\", found 1\n"],
-  ])("explains %s", (_, files, args, stderr) => expectRt({ files, args: ["run", ...args], stderr, status: 1 }));
+    [
+      "a filter that matches nothing",
+      workspace({ web: scripts("true") }),
+      ["--filter", "wbe", "t"],
+      'error: No workspace packages matched the filter "wbe"\nhint: Did you mean "web"?\n',
+    ],
+    [
+      "an unknown script",
+      workspace({ a: { scripts: { build: "true" } } }),
+      ["--filter", "a", "biuld"],
+      'error: Script "biuld" not found in package "a" matching "a"\nhint: Did you mean "build"?\n',
+    ],
+    [
+      "a script that is no string",
+      workspace({ a: { scripts: { t: ["x"] } } }),
+      ["--filter", "a", "t"],
+      'error: Script "t" in package "a" matching "a" is not a string\nhint: Write the command as a string\n',
+    ],
+    [
+      "a package without the script with --workspaces",
+      workspace({ a: scripts("true"), b: {} }),
+      ["--workspaces", "t"],
+      'error: Script "t" not found in package "b"\nhint: Pass --if-present to leave such packages out\n',
+    ],
+    [
+      "two packages of one name",
+      workspace({ a: { name: "x" }, b: { name: "x" } }),
+      ["--workspaces", "t"],
+      'error: Two packages are named "x": packages/a and packages/b\nhint: Rename one of them\n',
+    ],
+    [
+      "a member that cannot be read",
+      { ...workspace({ a: scripts("true") }), "packages/b/package.json": '{\n "x" 1 }' },
+      ["--workspaces", "t"],
+      'error: Cannot read $PROJECT/packages/b/package.json:2:6: expected : after the member name "x", found 1\n',
+    ],
+  ])("explains %s", (_, files, args, stderr) =>
+    expectRt({ files, args: ["run", ...args], stderr, status: 1 }),
+  );
 
   test("leaves packages out with --if-present", () =>
     expectRt({ files: workspace({ a: {} }), args: ["run", "--if-present", "--filter", "a", "t"] }));
@@ -120,7 +157,8 @@ describe("rt run --filter", () => {
       files: { ...workspace({ a: scripts("echo a") }), "packages/b/package.json": "{" },
       args: ["run", "--no-exit-on-error", "--workspaces", "t"],
       stdout: "a t: a\na t: Exited with code 0\n",
-      stderr: /^warn: Cannot read .*packages\/b\/package.json:1:2: expected a member name or }, found the end of the file\n$/,
+      stderr:
+        /^warn: Cannot read .*packages\/b\/package.json:1:2: expected a member name or }, found the end of the file\n$/,
       status: 1,
     }));
 
@@ -134,16 +172,30 @@ describe("rt run --filter", () => {
 
   test("never runs more at once than --concurrency allows, and each package in its directory", async () => {
     const names = Array.from({ length: 8 }, (_, index) => `p${index}`);
-    const files = workspace(Object.fromEntries(names.map((name) => [name, scripts("bash -c 'ls ../../running | wc -l; touch ../../running/$$; pwd; rm ../../running/$$'")])));
+    const files = workspace(
+      Object.fromEntries(
+        names.map((name) => [
+          name,
+          scripts("bash -c 'ls ../../running | wc -l; touch ../../running/$$; pwd; rm ../../running/$$'"),
+        ]),
+      ),
+    );
     await using project = await createProject({ ...files, "running/.keep": "" });
-    const { stdout, status } = await runRt({ args: ["run", "--concurrency", "1", "--filter", "*", "t"], cwd: project.path });
-    const expected = names.map((name) => `${name} t: 0\n${name} t: ${project.join("packages", name)}\n${name} t: Exited with code 0\n`);
+    const { stdout, status } = await runRt({
+      args: ["run", "--concurrency", "1", "--filter", "*", "t"],
+      cwd: project.path,
+    });
+    const expected = names.map(
+      (name) => `${name} t: 0\n${name} t: ${project.join("packages", name)}\n${name} t: Exited with code 0\n`,
+    );
     expect({ stdout, status }).toEqual({ stdout: expected.join(""), status: 0 });
   });
 
   test("does not run out of descriptors with 300 packages at once", async () => {
     const names = Array.from({ length: 300 }, (_, index) => `p${index}`);
-    await using project = await createProject(workspace(Object.fromEntries(names.map((name) => [name, scripts("sleep 0.01; echo x")]))));
+    await using project = await createProject(
+      workspace(Object.fromEntries(names.map((name) => [name, scripts("sleep 0.01; echo x")]))),
+    );
     const { RT } = await import("../support/rt.ts");
     const program = ["bash", "-c", `ulimit -n 256; exec ${RT} run --parallel --silent --filter '*' t`];
     const { stdout, status } = await runRt({ program, cwd: project.path });
@@ -153,7 +205,18 @@ describe("rt run --filter", () => {
 });
 
 describe("rt run --parallel and --sequential", () => {
-  const files: Files = { "package.json": { scripts: { one: "echo 1; echo e >&2", two: "echo 2", "b:y": "echo y", "b:x": "echo x", fail: "exit 7", slow: "echo up; sleep 1000" } } };
+  const files: Files = {
+    "package.json": {
+      scripts: {
+        one: "echo 1; echo e >&2",
+        two: "echo 2",
+        "b:y": "echo y",
+        "b:x": "echo x",
+        fail: "exit 7",
+        slow: "echo up; sleep 1000",
+      },
+    },
+  };
   const done = / \| Done in \d+ ms\n/;
 
   test("labels lines, aligned, and leaves errors on standard error", () =>
@@ -165,15 +228,24 @@ describe("rt run --parallel and --sequential", () => {
     }));
 
   test("starts everything at once", async () => {
-    await using project = await createProject({ "package.json": { scripts: { a: "read line < pipe; echo $line", b: "echo from b > pipe" } } });
+    await using project = await createProject({
+      "package.json": { scripts: { a: "read line < pipe; echo $line", b: "echo from b > pipe" } },
+    });
     await Bun.$`mkfifo ${project.join("pipe")}`;
-    const { stdout, status } = await runRt({ args: ["run", "--parallel", "--concurrency", "2", "a", "b"], cwd: project.path });
+    const { stdout, status } = await runRt({
+      args: ["run", "--parallel", "--concurrency", "2", "a", "b"],
+      cwd: project.path,
+    });
     expect({ stdout, status }).toEqual({ stdout: "a | from b\n", status: 0 });
   });
 
   test("stops the others at a failure and exits with its code", () =>
     expectRt({
-      files: { "package.json": { scripts: { fail: "until [ -e up ]; do :; done; exit 7", slow: "touch up; sleep 1000" } } },
+      files: {
+        "package.json": {
+          scripts: { fail: "until [ -e up ]; do :; done; exit 7", slow: "touch up; sleep 1000" },
+        },
+      },
       args: ["run", "--parallel", "--silent", "slow", "fail"],
       stderr: "fail | Exited with code 7\nslow | Signaled: SIGTERM\n",
       status: 7,
@@ -196,7 +268,12 @@ describe("rt run --parallel and --sequential", () => {
   });
 
   test("explains an unknown script", () =>
-    expectRt({ files, args: ["run", "--parallel", "one", "tow"], stderr: 'error: Script "tow" not found\nhint: Did you mean "two"?\n', status: 1 }));
+    expectRt({
+      files,
+      args: ["run", "--parallel", "one", "tow"],
+      stderr: 'error: Script "tow" not found\nhint: Did you mean "two"?\n',
+      status: 1,
+    }));
 
   test("names package and script in a workspace, dependencies first", () =>
     expectRt({
@@ -217,47 +294,106 @@ describe("rt run --parallel and --sequential", () => {
 });
 
 describe("rt run --dry-run and --report", () => {
-  const files = workspace({ a: scripts("echo a"), b: { scripts: { pret: "true", t: "exit 2" }, dependencies: { a: "*" } }, c: { ...scripts("true"), dependencies: { b: "*" } } });
+  const files = workspace({
+    a: scripts("echo a"),
+    b: { scripts: { pret: "true", t: "exit 2" }, dependencies: { a: "*" } },
+    c: { ...scripts("true"), dependencies: { b: "*" } },
+  });
 
   test("prints the plan", () =>
     expectRt({
       files,
       args: ["run", "--dry-run", "--filter", "*", "t", "x y"],
-      stdout: 'a t\n  $ echo a "x y"\nb t (after a t)\n  $ true\n  $ exit 2 "x y"\nc t (after b t)\n  $ true "x y"\n\n3 scripts would run\n',
+      stdout:
+        'a t\n  $ echo a "x y"\nb t (after a t)\n  $ true\n  $ exit 2 "x y"\nc t (after b t)\n  $ true "x y"\n\n3 scripts would run\n',
     }));
 
   test("prints the plan as JSON", async () => {
     await using project = await createProject(files);
-    const { stdout } = await runRt({ args: ["run", "--dry-run=json", "--filter", "*", "t"], cwd: project.path });
+    const { stdout } = await runRt({
+      args: ["run", "--dry-run=json", "--filter", "*", "t"],
+      cwd: project.path,
+    });
     const plan = JSON.parse(stdout) as { tasks: { label: string; waitsFor: string[] }[] };
-    expect(plan.tasks.map(({ label, waitsFor }) => [label, waitsFor])).toEqual([["a t", []], ["b t", ["a t"]], ["c t", ["b t"]]]);
+    expect(plan.tasks.map(({ label, waitsFor }) => [label, waitsFor])).toEqual([
+      ["a t", []],
+      ["b t", ["a t"]],
+      ["c t", ["b t"]],
+    ]);
   });
 
   test("writes what happened", async () => {
     await using project = await createProject(files);
-    const { status } = await runRt({ args: ["run", "--report", "report.json", "--filter", "*", "t"], cwd: project.path });
-    const report = (await Bun.file(project.join("report.json")).json()) as { version: number; tasks: Record<string, unknown>[] };
+    const { status } = await runRt({
+      args: ["run", "--report", "report.json", "--filter", "*", "t"],
+      cwd: project.path,
+    });
+    const report = (await Bun.file(project.join("report.json")).json()) as {
+      version: number;
+      tasks: Record<string, unknown>[];
+    };
     expect(status).toBe(2);
     expect(report.version).toBe(1);
-    expect(report.tasks.map(({ package: name, outcome, exitCode, because, steps }) => ({ name, outcome, exitCode, because, steps: (steps as { script: string; exitCode: number }[]).map(({ script, exitCode }) => [script, exitCode]) }))).toEqual([
-      { name: "a", outcome: "success", exitCode: 0, because: undefined, steps: [["t", 0]] },
-      { name: "c", outcome: "skipped", exitCode: undefined, because: "b t", steps: [] },
-      { name: "b", outcome: "failure", exitCode: 2, because: undefined, steps: [["pret", 0], ["t", 2]] },
-    ].sort((a, b) => report.tasks.findIndex((task) => task.package === a.name) - report.tasks.findIndex((task) => task.package === b.name)));
+    expect(
+      report.tasks.map(({ package: name, outcome, exitCode, because, steps }) => ({
+        name,
+        outcome,
+        exitCode,
+        because,
+        steps: (steps as { script: string; exitCode: number }[]).map(({ script, exitCode }) => [
+          script,
+          exitCode,
+        ]),
+      })),
+    ).toEqual(
+      [
+        { name: "a", outcome: "success", exitCode: 0, because: undefined, steps: [["t", 0]] },
+        { name: "c", outcome: "skipped", exitCode: undefined, because: "b t", steps: [] },
+        {
+          name: "b",
+          outcome: "failure",
+          exitCode: 2,
+          because: undefined,
+          steps: [
+            ["pret", 0],
+            ["t", 2],
+          ],
+        },
+      ].sort(
+        (a, b) =>
+          report.tasks.findIndex((task) => task.package === a.name) -
+          report.tasks.findIndex((task) => task.package === b.name),
+      ),
+    );
   });
 });
 
 describe("rt run --affected", () => {
-  const git = (cwd: string, ...args: string[]) => Bun.$`git -c user.name=t -c user.email=t@example.org ${args}`.cwd(cwd).quiet();
+  const git = (cwd: string, ...args: string[]) =>
+    Bun.$`git -c user.name=t -c user.email=t@example.org ${args}`.cwd(cwd).quiet();
 
   test("selects what has changed since a commit and what depends on it", async () => {
-    await using project = await createProject(workspace({ core: scripts("echo core"), ui: { ...scripts("echo ui"), dependencies: { core: "*" } }, other: scripts("echo other") }));
+    await using project = await createProject(
+      workspace({
+        core: scripts("echo core"),
+        ui: { ...scripts("echo ui"), dependencies: { core: "*" } },
+        other: scripts("echo other"),
+      }),
+    );
     await git(project.path, "init", "-q", "-b", "main");
     await git(project.path, "add", ".");
     await git(project.path, "commit", "-qm", "first");
     const run = async (...args: string[]) => {
-      const { stdout, stderr, status } = await runRt({ args: ["run", "--dry-run", ...args, "t"], cwd: project.path });
-      return status === 0 ? stdout.split("\n").filter((line) => / t( |$)/.test(line)).map((line) => line.split(" ")[0]) : stderr;
+      const { stdout, stderr, status } = await runRt({
+        args: ["run", "--dry-run", ...args, "t"],
+        cwd: project.path,
+      });
+      return status === 0
+        ? stdout
+            .split("\n")
+            .filter((line) => / t( |$)/.test(line))
+            .map((line) => line.split(" ")[0])
+        : stderr;
     };
     expect(await run("--affected=main")).toEqual([]);
     await project.write({ "packages/core/new file.txt": "x" });
@@ -271,6 +407,8 @@ describe("rt run --affected", () => {
     expect(await run("--affected=HEAD")).toEqual([]);
     await project.write({ "bun.lock": "x" });
     expect(await run("--affected=HEAD")).toEqual(["core", "other", "ui"]);
-    expect(await run("--affected=nowhere")).toBe('error: Git knows no commit "nowhere"\nhint: Fetch it, or name another one: --affected=REF\n');
+    expect(await run("--affected=nowhere")).toBe(
+      'error: Git knows no commit "nowhere"\nhint: Fetch it, or name another one: --affected=REF\n',
+    );
   });
 });

@@ -13,7 +13,13 @@ const layout: readonly [name: string, path: string, manifest: Record<string, unk
   ["@acme/ui", "libs/ui", { peerDependencies: { core: "*" } }],
 ];
 
-const members: Member[] = layout.map(([name, path, manifest]) => ({ name, path, manifest, directory: path === "." ? "/w" : `/w/${path}`, isRoot: path === "." }));
+const members: Member[] = layout.map(([name, path, manifest]) => ({
+  name,
+  path,
+  manifest,
+  directory: path === "." ? "/w" : `/w/${path}`,
+  isRoot: path === ".",
+}));
 const workspace: Workspace = { root: "/w", isDeclared: true, members, broken: [] };
 
 function select(filters: string[], from = "/w"): string[] {
@@ -49,8 +55,14 @@ describe("selectMembers()", () => {
     [["...@acme/ui..."], ["web", "core", "@acme/ui"]],
     [["./libs/ui..."], ["core", "@acme/ui"]],
     [["...{libs}"], ["@acme/api", "web", "core", "@acme/ui"]],
-    [["web", "core"], ["web", "core"]],
-    [["web...", "!core"], ["web", "@acme/ui"]],
+    [
+      ["web", "core"],
+      ["web", "core"],
+    ],
+    [
+      ["web...", "!core"],
+      ["web", "@acme/ui"],
+    ],
     [["!web"], ["@acme/api", "apps/nameless", "core", "@acme/ui"]],
     [["*", "!...core"], ["apps/nameless"]],
     [["!./apps/*"], ["core", "@acme/ui"]],
@@ -90,7 +102,13 @@ describe("selectMembers()", () => {
 
 describe("linkMembers()", () => {
   const create = (specs: Record<string, unknown>): string[] => {
-    const self: Member = { name: "self", path: "apps/self", directory: "/w/apps/self", manifest: { dependencies: specs }, isRoot: false };
+    const self: Member = {
+      name: "self",
+      path: "apps/self",
+      directory: "/w/apps/self",
+      manifest: { dependencies: specs },
+      isRoot: false,
+    };
     const all = [...members, self];
     return linkMembers(all)
       .edges(all.length - 1)

@@ -9,56 +9,98 @@ async function pathsOf(files: Files, from = "."): Promise<string[]> {
   return openWorkspace(project.join(from)).members.map(({ path }) => path);
 }
 
-const packages = (...paths: string[]): Files => Object.fromEntries(paths.map((path) => [`${path}/package.json`, { name: path.replaceAll("/", "-") }]));
+const packages = (...paths: string[]): Files =>
+  Object.fromEntries(paths.map((path) => [`${path}/package.json`, { name: path.replaceAll("/", "-") }]));
 
 describe("openWorkspace()", () => {
   test("reads workspaces as a list and as an object", async () => {
     const files = packages("packages/a", "packages/b", "other/c");
     const expected = [".", "packages/a", "packages/b"];
     expect(await pathsOf({ "package.json": { workspaces: ["packages/*"] }, ...files })).toEqual(expected);
-    expect(await pathsOf({ "package.json": { workspaces: { packages: ["./packages/*/"] } }, ...files })).toEqual(expected);
+    expect(
+      await pathsOf({ "package.json": { workspaces: { packages: ["./packages/*/"] } }, ...files }),
+    ).toEqual(expected);
   });
 
   test("reads pnpm-workspace.yaml", async () => {
-    const files = { "package.json": {}, "pnpm-workspace.yaml": "packages:\n  - 'packages/**'\n  - '!**/test/**'\n" };
-    expect(await pathsOf({ ...files, ...packages("packages/a", "packages/a/b", "packages/test/x") })).toEqual([".", "packages/a", "packages/a/b"]);
+    const files = {
+      "package.json": {},
+      "pnpm-workspace.yaml": "packages:\n  - 'packages/**'\n  - '!**/test/**'\n",
+    };
+    expect(await pathsOf({ ...files, ...packages("packages/a", "packages/a/b", "packages/test/x") })).toEqual(
+      [".", "packages/a", "packages/a/b"],
+    );
   });
 
   test("leaves out what a negated pattern names", async () => {
-    const files = { "package.json": { workspaces: ["packages/*", "!packages/old"] }, ...packages("packages/a", "packages/old") };
+    const files = {
+      "package.json": { workspaces: ["packages/*", "!packages/old"] },
+      ...packages("packages/a", "packages/old"),
+    };
     expect(await pathsOf(files)).toEqual([".", "packages/a"]);
   });
 
   test("reaches outside, into upper case and through braces, but not into node_modules", async () => {
     const files = {
       "root/package.json": { workspaces: ["../shared", "Libs/*", "{apps,tools/deep}/*", "**/plugin"] },
-      ...packages("shared", "root/Libs/UI", "root/apps/web", "root/tools/deep/x", "root/a/plugin", "root/node_modules/m/plugin"),
+      ...packages(
+        "shared",
+        "root/Libs/UI",
+        "root/apps/web",
+        "root/tools/deep/x",
+        "root/a/plugin",
+        "root/node_modules/m/plugin",
+      ),
     };
-    expect(await pathsOf(files, "root")).toEqual([".", "../shared", "Libs/UI", "a/plugin", "apps/web", "tools/deep/x"]);
+    expect(await pathsOf(files, "root")).toEqual([
+      ".",
+      "../shared",
+      "Libs/UI",
+      "a/plugin",
+      "apps/web",
+      "tools/deep/x",
+    ]);
   });
 
   test("counts a package behind symbolic links once", async () => {
-    await using project = await createProject({ "package.json": { workspaces: ["packages/*", "links/*"] }, ...packages("packages/a", "links/b") });
+    await using project = await createProject({
+      "package.json": { workspaces: ["packages/*", "links/*"] },
+      ...packages("packages/a", "links/b"),
+    });
     symlinkSync(project.join("packages/a"), project.join("links/a"));
     symlinkSync(project.path, project.join("packages/loop"));
-    expect(openWorkspace(project.path).members.map(({ path }) => path)).toEqual([".", "links/b", "packages/a"]);
+    expect(openWorkspace(project.path).members.map(({ path }) => path)).toEqual([
+      ".",
+      "links/b",
+      "packages/a",
+    ]);
   });
 
   test("is found from inside a member, but not from a package that is no member", async () => {
-    const files = { "package.json": { workspaces: ["packages/*"] }, "packages/a/src/x": "", ...packages("packages/a", "stranger") };
+    const files = {
+      "package.json": { workspaces: ["packages/*"] },
+      "packages/a/src/x": "",
+      ...packages("packages/a", "stranger"),
+    };
     expect(await pathsOf(files, "packages/a/src")).toEqual([".", "packages/a"]);
     expect(await pathsOf(files, "stranger")).toEqual(["."]);
   });
 
   test("takes every package below where nothing is declared", async () => {
-    await using project = await createProject({ ...packages("a", "b/c", "node_modules/x", "b/node_modules/y") });
+    await using project = await createProject({
+      ...packages("a", "b/c", "node_modules/x", "b/node_modules/y"),
+    });
     const workspace = openWorkspace(project.path);
     expect(workspace.members.map(({ path }) => path)).toEqual(["a", "b/c"]);
     expect(workspace.isDeclared).toBe(false);
   });
 
   test("lists members that cannot be read, and those that are missing", async () => {
-    await using project = await createProject({ "package.json": { workspaces: ["packages/*", "gone"] }, "packages/a/package.json": "{", "packages/empty/x": "" });
+    await using project = await createProject({
+      "package.json": { workspaces: ["packages/*", "gone"] },
+      "packages/a/package.json": "{",
+      "packages/empty/x": "",
+    });
     const { broken, members } = openWorkspace(project.path);
     expect(members.map(({ path }) => path)).toEqual(["."]);
     expect(broken.map(({ message }) => message)).toEqual([
@@ -68,10 +110,16 @@ describe("openWorkspace()", () => {
   });
 
   test("refuses two packages with one name, and a declaration that is no list", async () => {
-    await using twice = await createProject({ "package.json": { workspaces: ["*"] }, "a/package.json": { name: "x" }, "b/package.json": { name: "x" } });
+    await using twice = await createProject({
+      "package.json": { workspaces: ["*"] },
+      "a/package.json": { name: "x" },
+      "b/package.json": { name: "x" },
+    });
     expect(() => openWorkspace(twice.path)).toThrow('Two packages are named "x": a and b');
     await using odd = await createProject({ "package.json": { workspaces: "packages/*" } });
-    expect(() => openWorkspace(odd.path)).toThrow(`Cannot use "workspaces" in ${odd.join("package.json")}: expected a list of path patterns`);
+    expect(() => openWorkspace(odd.path)).toThrow(
+      `Cannot use "workspaces" in ${odd.join("package.json")}: expected a list of path patterns`,
+    );
   });
 });
 

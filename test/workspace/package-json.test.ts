@@ -55,12 +55,24 @@ describe("parsePackageJson()", () => {
   });
 
   test("refuses nesting that would exhaust the stack", () => {
-    expect(failureOf(`{ "a": ${"[".repeat(100_000)}`).message).toContain("expected at most 1000 nested levels");
+    expect(failureOf(`{ "a": ${"[".repeat(100_000)}`).message).toContain(
+      "expected at most 1000 nested levels",
+    );
   });
 });
 
 describe("parseLenientJson()", () => {
-  const atoms = ['"a\\u0041\\n"', "1", "-0.5e3", "true", "null", "[]", "{}", '"\\ud83d\\ude00"', '"__proto__"'];
+  const atoms = [
+    '"a\\u0041\\n"',
+    "1",
+    "-0.5e3",
+    "true",
+    "null",
+    "[]",
+    "{}",
+    '"\\ud83d\\ude00"',
+    '"__proto__"',
+  ];
   function createJson(random: () => number, depth: number): string {
     const kind = random();
     if (depth === 0 || kind < 0.4) return atoms[Math.floor(random() * atoms.length)]!;
@@ -97,8 +109,15 @@ describe("readPackageJson()", () => {
 
 describe("findPackageJson()", () => {
   test("finds the nearest one upward", async () => {
-    await using project = await createProject({ "package.json": { name: "outer" }, "a/package.json": { name: "inner" }, "a/b/c": "" });
-    expect(findPackageJson(project.join("a/b"))).toEqual({ directory: project.join("a"), manifest: { name: "inner" } });
+    await using project = await createProject({
+      "package.json": { name: "outer" },
+      "a/package.json": { name: "inner" },
+      "a/b/c": "",
+    });
+    expect(findPackageJson(project.join("a/b"))).toEqual({
+      directory: project.join("a"),
+      manifest: { name: "inner" },
+    });
     expect(findPackageJson(project.path)?.manifest).toEqual({ name: "outer" });
   });
 });
@@ -118,8 +137,14 @@ test.each([
 
 test("scriptOf() only answers with the package's own strings", () => {
   const manifest = parsePackageJson('{ "scripts": { "a": "x", "empty": "", "number": 1 } }', "f");
-  expect(["a", "empty", "number", "toString", "constructor"].map((name) => scriptOf(manifest, name))).toEqual(["x", null, null, null, null]);
-  expect(["a", "number", "toString"].map((name) => isMisdeclaredScript(manifest, name))).toEqual([false, true, false]);
+  expect(["a", "empty", "number", "toString", "constructor"].map((name) => scriptOf(manifest, name))).toEqual(
+    ["x", null, null, null, null],
+  );
+  expect(["a", "number", "toString"].map((name) => isMisdeclaredScript(manifest, name))).toEqual([
+    false,
+    true,
+    false,
+  ]);
   expect(scriptNames(manifest)).toEqual(["a"]);
   expect(scriptNames({ scripts: ["x"] })).toEqual([]);
 });

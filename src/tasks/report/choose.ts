@@ -1,5 +1,6 @@
 // Which reporters a run gets, from what it is and where it writes. The one place that looks at terminals and
 // colour settings.
+import { host } from "../../../platform/process.ts";
 import type { ChildRequest } from "../../../platform/process-tree-operations.ts";
 import type { Reporter } from "../event.ts";
 import type { Plan } from "../plan.ts";
@@ -19,7 +20,7 @@ export interface Reporting {
 
 export function chooseReporters({ tasks }: Plan, request: TaskRequest, queue: OutputQueue): Reporting {
   const { env } = request;
-  const isTerminal = process.getBuiltinModule("node:tty").isatty(1);
+  const isTerminal = host.isTerminal(1);
   const useColor = wantsColor(env, isTerminal);
   const isLabelled = request.parallel || request.sequential;
   const isGitHub = env.GITHUB_ACTIONS === "true";
@@ -44,10 +45,7 @@ export function chooseReporters({ tasks }: Plan, request: TaskRequest, queue: Ou
         passCommands: isGitHub,
       }),
     );
-  if (!request.silent)
-    reporters.push(
-      createSummaryReporter(queue, wantsColor(env, process.getBuiltinModule("node:tty").isatty(2))),
-    );
+  if (!request.silent) reporters.push(createSummaryReporter(queue, wantsColor(env, host.isTerminal(2))));
   if (request.report !== undefined) reporters.push(createJsonReporter(request.report, request.cwd, queue));
 
   const output = isAlone ? "inherit" : isLabelled ? "separate" : "merged";

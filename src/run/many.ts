@@ -1,0 +1,86 @@
+// Many scripts, or the scripts of many packages: turns a command line into a request to src/tasks, and supplies
+// what that folder must not know, which is how a script is started.
+import { host } from "../../platform/process.ts";
+import { allValues, hasOption, type Invocation, lastValue } from "../cli/parse.ts";
+import {
+  type Command,
+  type CommandRequest,
+  runTasks,
+  type Task,
+  type TaskRequest,
+} from "../tasks/run-tasks.ts";
+import { scriptOf } from "../workspace/package-json.ts";
+import { type Ending, launchScript } from "./launch.ts";
+import { appendArguments } from "./quote.ts";
+import { prepareStep, type RunSettings } from "./step.ts";
+
+const DEFAULT_ELIDED_LINES = 10;
+
+export async function runMany(invocation: Invocation, cwd: string, settings: RunSettings): Promise<Ending> {
+  const given = (name: string) => hasOption(invocation, name);
+  const { scripts, args } = splitWords(invocation);
+  const originalEnvironment = host.originalEnvironment();
+  const request: TaskRequest = {
+    scripts,
+    args,
+    cwd,
+    env: originalEnvironment,
+    filters: allValues(invocation, "filter"),
+    workspaces: given("workspaces"),
+    affected: given("affected") ? (lastValue(invocation, "affected") ?? "") : undefined,
+    parallel: given("parallel"),
+    sequential: given("sequential"),
+    noExitOnError: given("no-exit-on-error"),
+    concurrency: countOf(lastValue(invocation, "concurrency") ?? process.env.RT_CONCURRENCY),
+    elideLines: countOf(lastValue(invocation, "elide-lines")) ?? DEFAULT_ELIDED_LINES,
+    silent: settings.silent,
+    ifPresent: given("if-present"),
+    dryRun: given("dry-run") ? (lastValue(invocation, "dry-run") === "json" ? "json" : "text") : undefined,
+    report: lastValue(invocation, "report"),
+    commandFor: (wanted) => commandFor(wanted, originalEnvironment, settings),
+    runAlone: (task) => runAlone(task, settings),
+  };
+  return await runTasks(request);
+}
+
+/** With --parallel or --sequential every word is a script, up to `--`; otherwise only the first. */
+function splitWords(invocation: Invocation): { scripts: string[]; args: string[] } {
+  const words = [invocation.target!, ...invocation.args];
+  const takesMany = hasOption(invocation, "parallel") || hasOption(invocation, "sequential");
+  const end = takesMany ? words.indexOf("--") : 1;
+  const scripts = end < 0 ? words : words.slice(0, end);
+  const rest = end < 0 ? [] : words.slice(end);
+  return { scripts, args: rest[0] === "--" ? rest.slice(1) : rest };
+}
+
+function countOf(value: string | undefined): number | undefined {
+  const count = Number(value);
+  return value === undefined || !Number.isSafeInteger(count) || count < 0 ? undefined : count;
+}
+
+function commandFor(
+  { packageDirectory: directory, manifest, scriptName, args }: CommandRequest,
+  originalEnvironment: Readonly<Record<string, string>>,
+  settings: RunSettings,
+): Command {
+  const line = appendArguments(scriptOf(manifest, scriptName) ?? "", args);
+  const { shell, environment } = prepareStep({ directory, manifest }, scriptName, line, settings);
+  // rt's own `exec` command changes into the engine's shell without a trace in the child's environment.
+  return {
+    argv: [shell.program, ...shell.argv.slice(1)],
+    cwd: directory,
+    env: { ...originalEnvironment, ...environment, ...shell.environment },
+  };
+}
+
+async function runAlone(
+  { packageDirectory, manifest, scriptName, args }: Task,
+  settings: RunSettings,
+): Promise<Ending> {
+  const target = {
+    kind: "script",
+    name: scriptName,
+    package: { directory: packageDirectory, manifest },
+  } as const;
+  return await launchScript({ mode: "script", target, args }, settings);
+}

@@ -1,0 +1,15 @@
+import { openProvider } from "../../platform/secret-provider.ts";
+import { createSecrets } from "../../src/secrets/secrets.ts";
+import { startKWallet } from "../support/kwallet.ts";
+import { testConformance } from "./conformance.ts";
+
+if (process.platform === "linux") {
+  testConformance("KWallet", async () => {
+    const keyring = await startKWallet();
+    keyring.enter();
+    return {
+      secrets: createSecrets(openProvider),
+      [Symbol.asyncDispose]: () => keyring[Symbol.asyncDispose](),
+    };
+  });
+}
