@@ -14,6 +14,8 @@ export function describeExit({ exitCode, signalCode }: Bun.Subprocess): ChildExi
 }
 
 export interface ChildRequest {
+  /** The program's path; undefined to look `argv[0]` up on PATH. */
+  readonly program: string | undefined;
   readonly argv: readonly string[];
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;

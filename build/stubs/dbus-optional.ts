@@ -3,7 +3,7 @@
 // - `usocket` and `x11` are optional native packages. Left out of the bundle, their names would be looked up
 //   from the user's working directory at run time: any folder could then run code in the place that
 //   handles secrets.
-// - `long`, `safe-buffer`, `jsbi` and `assert` are old engines' missing parts. Ours has them; `long` alone
+// - `long`, `safe-buffer` and `jsbi` are old engines' missing parts. Ours has them; `long` alone
 //   compiles a WebAssembly module when it is loaded (1 ms of a first secret that takes 10).
 //
 // Only imports made by dbus-next and its own dependencies are replaced.
@@ -16,7 +16,6 @@ const STAND_INS: Record<string, string> = {
   jsbi: "absent.cjs",
   long: "long.cjs",
   "safe-buffer": "safe-buffer.cjs",
-  assert: "assert.cjs",
 };
 
 const FROM_DBUS_NEXT = /[\\/]node_modules[\\/](dbus-next|@nornagon[\\/]put)[\\/]/;

@@ -10,6 +10,7 @@ import { openLibc } from "./libc.ts";
 
 const IS_LINUX = process.platform === "linux";
 const O_WRONLY_NONBLOCK_CLOEXEC_NOCTTY = 0o1 | 0o4000 | 0o2000000 | 0o400;
+const TIOCGWINSZ = IS_LINUX ? 0x5413 : 0x40087468;
 const POLLOUT = 4;
 const EINTR = 4;
 const EAGAIN = IS_LINUX ? 11 : 35;
@@ -26,6 +27,11 @@ const CODES: Readonly<Record<number, string>> = {
 const { functions: libc, errno } = openLibc({
   open: { args: [FFIType.ptr, FFIType.i32], returns: FFIType.i32 },
   write: { args: [FFIType.i32, FFIType.ptr, FFIType.u64], returns: FFIType.i64_fast },
+  // The last one is a variable argument, which Apple's arm64 expects on the stack: see pipe.ts.
+  ioctl: {
+    args: [FFIType.i32, FFIType.u64, ...Array.from({ length: 7 }, () => FFIType.ptr)],
+    returns: FFIType.i32,
+  },
   poll: { args: [FFIType.ptr, FFIType.u64, FFIType.i32], returns: FFIType.i32 },
 });
 
@@ -80,4 +86,12 @@ export const writeSome: OutputOperations["writeSome"] = (descriptor, bytes) => {
 
 export const awaitWritable: OutputOperations["awaitWritable"] = (descriptor, milliseconds) => {
   isReady(target(descriptor).descriptor, milliseconds);
+};
+
+export const terminalSize: OutputOperations["terminalSize"] = () => {
+  const size = new Uint16Array(4); // struct winsize: rows, columns, and pixels that nobody fills in
+  const at = ptr(size);
+  if (libc.ioctl(1, TIOCGWINSZ, at, at, at, at, at, at, at) !== 0) return null;
+  const [rows = 0, columns = 0] = size;
+  return rows > 0 && columns > 0 ? { columns, rows } : null;
 };

@@ -92,7 +92,8 @@ export const startChild: ProcessTreeOperations["startChild"] = (request): PosixC
   let subprocess: Bun.Subprocess;
   try {
     if (request.output === "separate") pipes.push(openPipe({ isPolled: true }));
-    subprocess = Bun.spawn(request.argv as string[], {
+    subprocess = Bun.spawn([request.program ?? request.argv[0]!, ...request.argv.slice(1)], {
+      argv0: request.argv[0],
       cwd: request.cwd,
       env: request.env as Record<string, string>,
       stdin: request.inheritStdin ? "inherit" : "ignore",

@@ -14,3 +14,8 @@ export const writeSome: OutputOperations["writeSome"] = (descriptor, bytes) => {
 
 export const awaitWritable: OutputOperations["awaitWritable"] = (_descriptor, milliseconds) =>
   Bun.sleepSync(milliseconds);
+
+export const terminalSize: OutputOperations["terminalSize"] = () => {
+  const { columns, rows } = process.stdout;
+  return columns > 0 && rows > 0 ? { columns, rows } : null;
+};

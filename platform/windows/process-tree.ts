@@ -15,7 +15,8 @@ interface WindowsChild extends Child {
 
 export const startChild: ProcessTreeOperations["startChild"] = (request): WindowsChild => {
   const mode = request.output === "inherit" ? "inherit" : "pipe";
-  const subprocess = Bun.spawn(request.argv as string[], {
+  const subprocess = Bun.spawn([request.program ?? request.argv[0]!, ...request.argv.slice(1)], {
+    argv0: request.argv[0],
     cwd: request.cwd,
     env: request.env as Record<string, string>,
     stdin: request.inheritStdin ? "inherit" : "ignore",

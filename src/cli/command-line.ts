@@ -9,10 +9,8 @@ import { startInProcess } from "../run/in-process.ts";
 import { type Ending, launchProgram, launchScript } from "../run/launch.ts";
 import { planRun, planTool, type Plan } from "../run/plan.ts";
 import { resolveTarget } from "../run/resolve.ts";
-import { RunFailure } from "../run/run-failure.ts";
 import type { Target } from "../run/target.ts";
 import { VERSION } from "../version.ts";
-import { PackageJsonError } from "../workspace/package-json.ts";
 import { COMMANDS } from "./commands.ts";
 import {
   hasOption,
@@ -163,17 +161,23 @@ function complain(message: string, hint?: string, status = 1): number {
   return status;
 }
 
-/** What the user can mend is a line or two; anything else is a fault of ours and keeps its stack trace. */
+/**
+ * What the user can mend is a line or two; anything else is a fault of ours and keeps its stack trace. Told apart
+ * by name: a chunk that is loaded later has classes of its own.
+ */
 async function explain(error: unknown): Promise<number> {
-  if (error instanceof UsageError) {
-    const { suggestName } = await import("./suggest.ts");
-    const nearest = error.unknown && suggestName(error.unknown.word, error.unknown.known);
-    return complain(error.message, nearest ? `did you mean ${nearest}?` : error.hint);
-  }
-  if (error instanceof RunFailure) return complain(error.message, error.hint, error.status);
-  if (error instanceof PackageJsonError) return complain(error.message);
-  if (error instanceof Error && error.name === "WorkspaceError") {
-    return complain(error.message, (error as { hint?: string }).hint);
-  }
-  throw error;
+  const { name, message, hint, status, unknown } = error as Failure;
+  if (!EXPECTED.includes(name)) throw error;
+  if (!unknown) return complain(message, hint, status);
+  const { suggestName } = await import("./suggest.ts");
+  const nearest = suggestName(unknown.word, unknown.known);
+  return complain(message, nearest ? `did you mean ${nearest}?` : hint);
 }
+
+interface Failure extends Error {
+  readonly hint?: string;
+  readonly status?: number;
+  readonly unknown?: UsageError["unknown"];
+}
+
+const EXPECTED = ["UsageError", "RunFailure", "PackageJsonError", "WorkspaceError"];

@@ -41,11 +41,13 @@ function readScript(program: string): string {
 
 /** The script is a function expression of CommonJS' five names; its name shows in stack traces. */
 function evaluate(script: string): Parts {
-  const module = { exports: {} as Parts };
+  const module = { exports: {} as { PARTS: Parts } };
   const wrapped = (0, eval)(`(${script})\n//# sourceURL=rt:runtime`) as (...names: unknown[]) => void;
   wrapped(module.exports, process.getBuiltinModule, module, "", "");
-  return module.exports;
+  return module.exports.PARTS;
 }
 
-export const loadSecrets: Parts["loadSecrets"] = () => loadParts().loadSecrets();
-export const loadCSRF: Parts["loadCSRF"] = () => loadParts().loadCSRF();
+export const PARTS: Parts = {
+  loadSecrets: () => loadParts().loadSecrets(),
+  loadCSRF: () => loadParts().loadCSRF(),
+};

@@ -10,10 +10,7 @@ export interface Parts {
   loadCSRF(): typeof CSRF;
 }
 
-export function loadSecrets(): Secrets {
-  return (require("../secrets/secrets.ts") as typeof import("../secrets/secrets.ts")).secrets;
-}
-
-export function loadCSRF(): typeof CSRF {
-  return (require("../csrf/csrf.ts") as typeof import("../csrf/csrf.ts")).CSRF;
-}
+export const PARTS: Parts = {
+  loadSecrets: () => (require("../secrets/secrets.ts") as typeof import("../secrets/secrets.ts")).secrets,
+  loadCSRF: () => (require("../csrf/csrf.ts") as typeof import("../csrf/csrf.ts")).CSRF,
+};

@@ -4,13 +4,13 @@
 // It hides the hand-over from the user's code: options that were compiled in, or added by rt, are not the
 // user's, and argv[0] is rt. The build wraps the script into a named evaluation, because a stack trace would
 // otherwise show the whole URL.
-import * as parts from "./embedded-parts.ts";
+import { PARTS } from "./embedded-parts.ts";
 import { installRuntime } from "./install.ts";
 
 /** The URL that this script came from. Given by the build's wrapper. */
 declare const preloadUrl: string;
 
-installRuntime(parts, () => preloadUrl);
+installRuntime(PARTS, () => preloadUrl);
 
 const HANDED_OVER = [`--preload=${preloadUrl}`, "--config=/dev/null"];
 const COMPILED_IN = /^--loader=\.[a-z0-9]+:file$/;

@@ -102,6 +102,7 @@ export class Executor {
     }
     const env = isEmpty(extraEnvironment) ? command.env : { ...extraEnvironment, ...command.env };
     const child = trees.startChild({
+      program: command.program,
       argv: command.argv,
       cwd: command.cwd,
       env,

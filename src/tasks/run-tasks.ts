@@ -10,7 +10,6 @@ import { Executor } from "./execute.ts";
 import { type Plan, planTasks } from "./plan.ts";
 import { chooseReporters } from "./report/choose.ts";
 import { OutputQueue } from "./report/output-queue.ts";
-import { renderPlan } from "./report/dry-run.ts";
 import { type Failure, type FailurePolicy, startSchedule } from "./schedule.ts";
 import type { RunStatus, TaskRequest } from "./task.ts";
 
@@ -20,6 +19,7 @@ export async function runTasks(request: TaskRequest): Promise<RunStatus> {
   const plan = await planTasks(request);
   const queue = new OutputQueue();
   if (request.dryRun) {
+    const { renderPlan } = await import("./report/dry-run.ts");
     queue.write(1, renderPlan(plan, request, request.dryRun));
     await queue.flush();
     return plan.isIncomplete ? 1 : 0;
@@ -52,7 +52,7 @@ async function execute(
   notices: readonly string[],
 ): Promise<RunStatus> {
   const isSingle = plan.tasks.length === 1;
-  const { reporters, output, extraEnvironment } = chooseReporters(plan, request, queue);
+  const { reporters, output, extraEnvironment } = await chooseReporters(plan, request, queue);
   const emit = (event: TaskEvent) => broadcast(reporters, event);
   let interruptedBy: NodeJS.Signals | undefined;
   let halt = () => {};
@@ -93,7 +93,7 @@ async function execute(
     for (const reporter of reporters) await reporter.finish();
     await queue.flush();
   }
-  if (interruptedBy) return { signal: interruptedBy };
+  if (interruptedBy) return dieBy(interruptedBy);
   return failure === null ? 0 : statusOf(failure.outcome);
 }
 
@@ -118,6 +118,13 @@ function choosePolicy({ parallel, sequential, noExitOnError }: TaskRequest): Fai
 }
 
 function statusOf(outcome: Outcome): RunStatus {
-  if (outcome.kind === "signal") return { signal: outcome.signal };
+  if (outcome.kind === "signal") return dieBy(outcome.signal);
   return outcome.kind === "failure" || outcome.kind === "unstartable" ? outcome.code : 1;
+}
+
+/** The engine ignores these two, so that raising them would do nothing: the number that shells make of them. */
+const IGNORED_BY_ENGINE: Partial<Record<NodeJS.Signals, number>> = { SIGPIPE: 128 + 13, SIGXFSZ: 128 + 25 };
+
+function dieBy(signal: NodeJS.Signals): RunStatus {
+  return IGNORED_BY_ENGINE[signal] ?? { signal };
 }

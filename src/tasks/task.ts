@@ -3,6 +3,8 @@ import type { PackageJson } from "../workspace/package-json.ts";
 
 /** How one script is started. Built by the caller, who knows shells, quoting and environments. */
 export interface Command {
+  /** The program's path; without it, `argv[0]` is looked up on PATH. */
+  readonly program?: string;
   readonly argv: readonly string[];
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;

@@ -152,6 +152,36 @@ describe.skipIf(process.platform !== "linux")("rt.secrets in a process", () => {
     }, 30_000);
   });
 
+  test("two processes that set one pair leave one credential", async () => {
+    await using project = await createProject({
+      "main.ts": `import { secrets } from "rt";
+        for (let i = 0; i < 25; i++) await secrets.set("contended", "me", process.argv[2] + i);`,
+    });
+    const run = (label: string) => runRt({ args: [project.join("main.ts"), label], env: keyring.env });
+    expect(await Promise.all([run("a"), run("b")])).toEqual([output(""), output("")]);
+    expect((await rt("get.ts", "contended", "me")).stdout).toMatch(/^"[ab]24"\n$/);
+    const shown = await keyring.run(["secret-tool", "search", "--all", "service", "contended"]);
+    expect(shown.match(/^\[/gm)).toHaveLength(1);
+  });
+
+  test("ten thousand operations leave no file descriptor or memory behind", async () => {
+    await using project = await createProject({
+      "main.ts": `import { secrets } from "rt"; import { readdirSync } from "node:fs";
+        const round = async (count) => {
+          for (let i = 0; i < count; i += 100) {
+            await Promise.all(Array.from({ length: 100 }, (_, j) => secrets.get("growth", "n" + j % 7)));
+          }
+          Bun.gc(true);
+          return { files: readdirSync("/proc/self/fd").length, memory: process.memoryUsage().rss };
+        };
+        await secrets.set("growth", "n0", "value");
+        const before = await round(2000);
+        const after = await round(8000);
+        console.log(after.files - before.files, after.memory - before.memory < 16 * 2 ** 20);`,
+    });
+    expect(await runRt({ args: [project.join("main.ts")], env: keyring.env })).toEqual(output("0 true\n"));
+  }, 60_000);
+
   // The canaries have a character outside Latin-1, so the engine keeps their strings as 16-bit units: what is
   // found as UTF-8 is a buffer. The program is given numbers, lest its source or arguments contain the text.
   test("no byte of a value is left in memory after set and get", async () => {

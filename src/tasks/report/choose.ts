@@ -1,13 +1,10 @@
 // Which reporters a run gets, from what it is and where it writes. The one place that looks at terminals and
-// colour settings.
+// colour settings. Reporters that few runs need are loaded when they are chosen.
 import { host } from "../../../platform/process.ts";
 import type { ChildRequest } from "../../../platform/process-tree-operations.ts";
 import type { Reporter } from "../event.ts";
 import type { Plan } from "../plan.ts";
 import type { TaskRequest } from "../task.ts";
-import { createGitHubReporter } from "./github.ts";
-import { createJsonReporter } from "./json.ts";
-import { createLiveReporter } from "./live.ts";
 import type { OutputQueue } from "./output-queue.ts";
 import { createPrefixReporter } from "./prefix.ts";
 import { createSummaryReporter } from "./summary.ts";
@@ -18,7 +15,11 @@ export interface Reporting {
   readonly extraEnvironment: Readonly<Record<string, string>>;
 }
 
-export function chooseReporters({ tasks }: Plan, request: TaskRequest, queue: OutputQueue): Reporting {
+export async function chooseReporters(
+  { tasks }: Plan,
+  request: TaskRequest,
+  queue: OutputQueue,
+): Promise<Reporting> {
   const { env } = request;
   const isTerminal = host.isTerminal(1);
   const useColor = wantsColor(env, isTerminal);
@@ -32,9 +33,16 @@ export function chooseReporters({ tasks }: Plan, request: TaskRequest, queue: Ou
     reporters.push(
       createPrefixReporter({ style: "script", tasks: [], queue, useColor, passCommands: false }),
     );
-  else if (isGitHub && !isLabelled) reporters.push(createGitHubReporter(queue));
+  else if (isGitHub && !isLabelled) reporters.push((await import("./github.ts")).createGitHubReporter(queue));
   else if (isLive)
-    reporters.push(createLiveReporter({ tasks, queue, elideLines: request.elideLines, useColor }));
+    reporters.push(
+      (await import("./live.ts")).createLiveReporter({
+        tasks,
+        queue,
+        elideLines: request.elideLines,
+        useColor,
+      }),
+    );
   else
     reporters.push(
       createPrefixReporter({
@@ -46,7 +54,8 @@ export function chooseReporters({ tasks }: Plan, request: TaskRequest, queue: Ou
       }),
     );
   if (!request.silent) reporters.push(createSummaryReporter(queue, wantsColor(env, host.isTerminal(2))));
-  if (request.report !== undefined) reporters.push(createJsonReporter(request.report, request.cwd, queue));
+  if (request.report !== undefined)
+    reporters.push((await import("./json.ts")).createJsonReporter(request.report, request.cwd, queue));
 
   const output = isAlone ? "inherit" : isLabelled ? "separate" : "merged";
   const isPassedOn = useColor && output !== "inherit" && !env.NO_COLOR && env.FORCE_COLOR === undefined;

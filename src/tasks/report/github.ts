@@ -9,17 +9,6 @@ import { TaskLog } from "./task-log.ts";
 import type { OutputQueue } from "./output-queue.ts";
 import { describeOutcome, formatDuration } from "./wording.ts";
 
-const COMMAND = /^(?:::[a-z][\w-]*[ :]|##\[)/;
-
-/** Whether a line is a command for the service rather than text. */
-export function isWorkflowCommand(line: Uint8Array): boolean {
-  const first = line[0];
-  return (
-    (first === 0x3a || first === 0x23) &&
-    COMMAND.test(Buffer.from(line.buffer, line.byteOffset, Math.min(line.length, 64)).toString("latin1"))
-  );
-}
-
 interface Entry {
   readonly task: Task;
   readonly log: TaskLog;

@@ -37,21 +37,38 @@ const HEADER_AND_STATUS = 2;
 export function renderFrame(blocks: readonly BlockState[], options: FrameOptions): Frame {
   const { rows, columns, waiting } = options;
   const available = Math.max(rows - 1, 1);
-  const notes = waiting > 0 ? 1 : 0;
-  const shown = blocks.slice(0, Math.max(1, Math.floor((available - 1) / HEADER_AND_STATUS)));
+  const fits = blocks.length * HEADER_AND_STATUS + (waiting > 0 ? 1 : 0) <= available;
+  const shown = fits ? blocks : blocks.slice(0, Math.max(1, Math.floor((available - 1) / HEADER_AND_STATUS)));
   const hidden = blocks.length - shown.length;
-  const space = Math.floor((available - 1) / Math.max(shown.length, 1)) - HEADER_AND_STATUS - 1; // one for the elision's note
-  const lines = shown.flatMap((block) => {
-    const most = options.elideLines === 0 ? space : Math.min(space, options.elideLines);
-    return most < 1
+  const notes = waiting > 0 || hidden > 0 ? 1 : 0;
+  const shares = shareRows(shown, available - notes - shown.length * HEADER_AND_STATUS, options.elideLines);
+  const lines = shown.flatMap((block, index) => {
+    const share = shares[index]!;
+    return share === 0
       ? renderBlock({ ...block, lines: [], total: 0 }, options)
-      : renderBlock(block, { ...options, elideLines: most });
+      : renderBlock(block, { ...options, elideLines: share });
   });
   const footer: string[] = [];
   if (hidden > 0) footer.push(`${hidden} more running`);
-  if (notes > 0) footer.push(`${waiting} waiting`);
+  if (waiting > 0) footer.push(`${waiting} waiting`);
   if (footer.length > 0) lines.push(clip(footer.join(", "), columns - 1));
   return { lines: lines.slice(0, available) };
+}
+
+/** How many lines each block may show: equal shares of `rows`, and what some do not need for the others. */
+function shareRows(blocks: readonly BlockState[], rows: number, elideLines: number): number[] {
+  const most = elideLines === 0 ? Number.POSITIVE_INFINITY : elideLines;
+  const wanted = blocks.map(({ lines }) => Math.min(lines.length, most));
+  const shares = blocks.map(() => 0);
+  let left = rows;
+  const byNeed = [...blocks.keys()].sort((a, b) => wanted[a]! - wanted[b]!);
+  for (const [position, index] of byNeed.entries()) {
+    const fair = Math.floor(left / (blocks.length - position));
+    const isElided = wanted[index]! > fair || blocks[index]!.total > wanted[index]!;
+    shares[index] = Math.max(0, Math.min(wanted[index]!, isElided ? fair - 1 : fair)); // one row for the elision's note
+    left -= shares[index]! + (isElided ? 1 : 0);
+  }
+  return shares;
 }
 
 export function renderBlock(block: BlockState, { columns, elideLines, useColor }: BlockOptions): string[] {
@@ -71,8 +88,13 @@ export function renderBlock(block: BlockState, { columns, elideLines, useColor }
 
 /** At most `width` columns, colours closed. */
 export function clip(text: string, width: number): string {
-  if (Bun.stringWidth(text) <= width) return text.includes("\x1b") ? `${text}\x1b[0m` : text;
-  return `${Bun.sliceAnsi(text, 0, Math.max(width - 1, 0))}…${text.includes("\x1b") ? "\x1b[0m" : ""}`;
+  const close = text.includes("\x1b") ? "\x1b[0m" : "";
+  if (Bun.stringWidth(text) <= width) return text + close;
+  const most = Math.max(width - 1, 0);
+  let kept = Bun.sliceAnsi(text, 0, most);
+  // A wide character across the edge counts as inside.
+  if (Bun.stringWidth(kept) > most) kept = Bun.sliceAnsi(text, 0, most - 1);
+  return `${kept}…${close}`;
 }
 
 /** How many rows lines take that were drawn for another width: a terminal breaks what has become too long. */

@@ -7,6 +7,7 @@
 //
 // Surprising: when the terminal has become narrower, it has itself broken the lines that were drawn before,
 // so the rows to go back over are counted anew with the old lines and the new width.
+import { outputs } from "../../../platform/output.ts";
 import type { Reporter, TaskEvent } from "../event.ts";
 import type { Task } from "../task.ts";
 import { type BlockState, clip, type Frame, renderBlock, renderFrame, rowsTaken } from "./live-frame.ts";
@@ -57,11 +58,11 @@ export function createLiveReporter({ tasks, queue, elideLines, useColor }: LiveO
     const waiting = tasks.length - ended - running.size;
     const next = renderFrame(blocks, { columns, rows, elideLines, waiting, useColor });
     const back = Math.min(rowsTaken(drawn, columns), rows - 1);
-    const erase = back > 0 ? `\x1b[${back}A\r\x1b[J` : "\r\x1b[J";
-    void queue.write(
-      1,
-      `${BEGIN_UPDATE}${erase}${scrolled}${next.lines.map((line) => `${line}\n`).join("")}${END_UPDATE}`,
-    );
+    // Overwritten line by line, not erased first: no flicker, and terminals that keep what is erased from
+    // their first row on (tmux) have nothing to keep.
+    const text = scrolled + next.lines.map((line) => `${line}\n`).join("");
+    const start = back > 0 ? `\x1b[${back}A\r` : "\r";
+    void queue.write(1, `${BEGIN_UPDATE}${start}${text.replaceAll("\n", "\x1b[K\n")}\x1b[J${END_UPDATE}`);
     drawn = next;
     scrolled = "";
   }
@@ -166,7 +167,8 @@ export function createLiveReporter({ tasks, queue, elideLines, useColor }: LiveO
   };
 }
 
+/** Below some size there is nothing to be drawn; such a terminal is taken for a little larger. */
 function terminalSize(): { columns: number; rows: number } {
-  const [columns, rows] = process.stdout.isTTY ? process.stdout.getWindowSize() : [80, 24];
-  return { columns: Math.max(columns || 80, 8), rows: Math.max(rows || 24, 3) };
+  const { columns, rows } = outputs.terminalSize() ?? { columns: 80, rows: 24 };
+  return { columns: Math.max(columns, 8), rows: Math.max(rows, 3) };
 }

@@ -5,7 +5,7 @@
 // labels aligned and coloured in turn, each stream where the script wrote it, statuses on standard error.
 import type { Reporter, TaskEvent } from "../event.ts";
 import type { Step, Task } from "../task.ts";
-import { isWorkflowCommand } from "./github.ts";
+import { isWorkflowCommand } from "./workflow-command.ts";
 import { LinePrefixer, OpenLine } from "./line-prefixer.ts";
 import type { OutputQueue } from "./output-queue.ts";
 import { describeExit, describeOutcome, formatDuration } from "./wording.ts";

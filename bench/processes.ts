@@ -1,0 +1,78 @@
+// Times whole processes side by side: the commands take turns, run after run, so that a machine which slows down
+// slows all of them. Medians are compared; each ratio is of runs that stood next to each other.
+import { copyFile, mkdtemp, realpath, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+export interface TimedCommand {
+  readonly name: string;
+  readonly argv: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  /** Standard input, from a file. */
+  readonly stdin?: string;
+}
+
+export interface Timing {
+  readonly name: string;
+  /** Median wall time in milliseconds. */
+  readonly median: number;
+  /** Peak memory of the largest run, in MB. */
+  readonly memory: number;
+  /** Median of the ratios to the first command, run by run. */
+  readonly ratio: number;
+}
+
+export function timeCommands(commands: readonly TimedCommand[], runs: number, cwd: string): Timing[] {
+  const times = commands.map((): number[] => []);
+  const memory = commands.map(() => 0);
+  const warmUps = 3;
+  for (let run = -warmUps; run < runs; run += 1) {
+    for (const [index, { argv, env, stdin }] of commands.entries()) {
+      const start = Bun.nanoseconds();
+      const { exitCode, resourceUsage } = Bun.spawnSync([...argv], {
+        cwd,
+        env: { ...process.env, ...env },
+        stdin: stdin === undefined ? "ignore" : Bun.file(stdin),
+        stdout: "ignore",
+        stderr: "ignore",
+      });
+      const elapsed = (Bun.nanoseconds() - start) / 1e6;
+      if (exitCode !== 0) throw new Error(`${argv.join(" ")} exited with ${exitCode}`);
+      if (run < 0) continue;
+      times[index]!.push(elapsed);
+      memory[index] = Math.max(memory[index]!, (resourceUsage?.maxRSS ?? 0) / 2 ** 20);
+    }
+  }
+  const first = times[0]!;
+  return commands.map(({ name }, index) => ({
+    name,
+    median: median(times[index]!),
+    memory: memory[index]!,
+    ratio: median(first.map((time, run) => time / times[index]![run]!)),
+  }));
+}
+
+export function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
+}
+
+/**
+ * A directory with fresh copies of the programs: how a file of a hundred megabytes lies in the page cache
+ * decides as much as what is measured, so all of them get there in the same way.
+ */
+export async function copyPrograms(programs: Readonly<Record<string, string>>) {
+  const directory = await realpath(await mkdtemp(join(tmpdir(), "rt-bench-")));
+  const paths: Record<string, string> = {};
+  for (const [name, path] of Object.entries(programs)) {
+    paths[name] = join(directory, name);
+    await copyFile(path, paths[name]);
+  }
+  return {
+    directory,
+    paths,
+    async [Symbol.asyncDispose]() {
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}

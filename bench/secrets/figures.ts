@@ -1,0 +1,84 @@
+// The credential store's figures on Linux, against Bun.secrets and secret-tool in the same private GNOME Keyring.
+//
+//   bun bench/secrets/figures.ts
+//
+// A fresh process that reads one secret is measured from its start to its end, the sides in turn. What no
+// client avoids is the start of its engine and the service's own work, which the last row shows.
+import { join } from "node:path";
+import { startKeyring } from "../../test/support/keyring.ts";
+import { createProject } from "../../test/support/project.ts";
+import { RT } from "../../test/support/rt.ts";
+import type { Row } from "../row.ts";
+import { median } from "./median.ts";
+
+const RUNS = 41;
+const PAIR = { service: "dev.rt.bench", name: "first" };
+const PROGRAMS = {
+  "rt.ts": `const { secrets } = require("rt"); if ((await secrets.get(${JSON.stringify(PAIR)})) !== "value") process.exit(1);`,
+  "bun.ts": `if ((await Bun.secrets.get(${JSON.stringify(PAIR)})) !== "value") process.exit(1);`,
+  "empty.ts": "export {};",
+};
+
+export async function measureSecrets(): Promise<Row[]> {
+  await using keyring = await startKeyring();
+  await using project = await createProject(PROGRAMS);
+  const attributes = ["service", PAIR.service, "account", PAIR.name];
+  const store = [
+    "secret-tool",
+    "store",
+    "--label=bench",
+    "xdg:schema",
+    "com.oven-sh.bun.Secret",
+    ...attributes,
+  ];
+  await keyring.run(store, "value");
+
+  const bun = process.execPath;
+  const commands = {
+    ours: [RT, project.join("rt.ts")],
+    peer: [bun, project.join("bun.ts")],
+    tool: ["secret-tool", "lookup", ...attributes],
+    empty: [RT, project.join("empty.ts")],
+    peerEmpty: [bun, project.join("empty.ts")],
+  };
+  const times = Object.fromEntries(Object.keys(commands).map((name) => [name, [] as number[]]));
+  for (let run = 0; run <= RUNS; run++) {
+    for (const [name, command] of Object.entries(commands)) {
+      const start = performance.now();
+      const { exitCode } = Bun.spawnSync(command, { env: keyring.env, stdout: "ignore", stderr: "inherit" });
+      if (exitCode !== 0) throw new Error(`${name} ended with ${exitCode}`);
+      if (run > 0) times[name]!.push(performance.now() - start);
+    }
+  }
+  const { ours, peer, tool, empty, peerEmpty } = Object.fromEntries(
+    Object.entries(times).map(([name, values]) => [name, median(values)]),
+  ) as Record<keyof typeof commands, number>;
+  const steady = JSON.parse(await keyring.run([RT, join(import.meta.dir, "steady.ts")])) as Record<
+    "sequential" | "parallel",
+    { ours: number; peer: number }
+  >;
+  return [
+    compare("a process that reads one secret, against Bun.secrets", ours, peer, 1),
+    compare("the same, against secret-tool and rt's own start", ours, tool + empty, 1),
+    compare("the read alone: less the start of each engine", ours - empty, peer - peerEmpty, 0.8),
+    compare(
+      "1000 reads one after the other, against Bun.secrets",
+      steady.sequential.ours,
+      steady.sequential.peer,
+      0.8,
+    ),
+    compare("200 reads at once, against Bun.secrets", steady.parallel.ours, steady.parallel.peer, 0.4),
+  ];
+}
+
+function compare(figure: string, ours: number, peer: number, most: number): Row {
+  const ratio = ours / peer;
+  const show = (milliseconds: number) => `${milliseconds.toFixed(2)} ms`;
+  return { figure, ours: show(ours), peer: show(peer), ratio, goal: `<= ${most}`, met: ratio <= most };
+}
+
+if (import.meta.main) {
+  for (const { figure, ours, peer, ratio, goal, met } of await measureSecrets()) {
+    console.log(`${figure}: ${ours} : ${peer} = ${ratio.toFixed(2)} (${goal}${met ? "" : ", not met"})`);
+  }
+}

@@ -1,0 +1,98 @@
+// How long it takes to start: a file, a script, piped code, and how much memory that takes.
+import { join } from "node:path";
+import { copyPrograms, type TimedCommand, timeCommands, type Timing } from "../processes.ts";
+import { BUN, findPeer } from "../peers.ts";
+import type { Row } from "../row.ts";
+
+const RUNS = 150;
+const RT = join(import.meta.dir, "..", "..", "dist", "rt");
+
+/** `goal` is the most that ours may take in the peer's time, or undefined where a row only informs. */
+function compare(
+  figure: string,
+  [ours, ...peers]: readonly Timing[],
+  goals: Record<string, number | undefined>,
+): Row[] {
+  return peers.map((peer) => {
+    const goal = goals[peer.name];
+    return {
+      figure: `${figure} : ${peer.name}`,
+      ours: `${ours!.median.toFixed(2)} ms`,
+      peer: `${peer.median.toFixed(2)} ms`,
+      ratio: peer.ratio,
+      goal: goal === undefined ? "" : `<= ${goal}`,
+      met: goal === undefined || peer.ratio <= goal,
+    };
+  });
+}
+
+export async function measure(): Promise<Row[]> {
+  const node = findPeer("node");
+  const deno = findPeer("deno");
+  await using programs = await copyPrograms({ rt: RT, bun: BUN });
+  const { directory, paths } = programs;
+  const rt = paths.rt!;
+  const bun = paths.bun!;
+  await Bun.write(join(directory, "hello.ts"), 'console.log("hello" as string);\n');
+  await Bun.write(join(directory, "empty.js"), "\n");
+  await Bun.write(join(directory, "package.json"), JSON.stringify({ scripts: { hello: "echo hello" } }));
+  // The floor: a compiled program with nothing in it, which is what the engine needs to start at all.
+  const floor = join(directory, "floor");
+  await Bun.build({ entrypoints: [join(directory, "empty.js")], compile: { outfile: `${floor}.draft` } });
+  await Bun.write(floor, Bun.file(`${floor}.draft`), { mode: 0o755 });
+
+  const command = (name: string, ...argv: string[]): TimedCommand => ({ name, argv });
+  const time = (commands: readonly (TimedCommand | undefined)[], runs = RUNS) =>
+    timeCommands(
+      commands.filter((each) => each !== undefined),
+      runs,
+      directory,
+    );
+
+  const files = time([
+    command("rt hello.ts", rt, "hello.ts"),
+    command("bun hello.ts", bun, "hello.ts"),
+    command("an empty compiled program (floor)", floor),
+    node ? command("node hello.ts", node, "hello.ts") : undefined,
+    deno ? command("deno run hello.ts", deno, "run", "hello.ts") : undefined,
+  ]);
+  const scripts = time([
+    command("rt run hello", rt, "run", "hello"),
+    command("bun run hello", bun, "run", "hello"),
+    command("an empty compiled program (floor)", floor),
+    node ? command("node --run hello", node, "--run", "hello") : undefined,
+    deno ? command("deno task hello", deno, "task", "hello") : undefined,
+  ]);
+  const npm = time(
+    [command("rt run hello", rt, "run", "hello"), command("npm run hello", "npm", "run", "hello")],
+    8,
+  );
+  const stdin = join(directory, "hello.ts");
+  const piped = timeCommands(
+    [
+      { name: "rt run -", argv: [rt, "run", "-"], stdin },
+      { name: "bun run -", argv: [bun, "run", "-"], stdin },
+    ],
+    RUNS,
+    directory,
+  );
+  const [ours, peer] = files;
+  return [
+    ...compare("start: rt hello.ts", files, { "bun hello.ts": 1 }),
+    ...compare("start: rt run hello", scripts, {
+      "bun run hello": 1.3,
+      "node --run hello": 1,
+      "deno task hello": 1,
+    }),
+    ...compare("start: rt run hello", npm, { "npm run hello": 1 }),
+    ...compare("start: cat hello.ts | rt run -", piped, {}),
+    {
+      figure: "start: peak memory of rt hello.ts : bun hello.ts",
+      ours: `${ours!.memory.toFixed(1)} MB`,
+      peer: `${peer!.memory.toFixed(1)} MB`,
+      ratio: ours!.memory / peer!.memory,
+      goal: "",
+      met: true,
+    },
+  ];
+}

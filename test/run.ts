@@ -1,0 +1,87 @@
+// `npm test`: builds dist/rt, checks format and types, runs every test, and closes with
+//
+//   N passed, N failed, N skipped
+//
+// alone on the last line. `npm test -- <patterns>` runs only matching test files. In CI a skipped test is a
+// failure: there, everything that a test needs must be there.
+import { join } from "node:path";
+import { compile, DIST } from "../build/compile.ts";
+import { hostTarget } from "../build/targets.ts";
+
+const ROOT = join(import.meta.dir, "..");
+const ENGINE = process.execPath;
+
+interface Count {
+  passed: number;
+  failed: number;
+  skipped: number;
+}
+
+/** Runs a command of the engine, shows what it prints, and gives it back. */
+async function run(args: readonly string[]): Promise<{ status: number; output: string }> {
+  const child = Bun.spawn([ENGINE, ...args], {
+    cwd: ROOT,
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "pipe",
+    env: { ...process.env, FORCE_COLOR: "0", NO_COLOR: "1" },
+  });
+  let output = "";
+  const show = async (stream: ReadableStream<Uint8Array>) => {
+    const decoder = new TextDecoder();
+    for await (const chunk of stream) {
+      const text = decoder.decode(chunk, { stream: true });
+      output += text;
+      process.stdout.write(text);
+    }
+  };
+  await Promise.all([show(child.stdout), show(child.stderr), child.exited]);
+  return { status: child.exitCode ?? 1, output };
+}
+
+async function checkTree(): Promise<Count> {
+  const checks = [
+    ["fmt", "--no-script", "--check"],
+    ["check", "--no-script"],
+  ];
+  const count: Count = { passed: 0, failed: 0, skipped: 0 };
+  for (const check of checks) {
+    const { status } = await run(check);
+    count[status === 0 ? "passed" : "failed"] += 1;
+  }
+  return count;
+}
+
+function readCount(output: string, word: string): number {
+  return Number(output.match(new RegExp(`^\\s*(\\d+) ${word}\\b`, "m"))?.[1] ?? 0);
+}
+
+async function runTests(patterns: readonly string[]): Promise<Count> {
+  const { status, output } = await run([
+    "test",
+    "--parallel",
+    "--only-failures",
+    "--timeout=60000",
+    ...patterns,
+  ]);
+  const count = {
+    passed: readCount(output, "pass"),
+    failed: readCount(output, "fail"),
+    skipped: readCount(output, "skip"),
+  };
+  // A file that does not load, or a worker that dies, is in the exit code alone.
+  if (status !== 0 && count.failed === 0) count.failed = 1;
+  return count;
+}
+
+const patterns = process.argv.slice(2);
+const target = hostTarget();
+await compile(target, join(DIST, target.file));
+const checks = patterns.length === 0 ? await checkTree() : { passed: 0, failed: 0, skipped: 0 };
+const tests = await runTests(patterns);
+const passed = checks.passed + tests.passed;
+const failed = checks.failed + tests.failed;
+const mayNotSkip = process.env.CI !== undefined && tests.skipped > 0;
+if (mayNotSkip) console.error(`error: ${tests.skipped} tests were skipped, which CI does not allow`);
+console.log(`${passed} passed, ${failed} failed, ${tests.skipped} skipped`);
+process.exitCode = failed > 0 || passed === 0 || mayNotSkip ? 1 : 0;

@@ -1,0 +1,57 @@
+import { describe, expect, test } from "bun:test";
+import type { DependencyGraph } from "../../src/workspace/dependencies.ts";
+import { collapse, orderPackages } from "../../src/tasks/graph.ts";
+
+const graphOf = (edges: number[][]): DependencyGraph => ({
+  size: edges.length,
+  edges: (node) => edges[node]!,
+});
+const all = (edges: number[][]) => edges.map((_, index) => index);
+
+describe("orderPackages()", () => {
+  test.each<[string, number[][], number[]]>([
+    ["without edges, in member order", [[], [], []], [0, 1, 2]],
+    ["a chain, backwards", [[1], [2], []], [2, 1, 0]],
+    ["a diamond", [[1, 2], [3], [3], []], [3, 1, 2, 0]],
+    ["the first that can start, first", [[3], [], [], []], [1, 2, 3, 0]],
+  ])("orders %s", (_, edges, order) => {
+    expect(orderPackages(graphOf(edges), all(edges))).toMatchObject({ order, cycles: [] });
+  });
+
+  test("reaches through packages that were not selected", () => {
+    expect(orderPackages(graphOf([[1], [2], []]), [0, 2]).order).toEqual([2, 1, 0]);
+  });
+
+  test("drops the edge that closes a cycle, and reports each once", () => {
+    const { order, cycles } = orderPackages(graphOf([[1], [2], [0, 3], [3]]), [0, 1, 2, 3]);
+    expect(order).toEqual([3, 2, 1, 0]);
+    expect(cycles).toEqual([[0, 1, 2], [3]]);
+  });
+
+  test("is not bounded by the stack", () => {
+    const size = 50_000;
+    const edges = Array.from({ length: size }, (_, index) => (index + 1 < size ? [index + 1] : []));
+    expect(orderPackages(graphOf(edges), [0, 1]).order.length).toBe(size);
+  });
+
+  test("puts everything after what it depends on, in any graph", () => {
+    let seed = 3;
+    const random = () => (seed = (seed * 48271) % 2147483647) / 2147483647;
+    for (let round = 0; round < 300; round++) {
+      const size = 2 + Math.floor(random() * 12);
+      const edges = Array.from({ length: size }, (_, self) =>
+        all(Array.from({ length: size }, () => [])).filter((target) => target !== self && random() < 0.2),
+      );
+      const { order, acyclic } = orderPackages(graphOf(edges), all(edges));
+      expect([...order].sort((a, b) => a - b)).toEqual(all(edges));
+      for (const [node, targets] of acyclic.entries())
+        for (const target of targets ?? []) expect(order.indexOf(target)).toBeLessThan(order.indexOf(node));
+    }
+  });
+});
+
+test("collapse() leads through packages without tasks", () => {
+  // 0 -> 1 -> {2, 3}, 3 -> 4; 1 and 3 have no task
+  const { order, acyclic } = orderPackages(graphOf([[1], [2, 3], [], [4], []]), [0, 2, 4]);
+  expect(collapse(acyclic, new Set([0, 2, 4]), order).get(0)).toEqual([2, 4]);
+});

@@ -1,0 +1,111 @@
+import { describe, expect, test } from "bun:test";
+import type { Outcome } from "../../src/tasks/event.ts";
+import { type FailurePolicy, Refused, startSchedule } from "../../src/tasks/schedule.ts";
+import type { Step, Task } from "../../src/tasks/task.ts";
+
+const step: Step = { scriptName: "t", command: "", isMain: true };
+const failed: Outcome = { kind: "failure", code: 1, step };
+const success: Outcome = { kind: "success" };
+
+/** A run whose tasks end when the test says so. */
+function createRun(waitsFor: number[][], limit: number, onFailure: FailurePolicy = "skip") {
+  const tasks = waitsFor.map((_, index): Task => ({
+    index,
+    packageName: "",
+    packageDirectory: "",
+    manifest: {},
+    scriptName: "t",
+    label: `t${index}`,
+    steps: [step],
+    args: [],
+  }));
+  const running = new Map<number, PromiseWithResolvers<Outcome>>();
+  const log: string[] = [];
+  const schedule = startSchedule({
+    tasks,
+    waitsFor,
+    limit,
+    onFailure,
+    run({ index }) {
+      log.push(`start ${index}`);
+      const ending = Promise.withResolvers<Outcome>();
+      running.set(index, ending);
+      return ending.promise;
+    },
+    settle: ({ index }, { kind }) => void log.push(`${kind} ${index}`),
+    stop: () => void log.push("stop"),
+  });
+  const end = async (index: number, outcome: Outcome = success) => {
+    running.get(index)!.resolve(outcome);
+    running.delete(index);
+    for (let turn = 0; turn < 5; turn++) await null;
+  };
+  const refuse = async (index: number) => {
+    running.get(index)!.reject(new Refused("no more"));
+    for (let turn = 0; turn < 5; turn++) await null;
+  };
+  return { log, end, refuse, running: () => [...running.keys()], schedule };
+}
+
+describe("startSchedule()", () => {
+  test("starts in order, never more than the limit", async () => {
+    const run = createRun([[], [], [], []], 2);
+    expect(run.running()).toEqual([0, 1]);
+    await run.end(1);
+    expect(run.running()).toEqual([0, 2]);
+    await run.end(0);
+    await run.end(2);
+    await run.end(3);
+    expect(await run.schedule.finished).toBeNull();
+  });
+
+  test("prefers what comes first in the plan when several could start", async () => {
+    const run = createRun([[], [0], [], []], 1);
+    await run.end(0);
+    expect(run.log).toEqual(["start 0", "start 1"]);
+  });
+
+  test("skips everything behind a failure, once, and runs the rest", async () => {
+    const run = createRun([[], [0], [0], [1, 2], []], 1);
+    await run.end(0, failed);
+    expect(run.log).toEqual(["start 0", "skipped 1", "skipped 2", "skipped 3", "start 4"]);
+    await run.end(4, { ...failed, code: 9 });
+    expect((await run.schedule.finished)?.task.index).toBe(0);
+  });
+
+  test("stops at a failure, and the code is that of the first", async () => {
+    const run = createRun([[], [], []], 2, "stop");
+    await run.end(1, failed);
+    expect(run.log).toEqual(["start 0", "start 1", "stop"]);
+    await run.end(0, { kind: "stopped", wasRunning: true });
+    expect(run.log.at(-1)).toBe("stopped 2");
+    expect((await run.schedule.finished)?.task.index).toBe(1);
+  });
+
+  test("goes on after a failure when told to", async () => {
+    const run = createRun([[], [0]], 2, "continue");
+    await run.end(0, failed);
+    expect(run.running()).toEqual([1]);
+    await run.end(1);
+    expect((await run.schedule.finished)?.task.index).toBe(0);
+  });
+
+  test("tries again with a lower limit when the system refuses a process", async () => {
+    const run = createRun([[], [], [], []], 4);
+    await run.refuse(3);
+    expect(run.log).toEqual(["start 0", "start 1", "start 2", "start 3"]);
+    await run.end(0);
+    expect(run.log.at(-1)).toBe("start 3");
+  });
+
+  test("fails when the system refuses the only process", async () => {
+    const run = createRun([[]], 1);
+    run.schedule.finished.catch(() => {});
+    await run.refuse(0);
+    expect(run.schedule.finished).rejects.toThrow("no more");
+  });
+
+  test("ends at once when there is nothing to do", async () => {
+    expect(await createRun([], 1).schedule.finished).toBeNull();
+  });
+});
