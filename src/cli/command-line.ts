@@ -64,6 +64,15 @@ async function showHelp(topic?: string): Promise<void> {
 async function runOwn(command: string, args: readonly string[]): Promise<Outcome> {
   if (command === "help") return await showHelp(args[0]);
   if (command === "types") return console.log((await import("./types.ts")).TYPES);
+  if (command === "completions") {
+    const { completionLines, completionScript } = await import("./completions.ts");
+    const [shell, separator, ...words] = args;
+    return console.log(
+      shell === "query"
+        ? completionLines(separator === "--" ? words : [], process.cwd())
+        : completionScript(shell).trimEnd(),
+    );
+  }
   const { runSecretsCommand } = await import("../secrets/command.ts");
   return await runSecretsCommand([...args]);
 }

@@ -20,6 +20,11 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   },
   help: { by: "rt", usage: "[command]", help: "Show this help, or a command's" },
   types: { by: "rt", help: "Print a .d.ts that declares `rt`" },
+  completions: {
+    by: "rt",
+    usage: "bash|zsh|fish|powershell",
+    help: "Print the completions of a shell, for its start-up file",
+  },
   secrets: {
     by: "rt",
     usage: "get|set|delete <service> <name>",

@@ -1,0 +1,170 @@
+// `rt completions <shell>`: a script for the shell, and what it asks for while the user types.
+//
+// The scripts are short and know nothing: they hand the words to `rt completions query -- <words>` and show its lines, each a
+// candidate, a tab and its description. A last line `:files` asks the shell to offer files as well. So a new option, a
+// new script of package.json and a new package are known at once.
+import { openWorkspace } from "../workspace/members.ts";
+import { findPackageJson, scriptNames, scriptOf } from "../workspace/package-json.ts";
+import { COMMANDS } from "./commands.ts";
+import { type Option, OPTIONS } from "./options.ts";
+import { UsageError } from "./parse.ts";
+
+export interface Candidate {
+  readonly value: string;
+  readonly description: string;
+}
+
+export interface Completion {
+  readonly candidates: readonly Candidate[];
+  readonly files: boolean;
+}
+
+const SCRIPTS: Readonly<Record<string, string>> = {
+  bash: `_rt() {
+  local line value
+  COMPREPLY=()
+  while IFS= read -r line; do
+    if [ "$line" = ":files" ]; then compopt -o default 2>/dev/null; continue; fi
+    value=\${line%%$'\\t'*}
+    COMPREPLY+=("$(printf '%q' "$value")")
+  done < <(rt completions query -- "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
+  if declare -F __ltrim_colon_completions >/dev/null; then __ltrim_colon_completions "\${COMP_WORDS[COMP_CWORD]}"; fi
+}
+complete -F _rt rt
+`,
+  zsh: `#compdef rt
+_rt() {
+  local line
+  local -a candidates
+  local files
+  while IFS= read -r line; do
+    if [[ "$line" == ":files" ]]; then files=1; continue; fi
+    candidates+=("\${\${line%%$'\\t'*}//:/\\\\:}:\${line#*$'\\t'}")
+  done < <(rt completions query -- "\${(@)words[2,CURRENT]}" 2>/dev/null)
+  _describe 'rt' candidates
+  if [[ -n "$files" ]]; then _files; fi
+}
+compdef _rt rt
+`,
+  fish: `function __rt_complete
+  set -l words (commandline -opc) (commandline -ct)
+  for line in (rt completions query -- $words[2..-1] 2>/dev/null)
+    if test "$line" = ":files"
+      __fish_complete_path (commandline -ct)
+    else
+      echo $line
+    end
+  end
+end
+complete -c rt -f -a '(__rt_complete)'
+`,
+  powershell: `Register-ArgumentCompleter -Native -CommandName rt -ScriptBlock {
+  param($word, $ast, $position)
+  $words = @($ast.CommandElements | Select-Object -Skip 1 | ForEach-Object { "$_" })
+  if ($word -eq '') { $words += '' }
+  rt completions query -- @words 2>$null | Where-Object { $_ -ne ':files' } | ForEach-Object {
+    $value, $description = $_ -split "\`t", 2
+    [System.Management.Automation.CompletionResult]::new($value, $value, 'ParameterValue', $(if ($description) { $description } else { $value }))
+  }
+}
+`,
+};
+
+export function completionScript(shell: string | undefined): string {
+  const script = shell === undefined ? undefined : SCRIPTS[shell];
+  if (script) return script;
+  const shells = Object.keys(SCRIPTS);
+  if (shell === undefined)
+    throw new UsageError("Completions need the name of a shell", `one of: ${shells.join(", ")}`);
+  throw new UsageError(`No completions for "${shell}"`, `there are some for: ${shells.join(", ")}`, {
+    word: shell,
+    known: shells,
+  });
+}
+
+/** The lines for the shell's script. The last word is the one being typed. */
+export function completionLines(words: readonly string[], cwd: string): string {
+  const { candidates, files } = complete(words, cwd);
+  const lines = candidates.map(
+    ({ value, description }) => `${value}\t${description.replaceAll(/\s+/g, " ")}`,
+  );
+  return [...lines, ...(files ? [":files"] : [])].join("\n");
+}
+
+function complete(words: readonly string[], cwd: string): Completion {
+  const typed = words.at(-1) ?? "";
+  const before = words.slice(0, -1);
+  const startsWithTyped = ({ value }: Candidate) => value.startsWith(typed);
+  const owner = optionAwaitingValue(before);
+  if (owner) return { candidates: valuesOf(owner, cwd).filter(startsWithTyped), files: wantsFile(owner) };
+  const equals = typed.indexOf("=");
+  if (typed.startsWith("--") && equals > 0) return completeInline(typed.slice(0, equals), typed, cwd);
+  const target = before.filter(
+    (word, index) => !word.startsWith("-") && !optionAwaitingValue(before.slice(0, index)),
+  );
+  const takesScripts = target.length === 0 || (target.length === 1 && target[0] === "run");
+  if (typed.startsWith("-"))
+    return {
+      candidates: takesScripts ? OPTIONS.map(describe).filter(startsWithTyped) : [],
+      files: !takesScripts,
+    };
+  if (!takesScripts) return { candidates: [], files: true };
+  const commands =
+    target.length === 0
+      ? Object.entries(COMMANDS).map(([value, { help }]) => ({ value, description: help }))
+      : [];
+  return { candidates: [...scriptsOf(cwd), ...commands].filter(startsWithTyped), files: true };
+}
+
+function optionAwaitingValue(words: readonly string[]): Option | undefined {
+  const last = words.at(-1);
+  return OPTIONS.find(
+    ({ name, short, value }) =>
+      value && value.kind !== "optional" && (last === `--${name}` || (short && last === `-${short}`)),
+  );
+}
+
+function completeInline(flag: string, typed: string, cwd: string): Completion {
+  const option = OPTIONS.find(({ name }) => `--${name}` === flag);
+  if (!option) return { candidates: [], files: false };
+  const candidates = valuesOf(option, cwd).map((each) => ({ ...each, value: `${flag}=${each.value}` }));
+  return { candidates: candidates.filter(({ value }) => value.startsWith(typed)), files: false };
+}
+
+function describe({ name, help }: Option): Candidate {
+  return { value: `--${name}`, description: help };
+}
+
+function valuesOf({ name, value }: Option, cwd: string): Candidate[] {
+  if (name === "filter") return packagesOf(cwd);
+  return (value?.choices ?? []).map((choice) => ({ value: choice, description: "" }));
+}
+
+const FILE_HINTS = ["file", "directory", "module"];
+
+function wantsFile({ value }: Option): boolean {
+  return FILE_HINTS.includes(value?.hint ?? "");
+}
+
+/** A package.json that cannot be read is no reason to break a prompt. */
+function scriptsOf(cwd: string): Candidate[] {
+  try {
+    const located = findPackageJson(cwd);
+    if (!located) return [];
+    return scriptNames(located.manifest).map((name) => ({
+      value: name,
+      description: scriptOf(located.manifest, name) ?? "",
+    }));
+  } catch {
+    return [];
+  }
+}
+
+function packagesOf(cwd: string): Candidate[] {
+  try {
+    const named = openWorkspace(cwd).members.filter(({ name }) => name !== "");
+    return named.map(({ name, path }) => ({ value: name, description: path }));
+  } catch {
+    return [];
+  }
+}
