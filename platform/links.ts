@@ -20,7 +20,7 @@ export function makeLinks(program: string, names: readonly string[]): string[] {
   });
 }
 
-function checkPrivate(path: string, user: number): void {
+export function checkPrivate(path: string, user: number): void {
   if (process.platform === "win32") return;
   const { uid, mode } = lstatSync(path);
   if (uid !== user || (mode & 0o022) !== 0)

@@ -8,21 +8,21 @@ import { openLibc } from "./libc.ts";
 const IS_LINUX = process.platform === "linux";
 const F_SETFD = 2;
 const F_SETFL = 4;
-const F_SETPIPE_SZ = 1031; // Linux
 const FD_CLOEXEC = 1;
 const O_NONBLOCK = IS_LINUX ? 0o4000 : 4;
-/** What a script writes in its first milliseconds should fit. */
-const PIPE_SIZE = 1 << 18;
+const O_CLOEXEC = 0o2000000; // Linux
 
 const { i32, i64_fast, u64, ptr: pointer } = FFIType;
 
-const { functions } = openLibc({
+const symbols = {
   close: { args: [i32], returns: i32 },
   fcntl: { args: [i32, i32, i32, i32, i32, i32, i32, i32, i32], returns: i32 },
-  pipe: { args: [pointer], returns: i32 },
   read: { args: [i32, pointer, u64], returns: i64_fast },
   write: { args: [i32, pointer, u64], returns: i64_fast },
-});
+} as const;
+
+const { functions } = openLibc(symbols);
+const openPair = IS_LINUX ? openPairAtOnce() : openPairInSteps();
 
 export interface Pipe {
   readonly reader: number;
@@ -37,15 +37,24 @@ const pairPointer = ptr(pair);
  * Throws an error with `code` EMFILE.
  */
 export function openPipe({ isPolled }: { isPolled: boolean }): Pipe {
-  if (functions.pipe(pairPointer) !== 0) {
-    throw Object.assign(new Error("Too many open files"), { code: "EMFILE" });
-  }
+  if (openPair() !== 0) throw Object.assign(new Error("Too many open files"), { code: "EMFILE" });
   const [reader = -1, writer = -1] = pair;
-  setFlag(reader, F_SETFD, FD_CLOEXEC);
-  setFlag(writer, F_SETFD, FD_CLOEXEC);
   if (isPolled) setFlag(reader, F_SETFL, O_NONBLOCK);
-  if (isPolled && IS_LINUX) setFlag(reader, F_SETPIPE_SZ, PIPE_SIZE); // refused when the user has many: no harm
   return { reader, writer };
+}
+
+function openPairAtOnce(): () => number {
+  const { pipe2 } = openLibc({ pipe2: { args: [pointer, i32], returns: i32 } }).functions;
+  return () => pipe2(pairPointer, O_CLOEXEC);
+}
+
+function openPairInSteps(): () => number {
+  const { pipe } = openLibc({ pipe: { args: [pointer], returns: i32 } }).functions;
+  return () => {
+    const status = pipe(pairPointer);
+    for (const descriptor of pair) if (status === 0) setFlag(descriptor, F_SETFD, FD_CLOEXEC);
+    return status;
+  };
 }
 
 function setFlag(descriptor: number, command: number, value: number): void {

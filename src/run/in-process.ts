@@ -14,9 +14,8 @@ export async function startInProcess(plan: InProcessPlan): Promise<void> {
   process.execArgv = [];
   (Bun as { main: string }).main = file;
   for (const preload of preloads) await import(Bun.resolveSync(preload, process.cwd()));
-  const exports = await load(plan);
-  const description = await exports.default;
-  if (describesServer(description)) serve(description);
+  const { default: description } = await load(plan);
+  if (describesServer(description)) void Promise.resolve().then(Bun.serve.bind(Bun, description)).then(announce);
 }
 
 /** The script that workers need; read when the first one is started. */
@@ -38,21 +37,16 @@ async function load({ file, engineArgs }: InProcessPlan): Promise<{ default?: un
   }
 }
 
-interface ServerDescription {
-  fetch?: unknown;
-  app?: unknown;
-  stop?: unknown;
-}
+type ServerDescription = Parameters<Rt["serve"]>[0];
 
 /** The engine's own rule for a default export that is to be served. */
 function describesServer(value: unknown): value is ServerDescription {
-  if (value === null || (typeof value !== "object" && typeof value !== "function")) return false;
-  const { fetch, app, stop } = value as ServerDescription;
-  return (typeof fetch === "function" || Boolean(app)) && stop === undefined;
+  if (!value || value === globalThis) return false;
+  const { fetch, app, stop } = value as { fetch?: unknown; app?: unknown; stop?: unknown };
+  return (typeof fetch === "function" || (app !== undefined && app !== null)) && typeof stop !== "function";
 }
 
-function serve(description: ServerDescription): void {
-  const server = Bun.serve(description as Parameters<Rt["serve"]>[0]);
+function announce(server: ReturnType<Rt["serve"]>): void {
   const kind = server.development ? "development " : "";
   console.debug(`Started ${kind}server: ${server.protocol}://${server.hostname}:${server.port}`);
 }

@@ -62,7 +62,8 @@ export function planRun(invocation: Invocation, target: Target, facts: Facts = {
     case "none":
       return {
         mode: "engine",
-        argv: [...engineOptions(invocation), ...args],
+        // Without the `--` the engine would read an argument that looks like an option as one.
+        argv: [...engineOptions(invocation), ...(args[0]?.startsWith("-") ? ["--"] : []), ...args],
         reason: "code given as an argument",
       };
     case "script":
@@ -102,10 +103,15 @@ function preloadsOf({ options }: Invocation): string[] {
 
 /** How the engine spells what was given; always in one word, so that no value is taken for a flag. */
 export function engineOptions({ options }: Invocation): string[] {
-  return options.filter(({ option }) => option.by !== "runner").map(spell);
+  return options.filter(({ option }) => option.by !== "runner").flatMap(spell);
 }
 
-function spell({ option, value }: Given): string {
+/** Code is the exception: only in this form do the engine's subcommands not claim the first argument behind it. */
+const CODE: Readonly<Record<string, string>> = { eval: "-e", print: "-p" };
+
+function spell({ option, value }: Given): string | string[] {
+  const code = CODE[option.name];
+  if (code !== undefined) return [code, value || " "]; // to the engine, no code at all is a call for help
   const flag = option.forward ?? `--${option.aliasOf ?? option.name}`;
   return value === undefined ? flag : `${flag}=${value}`;
 }

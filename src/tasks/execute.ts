@@ -14,6 +14,8 @@ import type { Command, Step, Task, TaskRequest } from "./task.ts";
 const DEFAULT_GRACE = 5000; // ms
 const LOOK_AGAIN_AFTER = 10; // ms
 const LACK_OF_RESOURCES = new Set(["EMFILE", "ENFILE", "EAGAIN", "ENOMEM"]);
+/** What shells say of a program that is not there, or is none. */
+const START_FAILURES: Readonly<Record<string, number>> = { ENOENT: 127, EACCES: 126, ENOEXEC: 126 };
 const FORWARDED = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 export interface ExecutorOptions {
@@ -69,20 +71,19 @@ export class Executor {
     if (this.#isStopping) return { kind: "stopped", wasRunning: true };
     const { emit, request } = this.#options;
     const begin = this.now();
-    const command = request.commandFor({
-      packageDirectory: task.packageDirectory,
-      manifest: task.manifest,
-      scriptName: step.scriptName,
-      args: step.isMain ? task.args : [],
-    });
     let exit: ChildExit;
     try {
+      const command = request.commandFor({
+        packageDirectory: task.packageDirectory,
+        manifest: task.manifest,
+        scriptName: step.scriptName,
+        args: step.isMain ? task.args : [],
+      });
       exit = await this.#start(task, step, command, begin);
     } catch (error) {
       const { code = "", message } = error as { code?: string; message: string };
       if (LACK_OF_RESOURCES.has(code) && step === task.steps[0]) throw new Refused(message);
-      const status = code === "ENOENT" ? 127 : 126;
-      return { kind: "unstartable", code: status, step, reason: message };
+      return { kind: "unstartable", code: START_FAILURES[code] ?? 1, step, reason: message };
     }
     const at = this.now();
     await emit({ type: "step-end", task, step, exit, at, duration: at - begin });

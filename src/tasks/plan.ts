@@ -7,7 +7,7 @@
 // `--workspaces` without `--filter` asks for it in all.
 import { allMembers, type Selection, selectMembers } from "../workspace/filter.ts";
 import { affectedMembers } from "../workspace/affected.ts";
-import { linkMembers } from "../workspace/dependencies.ts";
+import { type DependencyGraph, linkMembers } from "../workspace/dependencies.ts";
 import { type Member, openWorkspace, type Workspace } from "../workspace/members.ts";
 import { nearest } from "../workspace/nearest.ts";
 import {
@@ -60,7 +60,16 @@ function planPackage(request: TaskRequest): Plan {
   return { tasks, waitsFor: tasks.map(() => []), cycles: [], notices: [], isIncomplete: false };
 }
 
-async function planWorkspace(request: TaskRequest): Promise<Plan> {
+export interface SelectedPackages {
+  readonly workspace: Workspace;
+  readonly graph: DependencyGraph;
+  /** Positions in the workspace's members, ascending. */
+  readonly selected: readonly number[];
+  readonly notices: string[];
+}
+
+/** The packages that a request means. Throws WorkspaceError, PackageJsonError. */
+export async function selectPackages(request: TaskRequest): Promise<SelectedPackages> {
   const workspace = openWorkspace(request.cwd);
   const notices = describeBroken(workspace, request);
   const graph = linkMembers(workspace.members);
@@ -75,6 +84,11 @@ async function planWorkspace(request: TaskRequest): Promise<Plan> {
     const affected = await affectedMembers(workspace, graph, request.affected);
     selected = selected.filter((index) => affected.has(index));
   }
+  return { workspace, graph, selected, notices };
+}
+
+async function planWorkspace(request: TaskRequest): Promise<Plan> {
+  const { workspace, graph, selected, notices } = await selectPackages(request);
   const { order, acyclic, cycles } = orderPackages(graph, selected);
   const isSelected = new Set(selected);
   const tasks: Task[] = [];

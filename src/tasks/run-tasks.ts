@@ -16,15 +16,21 @@ import type { RunStatus, TaskRequest } from "./task.ts";
 export type { Command, CommandRequest, RunStatus, Task, TaskRequest } from "./task.ts";
 
 export async function runTasks(request: TaskRequest): Promise<RunStatus> {
-  const plan = await planTasks(request);
   const queue = new OutputQueue();
+  if (request.scripts.length === 0) {
+    const { listScripts } = await import("./list.ts");
+    queue.write(1, await listScripts(request, host.isTerminal(1)));
+    await queue.flush();
+    return 0;
+  }
+  const plan = await planTasks(request);
   if (request.dryRun) {
     const { renderPlan } = await import("./report/dry-run.ts");
     queue.write(1, renderPlan(plan, request, request.dryRun));
     await queue.flush();
     return plan.isIncomplete ? 1 : 0;
   }
-  const notices = describeNotices(plan);
+  const notices = describeNotices(plan, request);
   const [alone] = plan.tasks;
   if (alone && plan.tasks.length === 1 && request.runAlone && notices.length === 0 && ownsTerminal(request)) {
     return request.runAlone(alone);
@@ -33,7 +39,8 @@ export async function runTasks(request: TaskRequest): Promise<RunStatus> {
   return status === 0 && plan.isIncomplete ? 1 : status;
 }
 
-function describeNotices({ cycles, notices }: Plan): string[] {
+function describeNotices({ tasks, cycles, notices }: Plan, { affected, silent }: TaskRequest): string[] {
+  if (tasks.length === 0 && affected !== undefined && !silent) return [...notices, "No package is affected"];
   const loops = cycles.map(
     (cycle) => `These packages depend on each other in a circle: ${[...cycle, cycle[0]].join(" -> ")}`,
   );
@@ -88,6 +95,9 @@ async function execute(
   let failure: Failure | null;
   try {
     failure = await schedule.finished;
+  } catch (error) {
+    executor.stop("SIGTERM"); // nothing is left running, whatever went wrong
+    throw error;
   } finally {
     await executor.finish();
     for (const reporter of reporters) await reporter.finish();

@@ -30,7 +30,7 @@ export interface CommandRequest {
 }
 
 export interface TaskRequest {
-  /** Script names or globs (`build:*`), at least one. */
+  /** Script names or globs (`build:*`); none to list what there is. */
   readonly scripts: readonly string[];
   readonly args: readonly string[];
   readonly cwd: string;

@@ -5,7 +5,10 @@ import { createProject } from "../support/project.ts";
 import { cleanEnvironment, expectRt, RT, runRt } from "../support/rt.ts";
 
 const FILES = {
-  "package.json": { workspaces: ["packages/*"], scripts: { dev: "serve", "dev:watch": "serve --watch", build: "make" } },
+  "package.json": {
+    workspaces: ["packages/*"],
+    scripts: { dev: "serve", "dev:watch": "serve --watch", build: "make" },
+  },
   "packages/app/package.json": { name: "@shop/app" },
   "packages/api/package.json": { name: "@shop/api" },
   "device.ts": "",
@@ -13,10 +16,19 @@ const FILES = {
 
 async function complete(...words: string[]) {
   await using project = await createProject(FILES);
-  const { stdout, stderr, status } = await runRt({ args: ["completions", "query", "--", ...words], cwd: project.path });
+  const { stdout, stderr, status } = await runRt({
+    args: ["completions", "query", "--", ...words],
+    cwd: project.path,
+  });
   expect({ stderr, status }).toEqual({ stderr: "", status: 0 });
-  const lines = stdout.trimEnd().split("\n").filter((line) => line !== "");
-  return { values: lines.filter((line) => line !== ":files").map((line) => line.split("\t")[0]), files: lines.includes(":files") };
+  const lines = stdout
+    .trimEnd()
+    .split("\n")
+    .filter((line) => line !== "");
+  return {
+    values: lines.filter((line) => line !== ":files").map((line) => line.split("\t")[0]),
+    files: lines.includes(":files"),
+  };
 }
 
 test("completions offer scripts and files after `run`", async () => {
@@ -30,7 +42,10 @@ test("completions offer scripts and commands in the first place", async () => {
 
 test("completions offer the packages of the workspace for --filter", async () => {
   expect((await complete("run", "--filter", "")).values).toEqual(["@shop/api", "@shop/app"]);
-  expect((await complete("run", "--filter=@shop/ap")).values).toEqual(["--filter=@shop/api", "--filter=@shop/app"]);
+  expect((await complete("run", "--filter=@shop/ap")).values).toEqual([
+    "--filter=@shop/api",
+    "--filter=@shop/app",
+  ]);
 });
 
 test("completions offer the values of an option that has a list", async () => {
@@ -66,7 +81,12 @@ for (const [shell, script] of Object.entries(SHELLS)) {
     await symlink(RT, project.join("rt"));
     const environment = cleanEnvironment({ TERM: "xterm", HOME: project.path });
     environment.PATH = `${project.path}:${environment.PATH}`;
-    const child = Bun.spawn([shell, "-c", script], { cwd: project.path, env: environment, stdout: "pipe", stderr: "ignore" });
+    const child = Bun.spawn([shell, "-c", script], {
+      cwd: project.path,
+      env: environment,
+      stdout: "pipe",
+      stderr: "ignore",
+    });
     const output = await new Response(child.stdout).text();
     expect(output).toContain("dev:watch");
   });

@@ -78,6 +78,7 @@ export async function startKeyring({
     },
   );
   const address = await readLine(busProcess.stdout);
+  const log = join(directory, "service.log");
   const env = { ...base, DBUS_SESSION_BUS_ADDRESS: address };
   let client: MessageBus | undefined;
   let serviceProcess: Bun.Subprocess | undefined;
@@ -132,11 +133,17 @@ export async function startKeyring({
         cwd: home,
         stdin: stdin === undefined ? "ignore" : new TextEncoder().encode(stdin),
         stdout: "ignore",
-        stderr: "ignore",
+        stderr: Bun.file(log),
       });
-      const ended = serviceProcess.exited.then((code) =>
-        Promise.reject(new Error(`${command[0]} ended with ${code}`)),
-      );
+      const started = serviceProcess;
+      const ended = started.exited.then(async () => {
+        if (started.killed) return;
+        // Whatever fails next, this is why.
+        const how = started.signalCode ?? `exit code ${started.exitCode}`;
+        const words = await readFile(log, "utf8").catch(() => "");
+        console.error(`${command[0]} ended by itself (${how}): ${words.trim().slice(-2000)}`);
+        throw new Error(`${command[0]} ended by itself`);
+      });
       ended.catch(() => {});
       await Promise.race([owned, ended]);
     },

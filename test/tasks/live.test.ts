@@ -128,6 +128,7 @@ describe("the live view", () => {
         () =>
           count((line) => line.startsWith("│ 30 日") && Bun.stringWidth(line) >= columns - 2) === 1 &&
           count((line) => line.startsWith("a t $")) === 1 &&
+          count((line) => /^│ \d+ 日/.test(line)) === 10 &&
           count((line) => line.includes("Running")) === 2,
       );
     }

@@ -122,10 +122,17 @@ test("a script's Ctrl-C handler hears one SIGINT, below another rt as well", asy
     env: mark.env,
   });
   try {
-    await waitUntil(() => mark.find().filter(({ command }) => /sleep 100[67]$/.test(command) && !command.includes("trap")).length === 2);
+    await waitUntil(
+      () =>
+        mark.find().filter(({ command }) => /sleep 100[67]$/.test(command) && !command.includes("trap"))
+          .length === 2,
+    );
     child.kill("SIGINT");
     await waitUntil(() => !mark.find().some(({ command }) => /sleep 1007$/.test(command)));
     await waitUntil(() => mark.find().some(({ command }) => command === "sleep 1006")); // the loop's next one
+    // Signals arrive in order: when the run has ended of this one, a second SIGINT would have been heard too.
+    child.kill("SIGTERM");
+    await child.exited;
     expect(await Bun.file(project.join("log")).text()).toBe("heard\n");
   } finally {
     for (const { pid } of mark.find()) process.kill(pid, "SIGKILL");

@@ -204,6 +204,22 @@ describe("rt run --filter", () => {
   });
 });
 
+test("rt run --filter without a script lists what the packages offer", () =>
+  expectRt({
+    files: workspace({ a: { scripts: { t: "echo a", u: "echo u" } }, b: {} }),
+    args: ["run", "--workspaces"],
+    stdout:
+      "a scripts (2 found):\n  $ rt run --filter a t\n    echo a\n  $ rt run --filter a u\n    echo u\n\nb scripts (0 found):\n",
+  }));
+
+test("a script that calls itself through the workspace is stopped and named", async () => {
+  const { RT } = await import("../support/rt.ts");
+  await using project = await createProject(workspace({ a: scripts(`${RT} run --filter a t`) }));
+  const { stdout, status } = await runRt({ args: ["run", "--filter", "a", "t"], cwd: project.path });
+  expect(stdout).toContain('The script "t" calls itself without end: t -> t');
+  expect(status).toBe(1);
+});
+
 describe("rt run --parallel and --sequential", () => {
   const files: Files = {
     "package.json": {

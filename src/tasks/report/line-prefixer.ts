@@ -115,6 +115,7 @@ export class LinePrefixer {
   }
 
   #writePrefixed(bytes: Uint8Array): number {
+    if (bytes.indexOf(NEWLINE) < 0) return this.#writePiece(bytes);
     if (this.#areLinesShort) return this.#writeByBytes(bytes);
     const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("latin1");
     let prefixed = text.replaceAll("\n", this.#separator);
@@ -126,6 +127,15 @@ export class LinePrefixer {
     if (lead > 0) buffer.set(this.#prefix, offset);
     buffer.write(prefixed, offset + lead, "latin1");
     return lead + prefixed.length;
+  }
+
+  /** Part of a line: nothing to look for, and no string to be made of what may be very long. */
+  #writePiece(bytes: Uint8Array): number {
+    const lead = this.#isOpen ? 0 : this.#prefix.length;
+    const { buffer, offset } = this.#options.queue.reserve(lead + bytes.length);
+    if (lead > 0) buffer.set(this.#prefix, offset);
+    buffer.set(bytes, offset + lead);
+    return lead + bytes.length;
   }
 
   #writeByBytes(bytes: Uint8Array): number {

@@ -1,0 +1,215 @@
+// THE table of keys of rtfig.toml. Reading, checking, rtfig.toml.example and the options that a key stands for all
+// come from it.
+//
+// A key acts in one of two ways. One with `as` is written on the command line for the user, in front of what
+// the user wrote there, so that flags win over the file. Every other one is the engine's own and reaches it in
+// the file itself. A name that ends in `*` stands for any name at that place.
+
+export type Kind = "boolean" | "string" | "integer" | "number" | "strings";
+
+/** What a value becomes on the command line: an option's name, and its value unless it is a switch. */
+export type Words = readonly [option: string, value?: string];
+
+export interface Key {
+  /** From the top of the file: "install.cache.dir". */
+  readonly name: string;
+  readonly kinds: readonly Kind[];
+  /** The only strings allowed. */
+  readonly choices?: readonly string[];
+  readonly help: string;
+  /** TOML, for rtfig.toml.example. */
+  readonly example: string;
+  /** The option of the same meaning; for a choice, what each one becomes. */
+  readonly as?: string | Readonly<Record<string, Words | null>>;
+  /** Holds a credential, unless its value is the name of a variable: "$NAME". */
+  readonly secret?: boolean;
+}
+
+type Row = Omit<Key, "name" | "kinds" | "example">;
+
+function key(name: string, kind: Kind | readonly Kind[], example: string, row: Row): Key {
+  return { name, kinds: typeof kind === "string" ? [kind] : kind, example, ...row };
+}
+
+function within(section: string, keys: readonly Key[]): Key[] {
+  return keys.map((each) => ({ ...each, name: `${section}.${each.name}` }));
+}
+
+const RUNNING: readonly Key[] = [
+  key("preload", ["string", "strings"], '["./preload.ts"]', {
+    as: "preload",
+    help: "Modules to import before a file runs; relative to the working directory",
+  }),
+  key("smol", "boolean", "true", { as: "smol", help: "Use less memory, collect garbage more often" }),
+  key("env", "boolean", "false", {
+    as: { false: ["no-env-file"], true: null },
+    help: "Whether .env files are loaded",
+  }),
+  key("jsx", "string", '"react-jsx"', {
+    choices: ["react", "react-jsx"],
+    as: { react: ["jsx-runtime", "classic"], "react-jsx": ["jsx-runtime", "automatic"] },
+    help: 'The JSX runtime: "react" is the classic one, "react-jsx" the automatic one',
+  }),
+  key("jsxFactory", "string", '"h"', { as: "jsx-factory", help: "Function for elements, classic runtime" }),
+  key("jsxFragment", "string", '"Fragment"', {
+    as: "jsx-fragment",
+    help: "Function for fragments, classic runtime",
+  }),
+  key("jsxImportSource", "string", '"react"', {
+    as: "jsx-import-source",
+    help: "Module of the jsx and jsxs factories",
+  }),
+  key("logLevel", "string", '"warn"', {
+    choices: ["debug", "info", "warn", "error"],
+    help: "What the transpiler and resolver report",
+  }),
+  key("telemetry", "boolean", "false", { help: "Whether the engine may send anonymous crash reports" }),
+  key("define.*", "string", '"\'production\'"', {
+    as: "define",
+    help: "Substitute a name while parsing; the value is JSON or a single-quoted string",
+  }),
+  key("loader.*", "string", '"text"', { as: "loader", help: "How files of an extension are loaded" }),
+  key("macros", "boolean", "false", {
+    as: { false: ["no-macros"], true: null },
+    help: "Whether macros are executed",
+  }),
+  key("console.depth", "integer", "4", {
+    as: "console-depth",
+    help: "Default depth for console.log object inspection",
+  }),
+  key("debug.editor", "string", '"code"', { help: "Editor that error pages and openInEditor() open" }),
+  key("serve.port", "integer", "3000", { as: "port", help: "Default port of the HTTP server" }),
+  key("serve.static.plugins", ["string", "strings"], '["./plugin.ts"]', {
+    help: "Bundler plugins for pages that are served",
+  }),
+  key("serve.static.env", ["string", "boolean"], '"PUBLIC_*"', {
+    help: 'Variables inlined into served code: "inline", "disable" or a prefix with *',
+  }),
+  key("serve.static.publicPath", "string", '"/assets/"', { help: "Prefix of the paths in served pages" }),
+  key("serve.static.hmr", "boolean", "false", { help: "Whether served pages reload their modules" }),
+  key("serve.static.minify", "boolean", "true", { help: "Minify served code" }),
+  key("serve.static.define.*", "string", '"\'1.0\'"', { help: "Like [define], in served code" }),
+];
+
+const SCRIPTS: readonly Key[] = within("run", [
+  key("shell", "string", '"rt"', {
+    choices: ["rt", "system"],
+    as: "shell",
+    help: "The shell for package.json scripts",
+  }),
+  key("silent", "boolean", "true", { as: "silent", help: "Do not print the script command" }),
+  key("rt", "boolean", "true", { as: "rt", help: "Make `node` mean rt for scripts and what they start" }),
+  key("if-present", "boolean", "true", {
+    as: "if-present",
+    help: "Exit without an error if the entry point does not exist",
+  }),
+  key("elide-lines", "integer", "10", {
+    as: "elide-lines",
+    help: "Lines of script output shown with --filter; 0 shows all",
+  }),
+  key("concurrency", "integer", "4", { as: "concurrency", help: "How many scripts run at a time" }),
+  key("no-exit-on-error", "boolean", "true", {
+    as: "no-exit-on-error",
+    help: "With several scripts, keep running the others when one fails",
+  }),
+]);
+
+const TESTS: readonly Key[] = within("test", [
+  key("root", "string", '"./test"', { help: "Where tests are looked for" }),
+  key("preload", ["string", "strings"], '["./setup.ts"]', { help: "Modules to import before each test file" }),
+  key("smol", "boolean", "true", { help: "Like smol, for tests" }),
+  key("pathIgnorePatterns", ["string", "strings"], '["vendor/**"]', { help: "Files that are not tests" }),
+  key("coverage", "boolean", "true", { help: "Report coverage" }),
+  key("coverageThreshold", "number", "0.9", { help: "Fail below this coverage" }),
+  key("coverageThreshold.lines", "number", "0.8", { help: "Fail below this coverage of lines" }),
+  key("coverageThreshold.functions", "number", "0.8", { help: "Fail below this coverage of functions" }),
+  key("coverageThreshold.statements", "number", "0.8", { help: "Accepted; the engine does not enforce it" }),
+  key("coverageSkipTestFiles", "boolean", "true", { help: "Leave test files out of the coverage" }),
+  key("coverageIgnoreSourcemaps", "boolean", "true", { help: "Coverage of what runs, not of the source" }),
+  key("coveragePathIgnorePatterns", ["string", "strings"], '["src/generated/**"]', {
+    help: "Files that are left out of the coverage",
+  }),
+  key("coverageReporter", ["string", "strings"], '["text", "lcov"]', { help: "How coverage is reported" }),
+  key("coverageDir", "string", '"coverage"', { help: "Where coverage files are written" }),
+  key("randomize", "boolean", "true", { help: "Run tests in random order" }),
+  key("seed", "integer", "42", { help: "Seed of the random order; needs randomize" }),
+  key("rerunEach", "integer", "2", { help: "Run each test file so often" }),
+  key("retry", "integer", "2", { help: "Try a failed test again so often" }),
+  key("concurrentTestGlob", ["string", "strings"], '"**/concurrent-*.test.ts"', {
+    help: "Files whose tests run concurrently",
+  }),
+  key("onlyFailures", "boolean", "true", { help: "Print failed tests only" }),
+  key("reporter.dots", "boolean", "true", { help: "Print a dot per test" }),
+  key("reporter.junit", "string", '"junit.xml"', { help: "Write a JUnit report" }),
+]);
+
+const registry = (name: string): readonly Key[] => [
+  key(name, "string", '"https://registry.example/"', { help: "A registry", secret: true }),
+  key(`${name}.url`, "string", '"https://registry.example/"', { help: "Its address", secret: true }),
+  key(`${name}.token`, "string", '"$NPM_TOKEN"', { help: "Its access token", secret: true }),
+  key(`${name}.username`, "string", '"$NPM_USER"', { help: "The user's name" }),
+  key(`${name}.password`, "string", '"$NPM_PASSWORD"', { help: "The user's password", secret: true }),
+];
+
+const PACKAGES: readonly Key[] = within("install", [
+  key("auto", ["string", "boolean"], '"fallback"', {
+    choices: ["auto", "fallback", "force", "disable"],
+    as: {
+      auto: ["install", "auto"],
+      fallback: ["install", "fallback"],
+      force: ["install", "force"],
+      disable: ["no-install"],
+      true: null,
+      false: ["no-install"],
+    },
+    help: "Auto-install while running: without node_modules, only missing packages, always, or never",
+  }),
+  key("prefer", "string", '"offline"', {
+    choices: ["online", "offline", "latest"],
+    as: { online: null, offline: ["prefer-offline"], latest: ["prefer-latest"] },
+    help: "How versions are looked up while running: as needed, on disk, or always in the registry",
+  }),
+  ...registry("registry"),
+  ...registry("scopes.*"),
+  key("ca", ["string", "strings"], '"-----BEGIN CERTIFICATE-----..."', { help: "Certificates to trust" }),
+  key("cafile", "string", '"./ca.pem"', { help: "A file of certificates to trust" }),
+  key("cache", ["string", "boolean"], '"./.cache"', { help: "Directory of the cache, or false for none" }),
+  key("cache.dir", "string", '"./.cache"', { help: "Directory of the cache" }),
+  key("cache.disable", "boolean", "true", { help: "Do not read the cache" }),
+  key("cache.disableManifest", "boolean", "true", { help: "Always ask the registry for versions" }),
+  key("lockfile.save", "boolean", "false", { help: "Whether a lockfile is written" }),
+  key("lockfile.print", "string", '"yarn"', { choices: ["yarn", "bun"], help: "Also write a yarn.lock" }),
+  key("saveTextLockfile", "boolean", "false", { help: "Whether the lockfile is text" }),
+  key("frozenLockfile", "boolean", "true", { help: "Fail instead of changing the lockfile" }),
+  key("production", "boolean", "true", { help: "Leave development dependencies out; freeze the lockfile" }),
+  key("dev", "boolean", "false", { help: "Whether development dependencies are installed" }),
+  key("optional", "boolean", "false", { help: "Whether optional dependencies are installed" }),
+  key("peer", "boolean", "false", { help: "Whether peer dependencies are installed" }),
+  key("exact", "boolean", "true", { help: "Add exact versions to package.json" }),
+  key("dryRun", "boolean", "true", { help: "Install nothing" }),
+  key("ignoreScripts", "boolean", "true", { help: "Do not run lifecycle scripts" }),
+  key("concurrentScripts", "integer", "4", { help: "How many lifecycle scripts run at a time" }),
+  key("linker", "string", '"isolated"', {
+    choices: ["hoisted", "isolated"],
+    help: "How node_modules is laid out",
+  }),
+  key("globalStore", "boolean", "true", { help: "With the isolated linker, share packages between projects" }),
+  key("hoist", "boolean", "false", { help: "With the isolated linker, whether packages see all others" }),
+  key("hoistPattern", ["string", "strings"], '["*"]', { help: "With the isolated linker, which ones" }),
+  key("publicHoistPattern", ["string", "strings"], '["*eslint*"]', {
+    help: "With the isolated linker, packages that the project sees",
+  }),
+  key("linkWorkspacePackages", "boolean", "false", { help: "Whether workspace packages are linked" }),
+  key("globalDir", "string", '"~/.rt/global"', { help: "Where global packages are installed" }),
+  key("globalBinDir", "string", '"~/.rt/bin"', { help: "Where their binaries are linked" }),
+  key("offline", "boolean", "true", { help: "Never touch the network" }),
+  key("minimumReleaseAge", "integer", "259200", { help: "Seconds since a version was published" }),
+  key("minimumReleaseAgeExcludes", "strings", '["typescript"]', { help: "Packages of any age" }),
+  key("security.scanner", "string", '"a-scanner"', { help: "Package that checks what is installed" }),
+  key("logLevel", "string", '"warn"', {
+    choices: ["debug", "info", "warn", "error"],
+    help: "What installing reports",
+  }),
+]);
+
+export const KEYS: readonly Key[] = [...RUNNING, ...SCRIPTS, ...TESTS, ...PACKAGES];

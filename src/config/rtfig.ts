@@ -1,0 +1,173 @@
+// rtfig.toml: from a file to options and to what the engine reads itself.
+//
+// Contract (specification, `--config`): `$cwd/rtfig.toml`, or the file that --config names. Flags win over the
+// file, the file over defaults: what it says is put in front of the flags, and the last of a kind counts. A key
+// that is not in the table and a value of the wrong type are errors that name the file and the line.
+//
+// Surprising: the engine reads a file of its own form, and two things in ours it must not see. Preloads it would
+// run before ours, so that they would find no `rt`; and `run.shell = "rt"` it does not know. A file with one of
+// these reaches it as a copy without them (see handover.ts), every other one as it is.
+import { files } from "../../platform/files.ts";
+import { type Option, OPTIONS } from "../cli/options.ts";
+import { suggestName } from "../cli/suggest.ts";
+import { KEYS, type Key, type Kind, type Words } from "./keys.ts";
+import { lineOf, lineOfSyntaxError } from "./location.ts";
+
+export const FILE_NAME = "rtfig.toml";
+
+/** The file is wrong or cannot be read: one line that says where and what, one that says what to do. */
+export class ConfigError extends Error {
+  override readonly name = "ConfigError";
+  readonly hint: string | undefined;
+
+  constructor(message: string, hint?: string) {
+    super(message);
+    this.hint = hint;
+  }
+}
+
+/** One key as the file has it. */
+export interface Setting {
+  readonly key: Key;
+  /** The key's name in parts, as written. */
+  readonly path: readonly string[];
+  readonly value: unknown;
+}
+
+export interface Config {
+  readonly file: string;
+  readonly content: Readonly<Record<string, unknown>>;
+  readonly settings: readonly Setting[];
+}
+
+/** An option that the file gives. */
+export interface ConfiguredOption {
+  readonly option: Option;
+  readonly value?: string;
+  readonly isConfigured: true;
+}
+
+/** @param path as the user wrote it; relative to the working directory */
+export function readConfig(path: string): Config {
+  const bytes = files.readFile(path);
+  if (typeof bytes === "string") {
+    throw new ConfigError(
+      `Cannot read the configuration "${path}": ${bytes === "ENOENT" ? "there is no such file" : bytes}`,
+      "--config needs a file that exists",
+    );
+  }
+  return parseConfig(new TextDecoder().decode(bytes), path);
+}
+
+export function parseConfig(text: string, file: string): Config {
+  let content: Record<string, unknown>;
+  try {
+    content = Bun.TOML.parse(text) as Record<string, unknown>;
+  } catch (error) {
+    const reason = (error as Error).message.replace(/^TOML Parse error: /, "");
+    throw new ConfigError(`${file}:${lineOfSyntaxError(text, Bun.TOML.parse)}: ${reason}`);
+  }
+  const settings: Setting[] = [];
+  for (const name of Object.keys(content)) collect([name], content[name], settings, { text, file });
+  return { file, content, settings };
+}
+
+interface Source {
+  readonly text: string;
+  readonly file: string;
+}
+
+function isTable(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && Object.getPrototypeOf(value) === Object.prototype;
+}
+
+/** `define."process.env.X"` matches `define.*`. */
+function matches(name: string, path: readonly string[], isPrefix: boolean): boolean {
+  const parts = name.split(".");
+  if (isPrefix ? parts.length <= path.length : parts.length !== path.length) return false;
+  return path.every((part, index) => parts[index] === part || parts[index] === "*");
+}
+
+function collect(path: readonly string[], value: unknown, settings: Setting[], source: Source): void {
+  const key = KEYS.find(({ name }) => matches(name, path, false));
+  if (key && key.kinds.some((kind) => isOfKind(value, kind))) {
+    checkChoice(key, path, value, source);
+    settings.push({ key, path, value });
+    return;
+  }
+  const isSection = KEYS.some(({ name }) => matches(name, path, true));
+  if (isSection && isTable(value)) {
+    for (const name of Object.keys(value)) collect([...path, name], value[name], settings, source);
+    return;
+  }
+  const place = `${source.file}:${lineOf(source.text, path)}`;
+  const name = path.join(".");
+  if (key) throw new ConfigError(`${place}: ${name} needs ${describeKinds(key)}, not ${describe(value)}`);
+  if (isSection) throw new ConfigError(`${place}: ${name} is a table`, `write [${name}] above its keys`);
+  const nearest = suggestName(
+    name,
+    KEYS.map((each) => each.name),
+  );
+  const hint = nearest ? `did you mean ${nearest}?` : "rtfig.toml.example lists the keys";
+  throw new ConfigError(`${place}: Unknown key "${name}"`, hint);
+}
+
+function isOfKind(value: unknown, kind: Kind): boolean {
+  switch (kind) {
+    case "integer":
+      return Number.isSafeInteger(value) && (value as number) >= 0;
+    case "strings":
+      return Array.isArray(value) && value.every((item) => typeof item === "string");
+    default:
+      return typeof value === kind;
+  }
+}
+
+const KIND_NAMES: Readonly<Record<Kind, string>> = {
+  boolean: "true or false",
+  string: "a string",
+  strings: "a list of strings",
+  integer: "a whole number",
+  number: "a number",
+};
+
+function describeKinds({ kinds }: Key): string {
+  return kinds.map((kind) => KIND_NAMES[kind]).join(" or ");
+}
+
+/** A value may be a credential, so only its type is told. */
+function describe(value: unknown): string {
+  if (typeof value === "string") return "a string";
+  if (typeof value === "boolean") return String(value);
+  if (typeof value === "number") return Number.isSafeInteger(value) ? `${value}` : "a fraction";
+  return Array.isArray(value) ? "a list" : isTable(value) ? "a table" : "a date";
+}
+
+function checkChoice({ choices, name }: Key, path: readonly string[], value: unknown, source: Source): void {
+  if (!choices || typeof value !== "string" || choices.includes(value)) return;
+  const place = `${source.file}:${lineOf(source.text, path)}`;
+  throw new ConfigError(`${place}: ${name} cannot be "${value}"`, `use one of: ${choices.join(", ")}`);
+}
+
+/** The words that the file's keys stand for, in the file's order. */
+export function optionsOf({ settings }: Config): ConfiguredOption[] {
+  return settings.flatMap(wordsOf).map(([name, value]) => {
+    const option = OPTIONS.find((each) => each.name === name)!;
+    return value === undefined
+      ? { option, isConfigured: true as const }
+      : { option, value, isConfigured: true as const };
+  });
+}
+
+function wordsOf({ key, path, value }: Setting): Words[] {
+  const { as } = key;
+  if (as === undefined) return [];
+  if (typeof as !== "string") {
+    const words = as[String(value)];
+    return words ? [words] : [];
+  }
+  if (key.name.endsWith(".*")) return [[as, `${path.at(-1)}:${String(value)}`]];
+  if (value === true) return [[as]];
+  if (value === false) return [];
+  return [value].flat().map((item): Words => [as, String(item)]);
+}

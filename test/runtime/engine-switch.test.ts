@@ -1,0 +1,86 @@
+// A program that was started as the engine must not turn what the user's code starts into the engine.
+//
+// Two witnesses that would answer with the engine's version instead of their own, were the switch to reach them:
+// a program compiled by the stock engine, and rt itself. Each is started by every means a program has, from
+// every place a program runs in.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { createProject, type Project } from "../support/project.ts";
+import { RT, runRt } from "../support/rt.ts";
+import { placesOf } from "./places.ts";
+
+let witness: Project;
+
+beforeAll(async () => {
+  witness = await createProject({
+    "witness.ts": 'console.log("witness " + process.argv.slice(2).join(" "))',
+    "package.json": { version: "9.9.9" },
+  });
+  const outfile = witness.join("witness");
+  const built = Bun.spawnSync([process.execPath, "build", "--compile", "witness.ts", "--outfile", outfile], { cwd: witness.path });
+  expect(built.exitCode).toBe(0);
+}, 60_000);
+
+afterAll(() => witness[Symbol.asyncDispose]());
+
+/** What starts \`program --version\` by every means and prints one line for each, with what it said. */
+const EVERY_MEANS = `
+  import { spawnSync, execSync, execFileSync, spawn, exec, execFile, fork } from "node:child_process";
+  import { writeFileSync, chmodSync, mkdtempSync, readFileSync } from "node:fs";
+  import { dlopen, ptr } from "bun:ffi";
+  const directory = mkdtempSync((process.env.TMPDIR ?? "/tmp") + "/rt-test-means-");
+  const text = (stream) => new Response(stream).text();
+  const later = (start) => new Promise((settle) => start((_, out) => settle(out)));
+  const listen = (child) => new Promise((settle) => { let all = ""; child.stdout.on("data", (d) => { all += d }); child.on("close", () => settle(all)) });
+  for (const program of [process.env.WITNESS, process.env.RT_PROGRAM]) {
+    const script = directory + "/script.sh";
+    writeFileSync(script, "#!/bin/sh\\n" + program + " --version\\n");
+    chmodSync(script, 0o755);
+    const output = directory + "/output";
+    const { system } = dlopen(null, { system: { args: ["ptr"], returns: "i32" } }).symbols;
+    const line = Buffer.from(program + " --version > " + output + "\\0");
+    const means = {
+      "Bun.spawn": () => text(Bun.spawn([program, "--version"]).stdout),
+      "Bun.spawn with an environment": () => text(Bun.spawn([program, "--version"], { env: { ...process.env, X: "1" } }).stdout),
+      "Bun.spawn with an empty environment": () => text(Bun.spawn([program, "--version"], { env: {} }).stdout),
+      "Bun.spawnSync": () => Bun.spawnSync([program, "--version"]).stdout.toString(),
+      "Bun.$": () => Bun.$\`\${program} --version\`.text(),
+      "Bun.$ through sh": () => Bun.$\`sh -c \${program + " --version"}\`.text(),
+      spawn: () => listen(spawn(program, ["--version"])),
+      "spawn through a shell": () => listen(spawn(program, ["--version"], { shell: true })),
+      "spawn with an environment": () => listen(spawn(program, ["--version"], { env: { ...process.env, X: "1" } })),
+      exec: () => later((done) => exec(program + " --version", done)),
+      execFile: () => later((done) => execFile(program, ["--version"], done)),
+      spawnSync: () => spawnSync(program, ["--version"]).stdout.toString(),
+      execSync: () => execSync(program + " --version").toString(),
+      execFileSync: () => execFileSync(program, ["--version"]).toString(),
+      fork: () => listen(fork("--version", [], { execPath: program, silent: true })),
+      "a shell script": () => Bun.spawnSync([script]).stdout.toString(),
+      "env": () => Bun.spawnSync(["env", program, "--version"]).stdout.toString(),
+      "the C library": () => { system(ptr(line)); return readFileSync(output, "utf8") },
+    };
+    for (const [name, start] of Object.entries(means)) {
+      const said = String(await start()).trim();
+      console.log("RESULT " + (program === process.env.WITNESS ? "witness" : "rt") + " by " + name + ": " + said);
+    }
+  }
+  process.exit();
+`;
+
+const { version } = (await import("../../package.json")) as { version: string };
+
+describe.concurrent("the engine's switch stays where it is, from", () => {
+  for (const { name, files, args, stdin } of placesOf(EVERY_MEANS)) {
+    test(
+      name,
+      async () => {
+        await using project = await createProject({ "pre.ts": "", ...files });
+        const env = { WITNESS: witness.join("witness"), RT_PROGRAM: RT, TMPDIR: project.path };
+        const { stdout, stderr } = await runRt({ args, cwd: project.path, env, stdin });
+        const results = stdout.split("\n").filter((line) => line.startsWith("RESULT"));
+        const wrong = results.filter((line) => !line.endsWith(line.startsWith("RESULT witness") ? ": witness --version" : `: ${version}`));
+        expect({ count: results.length, wrong, stderr: results.length === 36 ? "" : stderr }).toEqual({ count: 36, wrong: [], stderr: "" });
+      },
+      120_000,
+    );
+  }
+});
