@@ -14,6 +14,8 @@ export interface Given {
   readonly option: Option;
   /** Absent for a switch, and for an option with an optional value that was given none. */
   readonly value?: string;
+  /** It comes from rtfig.toml, not from the command line. */
+  readonly isConfigured?: true;
 }
 
 export interface Invocation {

@@ -5,18 +5,15 @@
 import { writePrivateFile } from "../../platform/private-file.ts";
 import { type Config, ConfigError, type Setting } from "./rtfig.ts";
 
-/** Where no file is to be read: the engine would otherwise look for one of its own. */
-export const NO_FILE = "/dev/null";
-
 /** What the engine is about to do: run code, run tests, or anything else. */
 export type Purpose = "code" | "test" | "tool";
 
-/** The path to name to the engine, absolute. */
-export function fileForEngine(config: Config, purpose: Purpose, cwd: string): string {
+/** The path to name to the engine, absolute; undefined when nothing in the file is the engine's business. */
+export function fileForEngine(config: Config, purpose: Purpose, cwd: string): string | undefined {
   const { settings, content, file } = config;
   const isEngines = ({ key, path }: Setting) =>
     key.as === undefined && (purpose !== "code" || path[0] !== "test");
-  if (!settings.some((setting) => (purpose === "code" ? isEngines(setting) : true))) return NO_FILE;
+  if (!settings.some((setting) => (purpose === "code" ? isEngines(setting) : true))) return undefined;
   const isForeign = (setting: Setting) => isUnfit(setting, purpose);
   if (!settings.some(isForeign)) return absolute(file, cwd);
   for (const { key, path, value } of settings) {

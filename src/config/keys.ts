@@ -21,6 +21,8 @@ export interface Key {
   readonly example: string;
   /** The option of the same meaning; for a choice, what each one becomes. */
   readonly as?: string | Readonly<Record<string, Words | null>>;
+  /** Read by the engine when it runs code, so that the code cannot run in this process. */
+  readonly isForCode?: boolean;
   /** Holds a credential, unless its value is the name of a variable: "$NAME". */
   readonly secret?: boolean;
 }

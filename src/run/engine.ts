@@ -2,25 +2,44 @@
 // running our code. Our globals go along as a preload in a `data:` URL (a file would have to be written
 // somewhere, and the engine cannot read our embedded files in this role).
 //
-// Surprising: the configuration file is always named, because the engine would otherwise read a bunfig.toml
-// of the working directory, which is another program's configuration.
+// Surprising: the configuration file is always named where one is read, because the engine would otherwise read
+// a bunfig.toml of the working directory, which is another program's configuration.
 import { host } from "../../platform/process.ts";
 import { preloadUrl } from "./engine-preload.ts";
 
+/** Where no configuration is to be read. */
+export const NO_FILE = "/dev/null";
+
 const SUBCOMMANDS = ["run", "test", "repl"];
 
-/** The preload stands behind a subcommand, if there is one. */
-export function engineArguments(argv: readonly string[], runsCode: boolean): string[] {
-  if (!runsCode) return [...argv];
-  const ours = [`--preload=${preloadUrl}`];
-  return SUBCOMMANDS.includes(argv[0] ?? "") ? [argv[0]!, ...ours, ...argv.slice(1)] : [...ours, ...argv];
+/** Tools that read a configuration and take the option that names one. */
+const CONFIGURED =
+  " run test install i add a remove rm update outdated audit dedupe prune link unlink publish patch pm info why build ";
+
+/** What is ours stands behind a subcommand, if there is one. */
+export function engineArguments(argv: readonly string[], runsCode: boolean, config = NO_FILE): string[] {
+  const ours = runsCode ? [`--preload=${preloadUrl}`] : [];
+  const isTool = !runsCode || SUBCOMMANDS.includes(argv[0] ?? "");
+  if (!isTool || CONFIGURED.includes(` ${argv[0]} `)) ours.unshift(`--config=${config}`);
+  return isTool ? [argv[0]!, ...ours, ...argv.slice(1)] : [...ours, ...argv];
+}
+
+export interface EngineSettings {
+  /** What to be called. */
+  readonly name?: string;
+  /** The configuration file, absolute. */
+  readonly config?: string;
 }
 
 /** @param runsCode whether code of the user's runs, which is to see `rt` */
-export function becomeEngine(argv: readonly string[], runsCode: boolean, name = process.argv0): never {
+export function becomeEngine(
+  argv: readonly string[],
+  runsCode: boolean,
+  { name = process.argv0, config }: EngineSettings = {},
+): never {
   const code = host.replace({
     program: process.execPath,
-    argv: [name, ...engineArguments(argv, runsCode)],
+    argv: [name, ...engineArguments(argv, runsCode, config)],
     environment: {},
     engine: true,
   });

@@ -6,6 +6,11 @@
 // only when there is one.
 import { ENGINE_EXTENSIONS, extensionOf } from "./target.ts";
 
+/** Whether the working directory has a configuration of ours, which then has its say. */
+export function hasConfig(cwd: string): boolean {
+  return Bun.file(`${cwd}/rtfig.toml`).size !== 0;
+}
+
 /** The reason to start the engine anew, for the plan's printout; undefined when there is none. */
 export function engineReason(path: string, cwd: string): string | undefined {
   const extension = extensionOf(path);

@@ -103,7 +103,21 @@ function preloadsOf({ options }: Invocation): string[] {
 
 /** How the engine spells what was given; always in one word, so that no value is taken for a flag. */
 export function engineOptions({ options }: Invocation): string[] {
-  return options.filter(({ option }) => option.by !== "runner").flatMap(spell);
+  return options
+    .filter(({ option }) => option.by !== "runner" && !CARRIED_OUT.has(option.name))
+    .flatMap((given) => splitList(given).flatMap(spell));
+}
+
+/** Done before the engine starts: it is in the directory, and is given the configuration, already. */
+const CARRIED_OUT = new Set(["cwd", "config"]);
+
+/** Options of which the engine takes one name at a time. */
+const LISTS = new Set(["conditions", "main-fields"]);
+
+function splitList(given: Given): Given[] {
+  if (!LISTS.has(given.option.name) || given.value === undefined) return [given];
+  const values = given.value.split(",").map((value) => value.trim());
+  return values.filter((value) => value !== "").map((value) => ({ ...given, value }));
 }
 
 /** Code is the exception: only in this form do the engine's subcommands not claim the first argument behind it. */

@@ -3,7 +3,7 @@
 //
 // Surprising: no working directory is asked for, no pattern is matched and no variable of the environment is
 // read: the engine makes each of these when it is first used, and together they cost a tenth of a start.
-import { engineReason } from "./entry.ts";
+import { engineReason, hasConfig } from "./entry.ts";
 import type { Plan } from "./plan.ts";
 import { extensionOf, isExplicitPath, SOURCE_EXTENSIONS } from "./target.ts";
 
@@ -14,7 +14,7 @@ export function planShortcut(
 ): Extract<Plan, { mode: "in-process" }> | undefined {
   const name = argv[2];
   if (name === undefined || name[0] === "-" || argv0.endsWith("node")) return undefined;
-  if (!SOURCE_EXTENSIONS.includes(extensionOf(name))) return undefined;
+  if (!SOURCE_EXTENSIONS.includes(extensionOf(name)) || hasConfig(".")) return undefined;
   let file: string;
   try {
     file = Bun.resolveSync(isExplicitPath(name) ? name : `./${name}`, ".");

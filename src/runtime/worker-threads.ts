@@ -8,6 +8,8 @@
 //   EventEmitter.prototype        tells that its Worker class is being defined; it gets a prototype of its own,
 //                                 with a getter that EventEmitter reads when a Worker is constructed
 //
+// In a thread of node:worker_threads the module is there before our code; its class then gets such a prototype late.
+//
 // From there to the internal constructor everything is synchronous, so for that moment, and for one read, the
 // option `preload` is inherited by every object. Anything that reads these properties in another situation
 // gets the ordinary value. test/runtime/workers.test.ts fails should the engine change its ways.
@@ -17,8 +19,12 @@ function isLoading(): boolean {
   return new Error().stack?.includes(MODULE) ?? false;
 }
 
+/** The module puts a property of this name on MessagePort.prototype when it is loaded. */
+const TRACE = Symbol.for("nodejs.util.inspect.custom");
+
 export function hookWorkerThreads(preload: () => string): void {
   const port = MessagePort.prototype;
+  if (TRACE in port) return hookLoadedClass(preload);
   const close = Object.getOwnPropertyDescriptor(port, "close");
   if (!close) return;
   Object.defineProperty(port, "close", {
@@ -50,6 +56,11 @@ function hookClassDefinition(preload: () => string): void {
       return prototypeWithCue(prototype, preload);
     },
   });
+}
+
+function hookLoadedClass(preload: () => string): void {
+  const { prototype } = process.getBuiltinModule(MODULE).Worker;
+  Object.setPrototypeOf(prototype, prototypeWithCue(Object.getPrototypeOf(prototype) as object, preload));
 }
 
 function prototypeWithCue(prototype: object, preload: () => string): object {
