@@ -13,7 +13,10 @@ export function writePrivateFile(name: string, extension: string, content: strin
   const directory = join(process.env.XDG_RUNTIME_DIR ?? tmpdir(), `rt-files-${user}`);
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   checkPrivate(directory, user);
-  const path = join(directory, `${name}-${new Bun.CryptoHasher("sha256").update(content).digest("hex").slice(0, 32)}.${extension}`);
+  const path = join(
+    directory,
+    `${name}-${new Bun.CryptoHasher("sha256").update(content).digest("hex").slice(0, 32)}.${extension}`,
+  );
   if (existsSync(path)) return path;
   // Renamed into place: another rt may be writing the same file.
   const draft = `${path}.${process.pid}`;

@@ -28,6 +28,18 @@ export interface ProcessOperations {
   /** The environment rt was started with, without what `.env` files added. */
   originalEnvironment(): Record<string, string>;
 
+  /**
+   * The last words of rt's own command line, `args`, as they really are: bytes that are not UTF-8 come as lone
+   * surrogates, which `replace` understands. See platform/posix/undecodable.ts.
+   */
+  exactArguments(args: readonly string[]): readonly string[];
+
+  /**
+   * Ends this process by a signal, as its child was ended: that tells the caller more than a number could. Where it
+   * does not end us, the exit code that shells show for it.
+   */
+  dieOf(signal: NodeJS.Signals): number;
+
   /** Whether a file descriptor is a terminal. */
   isTerminal(descriptor: number): boolean;
 

@@ -31,10 +31,40 @@ export interface OperationOptions {
   timeout?: number;
 }
 
+export interface CredentialName {
+  readonly service: string;
+  readonly name: string;
+}
+
 export interface SecretProvider {
   get(service: string, name: string, options?: OperationOptions): Promise<Uint8Array | null>;
   set(service: string, name: string, value: Uint8Array, options?: OperationOptions): Promise<void>;
   delete(service: string, name: string, options?: OperationOptions): Promise<boolean>;
+  /** What `get` could find, of one service or of all: each pair once, in no order. */
+  list?(service?: string, options?: OperationOptions): Promise<CredentialName[]>;
+}
+
+/** One thing that has to hold before a credential can be stored. */
+export interface Check {
+  readonly name: string;
+  /** A warning is worth knowing and does not stand in the way. */
+  readonly status: "ok" | "warning" | "problem";
+  readonly found: string;
+  /** What to do about it. */
+  readonly remedy?: string;
+}
+
+export interface Diagnosis {
+  /** What keeps the credentials, as its users call it; absent when nothing was found. */
+  readonly store?: string;
+  /** In the order in which they depend on each other; those that could not be made are left out. */
+  readonly checks: readonly Check[];
+}
+
+/** Separates what a ProviderFailure's message says happened from what it says to do. */
+export function splitRemedy(message: string): [happened: string, remedy: string | undefined] {
+  const end = message.lastIndexOf("; ");
+  return end < 0 ? [message, undefined] : [message.slice(0, end), message.slice(end + 2)];
 }
 
 /**
@@ -47,4 +77,14 @@ export async function openProvider(): Promise<SecretProvider> {
     return openSecretService();
   }
   throw new ProviderFailure("UNAVAILABLE", `No credential store is known for ${process.platform}`);
+}
+
+/** Looks at the store of this operating system without asking, unlocking or storing anything. */
+export async function diagnoseStore(): Promise<Diagnosis> {
+  if (process.platform === "linux") {
+    const { diagnoseSecretService } = await import("./linux/diagnosis.ts");
+    return diagnoseSecretService();
+  }
+  const found = `No credential store is known for ${process.platform}`;
+  return { checks: [{ name: "credential store", status: "problem", found }] };
 }

@@ -13,3 +13,7 @@ declare module "rt:types" {
   const text: string;
   export default text;
 }
+
+declare module "damerau-levenshtein" {
+  export default function damerauLevenshtein(a: string, b: string): { readonly steps: number };
+}

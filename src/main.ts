@@ -14,6 +14,8 @@ if (plan) {
   const outcome = await carryOutCommandLine(process.argv.slice(2));
   if (typeof outcome === "number") process.exit(outcome);
   if (typeof outcome === "function") await outcome();
-  // Dying of the same signal as the child tells the caller more than a number could.
-  if (typeof outcome === "object") process.kill(process.pid, outcome.signal);
+  if (typeof outcome === "object") {
+    const { host } = await import("../platform/process.ts");
+    process.exit(host.dieOf(outcome.signal));
+  }
 }

@@ -9,7 +9,7 @@ import { startKeyring } from "../../test/support/keyring.ts";
 import { createProject } from "../../test/support/project.ts";
 import { RT } from "../../test/support/rt.ts";
 import type { Row } from "../row.ts";
-import { median } from "./median.ts";
+import { median } from "../processes.ts";
 
 const RUNS = 41;
 const PAIR = { service: "dev.rt.bench", name: "first" };
@@ -19,7 +19,7 @@ const PROGRAMS = {
   "empty.ts": "export {};",
 };
 
-export async function measureSecrets(): Promise<Row[]> {
+export async function measure(): Promise<Row[]> {
   await using keyring = await startKeyring();
   await using project = await createProject(PROGRAMS);
   const attributes = ["service", PAIR.service, "account", PAIR.name];
@@ -78,7 +78,7 @@ function compare(figure: string, ours: number, peer: number, most: number): Row 
 }
 
 if (import.meta.main) {
-  for (const { figure, ours, peer, ratio, goal, met } of await measureSecrets()) {
+  for (const { figure, ours, peer, ratio, goal, met } of await measure()) {
     console.log(`${figure}: ${ours} : ${peer} = ${ratio.toFixed(2)} (${goal}${met ? "" : ", not met"})`);
   }
 }

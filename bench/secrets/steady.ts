@@ -1,6 +1,6 @@
 // Runs inside a session (see figures.ts), as `rt steady.ts`: many reads in one process, ours and Bun's in turn.
 // Prints the median of each in milliseconds, as JSON.
-import { median } from "./median.ts";
+import { median } from "../processes.ts";
 
 const { secrets } = (globalThis as unknown as { rt?: { secrets: typeof Bun.secrets } }).rt ?? Bun;
 const COUNT = 200;

@@ -26,20 +26,22 @@ export interface Connection {
 }
 
 /** Starts to connect to the session bus that the environment names now. */
-export function openConnection(): Connection {
+export function openBus(): { bus: Bus; address: string; greeted: Promise<unknown> } {
   const { env } = process;
   const uid = process.getuid!();
   const address = sessionBusAddress(env, uid);
   const bus = new Bus(parseAddresses(address, env, uid), address, uid);
-  bus.call(prepareHello(), HELLO_TIMEOUT).catch((error) => {
+  const greeted = bus.call(prepareHello(), HELLO_TIMEOUT);
+  greeted.catch((error) => {
     if (!isTimeout(error)) return;
-    bus.close(
-      new BusFailure(
-        "timeout",
-        `The session bus at ${address} did not answer within ${HELLO_TIMEOUT / 1000} seconds`,
-      ),
-    );
+    const text = `The session bus at ${address} did not answer within ${HELLO_TIMEOUT / 1000} seconds`;
+    bus.close(new BusFailure("timeout", text));
   });
+  return { bus, address, greeted };
+}
+
+export function openConnection(): Connection {
+  const { bus } = openBus();
   // A cheap call has to come first: gnome-keyring 50 ends itself when that is OpenSession.
   const defaultCollection = readDefaultCollection(bus);
   // Nobody is asked anything by it, so its silence is the service's.

@@ -12,8 +12,10 @@ import { type Connection, renewDefaultCollection } from "./connection.ts";
 import { isLocked } from "./failures.ts";
 import {
   COLLECTION_INTERFACE,
+  isKept,
   ITEM_INTERFACE,
   NO_OBJECT,
+  PROPERTIES_INTERFACE,
   SERVICE_INTERFACE,
   SERVICE_NAME,
   SERVICE_PATH,
@@ -23,8 +25,6 @@ import { decodeSecret, encodeSecret, type Secret, type Session } from "./session
 
 /** The schema of Bun.secrets, which looks for nothing else. */
 const SCHEMA = "com.oven-sh.bun.Secret";
-const SESSION_COLLECTION = "/org/freedesktop/secrets/collection/session";
-const PROPERTIES_INTERFACE = "org.freedesktop.DBus.Properties";
 /** How often an object that was just unlocked may be found locked again. */
 const MAX_UNLOCKS = 3;
 const MAX_LAST_ITEMS = 1_000;
@@ -152,15 +152,26 @@ async function searchItems(operation: Operation): Promise<Matches> {
 /** A locked collection may hide its items: unlocks it before believing that there are none. */
 async function completeSearch(operation: Operation, matches: Matches): Promise<Matches> {
   if (matches.unlocked.length + matches.locked.length > 0) return matches;
+  return (await unlockDefaultCollection(operation)) ? searchItems(operation) : matches;
+}
+
+/** Unlocks the default collection, with a dialog if it takes one; false when there was nothing to unlock. */
+export async function unlockDefaultCollection(operation: Operation): Promise<boolean> {
   const collection = await operation.connection.defaultCollection;
-  if (collection === NO_OBJECT) return matches;
-  const isNowLocked = await call(operation, collection, PROPERTIES_INTERFACE, "Get", "ss", [
-    COLLECTION_INTERFACE,
-    "Locked",
-  ]);
-  if ((isNowLocked[0] as { value: unknown }).value !== true) return matches;
+  if (collection === NO_OBJECT) return false;
+  if ((await readProperty(operation, collection, COLLECTION_INTERFACE, "Locked")) !== true) return false;
   await unlock(operation, collection);
-  return searchItems(operation);
+  return true;
+}
+
+export async function readProperty(
+  operation: Operation,
+  path: string,
+  of: string,
+  name: string,
+): Promise<unknown> {
+  const [variant] = await call(operation, path, PROPERTIES_INTERFACE, "Get", "ss", [of, name]);
+  return (variant as { value: unknown }).value;
 }
 
 async function chooseItem(operation: Operation, { unlocked, locked }: Matches): Promise<string | undefined> {
@@ -189,11 +200,6 @@ function byPreference(a: Candidate, b: Candidate): number {
   return (
     kept || Number(b.isOwn) - Number(a.isOwn) || Number(b.modified - a.modified) || (a.path < b.path ? -1 : 1)
   );
-}
-
-/** The session collection forgets everything at logout; nothing is stored there. */
-function isKept(path: string): boolean {
-  return path !== SESSION_COLLECTION && !path.startsWith(`${SESSION_COLLECTION}/`);
 }
 
 /** The default collection, created if there is none, which takes a dialog. */

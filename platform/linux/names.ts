@@ -4,7 +4,15 @@ export const SERVICE_PATH = "/org/freedesktop/secrets";
 export const SERVICE_INTERFACE = "org.freedesktop.Secret.Service";
 export const COLLECTION_INTERFACE = "org.freedesktop.Secret.Collection";
 export const ITEM_INTERFACE = "org.freedesktop.Secret.Item";
+export const PROPERTIES_INTERFACE = "org.freedesktop.DBus.Properties";
 export const PROMPT_INTERFACE = "org.freedesktop.Secret.Prompt";
 /** "No object" where the API answers with an object path. */
 export const NO_OBJECT = "/";
 export const DH_ALGORITHM = "dh-ietf1024-sha256-aes128-cbc-pkcs7";
+
+const SESSION_COLLECTION = "/org/freedesktop/secrets/collection/session";
+
+/** Whether a collection or item outlives the login: the session collection does not, and nothing is stored there. */
+export function isKept(path: string): boolean {
+  return path !== SESSION_COLLECTION && !path.startsWith(`${SESSION_COLLECTION}/`);
+}

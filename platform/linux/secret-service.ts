@@ -9,10 +9,16 @@
 // - an operation outlives one death of the bus or the service, and an item or session that vanishes;
 // - it ends when its caller's patience ends, and its dialog with it;
 // - the process stays until the last operation has ended, and an idle connection does not keep it.
-import { type OperationOptions, ProviderFailure, type SecretProvider } from "../secret-provider.ts";
+import {
+  type CredentialName,
+  type OperationOptions,
+  ProviderFailure,
+  type SecretProvider,
+} from "../secret-provider.ts";
 import { PERSON_TIMEOUT } from "./bus.ts";
 import { type Connection, openConnection, renewDefaultCollection, renewSession } from "./connection.ts";
 import { isInterrupted, isNoSession, isVanished, toProviderFailure } from "./failures.ts";
+import { listCredentials } from "./item-list.ts";
 import { deleteItems, getSecret, type Operation, setSecret } from "./items.ts";
 
 /** How often an operation starts again because something vanished under it. */
@@ -47,6 +53,11 @@ class SecretService implements SecretProvider {
         throw error;
       }
     });
+  }
+
+  /** Goes by a pair that no credential can have, so it waits for no other operation than another list. */
+  list(service = "", options?: OperationOptions): Promise<CredentialName[]> {
+    return this.#perform(service, "", options, listCredentials);
   }
 
   async #perform<T>(

@@ -8,7 +8,7 @@
 // buffers of the bus, the kernel and this process. BigInt does the arithmetic: node:crypto needs 3 ms to
 // load and 57 ms to check the prime.
 import { decrypt, encrypt } from "./cipher.ts";
-import { type Bus, BusFailure } from "./bus.ts";
+import { type Bus, BusFailure, MACHINE_TIMEOUT } from "./bus.ts";
 import { SERVICE_INTERFACE, SERVICE_NAME, SERVICE_PATH } from "./names.ts";
 import { align, prepareOpenSession, PUBLIC_KEY_SIZE } from "./prepared.ts";
 
@@ -33,12 +33,12 @@ export interface Session {
 /** Errors after which another algorithm cannot help: there is nobody to talk to. */
 const IS_ABSENT = /\.(ServiceUnknown|NoReply|NameHasNoOwner|Spawn\.\w+|AccessDenied|Disconnected|TimedOut)$/;
 
-/** Opens a session; rejects with a BusFailure. */
-export async function openSession(bus: Bus): Promise<Session> {
+/** Opens a session; rejects with a BusFailure. `timeout` is in milliseconds, for each of up to two calls. */
+export async function openSession(bus: Bus, timeout = MACHINE_TIMEOUT): Promise<Session> {
   const privateKey = toBigInt(crypto.getRandomValues(new Uint8Array(PRIVATE_KEY_SIZE)));
   const publicKey = toBytes(power(2n, privateKey));
   try {
-    const opened = bus.call(prepareOpenSession(publicKey));
+    const opened = bus.call(prepareOpenSession(publicKey), timeout);
     const [output, path] = (await opened) as [{ value: Uint8Array }, string];
     const theirs = toBigInt(output.value);
     if (theirs <= 1n || theirs >= PRIME - 1n)
@@ -55,7 +55,7 @@ export async function openSession(bus: Bus): Promise<Session> {
   const { Variant } = await import("./codec.ts");
   const service = { destination: SERVICE_NAME, path: SERVICE_PATH, interface: SERVICE_INTERFACE };
   const call = { ...service, member: "OpenSession", signature: "sv", body: ["plain", new Variant("s", "")] };
-  const [, path] = (await bus.call(call)) as [unknown, string];
+  const [, path] = (await bus.call(call, timeout)) as [unknown, string];
   return { path, key: undefined };
 }
 

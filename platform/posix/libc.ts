@@ -6,6 +6,7 @@
 // Surprising: `open`, `fcntl` and `ioctl` take a variable number of arguments, which Apple's arm64 passes in
 // another place. They are only called here in forms that need no variable argument.
 import { dlopen, type FFIFunction, FFIType, type Pointer, ptr, read } from "bun:ffi";
+import { encodeWithSurrogates } from "./undecodable.ts";
 
 const isDarwin = process.platform === "darwin";
 const ERRNO = isDarwin ? "__error" : "__errno_location";
@@ -43,6 +44,7 @@ const SYMBOLS = {
   ioctl: { args: [FFIType.i32, FFIType.u64], returns: FFIType.i32 },
   isatty: { args: [FFIType.i32], returns: FFIType.i32 },
   open: { args: [FFIType.ptr, FFIType.i32], returns: FFIType.i32 },
+  raise: { args: [FFIType.i32], returns: FFIType.i32 },
   read: { args: [FFIType.i32, FFIType.ptr, FFIType.u64], returns: FFIType.i64_fast },
   readlink: { args: [FFIType.ptr, FFIType.ptr, FFIType.u64], returns: FFIType.i64_fast },
   setenv: { args: [FFIType.ptr, FFIType.ptr, FFIType.i32], returns: FFIType.i32 },
@@ -89,5 +91,5 @@ const encoder = new TextEncoder();
 
 /** The bytes of a C string; the caller keeps them alive for as long as C may read them. */
 export function encodeCString(text: string): Uint8Array {
-  return encoder.encode(`${text}\0`);
+  return text.isWellFormed() ? encoder.encode(`${text}\0`) : encodeWithSurrogates(`${text}\0`);
 }

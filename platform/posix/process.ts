@@ -109,7 +109,17 @@ export const originalEnvironment: ProcessOperations["originalEnvironment"] = () 
   return result;
 };
 
+/** The engine may still have a handler of its own, and removes it later than we need. */
+export const dieOf: ProcessOperations["dieOf"] = (signal) => {
+  const number = process.getBuiltinModule("node:os").constants.signals[signal];
+  libc().signal(number, null);
+  libc().raise(number);
+  return 128 + number;
+};
+
 export const isTerminal: ProcessOperations["isTerminal"] = (descriptor) => libc().isatty(descriptor) === 1;
+
+export { exactArguments } from "./undecodable.ts";
 
 export const pathSeparator = ":";
 

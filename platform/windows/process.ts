@@ -31,8 +31,13 @@ export const originalEnvironment: ProcessOperations["originalEnvironment"] = () 
     Object.entries(process.env).filter((entry): entry is [string, string] => entry[1] !== undefined),
   );
 
+export const dieOf: ProcessOperations["dieOf"] = (signal) =>
+  128 + process.getBuiltinModule("node:os").constants.signals[signal];
+
 export const isTerminal: ProcessOperations["isTerminal"] = (descriptor) =>
   process.getBuiltinModule("node:tty").isatty(descriptor);
+
+export const exactArguments: ProcessOperations["exactArguments"] = (args) => args;
 
 export const pathSeparator = ";";
 

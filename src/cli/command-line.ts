@@ -4,12 +4,14 @@
 // What starting a script does not need is imported where it is used; each of those imports is a chunk of its own
 // in the compiled file and costs nothing until then.
 import { becomeEngine } from "../run/engine.ts";
-import { engineReason } from "../run/entry.ts";
+import { engineReason, hasConfig } from "../run/entry.ts";
 import { startInProcess } from "../run/in-process.ts";
 import { type Ending, launchProgram, launchScript } from "../run/launch.ts";
 import { planRun, planTool, type Plan } from "../run/plan.ts";
 import { resolveTarget } from "../run/resolve.ts";
+import type { RunSettings } from "../run/step.ts";
 import type { Target } from "../run/target.ts";
+import type { Config } from "../config/rtfig.ts";
 import { VERSION } from "../version.ts";
 import { COMMANDS } from "./commands.ts";
 import {
@@ -53,10 +55,14 @@ function standsInForNode(): boolean {
 
 function runAsNode(words: readonly string[]): void {
   if (words[0] === "--version" || words[0] === "-v") return console.log(process.version);
-  becomeEngine(words, true, "node");
+  becomeEngine(words, true, { name: "node" });
 }
 
+/** Commands with options of their own, and so with a help of their own. */
+const EXPLAIN_THEMSELVES = ["secrets", "doctor"];
+
 async function showHelp(topic?: string): Promise<void> {
+  if (topic !== undefined && EXPLAIN_THEMSELVES.includes(topic)) return void (await runOwn(topic, ["--help"]));
   const { renderHelp } = await import("./help.ts");
   console.log(await renderHelp(topic));
 }
@@ -73,6 +79,7 @@ async function runOwn(command: string, args: readonly string[]): Promise<Outcome
         : completionScript(shell).trimEnd(),
     );
   }
+  if (command === "doctor") return await (await import("../secrets/doctor.ts")).runDoctorCommand([...args]);
   const { runSecretsCommand } = await import("../secrets/command.ts");
   return await runSecretsCommand([...args]);
 }
@@ -80,10 +87,29 @@ async function runOwn(command: string, args: readonly string[]): Promise<Outcome
 /** Tools in which code of the user's runs, and so sees `rt`. */
 const RUNS_CODE = ["test", "repl"];
 
-async function runTool(command: string, invocation: Invocation): Promise<Outcome> {
+async function runTool(command: string, given: Invocation): Promise<Outcome> {
   const { hintAtShadowedScript } = await import("./shadowed.ts");
-  hintAtShadowedScript(command, process.cwd());
-  return await execute(planTool(command, invocation), invocation, RUNS_CODE.includes(command));
+  const { findOwnConfig, testPreloads } = await import("../config/tool.ts");
+  const cwd = changeDirectory(given);
+  const { args, path } = findOwnConfig(given.args);
+  const config = await readOwnConfig(path ?? lastValue(given, "config"), cwd);
+  hintAtShadowedScript(command, cwd);
+  const preloads = config && command === "test" ? testPreloads(config) : [];
+  const plan = planTool(command, { ...given, args: [...preloads, ...args] });
+  return await execute(plan, given, RUNS_CODE.includes(command), config);
+}
+
+async function readOwnConfig(path: string | undefined, cwd: string): Promise<Config | undefined> {
+  if (path === undefined && !hasConfig(cwd)) return undefined;
+  const { FILE_NAME, readConfig } = await import("../config/rtfig.ts");
+  return readConfig(path ?? FILE_NAME);
+}
+
+/** The invocation as if the user had written the file's options in front of the others. */
+async function configure(invocation: Invocation, config: Config | undefined): Promise<Invocation> {
+  if (!config) return invocation;
+  const { optionsOf } = await import("../config/rtfig.ts");
+  return { ...invocation, options: [...optionsOf(config), ...invocation.options] };
 }
 
 /** Options that make it a run of many scripts, or of the scripts of many packages. */
@@ -98,18 +124,21 @@ const MANY = [
   "concurrency",
 ];
 
-async function run(invocation: Invocation): Promise<Outcome> {
-  const cwd = changeDirectory(invocation);
+async function run(given: Invocation): Promise<Outcome> {
+  const cwd = changeDirectory(given);
+  const config = await readOwnConfig(lastValue(given, "config"), cwd);
+  const invocation = await configure(given, config);
   const evaluates = ["eval", "print", "interactive"].some((name) => hasOption(invocation, name));
+  if (!evaluates && MANY.some((name) => hasOption(given, name))) {
+    if (hasOption(invocation, "watch")) return await watchScript(invocation, cwd);
+    const { runMany } = await import("../run/many.ts");
+    return await runMany(invocation, cwd, await settingsFor(invocation));
+  }
   if (!evaluates && invocation.target === undefined) {
     if (invocation.command !== "run")
       throw new UsageError("Nothing to run", "name a file or a script after the options");
     const { listScripts } = await import("./list.ts");
     return console.log(listScripts(cwd));
-  }
-  if (!evaluates && MANY.some((name) => hasOption(invocation, name))) {
-    const { runMany } = await import("../run/many.ts");
-    return await runMany(invocation, cwd, settingsOf(invocation));
   }
   const target: Target = evaluates
     ? { kind: "none" }
@@ -119,8 +148,18 @@ async function run(invocation: Invocation): Promise<Outcome> {
         explicitRun: invocation.command === "run",
         forceRuntime: hasOption(invocation, "rt"),
       });
-  const reason = target.kind === "file" ? engineReason(target.path, cwd) : undefined;
-  return await execute(planRun(invocation, target, { engineReason: reason }), invocation, true);
+  const reason = target.kind === "file" ? reasonFor(target.path, cwd, config) : undefined;
+  return await execute(
+    planRun(invocation, target, { engineReason: reason, config: config?.file }),
+    invocation,
+    true,
+    config,
+  );
+}
+
+function reasonFor(path: string, cwd: string, config: Config | undefined): string | undefined {
+  const { key } = config?.settings.find(({ key }) => key.isForCode) ?? {};
+  return key ? `${key.name} in ${config!.file}` : engineReason(path, cwd);
 }
 
 function changeDirectory(invocation: Invocation): string {
@@ -134,7 +173,12 @@ function changeDirectory(invocation: Invocation): string {
   return process.cwd();
 }
 
-async function execute(plan: Plan, invocation: Invocation, runsCode: boolean): Promise<Outcome> {
+async function execute(
+  plan: Plan,
+  invocation: Invocation,
+  runsCode: boolean,
+  config?: Config,
+): Promise<Outcome> {
   if (process.env.RT_DEBUG === "plan") console.error(JSON.stringify(plan));
   switch (plan.mode) {
     case "nothing":
@@ -142,26 +186,54 @@ async function execute(plan: Plan, invocation: Invocation, runsCode: boolean): P
     case "in-process":
       return () => startInProcess(plan);
     case "engine":
-      return becomeEngine(plan.argv, runsCode);
+      return becomeEngine(plan.argv, runsCode, {
+        config: await engineConfig(plan.argv[0]!, runsCode, config),
+      });
     case "refuse": {
       const { suggestTarget } = await import("./suggest.ts");
       const hint = plan.hint ?? (plan.notFound && suggestTarget(plan.notFound, process.cwd()));
       return complain(plan.message, hint);
     }
     case "program":
-      return launchProgram(plan, settingsOf(invocation));
-    case "script":
-      return await launchScript(plan, settingsOf(invocation));
+    case "script": {
+      if (hasOption(invocation, "watch")) return await watchScript(invocation, process.cwd());
+      const settings = await settingsFor(invocation);
+      return plan.mode === "script" ? await launchScript(plan, settings) : launchProgram(plan, settings);
+    }
   }
 }
 
-function settingsOf(invocation: Invocation) {
+async function engineConfig(word: string, runsCode: boolean, config?: Config): Promise<string | undefined> {
+  if (!config) return undefined;
+  const { fileForEngine } = await import("../config/handover.ts");
+  return fileForEngine(config, word === "test" ? "test" : runsCode ? "code" : "tool", process.cwd());
+}
+
+function settingsOf(invocation: Invocation): RunSettings {
   return {
     silent: hasOption(invocation, "silent"),
     shell: lastValue(invocation, "shell") === "rt" ? ("rt" as const) : ("system" as const),
     forceRuntime: hasOption(invocation, "rt"),
     version: VERSION,
   };
+}
+
+/** Also says which of the options have nothing to act on. */
+async function settingsFor(invocation: Invocation): Promise<RunSettings> {
+  const settings = settingsOf(invocation);
+  if (invocation.options.every(({ option }) => option.by === "runner")) return settings;
+  const { environmentOf, warnAboutOptions } = await import("../run/script-options.ts");
+  const warning = warnAboutOptions(invocation, invocation.target!);
+  if (warning) console.error(warning);
+  return { ...settings, environment: environmentOf(invocation) };
+}
+
+async function watchScript(invocation: Invocation, cwd: string): Promise<Outcome> {
+  const { killSignalOf, watchRun } = await import("../run/watch.ts");
+  return await watchRun(invocation, cwd, {
+    clearsScreen: !hasOption(invocation, "no-clear-screen"),
+    signal: killSignalOf(lastValue(invocation, "watch-kill-signal")),
+  });
 }
 
 function complain(message: string, hint?: string, status = 1): number {
@@ -189,4 +261,4 @@ interface Failure extends Error {
   readonly unknown?: UsageError["unknown"];
 }
 
-const EXPECTED = ["UsageError", "RunFailure", "PackageJsonError", "WorkspaceError"];
+const EXPECTED = ["UsageError", "RunFailure", "ConfigError", "PackageJsonError", "WorkspaceError"];

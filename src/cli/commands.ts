@@ -27,9 +27,10 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   },
   secrets: {
     by: "rt",
-    usage: "get|set|delete <service> <name>",
+    usage: "get|set|delete|list [service] [name]",
     help: "Read and write the credential store",
   },
+  doctor: { by: "rt", usage: "[--json]", help: "Look at the credential store and say what is wrong with it" },
   test: { by: "engine", usage: "[patterns]", help: "Run tests" },
   check: { by: "engine", usage: "[files]", help: "Type check a project" },
   fmt: { by: "engine", usage: "[files]", help: "Format files" },

@@ -157,6 +157,11 @@ export const OPTIONS: readonly Option[] = [
       by: "engine",
       help: "Throw if process.dlopen is called, and disable the export condition node-addons",
     },
+    {
+      name: "no-orphans",
+      by: "engine",
+      help: "Exit when the parent process dies, and end every descendant on exit",
+    },
     { name: "no-ffi-cc", by: "engine", help: "Throw if bun:ffi cc() is called" },
     {
       name: "unhandled-rejections",
@@ -177,7 +182,7 @@ export const OPTIONS: readonly Option[] = [
     {
       name: "watch-kill-signal",
       value: text("signal"),
-      by: "engine",
+      by: "both",
       default: "SIGTERM",
       help: "The signal whose handlers run when --watch restarts",
     },
@@ -332,7 +337,12 @@ export const OPTIONS: readonly Option[] = [
     { name: "ignore-dce-annotations", by: "engine", help: "Ignore tree-shaking annotations" },
   ]),
   ...group("Networking and security", [
-    { name: "port", value: number("port"), by: "engine", help: "Default port of the HTTP server" },
+    {
+      name: "port",
+      value: number("port"),
+      by: "both",
+      help: "Default port of the HTTP server; PORT for scripts",
+    },
     {
       name: "fetch-preconnect",
       value: text("url"),

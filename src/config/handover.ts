@@ -3,7 +3,7 @@
 // The copy lies in the user's own directory for such things and is named after its content, so that a second
 // run finds it. A credential is never copied: in a file that needs a copy it must be the name of a variable.
 import { writePrivateFile } from "../../platform/private-file.ts";
-import { type Config, ConfigError, type Setting } from "./rtfig.ts";
+import { type Config, ConfigError, readConfig, type Setting } from "./rtfig.ts";
 
 /** What the engine is about to do: run code, run tests, or anything else. */
 export type Purpose = "code" | "test" | "tool";
@@ -28,6 +28,11 @@ export function fileForEngine(config: Config, purpose: Purpose, cwd: string): st
   if (rest.test) delete rest.test.preload;
   anchorPlugins(rest.serve, cwd);
   return writePrivateFile("config", "json", JSON.stringify(rest));
+}
+
+/** The same for a file that was read before and is only known by its path. */
+export function readFileForEngine(file: string | undefined): string | undefined {
+  return file === undefined ? undefined : fileForEngine(readConfig(file), "code", process.cwd());
 }
 
 type Table = Record<string, unknown>;

@@ -63,10 +63,14 @@ const RUNNING: readonly Key[] = [
   }),
   key("logLevel", "string", '"warn"', {
     choices: ["debug", "info", "warn", "error"],
+    isForCode: true,
     help: "What the transpiler and resolver report",
   }),
-  key("telemetry", "boolean", "false", { help: "Whether the engine may send anonymous crash reports" }),
-  key("define.*", "string", '"\'production\'"', {
+  key("telemetry", "boolean", "false", {
+    isForCode: true,
+    help: "Whether the engine may send anonymous crash reports",
+  }),
+  key("define.*", "string", "\"'production'\"", {
     as: "define",
     help: "Substitute a name while parsing; the value is JSON or a single-quoted string",
   }),
@@ -79,18 +83,32 @@ const RUNNING: readonly Key[] = [
     as: "console-depth",
     help: "Default depth for console.log object inspection",
   }),
-  key("debug.editor", "string", '"code"', { help: "Editor that error pages and openInEditor() open" }),
+  key("debug.editor", "string", '"code"', {
+    isForCode: true,
+    help: "Editor that error pages and openInEditor() open",
+  }),
   key("serve.port", "integer", "3000", { as: "port", help: "Default port of the HTTP server" }),
   key("serve.static.plugins", ["string", "strings"], '["./plugin.ts"]', {
+    isForCode: true,
     help: "Bundler plugins for pages that are served",
   }),
   key("serve.static.env", ["string", "boolean"], '"PUBLIC_*"', {
+    isForCode: true,
     help: 'Variables inlined into served code: "inline", "disable" or a prefix with *',
   }),
-  key("serve.static.publicPath", "string", '"/assets/"', { help: "Prefix of the paths in served pages" }),
-  key("serve.static.hmr", "boolean", "false", { help: "Whether served pages reload their modules" }),
-  key("serve.static.minify", "boolean", "true", { help: "Minify served code" }),
-  key("serve.static.define.*", "string", '"\'1.0\'"', { help: "Like [define], in served code" }),
+  key("serve.static.publicPath", "string", '"/assets/"', {
+    isForCode: true,
+    help: "Prefix of the paths in served pages",
+  }),
+  key("serve.static.hmr", "boolean", "false", {
+    isForCode: true,
+    help: "Whether served pages reload their modules",
+  }),
+  key("serve.static.minify", "boolean", "true", { isForCode: true, help: "Minify served code" }),
+  key("serve.static.define.*", "string", "\"'1.0'\"", {
+    isForCode: true,
+    help: "Like [define], in served code",
+  }),
 ];
 
 const SCRIPTS: readonly Key[] = within("run", [
@@ -118,7 +136,9 @@ const SCRIPTS: readonly Key[] = within("run", [
 
 const TESTS: readonly Key[] = within("test", [
   key("root", "string", '"./test"', { help: "Where tests are looked for" }),
-  key("preload", ["string", "strings"], '["./setup.ts"]', { help: "Modules to import before each test file" }),
+  key("preload", ["string", "strings"], '["./setup.ts"]', {
+    help: "Modules to import before each test file",
+  }),
   key("smol", "boolean", "true", { help: "Like smol, for tests" }),
   key("pathIgnorePatterns", ["string", "strings"], '["vendor/**"]', { help: "Files that are not tests" }),
   key("coverage", "boolean", "true", { help: "Report coverage" }),
@@ -195,7 +215,9 @@ const PACKAGES: readonly Key[] = within("install", [
     choices: ["hoisted", "isolated"],
     help: "How node_modules is laid out",
   }),
-  key("globalStore", "boolean", "true", { help: "With the isolated linker, share packages between projects" }),
+  key("globalStore", "boolean", "true", {
+    help: "With the isolated linker, share packages between projects",
+  }),
   key("hoist", "boolean", "false", { help: "With the isolated linker, whether packages see all others" }),
   key("hoistPattern", ["string", "strings"], '["*"]', { help: "With the isolated linker, which ones" }),
   key("publicHoistPattern", ["string", "strings"], '["*eslint*"]', {

@@ -15,7 +15,8 @@ export async function startInProcess(plan: InProcessPlan): Promise<void> {
   (Bun as { main: string }).main = file;
   for (const preload of preloads) await import(Bun.resolveSync(preload, process.cwd()));
   const { default: description } = await load(plan);
-  if (describesServer(description)) void Promise.resolve().then(Bun.serve.bind(Bun, description)).then(announce);
+  if (describesServer(description))
+    void Promise.resolve().then(Bun.serve.bind(Bun, description)).then(announce);
 }
 
 /** The script that workers need; read when the first one is started. */
@@ -24,14 +25,17 @@ function loadPreloadUrl(): string {
 }
 
 /** Where a package is missing and may be fetched, the engine takes over, which can do that. */
-async function load({ file, engineArgs }: InProcessPlan): Promise<{ default?: unknown }> {
+async function load({ file, engineArgs, preloads, config }: InProcessPlan): Promise<{ default?: unknown }> {
   try {
     return (await import(file)) as { default?: unknown };
   } catch (error) {
     if ((error as { name?: string } | undefined)?.name === "ResolveMessage") {
       const { canInstall } = await import("./packages.ts");
       const { becomeEngine } = await import("./engine.ts");
-      if (canInstall(error, file)) becomeEngine([file, ...engineArgs], true);
+      const { readFileForEngine } = await import("../config/handover.ts");
+      const flags = preloads.map((preload) => `--preload=${preload}`);
+      if (canInstall(error, file))
+        becomeEngine([...flags, file, ...engineArgs], true, { config: readFileForEngine(config) });
     }
     throw error;
   }

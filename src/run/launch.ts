@@ -8,8 +8,8 @@ import { scriptOf } from "../workspace/package-json.ts";
 import type { Plan } from "./plan.ts";
 import { appendArguments } from "./quote.ts";
 import { RunFailure } from "./run-failure.ts";
-import { standInDirectories } from "./stand-in.ts";
-import { prepareStep, type RunSettings, type Step } from "./step.ts";
+import { directoriesFor, openStandIns } from "./stand-in.ts";
+import { openSteps, prepareStep, type RunSettings, type Step } from "./step.ts";
 
 /** How a child ended, to be passed on by main: an exit code or a signal to die of. */
 export type Ending = number | { readonly signal: NodeJS.Signals };
@@ -18,10 +18,10 @@ export function launchProgram(
   { path, name, args }: Extract<Plan, { mode: "program" }>,
   settings: RunSettings,
 ): never {
-  const stands = standInDirectories(settings.forceRuntime, process.env.PATH ?? "", name);
+  const stands = directoriesFor(openStandIns(settings.forceRuntime, process.env.PATH ?? ""), name);
   const PATH = [...stands, process.env.PATH ?? ""].join(host.pathSeparator);
-  const environment = stands.length > 0 ? { PATH } : {};
-  const code = host.replace({ program: path, argv: [name, ...args], environment });
+  const environment = stands.length > 0 ? { ...settings.environment, PATH } : (settings.environment ?? {});
+  const code = host.replace({ program: path, argv: [name, ...host.exactArguments(args)], environment });
   const status = code === "ENOENT" ? 127 : 126;
   throw new RunFailure(`Cannot run "${path}": ${explainExec(code)}`, undefined, status);
 }
@@ -39,12 +39,13 @@ export async function launchScript(
   settings: RunSettings,
 ): Promise<Ending> {
   const { directory, manifest } = target.package;
+  const context = openSteps(settings);
   const steps: Step[] = [];
   for (const event of [`pre${target.name}`, target.name, `post${target.name}`]) {
     const command = scriptOf(manifest, event);
     if (command === null) continue;
-    const line = event === target.name ? appendArguments(command, args) : command;
-    steps.push(prepareStep(target.package, event, line, settings));
+    const line = event === target.name ? appendArguments(command, host.exactArguments(args)) : command;
+    steps.push(prepareStep(context, target.package, event, line));
   }
   process.chdir(directory);
   const last = steps.pop()!;

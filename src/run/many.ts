@@ -12,7 +12,7 @@ import {
 import { scriptOf } from "../workspace/package-json.ts";
 import { type Ending, launchScript } from "./launch.ts";
 import { appendArguments } from "./quote.ts";
-import { prepareStep, type RunSettings } from "./step.ts";
+import { openSteps, prepareStep, type RunSettings, type StepContext } from "./step.ts";
 
 const DEFAULT_ELIDED_LINES = 10;
 
@@ -20,6 +20,7 @@ export async function runMany(invocation: Invocation, cwd: string, settings: Run
   const given = (name: string) => hasOption(invocation, name);
   const { scripts, args } = splitWords(invocation);
   const originalEnvironment = host.originalEnvironment();
+  const steps = openSteps(settings);
   const request: TaskRequest = {
     scripts,
     args,
@@ -37,20 +38,21 @@ export async function runMany(invocation: Invocation, cwd: string, settings: Run
     ifPresent: given("if-present"),
     dryRun: given("dry-run") ? (lastValue(invocation, "dry-run") === "json" ? "json" : "text") : undefined,
     report: lastValue(invocation, "report"),
-    commandFor: (wanted) => commandFor(wanted, originalEnvironment, settings),
+    commandFor: (wanted) => commandFor(wanted, originalEnvironment, steps),
     runAlone: (task) => runAlone(task, settings),
   };
   return await runTasks(request);
 }
 
 /** With --parallel or --sequential every word is a script, up to `--`; otherwise only the first. */
-function splitWords(invocation: Invocation): { scripts: string[]; args: string[] } {
-  const words = [invocation.target!, ...invocation.args];
+function splitWords(invocation: Invocation): { scripts: string[]; args: readonly string[] } {
+  if (invocation.target === undefined) return { scripts: [], args: [] };
+  const words = [invocation.target, ...invocation.args];
   const takesMany = hasOption(invocation, "parallel") || hasOption(invocation, "sequential");
   const end = takesMany ? words.indexOf("--") : 1;
   const scripts = end < 0 ? words : words.slice(0, end);
   const rest = end < 0 ? [] : words.slice(end);
-  return { scripts, args: rest[0] === "--" ? rest.slice(1) : rest };
+  return { scripts, args: host.exactArguments(rest[0] === "--" ? rest.slice(1) : rest) };
 }
 
 function countOf(value: string | undefined): number | undefined {
@@ -61,13 +63,14 @@ function countOf(value: string | undefined): number | undefined {
 function commandFor(
   { packageDirectory: directory, manifest, scriptName, args }: CommandRequest,
   originalEnvironment: Readonly<Record<string, string>>,
-  settings: RunSettings,
+  steps: StepContext,
 ): Command {
   const line = appendArguments(scriptOf(manifest, scriptName) ?? "", args);
-  const { shell, environment } = prepareStep({ directory, manifest }, scriptName, line, settings);
+  const { shell, environment } = prepareStep(steps, { directory, manifest }, scriptName, line);
   // rt's own `exec` command changes into the engine's shell without a trace in the child's environment.
   return {
-    argv: [shell.program, ...shell.argv.slice(1)],
+    program: shell.program,
+    argv: shell.argv,
     cwd: directory,
     env: { ...originalEnvironment, ...environment, ...shell.environment },
   };

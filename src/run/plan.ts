@@ -17,6 +17,8 @@ export type Plan =
       readonly preloads: readonly string[];
       /** What the engine would be given behind the file, should it have to take over: it drops a `--` itself. */
       readonly engineArgs: readonly string[];
+      /** The rtfig.toml that the engine would then go by. */
+      readonly config?: string;
     }
   | { readonly mode: "engine"; readonly argv: readonly string[]; readonly reason: string }
   | {
@@ -42,6 +44,8 @@ export type Plan =
 export interface Facts {
   /** Why the file at hand cannot run in this process; see entry.ts. */
   readonly engineReason?: string;
+  /** The rtfig.toml that was read. */
+  readonly config?: string;
 }
 
 /** Options of the engine that running in this process honours as well. */
@@ -78,7 +82,7 @@ export function planRun(invocation: Invocation, target: Target, facts: Facts = {
   }
 }
 
-function planFile(invocation: Invocation, path: string, { engineReason }: Facts): Plan {
+function planFile(invocation: Invocation, path: string, { engineReason, config }: Facts): Plan {
   const engineOption = invocation.options.find(
     ({ option }) => option.by !== "runner" && !IN_PROCESS.has(option.name),
   );
@@ -92,6 +96,7 @@ function planFile(invocation: Invocation, path: string, { engineReason }: Facts)
     args,
     preloads: preloadsOf(invocation),
     engineArgs: invocation.args,
+    ...(config === undefined ? {} : { config }),
   };
 }
 
@@ -112,7 +117,7 @@ export function engineOptions({ options }: Invocation): string[] {
 const CARRIED_OUT = new Set(["cwd", "config"]);
 
 /** Options of which the engine takes one name at a time. */
-const LISTS = new Set(["conditions", "main-fields"]);
+const LISTS = new Set(["conditions", "main-fields", "extension-order"]);
 
 function splitList(given: Given): Given[] {
   if (!LISTS.has(given.option.name) || given.value === undefined) return [given];

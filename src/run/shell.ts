@@ -22,32 +22,48 @@ export interface ShellCommand {
 
 const SHELLS = ["bash", "sh", "zsh"];
 
-export function findShell(path: string): string | undefined {
+export interface Surroundings {
+  readonly choice: ShellChoice;
+  /** The environment that rt passes on, before what the script's package adds. */
+  readonly inherited: Readonly<Record<string, string | undefined>>;
+  /** Where rt was started. */
+  readonly initialDirectory: string;
+  readonly runtimePath: string;
+}
+
+/**
+ * The way to run a command in a directory, with a PATH; undefined when no shell is installed. What is the same
+ * for every script of a run is found out once.
+ */
+export type Shell = (command: string, directory: string, path: string) => ShellCommand | undefined;
+
+export function openShell(surroundings: Surroundings): Shell {
+  const { choice, runtimePath, inherited } = surroundings;
+  if (choice === "rt") {
+    return (command) => ({
+      program: runtimePath,
+      argv: ["rt", "exec", command],
+      environment: {},
+      engine: true,
+    });
+  }
+  const shell = findShell(inherited.PATH ?? "");
+  if (!shell) return () => undefined;
+  const findDirect = shell.endsWith("/bash") ? openDirect(surroundings) : undefined;
+  return (command, directory, path) =>
+    findDirect?.(command, directory, path) ?? {
+      program: shell,
+      argv: [shell, "-c", command],
+      environment: {},
+    };
+}
+
+function findShell(path: string): string | undefined {
   for (const name of SHELLS) {
     const found = Bun.which(name, { PATH: path });
     if (found) return found;
   }
   return undefined;
-}
-
-export interface ShellContext {
-  readonly choice: ShellChoice;
-  /** The script's PATH. */
-  readonly path: string;
-  readonly directory: string;
-  readonly inherited: Readonly<Record<string, string | undefined>>;
-  readonly runtimePath: string;
-}
-
-/** The way to run `command`; undefined when no shell is installed. */
-export function shellCommand(command: string, context: ShellContext): ShellCommand | undefined {
-  if (context.choice === "rt") {
-    return { program: context.runtimePath, argv: ["rt", "exec", command], environment: {}, engine: true };
-  }
-  const shell = findShell(context.path);
-  if (!shell) return undefined;
-  const direct = shell.endsWith("/bash") ? directCommand(command, context) : undefined;
-  return direct ?? { program: shell, argv: [shell, "-c", command], environment: {} };
 }
 
 /** Beside letters and digits: what means nothing to bash wherever it stands in a word, but for the cases below. */
@@ -82,46 +98,64 @@ export function splitPlainCommand(command: string): string[] | undefined {
   return words;
 }
 
-/** Variables that make bash read a file, import a function or change its rules when it starts. */
+/** Variables that bash changes or drops when it starts, and some that change its rules. */
+const BASH_VARIABLES =
+  " SHELLOPTS POSIXLY_CORRECT EXECIGNORE IFS PS1 PS2 PS4 OPTIND OPTERR PPID RANDOM SRANDOM LINENO HISTCMD " +
+  "EPOCHSECONDS EPOCHREALTIME COMP_WORDBREAKS ";
+
+/** Those of BASH... make it read a file or import a function. */
 function changesBash(name: string): boolean {
-  return (
-    name.startsWith("BASH") || name === "SHELLOPTS" || name === "POSIXLY_CORRECT" || name === "EXECIGNORE"
-  );
+  return name.startsWith("BASH") || BASH_VARIABLES.includes(` ${name} `);
 }
 
-function directCommand(command: string, context: ShellContext): ShellCommand | undefined {
-  const words = splitPlainCommand(command);
-  if (!words) return undefined;
-  const environment = bashEnvironment(context);
-  if (!environment) return undefined;
-  const name = words[0]!;
-  const program = Bun.which(name, { PATH: context.path, cwd: context.directory });
-  if (!program?.startsWith("/") || !hasRecognizedFormat(program)) return undefined;
-  return { program, argv: words, environment: { ...environment, _: name.includes("/") ? name : program } };
+/** Finds commands that can be started without bash; undefined when bash could do anything at its start. */
+function openDirect({ inherited, initialDirectory }: Surroundings): Shell | undefined {
+  const variables = bashVariables(inherited);
+  if (!variables) return undefined;
+  // What bash finds through a relative entry it starts, and names in `_`, by a relative path.
+  const isPathAbsolute = (inherited.PATH ?? "").split(":").every((entry) => entry[0] === "/");
+  const formats = new Map<string, Format>();
+  return (command, directory, path) => {
+    const words = splitPlainCommand(command);
+    // bash keeps a PWD that reaches this directory by another name; which one does is not looked into here.
+    const mayKeepName = directory === initialDirectory && (inherited.PWD ?? directory) !== directory;
+    if (!words || mayKeepName) return undefined;
+    const name = words[0]!;
+    if (!isPathAbsolute && !name.includes("/")) return undefined;
+    const program = Bun.which(name, { PATH: path, cwd: directory });
+    if (!program?.startsWith("/")) return undefined;
+    const format = formats.get(program) ?? recognizeFormat(program);
+    formats.set(program, format);
+    // A #! script is told the path it was started by, and from bash that is the name as it was written.
+    const isRelative = name.includes("/") && name[0] !== "/";
+    if (format === "unknown" || (format === "script" && isRelative)) return undefined;
+    const own = { PWD: directory, _: name.includes("/") ? name : program };
+    return { program, argv: words, environment: { ...variables, ...own } };
+  };
 }
 
 /** What bash would change for the only command it runs; undefined when that depends on more than is known here. */
-function bashEnvironment({
-  inherited,
-  directory,
-}: ShellContext): Record<string, string | undefined> | undefined {
+function bashVariables(
+  inherited: Surroundings["inherited"],
+): Readonly<Record<string, string | undefined>> | undefined {
   if (Object.keys(inherited).some(changesBash)) return undefined;
   const { SHLVL = "0", OLDPWD } = inherited;
   const level = Number(SHLVL);
   if (String(level) !== SHLVL || !(level >= 0 && level < 100)) return undefined;
-  const keepsOld = OLDPWD !== undefined && isDirectory(OLDPWD);
-  return { SHLVL, PWD: directory, OLDPWD: keepsOld ? OLDPWD : undefined };
+  return { SHLVL, OLDPWD: OLDPWD !== undefined && isDirectory(OLDPWD) ? OLDPWD : undefined };
 }
 
 function isDirectory(path: string): boolean {
   return files.readFile(path, 1) === "EISDIR";
 }
 
-/** The kernel runs it by itself; for other files bash would try its own hand as an interpreter. */
-function hasRecognizedFormat(program: string): boolean {
+/** What the kernel runs by itself; for other files bash would try its own hand as an interpreter. */
+type Format = "native" | "script" | "unknown";
+
+function recognizeFormat(program: string): Format {
   const start = files.readFile(program, 4);
-  if (typeof start === "string") return false;
+  if (typeof start === "string") return "unknown";
+  if (start[0] === 0x23 && start[1] === 0x21) return "script";
   const isElf = start[0] === 0x7f && start[1] === 0x45 && start[2] === 0x4c && start[3] === 0x46;
-  const hasShebang = start[0] === 0x23 && start[1] === 0x21;
-  return isElf || hasShebang;
+  return isElf ? "native" : "unknown";
 }

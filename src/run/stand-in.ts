@@ -7,12 +7,34 @@
 // The links live in the user's own temporary directory, which is checked to be the user's: a directory that
 // somebody else prepared must not decide what `node` is.
 
-/** What stands in front of PATH; empty when nothing has to. `command` is what is about to run. */
-export function standInDirectories(forceRuntime: boolean, path: string, command: string): string[] {
-  const names: string[] = [];
-  if (forceRuntime || !Bun.which("node", { PATH: path })) names.push("node");
-  if (/\brt\b/.test(command) && !Bun.which("rt", { PATH: path })) names.push("rt");
-  if (names.length === 0) return [];
+export interface StandIns {
+  /** The directory with `node`, where it has to be one of ours. */
+  readonly node?: string;
+  /** The directory with `rt`, where it is not on PATH. Made when a command mentions it. */
+  rt(): string | undefined;
+}
+
+export function openStandIns(forceRuntime: boolean, path: string): StandIns {
+  const isOnPath = (name: string) => Bun.which(name, { PATH: path }) !== null;
+  const node = forceRuntime || !isOnPath("node") ? makeLink("node") : undefined;
+  let rt: string | null | undefined;
+  return {
+    node,
+    rt() {
+      rt ??= isOnPath("rt") ? null : makeLink("rt");
+      return rt ?? undefined;
+    },
+  };
+}
+
+/** What stands in front of PATH for a command; empty when nothing has to. */
+export function directoriesFor(stands: StandIns, command: string): string[] {
+  const directories = stands.node === undefined ? [] : [stands.node];
+  const rt = /\brt\b/.test(command) ? stands.rt() : undefined;
+  return rt === undefined ? directories : [...directories, rt];
+}
+
+function makeLink(name: string): string {
   const { makeLinks } = require("../../platform/links.ts") as typeof import("../../platform/links.ts");
-  return makeLinks(process.execPath, names);
+  return makeLinks(process.execPath, [name])[0]!;
 }

@@ -6,8 +6,8 @@ import { host } from "../../platform/process.ts";
 import { type LocatedPackage, scriptOf } from "../workspace/package-json.ts";
 import { findRecursion, scriptEnvironment } from "./environment.ts";
 import { RunFailure } from "./run-failure.ts";
-import { type ShellChoice, type ShellCommand, shellCommand } from "./shell.ts";
-import { standInDirectories } from "./stand-in.ts";
+import { openShell, type Shell, type ShellChoice, type ShellCommand } from "./shell.ts";
+import { directoriesFor, openStandIns, type StandIns } from "./stand-in.ts";
 
 export interface RunSettings {
   readonly silent: boolean;
@@ -15,6 +15,8 @@ export interface RunSettings {
   /** `node` means rt. */
   readonly forceRuntime: boolean;
   readonly version: string;
+  /** What options in front of the script add to its environment. */
+  readonly environment?: Readonly<Record<string, string>>;
 }
 
 export interface Step {
@@ -25,44 +27,62 @@ export interface Step {
   readonly environment: Readonly<Record<string, string | undefined>>;
 }
 
+/** What all steps of a run share, found out once: a workspace has hundreds of them. */
+export interface StepContext {
+  readonly settings: RunSettings;
+  readonly inherited: Readonly<Record<string, string | undefined>>;
+  readonly initialDirectory: string;
+  readonly userAgent: string;
+  readonly shell: Shell;
+  /** `node`, as the scripts will find it; the path of rt where it stands in. */
+  readonly nodePath: string;
+  readonly stands: StandIns;
+}
+
+export function openSteps(settings: RunSettings): StepContext {
+  const inherited = { ...process.env, ...settings.environment };
+  const path = inherited.PATH ?? "";
+  const stands = openStandIns(settings.forceRuntime, path);
+  const initialDirectory = process.cwd();
+  const runtimePath = process.execPath;
+  return {
+    settings,
+    inherited,
+    initialDirectory,
+    userAgent: `rt/${settings.version} npm/? node/${process.version} ${host.system}`,
+    shell: openShell({ choice: settings.shell, inherited, initialDirectory, runtimePath }),
+    nodePath: stands.node ? runtimePath : (Bun.which("node", { PATH: path }) ?? runtimePath),
+    stands,
+  };
+}
+
 /** @param command of `event`, with the arguments appended */
 export function prepareStep(
+  context: StepContext,
   located: LocatedPackage,
   event: string,
   command: string,
-  { shell: choice, forceRuntime, version }: RunSettings,
 ): Step {
+  const { settings, inherited, initialDirectory, userAgent, nodePath } = context;
   const { directory, manifest } = located;
-  const running = process.env.RT_SCRIPTS ?? "";
+  const running = inherited.RT_SCRIPTS ?? "";
   const cycle = findRecursion(running, directory, event);
   if (cycle) throw new RunFailure(`The script "${event}" calls itself without end: ${cycle.join(" -> ")}`);
-  const inheritedPath = process.env.PATH ?? "";
-  const stands = standInDirectories(forceRuntime, inheritedPath, command);
   const environment = scriptEnvironment({
     package: located,
     event,
     command: scriptOf(manifest, event) ?? command,
-    initialDirectory: process.cwd(),
-    path: inheritedPath,
+    initialDirectory,
+    path: inherited.PATH ?? "",
     pathSeparator: host.pathSeparator,
-    stands,
-    runtime: {
-      path: process.execPath,
-      userAgent: `rt/${version} npm/? node/${process.version} ${host.system}`,
-    },
-    nodePath:
-      Bun.which("node", { PATH: [...stands, inheritedPath].join(host.pathSeparator) }) ?? process.execPath,
+    stands: directoriesFor(context.stands, command),
+    runtime: { path: process.execPath, userAgent },
+    nodePath,
     running,
   });
-  const shell = shellCommand(command, {
-    choice,
-    path: environment.PATH!,
-    directory,
-    inherited: process.env,
-    runtimePath: process.execPath,
-  });
+  const shell = context.shell(command, directory, environment.PATH!);
   if (!shell) {
     throw new RunFailure("No shell was found to run the script in", "install bash or sh, or use --shell rt");
   }
-  return { event, command, shell, environment };
+  return { event, command, shell, environment: { ...settings.environment, ...environment } };
 }

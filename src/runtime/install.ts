@@ -24,7 +24,7 @@ export function installRuntime(parts: Parts, preload: () => string): void {
     },
   });
   globalThis.Worker = new Proxy(Worker, {
-    construct(target, args: [string | URL, Options?], newTarget) {
+    construct(target, args: [] | [string | URL, Options?], newTarget) {
       if (args.length === 0) return Reflect.construct(target, args, newTarget); // which throws
       const [url, options] = args;
       const preloads = [preload(), ...[options?.preload ?? []].flat()];

@@ -12,9 +12,12 @@ declare const preloadUrl: string;
 
 installRuntime(PARTS, () => preloadUrl);
 
-const HANDED_OVER = [`--preload=${preloadUrl}`, "--config=/dev/null"];
+/** The preload, and a configuration that is none or a copy of ours (see src/config/handover.ts). */
+const HANDED_OVER = /^--config=(?:\/dev\/null|.*[\\/]rt-files-\d+[\\/]config-\w+\.json)$/;
 const COMPILED_IN = /^--loader=\.[a-z0-9]+:file$/;
 const isOurs = (option: string) =>
-  HANDED_OVER.includes(option) || (!Bun.isMainThread && COMPILED_IN.test(option));
+  option === `--preload=${preloadUrl}` ||
+  HANDED_OVER.test(option) ||
+  (!Bun.isMainThread && COMPILED_IN.test(option));
 process.execArgv = process.execArgv.filter((option) => !isOurs(option));
 process.argv[0] = process.execPath;

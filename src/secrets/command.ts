@@ -1,4 +1,226 @@
-// `rt secrets` on the command line.
-export async function runSecretsCommand(_args: string[]): Promise<number> {
-  return 1;
+// `rt secrets get|set|delete|list`: the credential store on the command line.
+//
+// Contract: a value is never an argument, where every process of the machine could read it, and is written to
+// nothing but the standard output of `get`. The exit code tells apart what a script has to: 0 done, 1 there is no
+// such credential, 2 anything else, as a store that is locked.
+//
+// Decisions:
+// - `get` adds a line break on a terminal and nowhere else, so that a file or a pipe gets the value to the byte.
+// - A single line on the standard input of `set` loses its line break, since `echo` and editors add one that nobody
+//   means; input of several lines, such as a key in PEM, is kept to the byte.
+// - An empty input is refused, because it is what a failing command before the pipe leaves. `echo | rt secrets set`
+//   stores an empty value.
+import { splitRemedy } from "../../platform/secret-provider.ts";
+import { checkText, secrets, toSecretsError } from "./secrets.ts";
+import { complain, HELP_OPTION, JSON_OPTION, readWords, renderHelp, WordsError } from "./words.ts";
+
+const DONE = 0;
+const ABSENT = 1;
+const FAILED = 2;
+/** What a shell reports for a program that Ctrl-C has ended. */
+const INTERRUPTED = 130;
+
+interface Subcommand {
+  readonly usage: string;
+  readonly help: string;
+  /** The fewest and the most operands. */
+  readonly takes: readonly [number, number];
+  readonly hasJson: boolean;
+  perform(service: string, name: string, isJson: boolean): Promise<number>;
+}
+
+const SUBCOMMANDS: Readonly<Record<string, Subcommand>> = {
+  // No prototype: "constructor" is no command.
+  __proto__: null as never,
+  get: {
+    usage: "get <service> <name>",
+    help: "Print a value",
+    takes: [2, 2],
+    hasJson: true,
+    perform: printValue,
+  },
+  set: {
+    usage: "set <service> <name>",
+    help: "Store a value, asked for or read from standard input",
+    takes: [2, 2],
+    hasJson: false,
+    perform: storeValue,
+  },
+  delete: {
+    usage: "delete <service> <name>",
+    help: "Remove a credential",
+    takes: [2, 2],
+    hasJson: true,
+    perform: deleteCredential,
+  },
+  list: {
+    usage: "list [service]",
+    help: "Print the names of the credentials, never their values",
+    takes: [0, 1],
+    hasJson: true,
+    perform: printNames,
+  },
+};
+
+const EXIT_CODES = [
+  [String(DONE), "Done"],
+  [String(ABSENT), "There is no such credential"],
+  [String(FAILED), "The command line is wrong or the store failed; `rt doctor` looks at it"],
+] as const;
+
+export async function runSecretsCommand(args: string[]): Promise<number> {
+  const isJson = args.includes("--json");
+  try {
+    return await carryOut(args);
+  } catch (error) {
+    return explain(error, isJson);
+  }
+}
+
+async function carryOut(args: readonly string[]): Promise<number> {
+  const { options, operands } = readWords(args, [JSON_OPTION, HELP_OPTION]);
+  const [word, ...rest] = operands;
+  if (options.has("help") || word === undefined) {
+    const commands = Object.values(SUBCOMMANDS).map(({ usage, help }) => [usage, help] as const);
+    const sections = { Commands: commands, "Exit codes": EXIT_CODES };
+    const summary = "Read and write the operating system's credential store";
+    await print(`${renderHelp("rt secrets <command>", summary, sections, [JSON_OPTION, HELP_OPTION])}\n`);
+    return DONE;
+  }
+  const command = SUBCOMMANDS[word];
+  if (!command) {
+    const known = Object.keys(SUBCOMMANDS).join(", ");
+    throw new WordsError(`"${word}" is no command of rt secrets`, `there are ${known}`);
+  }
+  checkOperands(word, command, rest.length);
+  if (options.has("json") && !command.hasJson)
+    throw new WordsError(`rt secrets ${word} prints nothing, so no JSON`);
+  const [service, name] = rest;
+  if (service !== undefined) checkText("service", service);
+  if (name !== undefined) checkText("name", name);
+  return command.perform(service ?? "", name ?? "", options.has("json"));
+}
+
+function checkOperands(word: string, { usage, takes: [fewest, most] }: Subcommand, count: number): void {
+  const hint = `rt secrets ${usage}`;
+  if (count < fewest) throw new WordsError(`rt secrets ${word} needs a service and a name`, hint);
+  if (count <= most) return;
+  if (word !== "set") throw new WordsError(`rt secrets ${word} takes no more than ${most} words`, hint);
+  throw new WordsError(
+    "rt secrets set takes no value as an argument, where other programs and the shell's history would see it",
+    `${hint} asks for the value, or reads it from standard input`,
+  );
+}
+
+async function printValue(service: string, name: string, isJson: boolean): Promise<number> {
+  const value = await secrets.get(service, name);
+  if (isJson) await printJson({ service, name, value });
+  if (value === null) return reportAbsent(service, name);
+  if (!isJson) await print((await isTerminal(1)) ? `${value}\n` : value);
+  return DONE;
+}
+
+async function storeValue(service: string, name: string): Promise<number> {
+  const value = (await isTerminal(0)) ? await askForValue(service, name) : await readValue();
+  if (value === null) return INTERRUPTED;
+  await secrets.set(service, name, value);
+  return DONE;
+}
+
+async function deleteCredential(service: string, name: string, isJson: boolean): Promise<number> {
+  const deleted = await secrets.delete(service, name);
+  if (isJson) await printJson({ service, name, deleted });
+  return deleted ? DONE : reportAbsent(service, name);
+}
+
+async function printNames(service: string, _name: string, isJson: boolean): Promise<number> {
+  const { openProvider } = await import("../../platform/secret-provider.ts");
+  let found;
+  try {
+    const store = await openProvider();
+    if (!store.list) throw new WordsError("The credential store of this system cannot be listed by rt");
+    found = await store.list(service === "" ? undefined : service);
+  } catch (error) {
+    throw toSecretsError(error);
+  }
+  const sorted = found.sort((a, b) => compare(a.service, b.service) || compare(a.name, b.name));
+  if (isJson) await printJson(sorted.map(({ service, name }) => ({ service, name })));
+  else await print(sorted.map(({ service, name }) => `${toWord(service)}\t${toWord(name)}\n`).join(""));
+  return DONE;
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : Number(a > b);
+}
+
+/** One column of one line, whatever the name: other programs choose names freely. */
+function toWord(text: string): string {
+  const escape = (char: string) => JSON.stringify(char).slice(1, -1);
+  return text
+    .replace(/[\\\x00-\x1f]/g, escape)
+    .replace(/[\x7f-\x9f]/g, (char) => `\\u00${char.charCodeAt(0).toString(16)}`);
+}
+
+async function askForValue(service: string, name: string): Promise<string | null> {
+  const { promptHidden } = await import("./hidden-prompt.ts");
+  const value = await promptHidden(`Value for ${toWord(service)} ${toWord(name)} (not shown): `);
+  if (value === "")
+    throw new WordsError(
+      "Nothing was entered, so nothing was stored",
+      "to store an empty value: echo | rt secrets set",
+    );
+  return value === null ? null : withoutLineBreak(value);
+}
+
+async function readValue(): Promise<string> {
+  const bytes = await Bun.stdin.bytes();
+  if (bytes.length === 0)
+    throw new WordsError(
+      "Standard input is empty, so nothing was stored",
+      "pipe the value into it, or start it on a terminal to be asked; to store an empty value: echo | rt secrets set",
+    );
+  try {
+    return withoutLineBreak(new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes));
+  } catch {
+    throw new WordsError(
+      "Standard input is not text in UTF-8, so nothing was stored",
+      "encode it first, as with base64",
+    );
+  } finally {
+    bytes.fill(0);
+  }
+}
+
+function withoutLineBreak(text: string): string {
+  const [line] = /^[^\n]*?(?=\r?\n$)/.exec(text) ?? [];
+  return line ?? text;
+}
+
+function reportAbsent(service: string, name: string): number {
+  complain(`There is no credential "${toWord(name)}" under "${toWord(service)}"`);
+  return ABSENT;
+}
+
+async function isTerminal(descriptor: number): Promise<boolean> {
+  const { isatty } = await import("node:tty");
+  return isatty(descriptor);
+}
+
+function printJson(value: unknown): Promise<void> {
+  return print(`${JSON.stringify(value, null, 2)}\n`);
+}
+
+/** Ends when all is written, so that the process may be ended after it. */
+async function print(text: string): Promise<void> {
+  await Bun.write(Bun.stdout, text);
+}
+
+async function explain(error: unknown, isJson: boolean): Promise<number> {
+  const { name, code, message, hint } = error as Error & { code?: string; hint?: string };
+  if (code === "EPIPE") return FAILED; // whoever read the output has had enough
+  if (name !== "WordsError" && !code?.startsWith("ERR_")) throw error;
+  const [what, remedy] = name === "SecretsError" ? splitRemedy(message) : [message, hint];
+  complain(what, remedy);
+  if (isJson) await printJson({ error: { code, message: what, hint: remedy } });
+  return FAILED;
 }

@@ -71,10 +71,10 @@ export function createSecrets(open: () => Promise<SecretProvider>): Secrets {
       store = await provider;
     } catch (error) {
       provider = undefined; // the next operation may have more luck
-      throw translate(error);
+      throw toSecretsError(error);
     }
     return operate(store).catch((error) => {
-      throw translate(error);
+      throw toSecretsError(error);
     });
   }
 
@@ -102,8 +102,11 @@ export function createSecrets(open: () => Promise<SecretProvider>): Secrets {
   };
 }
 
-/** Recognized by its name: the class belongs to a module that is loaded with the store only. */
-function translate(error: unknown): unknown {
+/**
+ * The API's error for a provider's failure, which is recognized by its name: the class belongs to a module that is
+ * loaded with the store only.
+ */
+export function toSecretsError(error: unknown): unknown {
   if (!(error instanceof Error) || error.name !== "ProviderFailure") return error;
   const { kind, message, native } = error as Error & { kind: SecretsFailure; native?: string | number };
   return new SecretsError(kind, message, native);
@@ -151,7 +154,8 @@ function readOptions(signal: unknown, timeout: unknown): OperationOptions | unde
   return { signal, timeout };
 }
 
-function checkText(field: "service" | "name", text: unknown): string {
+/** Answers `text` when it can be a service or a name; throws a TypeError or RangeError when it cannot. */
+export function checkText(field: "service" | "name", text: unknown): string {
   if (typeof text !== "string")
     throw typeError("ERR_INVALID_ARG_TYPE", `${field} must be a string, got ${describeType(text)}`);
   if (text === "") throw typeError("ERR_INVALID_ARG_VALUE", `${field} must not be empty`);

@@ -1,5 +1,5 @@
 // The process: its arguments and environment, how it ends, what it reads, and what it starts.
-import { compareAll, type Fixture, type Live } from "./compare.ts";
+import { compareAll, type Fixture } from "./compare.ts";
 
 const SHOW_ARGUMENTS =
   "console.log(JSON.stringify([process.argv, process.argv0, process.execArgv, process.execPath, process.title === process.argv0, Bun.argv]))";

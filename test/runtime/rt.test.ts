@@ -47,14 +47,22 @@ describe.concurrent('`rt` and the module "rt" in', () => {
 
 test.concurrent("`rt` can be replaced and deleted, as a global of the engine can", async () => {
   const { stdout, stderr, status } = await runRt({
-    args: ["-e", "rt.CSRF = 1; console.log(rt.CSRF, delete rt.CSRF, typeof rt.CSRF); rt = 2; console.log(rt, delete globalThis.rt, typeof rt)"],
+    args: [
+      "-e",
+      "rt.CSRF = 1; console.log(rt.CSRF, delete rt.CSRF, typeof rt.CSRF); rt = 2; console.log(rt, delete globalThis.rt, typeof rt)",
+    ],
   });
-  expect({ stdout, stderr, status }).toEqual({ stdout: "1 true object\n2 true undefined\n", stderr: "", status: 0 });
+  expect({ stdout, stderr, status }).toEqual({
+    stdout: "1 true object\n2 true undefined\n",
+    stderr: "",
+    status: 0,
+  });
 });
 
 test.concurrent("`rt` shows its own members first and knows the engine's", async () => {
   await using project = await createProject({
-    "main.ts": 'console.log(Object.keys(rt), "spawn" in rt, rt.constructor === Object, `${rt}`); for (const name of Object.keys(Bun)) if ((rt as any)[name] === undefined) console.log(name);',
+    "main.ts":
+      'console.log(Object.keys(rt), "spawn" in rt, rt.constructor === Object, `${rt}`); for (const name of Object.keys(Bun)) if ((rt as any)[name] === undefined) console.log(name);',
   });
   const plain = await runRt({ args: ["main.ts"], cwd: project.path });
   const engine = await runRt({ args: ["--smol", "main.ts"], cwd: project.path });
@@ -76,7 +84,8 @@ test.concurrent("every costly export of the module behaves as the engine's own",
   });
   const { stdout, stderr, status } = await runRt({ args: ["main.ts"], cwd: project.path });
   expect({ stdout, stderr, status }).toEqual({
-    stdout: 'function function function function function function\na\n function true\ntrue true {\n  one: 1,\n}\ntrue RedisClient\n',
+    stdout:
+      "function function function function function function\na\n function true\ntrue true {\n  one: 1,\n}\ntrue RedisClient\n",
     stderr: "",
     status: 0,
   });

@@ -1,10 +1,12 @@
 // What every credential store must do behind `rt.secrets`, whichever it is. Each provider's test file opens its
 // store and calls `testConformance`; a difference between two stores is a failing test in one of the files.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import type { SecretProvider } from "../../platform/secret-provider.ts";
 import type { Secrets } from "../../src/secrets/secrets.ts";
 
 export interface Store extends AsyncDisposable {
   readonly secrets: Secrets;
+  readonly provider: SecretProvider;
 }
 
 export interface Limits {
@@ -148,6 +150,27 @@ export function testConformance(
       expect(await secrets.delete(service, first)).toBe(true);
       expect(await secrets.get(service, second)).toBe("2");
       expect(await secrets.delete(service, second)).toBe(true);
+    });
+
+    test("list() names what was stored, each pair once, and nothing that was deleted", async () => {
+      const { list } = store.provider;
+      if (!list) return;
+      const names = ["x", "y/z", "ü\n"];
+      for (const name of names) await secrets.set("dev.rt.list", name, "value");
+      await secrets.set("dev.rt.list.other", "x", "value");
+      await secrets.set("dev.rt.list", "x", "another value");
+      const named = async (service?: string) => {
+        const found = await list.call(store.provider, service);
+        const ours = found.filter((each) => each.service.startsWith("dev.rt.list"));
+        return ours.map(({ service, name }) => `${service} ${name}`).sort();
+      };
+      expect(await named("dev.rt.list")).toEqual(names.map((name) => `dev.rt.list ${name}`));
+      expect(await named()).toEqual(
+        [...names.map((name) => `dev.rt.list ${name}`), "dev.rt.list.other x"].sort(),
+      );
+      expect(await named("dev.rt.list.absent")).toEqual([]);
+      for (const name of names) await secrets.delete("dev.rt.list", name);
+      expect(await named()).toEqual(["dev.rt.list.other x"]);
     });
 
     test(`${many} operations at once`, async () => {

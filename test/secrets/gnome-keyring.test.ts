@@ -9,8 +9,10 @@ if (process.platform === "linux") {
     async () => {
       const keyring = await startKeyring();
       keyring.enter();
+      const provider = await openProvider();
       return {
-        secrets: createSecrets(openProvider),
+        provider,
+        secrets: createSecrets(async () => provider),
         [Symbol.asyncDispose]: () => keyring[Symbol.asyncDispose](),
       };
     },

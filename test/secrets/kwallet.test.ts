@@ -7,8 +7,10 @@ if (process.platform === "linux") {
   testConformance("KWallet", async () => {
     const keyring = await startKWallet();
     keyring.enter();
+    const provider = await openProvider();
     return {
-      secrets: createSecrets(openProvider),
+      provider,
+      secrets: createSecrets(async () => provider),
       [Symbol.asyncDispose]: () => keyring[Symbol.asyncDispose](),
     };
   });

@@ -1,0 +1,54 @@
+// Text that is not UTF-8: the arguments of a command line are bytes, and a file's name may be any of them.
+//
+// The engine puts U+FFFD in the place of what it cannot decode, which cannot be undone. So where one is seen the
+// command line is read again, and every such byte becomes a lone surrogate, U+DC80 to U+DCFF, which no decoded
+// text contains; on the way to a C function or a shell it becomes the byte again.
+import type { ProcessOperations } from "../process-operations.ts";
+import { readFile } from "./files.ts";
+
+const REPLACEMENT = "\ufffd";
+const LONGEST_CHARACTER = 4; // bytes
+
+export const exactArguments: ProcessOperations["exactArguments"] = (args) => {
+  if (!args.some((each) => each.includes(REPLACEMENT))) return args;
+  const line = readFile("/proc/self/cmdline");
+  if (typeof line === "string") return args; // macOS, whose file systems only know UTF-8
+  const words = decodeWithSurrogates(line).split("\0").slice(0, -1);
+  return words.slice(words.length - args.length);
+};
+
+export function decodeWithSurrogates(bytes: Uint8Array): string {
+  let text = "";
+  for (let start = 0; start < bytes.length;) {
+    const length = characterLength(bytes, start);
+    text +=
+      length === 0
+        ? String.fromCharCode(0xdc00 + bytes[start]!)
+        : new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes.subarray(start, start + length));
+    start += Math.max(1, length);
+  }
+  return text;
+}
+
+/** How many bytes the character at `start` takes; 0 when there is none. */
+function characterLength(bytes: Uint8Array, start: number): number {
+  const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+  for (let length = 1; length <= LONGEST_CHARACTER; length += 1) {
+    try {
+      decoder.decode(bytes.subarray(start, start + length));
+      return length;
+    } catch {}
+  }
+  return 0;
+}
+
+export function encodeWithSurrogates(text: string): Uint8Array {
+  const encoder = new TextEncoder();
+  const bytes: number[] = [];
+  for (const character of text) {
+    const code = character.codePointAt(0)!;
+    if (code >= 0xdc80 && code <= 0xdcff) bytes.push(code - 0xdc00);
+    else bytes.push(...encoder.encode(character));
+  }
+  return Uint8Array.from(bytes);
+}

@@ -1,0 +1,38 @@
+// Options that stand in front of a script, a binary or a command of the system: some are rt's to carry out, some
+// become part of its environment, and those of the engine have nothing to act on, which is said.
+import { host } from "../../platform/process.ts";
+import { allValues, type Invocation, lastValue } from "../cli/parse.ts";
+
+/**
+ * Variables for the script: what the files of --env-file say, where the environment does not say it already, and
+ * --port as PORT.
+ */
+export function environmentOf(invocation: Invocation): Record<string, string> {
+  const files = allValues(invocation, "env-file");
+  const port = lastValue(invocation, "port");
+  return { ...(files.length > 0 ? readEnvironmentFiles(files) : {}), ...(port ? { PORT: port } : {}) };
+}
+
+/** The engine reads them, so that quotes and references mean what they mean to a program. */
+function readEnvironmentFiles(files: readonly string[]): Record<string, string> {
+  const original = host.originalEnvironment();
+  const flags = files.map((file) => `--env-file=${file}`);
+  const { stdout } = Bun.spawnSync(
+    [process.execPath, "--config=/dev/null", ...flags, "-p", "JSON.stringify(process.env)"],
+    { env: { ...original, BUN_BE_BUN: "1" }, stdin: "ignore", stderr: "inherit" },
+  );
+  const { BUN_BE_BUN: _, ...all } = JSON.parse(stdout.toString()) as Record<string, string>;
+  return Object.fromEntries(Object.entries(all).filter(([name]) => !(name in original)));
+}
+
+/** A line for the user about options that the target of this run cannot have; undefined when there are none. */
+export function warnAboutOptions({ options }: Invocation, target: string): string | undefined {
+  const idle = options.filter(({ option, isConfigured }) => option.by === "engine" && !isConfigured);
+  if (idle.length === 0) return undefined;
+  const names = [...new Set(idle.map(({ option }) => `--${option.name}`))];
+  const verb = names.length === 1 ? "has" : "have";
+  return (
+    `warning: ${names.join(", ")} ${verb} no effect on "${target}", only on code that rt runs itself; ` +
+    `write ${names.length === 1 ? "it" : "them"} in the script, as in: rt ${names[0]} <file>`
+  );
+}

@@ -1,0 +1,50 @@
+// `rt doctor`: whether a credential could be stored now, and if not, why and what to do.
+//
+// Contract: it looks and changes nothing: no dialog, no unlocking, no credential. Exit code 0 when nothing stands
+// in the way, 1 when something does, 2 for a wrong command line.
+import { type Check, diagnoseStore } from "../../platform/secret-provider.ts";
+import { complain, HELP_OPTION, JSON_OPTION, readWords, renderHelp, WordsError } from "./words.ts";
+
+const TABLE = [JSON_OPTION, HELP_OPTION];
+
+export async function runDoctorCommand(args: string[]): Promise<number> {
+  try {
+    const { options, operands } = readWords(args, TABLE);
+    if (operands.length > 0)
+      throw new WordsError("rt doctor takes no words, only options", "rt doctor [--json]");
+    if (options.has("help")) {
+      console.log(
+        renderHelp(
+          "rt doctor [--json]",
+          "Look at the credential store and say what is wrong with it",
+          {},
+          TABLE,
+        ),
+      );
+      return 0;
+    }
+    return await report(options.has("json"));
+  } catch (error) {
+    if (!(error instanceof WordsError)) throw error;
+    complain(error.message, error.hint);
+    return 2;
+  }
+}
+
+async function report(isJson: boolean): Promise<number> {
+  const { store, checks } = await diagnoseStore();
+  const ready = checks.every(({ status }) => status !== "problem");
+  if (isJson) console.log(JSON.stringify({ ready, store: store ?? null, checks }, null, 2));
+  else console.log([...checks.flatMap(renderCheck), "", ready ? READY : NOT_READY].join("\n"));
+  return ready ? 0 : 1;
+}
+
+const READY = "Credentials can be stored";
+const NOT_READY = "No credential can be stored now";
+const STATUS_WIDTH = "warning".length;
+const NAME_WIDTH = "credential store".length;
+
+function renderCheck({ status, name, found, remedy }: Check): string[] {
+  const lead = `${status.padEnd(STATUS_WIDTH)}  ${name.padEnd(NAME_WIDTH)}  `;
+  return remedy ? [lead + found, `${" ".repeat(lead.length)}${remedy}`] : [lead + found];
+}

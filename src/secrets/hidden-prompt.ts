@@ -1,0 +1,59 @@
+// Asks for a value on the terminal without showing it.
+//
+// The terminal is in raw mode meanwhile, because a line in its own editing mode ends after 4095 bytes, which is
+// less than some tokens have; the few keys of editing that people use are handled here. Pastes are asked to be
+// marked (bracketed paste), so that a key of many lines can be pasted: unmarked, its second line would go to
+// the shell as a command.
+import { isatty, ReadStream } from "node:tty";
+
+export interface Typed {
+  readonly text: string;
+  readonly state: "typing" | "entered" | "interrupted";
+  readonly isPasting: boolean;
+}
+
+export const NOTHING_TYPED: Typed = { text: "", state: "typing", isPasting: false };
+
+const MARK_PASTES = "\x1b[?2004h";
+const LEAVE_PASTES = "\x1b[?2004l";
+const PASTE_BEGINS = "\x1b[200~";
+const PASTE_ENDS = "\x1b[201~";
+/** A marked paste's end, a control sequence, two-byte escape, line break or any character. */
+const KEYS = /\x1b\[[\d;?]*[@-~]|\x1b[^[]|\r\n|[^]/gu;
+
+/** What is typed after `keys` have come in. */
+export function typeKeys(typed: Typed, keys: string): Typed {
+  let { text, isPasting } = typed;
+  for (const [key] of keys.matchAll(KEYS)) {
+    if (key === PASTE_BEGINS) isPasting = true;
+    else if (key === PASTE_ENDS) isPasting = false;
+    else if (isPasting) text += key === "\r" || key === "\r\n" ? "\n" : key;
+    else if (key === "\r" || key === "\n" || key === "\r\n") return { text, state: "entered", isPasting };
+    else if (key === "\x03") return { text: "", state: "interrupted", isPasting };
+    else if (key === "\x04" && text === "") return { text, state: "interrupted", isPasting };
+    else if (key === "\x7f" || key === "\b") text = text.replace(/.$/su, "");
+    else if (key === "\x15") text = "";
+    else if (key >= " ") text += key.startsWith("\x1b") ? "" : key;
+  }
+  return { text, state: "typing", isPasting };
+}
+
+/** The value, or null when the person gave up with Ctrl-C or Ctrl-D. The terminal is as before when this settles. */
+export async function promptHidden(question: string): Promise<string | null> {
+  const canMark = isatty(2) && process.env.TERM !== "dumb";
+  const terminal = new ReadStream(0);
+  terminal.setRawMode(true);
+  process.stderr.write(canMark ? MARK_PASTES + question : question);
+  const decoder = new TextDecoder();
+  try {
+    let typed = NOTHING_TYPED;
+    for await (const chunk of terminal) {
+      typed = typeKeys(typed, decoder.decode(chunk as Uint8Array, { stream: true }));
+      if (typed.state !== "typing") break;
+    }
+    return typed.state === "entered" ? typed.text : null;
+  } finally {
+    process.stderr.write(canMark ? `${LEAVE_PASTES}\n` : "\n");
+    terminal.setRawMode(false);
+  }
+}

@@ -1,0 +1,166 @@
+// Options that say what to run and how to report it.
+import { describe, expect } from "bun:test";
+import { createProject } from "../support/project.ts";
+import { RT, runRt, startRt } from "../support/rt.ts";
+import { outputOf, prove, runIn } from "./prove.ts";
+
+const hello = { "package.json": { scripts: { hello: "echo hi" } } };
+
+describe("general execution", () => {
+  prove("silent", "keeps the command of a script to itself", async () => {
+    expect(await runIn(hello, ["run", "hello"])).toEqual({ stdout: "hi\n", stderr: "$ echo hi\n", status: 0 });
+    expect(await runIn(hello, ["--silent", "run", "hello"])).toEqual({ stdout: "hi\n", stderr: "", status: 0 });
+  });
+
+  prove("if-present", "lets a missing entry point pass", async () => {
+    expect((await runIn(hello, ["run", "bye"])).status).toBe(1);
+    expect(await runIn(hello, ["--if-present", "run", "bye"])).toEqual({ stdout: "", stderr: "", status: 0 });
+  });
+
+  prove("eval", "runs its argument as TypeScript", async () => {
+    expect(await outputOf({}, ["-e", "const x: number = 2; console.log(x + process.argv.length, typeof rt)"])).toBe(
+      "3 object",
+    );
+    expect(await outputOf({}, ["--eval=console.log(process.argv.slice(1))", "a"])).toBe('[ "a" ]');
+  });
+
+  prove("print", "prints the value of its argument", async () => {
+    expect(await outputOf({}, ["-p", "[1, typeof rt.secrets.get]"])).toBe('[ 1, "function" ]');
+    expect(await outputOf({}, ["--print", "await Promise.resolve(7)"])).toBe("7");
+  });
+
+  prove("help", "shows help and runs nothing", async () => {
+    const { stdout } = await runIn({ "a.ts": "console.log('ran')" }, ["--help", "a.ts"]);
+    expect(stdout).toContain("USAGE");
+    expect(stdout).not.toContain("ran");
+  });
+
+  prove("version", "prints one version number", async () => {
+    expect(await outputOf({}, ["--version"])).toMatch(/^\d+\.\d+\.\d+$/);
+    expect(await outputOf({}, ["-v"])).toMatch(/^\d+\.\d+\.\d+$/);
+  });
+
+  prove("check", "runs nothing where there are type errors", async () => {
+    const wrong = { "a.ts": 'const x: number = "text";\nconsole.log("ran", x);\n', "tsconfig.json": {} };
+    expect(await outputOf(wrong, ["a.ts"])).toBe("ran text");
+    const { stdout, stderr, status } = await runIn(wrong, ["--check", "a.ts"]);
+    expect({ status, ran: stdout.includes("ran") }).toEqual({ status: 1, ran: false });
+    expect(stdout + stderr).toContain("TS2322");
+  });
+
+  prove("interactive", "reads and evaluates lines", async () => {
+    expect(await outputOf({}, ["--interactive"], { stdin: "6 * 7\ntypeof rt\n.exit\n" })).toContain("42");
+  });
+});
+
+const packages = {
+  "package.json": { workspaces: ["packages/*"] },
+  "packages/a/package.json": { name: "pkg-a", scripts: { go: "echo from a" } },
+  "packages/b/package.json": { name: "pkg-b", scripts: { go: "echo from b" } },
+  "packages/c/package.json": { name: "other", scripts: { go: "echo from c" } },
+};
+const three = {
+  "package.json": { scripts: { one: "echo 1", bad: "exit 3", two: "echo 2" } },
+};
+
+describe("workspaces", () => {
+  prove("filter", "runs the script of the packages that match", async () => {
+    const output = await outputOf(packages, ["run", "--filter", "pkg-*", "go"]);
+    expect(["from a", "from b", "from c"].map((text) => output.includes(text))).toEqual([true, true, false]);
+    expect(await outputOf(packages, ["-F", "other", "run", "go"])).toContain("from c");
+  });
+
+  prove("workspaces", "runs the script of every package", async () => {
+    const output = await outputOf(packages, ["--workspaces", "run", "go"]);
+    expect(["from a", "from b", "from c"].every((text) => output.includes(text))).toBe(true);
+  });
+
+  prove("elide-lines", "cuts a package's output to its last lines", async () => {
+    const files = {
+      "package.json": { workspaces: ["p", "q"] },
+      "p/package.json": { name: "p", scripts: { go: "seq 1 30" } },
+      "q/package.json": { name: "q", scripts: { go: "true" } },
+    };
+    // Only a terminal is shown less than everything; `script` makes one.
+    const inTerminal = async (option: string) => {
+      await using project = await createProject(files);
+      const line = `'${RT}' ${option} --filter '*' run go`;
+      const { stdout } = await runRt({ program: ["script", "-qec", line, "/dev/null"], cwd: project.path });
+      return Bun.stripANSI(stdout);
+    };
+    expect(await inTerminal("--elide-lines=5")).toMatch(/2[56] lines elided/);
+    expect(await inTerminal("--elide-lines=0")).not.toContain("elided");
+  });
+
+  prove("parallel", "runs scripts at the same time, with prefixed output", async () => {
+    // Each waits for the other, which ends only when both run at once.
+    const meet = (mine: string, other: string) =>
+      `touch ${mine}; while [ ! -e ${other} ]; do read -t 0.01 <> <(:) || :; done; echo met`;
+    const files = { "package.json": { scripts: { x: meet("x", "y"), y: meet("y", "x") } } };
+    const output = await outputOf(files, ["--parallel", "run", "x", "y"]);
+    expect(output.match(/^(?:x|y)\b.*met$/gm)?.length).toBe(2);
+  });
+
+  prove("sequential", "runs scripts one after another, with prefixed output", async () => {
+    const files = { "package.json": { scripts: { x: "echo first > log", y: "cat log; echo second" } } };
+    expect((await outputOf(files, ["--sequential", "run", "x", "y"])).match(/first|second/g)).toEqual([
+      "first",
+      "second",
+    ]);
+  });
+
+  prove("no-exit-on-error", "goes on after a script that fails", async () => {
+    const stopped = await runIn(three, ["--sequential", "run", "bad", "two"]);
+    expect({ status: stopped.status, two: /two.*2/.test(stopped.stdout) }).toEqual({ status: 3, two: false });
+    const continued = await runIn(three, ["--sequential", "--no-exit-on-error", "run", "bad", "two"]);
+    expect({ status: continued.status, two: /two.*2/.test(continued.stdout) }).toEqual({ status: 3, two: true });
+  });
+
+  prove("concurrency", "bounds how many scripts run at a time", async () => {
+    const lock = "mkdir lock && echo alone && rmdir lock";
+    const files = { "package.json": { scripts: { a: lock, b: lock, c: lock, d: lock } } };
+    const output = await outputOf(files, ["--parallel", "--concurrency=1", "run", "a", "b", "c", "d"]);
+    expect(output.match(/alone/g)?.length).toBe(4);
+  });
+
+  prove("dry-run", "prints what would run and runs nothing", async () => {
+    const plain = await outputOf(packages, ["--dry-run", "--workspaces", "run", "go"]);
+    expect(plain).toContain("echo from a");
+    expect(plain).not.toMatch(/^from a/m);
+    const json = JSON.parse(await outputOf(packages, ["--dry-run=json", "--workspaces", "run", "go"]));
+    expect(JSON.stringify(json)).toContain("echo from c");
+  });
+
+  prove("report", "writes order, times and exit codes as JSON", async () => {
+    await using project = await createProject(three);
+    await runRt({ args: ["--report=report.json", "--sequential", "run", "one", "bad"], cwd: project.path });
+    const report = JSON.stringify(await Bun.file(project.join("report.json")).json());
+    expect(report).toContain('"one"');
+    expect(report).toContain("3");
+  });
+
+  prove("affected", "runs only packages that changed and what depends on them", async () => {
+    await using project = await createProject(packages);
+    const git = async (...args: string[]) => {
+      const identity = ["-c", "user.name=t", "-c", "user.email=t@example.com", "-c", "commit.gpgsign=false"];
+      await Bun.spawn(["git", ...identity, ...args], { cwd: project.path, stdout: "ignore", stderr: "ignore" }).exited;
+    };
+    await git("init", "-q");
+    await git("add", ".");
+    await git("commit", "-qm", "start");
+    await project.write({ "packages/b/x.ts": "1" });
+    const { stdout } = await runRt({ args: ["--affected=HEAD", "run", "go"], cwd: project.path });
+    expect(["from a", "from b", "from c"].map((text) => stdout.includes(text))).toEqual([false, true, false]);
+  });
+});
+
+describe("processes", () => {
+  prove("no-orphans", "ends the program when its parent is gone", async () => {
+    await using project = await createProject({ "a.ts": "console.log(process.pid); setInterval(() => {}, 1000)" });
+    const shell = startRt({ program: ["sh", "-c", `'${RT}' --no-orphans a.ts & wait`], cwd: project.path });
+    const pid = Number(new TextDecoder().decode((await shell.stdout.getReader().read()).value));
+    shell.kill("SIGKILL");
+    while ((await Bun.file(`/proc/${pid}/comm`).exists()) && pid > 0) await Bun.sleep(5);
+    expect(pid).toBeGreaterThan(0);
+  });
+});

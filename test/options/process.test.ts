@@ -1,0 +1,238 @@
+// Options about the process: memory, warnings, rejections, profiles.
+import { describe, expect } from "bun:test";
+import { readdirSync } from "node:fs";
+import { createProject } from "../support/project.ts";
+import { runRt } from "../support/rt.ts";
+import { outputOf, prove, runIn } from "./prove.ts";
+
+const warns = {
+  "a.js": 'process.emitWarning("plain"); process.emitWarning("old", "DeprecationWarning", "DEP1");',
+};
+
+/** What a program that warns leaves on stderr. */
+async function warningsOf(...options: string[]): Promise<string> {
+  return (await runIn(warns, [...options, "a.js"])).stderr;
+}
+
+describe("runtime and process control", () => {
+  prove("rt", "makes node mean rt", async () => {
+    const files = { "package.json": { scripts: { s: "node -p 'typeof rt'" } } };
+    expect(await outputOf(files, ["run", "s"])).toBe("undefined");
+    expect(await outputOf(files, ["--rt", "run", "s"])).toBe("object");
+    expect(await outputOf(files, ["run", "-b", "s"])).toBe("object");
+  });
+
+  prove("shell", "chooses between the system's shell and the built-in one", async () => {
+    const files = { "package.json": { scripts: { s: "echo ${BASH_VERSION:+bash}." } } };
+    expect(await outputOf(files, ["--shell=system", "run", "s"])).toBe("bash.");
+    const { stdout } = await runIn(files, ["--shell", "rt", "run", "s"]);
+    expect(stdout).not.toContain("bash.");
+  });
+
+  prove("smol", "collects garbage more often", async () => {
+    const files = {
+      "a.js": "let k; for (let i = 0; i < 30; i++) { k = []; for (let j = 0; j < 20000; j++) k.push({ a: [j] }); }",
+    };
+    const collections = async (...args: string[]) => {
+      const { stdout, stderr } = await runIn(files, args, { env: { BUN_JSC_logGC: "1" } });
+      return (stdout + stderr).match(/\[GC/g)?.length ?? 0;
+    };
+    const usual = await collections("--no-addons", "a.js");
+    expect(usual).toBeGreaterThan(0);
+    expect(await collections("--smol", "a.js")).toBeGreaterThan(usual * 1.2);
+  });
+
+  prove("expose-gc", "puts gc() on the global object", async () => {
+    expect(await outputOf({}, ["-p", "typeof gc"])).toBe("undefined");
+    expect(await outputOf({}, ["--expose-gc", "-p", "gc(), typeof gc"])).toBe("function");
+  });
+
+  prove("no-deprecation", "keeps deprecations to itself", async () => {
+    expect(await warningsOf()).toContain("DEP1");
+    expect(await warningsOf("--no-deprecation")).not.toContain("DEP1");
+  });
+
+  prove("throw-deprecation", "turns a deprecation into an error", async () => {
+    expect((await runIn(warns, ["a.js"])).status).toBe(0);
+    expect((await runIn(warns, ["--throw-deprecation", "a.js"])).status).toBe(1);
+  });
+
+  prove("no-warnings", "silences every warning", async () => {
+    expect(await warningsOf("--no-warnings")).toBe("");
+  });
+
+  prove("trace-warnings", "shows where a warning was made", async () => {
+    expect(await warningsOf()).not.toContain("a.js:1");
+    expect((await warningsOf("--trace-warnings")).match(/a\.js:1/g)?.length).toBe(2);
+  });
+
+  prove("trace-deprecation", "shows where a deprecation was made", async () => {
+    expect((await warningsOf("--trace-deprecation")).match(/a\.js:1/g)?.length).toBe(1);
+  });
+
+  prove("pending-deprecation", "reports deprecations that are still to come", async () => {
+    const files = { "a.js": 'process.binding("util")' };
+    expect((await runIn(files, ["a.js"])).stderr).toBe("");
+    expect((await runIn(files, ["--pending-deprecation", "a.js"])).stderr).toContain("DEP0111");
+  });
+
+  prove("redirect-warnings", "writes warnings to a file", async () => {
+    await using project = await createProject(warns);
+    const { stderr } = await runRt({ args: ["--redirect-warnings=w.log", "a.js"], cwd: project.path });
+    expect(stderr).toBe("");
+    expect(await Bun.file(project.join("w.log")).text()).toContain("DEP1");
+  });
+
+  prove("disable-warning", "silences one code or type", async () => {
+    const stderr = await warningsOf("--disable-warning=DEP1");
+    expect([stderr.includes("plain"), stderr.includes("DEP1")]).toEqual([true, false]);
+    expect(await warningsOf("--disable-warning=DEP1", "--disable-warning=Warning")).toBe("");
+  });
+
+  prove("title", "sets the title of the process", async () => {
+    expect(await outputOf({}, ["--title=my title", "-p", "process.title"])).toBe("my title");
+  });
+
+  prove("zero-fill-buffers", "clears what Buffer.allocUnsafe() gives", async () => {
+    const files = {
+      "a.js":
+        "let sum = 0; for (let i = 0; i < 500; i++) { const b = Buffer.allocUnsafe(1024); for (const x of b) sum += x; b.fill(1); } console.log(sum > 0);",
+    };
+    expect(await outputOf(files, ["a.js"])).toBe("true");
+    expect(await outputOf(files, ["--zero-fill-buffers", "a.js"])).toBe("false");
+  });
+
+  prove("no-addons", "forbids process.dlopen and the condition node-addons", async () => {
+    const files = {
+      "a.js": 'try { process.dlopen({ exports: {} }, "/none.node") } catch (e) { console.log(e.code, require("p")) }',
+      "node_modules/p/package.json": { name: "p", exports: { "node-addons": "./addon.js", default: "./plain.js" } },
+      "node_modules/p/addon.js": "module.exports = 'addon'",
+      "node_modules/p/plain.js": "module.exports = 'plain'",
+    };
+    expect(await outputOf(files, ["a.js"])).toEndWith("addon");
+    expect(await outputOf(files, ["--no-addons", "a.js"])).toBe("ERR_DLOPEN_DISABLED plain");
+  });
+
+  prove("no-ffi-cc", "forbids cc() of bun:ffi", async () => {
+    const files = {
+      "a.ts":
+        'import { cc } from "bun:ffi"; try { console.log(cc({ source: "./f.c", symbols: { f: { returns: "int" } } }).symbols.f()) } catch (e) { console.log(e.code) }',
+      "f.c": "int f() { return 42; }",
+    };
+    expect(await outputOf(files, ["--no-ffi-cc", "a.ts"])).toBe("ERR_FFI_CC_DISABLED");
+  });
+
+  const rejects = { "a.js": 'Promise.reject(new Error("no")); setTimeout(() => console.log("alive"), 1)' };
+  const hears = {
+    "a.js":
+      'for (const e of ["uncaughtException", "unhandledRejection"]) process.on(e, () => console.log(e)); Promise.reject(new Error("no"))',
+  };
+  const outcome = async (mode: string) => {
+    const { status, stdout, stderr } = await runIn(rejects, [`--unhandled-rejections=${mode}`, "a.js"]);
+    return { status, alive: stdout.includes("alive"), warned: stderr.includes("UnhandledPromiseRejectionWarning") };
+  };
+
+  prove("unhandled-rejections", "=strict ends the program through uncaughtException", async () => {
+    expect(await outcome("strict")).toEqual({ status: 1, alive: false, warned: true });
+    const heard = await outputOf(hears, ["--unhandled-rejections=strict", "a.js"]);
+    expect(heard).toContain("uncaughtException");
+  });
+
+  prove("unhandled-rejections", "=throw ends the program unless unhandledRejection is heard", async () => {
+    expect(await outcome("throw")).toEqual({ status: 1, alive: false, warned: false });
+    expect(await outputOf(hears, ["--unhandled-rejections=throw", "a.js"])).toBe("unhandledRejection");
+  });
+
+  prove("unhandled-rejections", "=warn warns and goes on", async () => {
+    expect(await outcome("warn")).toEqual({ status: 0, alive: true, warned: true });
+  });
+
+  prove("unhandled-rejections", "=none goes on without a word", async () => {
+    expect(await outcome("none")).toEqual({ status: 0, alive: true, warned: false });
+  });
+
+  prove("unhandled-rejections", "=warn-with-error-code warns, goes on and fails at the end", async () => {
+    expect(await outcome("warn-with-error-code")).toEqual({ status: 1, alive: true, warned: true });
+  });
+
+  prove("console-depth", "sets how deep console.log looks", async () => {
+    const files = { "a.js": "console.log({ a: { b: { c: { d: { e: 1 } } } } })" };
+    expect(await outputOf(files, ["a.js"])).toContain("[Object ...]");
+    expect(await outputOf(files, ["--console-depth=6", "a.js"])).toContain("e: 1");
+    expect(await outputOf(files, ["--console-depth=1", "a.js"])).not.toContain("c:");
+  });
+});
+
+/** The files that a run leaves beside the program. */
+async function filesAfter(args: readonly string[], source = "1"): Promise<{ names: string[]; read(name: string): string }> {
+  const project = await createProject({ "a.js": source, "out/.keep": "" });
+  try {
+    await runRt({ args: [...args, "a.js"], cwd: project.path });
+    const names = readdirSync(project.path, { recursive: true }).map(String);
+    const texts = new Map<string, string>();
+    for (const name of names) {
+      if (/prof|\.md$/.test(name)) texts.set(name, await Bun.file(project.join(name)).text());
+    }
+    return { names, read: (name) => texts.get(name) ?? "" };
+  } finally {
+    await project[Symbol.asyncDispose]();
+  }
+}
+
+const busy = "const end = performance.now() + 60; while (performance.now() < end);";
+
+describe("profiling", () => {
+  prove("cpu-prof", "writes a profile", async () => {
+    const { names, read } = await filesAfter(["--cpu-prof"], busy);
+    const name = names.find((each) => each.endsWith(".cpuprofile"))!;
+    expect(JSON.parse(read(name)).samples.length).toBeGreaterThan(0);
+  });
+
+  prove("cpu-prof-name", "names the profile", async () => {
+    expect((await filesAfter(["--cpu-prof", "--cpu-prof-name=x.cpuprofile"])).names).toContain("x.cpuprofile");
+  });
+
+  prove("cpu-prof-dir", "chooses the directory of the profile", async () => {
+    const { names } = await filesAfter(["--cpu-prof", "--cpu-prof-dir=out"]);
+    expect(names.some((name) => /^out.*\.cpuprofile$/.test(name))).toBe(true);
+  });
+
+  prove("cpu-prof-md", "writes the profile as Markdown", async () => {
+    const { names, read } = await filesAfter(["--cpu-prof-md", "--cpu-prof-name=x.md"], busy);
+    expect(names).toContain("x.md");
+    expect(read("x.md")).toContain("#");
+  });
+
+  prove("cpu-prof-interval", "sets the time between samples", async () => {
+    const samples = async (interval: number) => {
+      const args = ["--cpu-prof", "--cpu-prof-name=x.cpuprofile", `--cpu-prof-interval=${interval}`];
+      return JSON.parse((await filesAfter(args, busy)).read("x.cpuprofile")).samples.length as number;
+    };
+    expect(await samples(200)).toBeGreaterThan((await samples(20_000)) * 3);
+  });
+
+  prove("heap-prof", "writes a profile", async () => {
+    const { names, read } = await filesAfter(["--heap-prof"]);
+    expect(JSON.parse(read(names.find((each) => each.endsWith(".heapprofile"))!))).toBeObject();
+  });
+
+  prove("heap-prof-name", "names the profile", async () => {
+    expect((await filesAfter(["--heap-prof", "--heap-prof-name=x.heapprofile"])).names).toContain("x.heapprofile");
+  });
+
+  prove("heap-prof-dir", "chooses the directory of the profile", async () => {
+    const { names } = await filesAfter(["--heap-prof", "--heap-prof-dir=out"]);
+    expect(names.some((name) => /^out.*\.heapprofile$/.test(name))).toBe(true);
+  });
+
+  prove("heap-prof-md", "writes the profile as Markdown", async () => {
+    expect((await filesAfter(["--heap-prof-md", "--heap-prof-name=x.md"])).read("x.md")).toContain("#");
+  });
+
+  prove("heap-prof-interval", "is taken; the engine's profile is a snapshot and has no samples", async () => {
+    const args = ["--heap-prof", "--heap-prof-name=x.heapprofile", "--heap-prof-interval=1000"];
+    expect((await filesAfter(args)).names).toContain("x.heapprofile");
+    expect((await runRt({ args: ["--heap-prof-interval=many", "a.js"] })).status).toBe(1);
+  });
+});
+

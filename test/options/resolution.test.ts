@@ -1,0 +1,139 @@
+// Options about finding modules.
+import { describe, expect } from "bun:test";
+import { symlink } from "node:fs/promises";
+import { createProject } from "../support/project.ts";
+import { runRt } from "../support/rt.ts";
+import { outputOf, prove, runIn } from "./prove.ts";
+import { openRegistry } from "./registry.ts";
+
+const preloads = {
+  "first.ts": 'import { secrets } from "rt"; globalThis.order = ["first", typeof secrets.get];',
+  "second.ts": 'globalThis.order.push("second");',
+  "a.ts": "console.log(globalThis.order.join())",
+};
+
+describe("preloads", () => {
+  prove("preload", "imports modules first, in order, with rt at hand", async () => {
+    const expected = "first,function,second";
+    expect(await outputOf(preloads, ["--preload=./first.ts", "--preload=./second.ts", "a.ts"])).toBe(expected);
+    expect(await outputOf(preloads, ["-r", "./first.ts", "-r", "./second.ts", "--smol", "a.ts"])).toBe(expected);
+  });
+  prove("require", "is --preload", async () => {
+    expect(await outputOf(preloads, ["--require", "./first.ts", "a.ts"])).toBe("first,function");
+  });
+  prove("import", "is --preload", async () => {
+    expect(await outputOf(preloads, ["--import", "./first.ts", "a.ts"])).toBe("first,function");
+  });
+});
+
+const source = { "a.ts": 'import v from "dep"; console.log(v);' };
+const installed = {
+  ...source,
+  "node_modules/dep/package.json": { name: "dep", version: "1.0.0" },
+  "node_modules/dep/index.js": 'module.exports = "on disk"',
+};
+const dep = (version: string, text = `dep ${version}`) => ({
+  name: "dep",
+  version,
+  files: { "index.js": `module.exports = ${JSON.stringify(text)}` },
+});
+
+describe("auto-install", () => {
+  prove("install", "=auto fetches packages where there is no node_modules", async () => {
+    await using registry = await openRegistry([dep("1.0.0")]);
+    expect(await outputOf(source, ["--install=auto", "a.ts"], registry)).toBe("dep 1.0.0");
+    const { status } = await runIn({ ...source, "node_modules/x/a.js": "" }, ["--install=auto", "a.ts"], registry);
+    expect(status).toBe(1);
+  });
+  prove("install", "=fallback fetches only what is missing", async () => {
+    await using registry = await openRegistry([dep("1.0.0")]);
+    const some = { ...source, "node_modules/x/a.js": "" };
+    expect(await outputOf(some, ["--install=fallback", "a.ts"], registry)).toBe("dep 1.0.0");
+    expect(await outputOf(installed, ["--install=fallback", "a.ts"], registry)).toBe("on disk");
+  });
+  prove("install", "=force does not look into node_modules", async () => {
+    await using registry = await openRegistry([dep("1.0.0")]);
+    expect(await outputOf(installed, ["--install=force", "a.ts"], registry)).toBe("dep 1.0.0");
+  });
+  prove("auto-install", "as -i is --install=fallback", async () => {
+    await using registry = await openRegistry([dep("1.0.0")]);
+    expect(await outputOf({ ...source, "node_modules/x/a.js": "" }, ["-i", "a.ts"], registry)).toBe("dep 1.0.0");
+  });
+  prove("no-install", "fetches nothing", async () => {
+    await using registry = await openRegistry([dep("1.0.0")]);
+    expect(await outputOf(source, ["a.ts"], registry)).toBe("dep 1.0.0");
+    registry.forget();
+    expect((await runIn(source, ["--no-install", "a.ts"], registry)).status).toBe(1);
+    expect(registry.requests).toEqual([]);
+  });
+  prove("prefer-offline", "does not ask the registry about what is in the cache", async () => {
+    await using registry = await openRegistry([dep("1.0.0")]);
+    expect(await outputOf(source, ["--install=force", "a.ts"], registry)).toBe("dep 1.0.0");
+    registry.forget();
+    expect(await outputOf(source, ["--install=force", "--prefer-offline", "a.ts"], registry)).toBe("dep 1.0.0");
+    expect(registry.requests).toEqual([]);
+  });
+});
+
+describe("resolution", () => {
+  const conditional = {
+    "a.js": 'console.log(require("p"))',
+    "node_modules/p/package.json": {
+      name: "p",
+      exports: { special: "./s.js", other: "./o.js", default: "./d.js" },
+    },
+    "node_modules/p/s.js": "module.exports = 'special'",
+    "node_modules/p/o.js": "module.exports = 'other'",
+    "node_modules/p/d.js": "module.exports = 'default'",
+  };
+  prove("conditions", "adds conditions of exports, one by one or in a list", async () => {
+    expect(await outputOf(conditional, ["a.js"])).toBe("default");
+    expect(await outputOf(conditional, ["--conditions=special", "a.js"])).toBe("special");
+    expect(await outputOf(conditional, ["--conditions=none,other", "a.js"])).toBe("other");
+    expect(await outputOf(conditional, ["--conditions=none", "--conditions", "other", "a.js"])).toBe("other");
+  });
+
+  const fields = {
+    "a.js": 'console.log(require("p"))',
+    "node_modules/p/package.json": { name: "p", main: "./main.js", custom: "./custom.js" },
+    "node_modules/p/main.js": "module.exports = 'main'",
+    "node_modules/p/custom.js": "module.exports = 'custom'",
+  };
+  prove("main-fields", "chooses the fields of package.json, in a list or repeated", async () => {
+    expect(await outputOf(fields, ["a.js"])).toBe("main");
+    expect(await outputOf(fields, ["--main-fields=custom,main", "a.js"])).toBe("custom");
+    expect(await outputOf(fields, ["--main-fields=absent", "--main-fields=custom", "a.js"])).toBe("custom");
+  });
+
+  prove("preserve-symlinks", "looks for a linked package's imports from the link", async () => {
+    await using project = await createProject({
+      "packages/x/package.json": { name: "x" },
+      "packages/x/index.js": 'console.log(require("dep"))',
+      "node_modules/dep/index.js": "module.exports = 'from the target'",
+      "app/node_modules/dep/index.js": "module.exports = 'from the link'",
+      "app/a.js": 'require("x")',
+    });
+    await symlink("../../packages/x", project.join("app/node_modules/x"));
+    const run = async (...options: string[]) =>
+      (await runRt({ args: [...options, "app/a.js"], cwd: project.path })).stdout.trim();
+    expect(await run()).toBe("from the target");
+    expect(await run("--preserve-symlinks")).toBe("from the link");
+  });
+
+  prove("preserve-symlinks-main", "is taken; the engine goes by the real path all the same", async () => {
+    await using project = await createProject({ "real/a.ts": "console.log(import.meta.path)" });
+    await symlink("real/a.ts", project.join("link.ts"));
+    const run = async (program?: string[]) => {
+      const { stdout } = await runRt({ args: ["--preserve-symlinks-main", "./link.ts"], cwd: project.path, program });
+      return stdout.trim();
+    };
+    expect(await run()).toBe(await run([process.execPath]));
+  });
+
+  const both = { "a.cjs": 'require("./m")', "m.js": 'console.log("js")', "m.ts": 'console.log("ts")' };
+  prove("extension-order", "decides between files of one name for require()", async () => {
+    expect(await outputOf(both, ["a.cjs"])).toBe("ts");
+    expect(await outputOf(both, ["--extension-order=.js,.ts", "a.cjs"])).toBe("js");
+    expect(await outputOf(both, ["--extension-order=.ts", "--extension-order=.js", "a.cjs"])).toBe("ts");
+  });
+});

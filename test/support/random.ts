@@ -1,0 +1,19 @@
+// Random test input that is the same in every run, so that a failure can be seen again.
+
+export interface Random {
+  /** A whole number from 0 up to, not including, `end`. */
+  below(end: number): number;
+  pick<Item>(items: readonly Item[] | string): Item;
+}
+
+/** The generator known as mulberry32. */
+export function createRandom(seed: number): Random {
+  let state = seed;
+  const below = (end: number) => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) % end;
+  };
+  return { below, pick: (items) => items[below(items.length)] as never };
+}

@@ -1,0 +1,63 @@
+// A program on a terminal of its own, typed at by a test.
+//
+//   await using terminal = startOnTerminal([RT, "secrets", "set", "a", "b"], env);
+//   await terminal.shows("Value for");
+//   terminal.type("secret\r");
+//   expect(await terminal.ends()).toBe(0);
+
+/** Bits of `c_lflag`, as on Linux. */
+const ECHO = 0o10;
+const ICANON = 0o2;
+
+export interface TerminalProgram extends AsyncDisposable {
+  readonly pid: number;
+  /** Everything shown so far. */
+  readonly shown: string;
+  /** Whether the terminal shows what is typed, line by line, as a shell needs it. */
+  readonly isOrdinary: boolean;
+  /** Resolves when `text` has been shown. */
+  shows(text: string): Promise<void>;
+  type(keys: string): void;
+  kill(signal: NodeJS.Signals): void;
+  /** The exit code, or the signal's name, once the program has ended and all is shown. */
+  ends(): Promise<number | string>;
+}
+
+export function startOnTerminal(command: readonly string[], env: Record<string, string>): TerminalProgram {
+  const decoder = new TextDecoder();
+  let shown = "";
+  let notify = () => {};
+  const closed = Promise.withResolvers<void>();
+  const terminal = new Bun.Terminal({
+    data(_terminal, bytes) {
+      shown += decoder.decode(bytes, { stream: true });
+      notify();
+    },
+    exit: () => closed.resolve(),
+  });
+  const child = Bun.spawn([...command], { env: { TERM: "xterm", ...env }, terminal });
+  return {
+    pid: child.pid,
+    get shown() {
+      return shown;
+    },
+    get isOrdinary() {
+      const wanted = ECHO | ICANON;
+      return (terminal.localFlags & wanted) === wanted;
+    },
+    async shows(text) {
+      while (!shown.includes(text)) await new Promise<void>((resolve) => (notify = resolve));
+    },
+    type: (keys) => void terminal.write(keys),
+    kill: (signal) => child.kill(signal),
+    async ends() {
+      await child.exited;
+      return child.signalCode ?? child.exitCode ?? -1;
+    },
+    async [Symbol.asyncDispose]() {
+      child.kill("SIGKILL");
+      await child.exited;
+      terminal.close();
+    },
+  };
+}
