@@ -9,6 +9,8 @@ export interface ReplaceRequest {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** The engine's switches: see `replace`. */
   readonly engine?: boolean;
+  /** What is handed on beyond the standard three; `inheritedDescriptors()` unless given. */
+  readonly descriptors?: readonly number[];
 }
 
 export interface ProcessOperations {
@@ -24,6 +26,9 @@ export interface ProcessOperations {
    * Returns only when the system refused, with its error code (for example "ENOEXEC").
    */
   replace(request: ReplaceRequest): string;
+
+  /** The descriptors from 3 up that rt was started with. To be asked for before rt opens any of its own. */
+  inheritedDescriptors(): readonly number[];
 
   /** The environment rt was started with, without what `.env` files added. */
   originalEnvironment(): Record<string, string>;

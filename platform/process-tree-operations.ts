@@ -25,6 +25,8 @@ export interface ChildRequest {
    * - "inherit": our own descriptors, our own process group (so that it may read the terminal).
    */
   readonly output: "merged" | "separate" | "inherit";
+  /** What the child inherits beyond the standard three, in the same places. */
+  readonly descriptors?: readonly number[];
   /** Whether the child reads our standard input; otherwise it finds it empty. */
   readonly inheritStdin: boolean;
   /** The bytes are only valid during the call; a promise holds back the next ones (of this child). */

@@ -31,12 +31,14 @@ export function openBus(): { bus: Bus; address: string; greeted: Promise<unknown
   const uid = process.getuid!();
   const address = sessionBusAddress(env, uid);
   const bus = new Bus(parseAddresses(address, env, uid), address, uid);
-  const greeted = bus.call(prepareHello(), HELLO_TIMEOUT);
-  greeted.catch((error) => {
-    if (!isTimeout(error)) return;
+  const greeted = bus.call(prepareHello(), HELLO_TIMEOUT).catch((error) => {
+    if (!isTimeout(error)) throw error;
     const text = `The session bus at ${address} did not answer within ${HELLO_TIMEOUT / 1000} seconds`;
-    bus.close(new BusFailure("timeout", text));
+    const failure = new BusFailure("timeout", text);
+    bus.close(failure);
+    throw failure;
   });
+  greeted.catch(() => {}); // the other calls tell as well
   return { bus, address, greeted };
 }
 

@@ -96,9 +96,12 @@ export const startChild: ProcessTreeOperations["startChild"] = (request): PosixC
       argv0: request.argv[0],
       cwd: request.cwd,
       env: request.env as Record<string, string>,
-      stdin: request.inheritStdin ? "inherit" : "ignore",
-      stdout: pipes[0]?.writer ?? "inherit",
-      stderr: pipes.at(-1)?.writer ?? "inherit",
+      stdio: [
+        request.inheritStdin ? "inherit" : "ignore",
+        pipes[0]?.writer ?? "inherit",
+        pipes.at(-1)?.writer ?? "inherit",
+        ...placesOf(request.descriptors ?? []),
+      ],
       detached: isPiped,
     });
   } catch (error) {
@@ -112,6 +115,14 @@ export const startChild: ProcessTreeOperations["startChild"] = (request): PosixC
   );
   return { pid: subprocess.pid, ownsSession: isPiped, done: follow(subprocess, outlets) };
 };
+
+/** Each in its own place; those between them are empty files. */
+function placesOf(descriptors: readonly number[]): (number | "ignore")[] {
+  const count = Math.max(2, ...descriptors) - 2;
+  return Array.from({ length: count }, (_, index) =>
+    descriptors.includes(index + 3) ? index + 3 : "ignore",
+  );
+}
 
 async function follow(subprocess: Bun.Subprocess, outlets: readonly Outlet[]): Promise<ChildExit> {
   guard(subprocess.pid);

@@ -74,24 +74,31 @@ function buildEnvironment(changes: ReplaceRequest["environment"], engine: boolea
   ]);
 }
 
-/** Undoes the close-on-exec mark on what was inherited; what the engine opened itself is left marked. */
-function keepInheritedDescriptors(): void {
+/** What the engine has opened itself by now is of a kind that nobody passes on. */
+export const inheritedDescriptors: ProcessOperations["inheritedDescriptors"] = () => {
+  const found: number[] = [];
   const link = new Uint8Array(64);
   const decoder = new TextDecoder();
   for (let descriptor = 3; descriptor <= HIGHEST_DESCRIPTOR; descriptor += 1) {
-    const flags = libc().fcntl(descriptor, F_GETFD);
-    if (flags <= 0) continue; // not open, or not marked
+    if (libc().fcntl(descriptor, F_GETFD) < 0) continue; // not open
     const length = Number(libc().readlink(cString(`/proc/self/fd/${descriptor}`), ptr(link), link.length));
     const isEngines = length > 0 && decoder.decode(link.subarray(0, length)).startsWith("anon_inode:");
-    if (!isEngines) libc().ioctl(descriptor, FIONCLEX);
+    if (!isEngines) found.push(descriptor);
   }
-}
+  return found;
+};
 
-export const replace: ProcessOperations["replace"] = ({ program, argv, environment, engine = false }) => {
+export const replace: ProcessOperations["replace"] = ({
+  program,
+  argv,
+  environment,
+  engine = false,
+  descriptors = inheritedDescriptors(),
+}) => {
   const path = cString(program);
   const argumentList = pointerArray(argv.map(cString));
   const variables = buildEnvironment(environment, engine);
-  keepInheritedDescriptors();
+  for (const descriptor of descriptors) libc().ioctl(descriptor, FIONCLEX);
   for (const signal of Object.values(IGNORED_BY_ENGINE)) libc().signal(signal, null);
   libc().execve(path, argumentList, variables);
   return lastError();

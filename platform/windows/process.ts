@@ -37,6 +37,8 @@ export const dieOf: ProcessOperations["dieOf"] = (signal) =>
 export const isTerminal: ProcessOperations["isTerminal"] = (descriptor) =>
   process.getBuiltinModule("node:tty").isatty(descriptor);
 
+export const inheritedDescriptors: ProcessOperations["inheritedDescriptors"] = () => [];
+
 export const exactArguments: ProcessOperations["exactArguments"] = (args) => args;
 
 export const pathSeparator = ";";

@@ -1,12 +1,22 @@
 // `rt --help`, `rt help run`, `rt help <command>`: rendered by citty from the tables of options and commands.
+//
+// Surprising: citty colours whatever it is asked for and aligns its columns to the right, so what it renders is
+// taken as lists of two columns, and those are laid out and coloured here, for terminals only.
 import { type ArgsDef, type CommandDef, renderUsage } from "citty";
+import { host } from "../../platform/process.ts";
 import { VERSION } from "../version.ts";
 import { COMMANDS } from "./commands.ts";
-import { UsageError } from "./parse.ts";
 import { type Option, OPTIONS } from "./options.ts";
+import { UsageError } from "./parse.ts";
 
 export async function renderHelp(topic?: string): Promise<string> {
+  const text = await renderTopic(topic);
+  return Bun.enableANSIColors && host.isTerminal(1) ? text : Bun.stripANSI(text);
+}
+
+async function renderTopic(topic: string | undefined): Promise<string> {
   if (topic === undefined) return await renderOverview();
+  if (topic === "run") return await renderRun();
   const command = COMMANDS[topic];
   if (!command) {
     throw new UsageError(`No help for "${topic}"`, "rt --help lists the commands", {
@@ -14,42 +24,40 @@ export async function renderHelp(topic?: string): Promise<string> {
       known: Object.keys(COMMANDS),
     });
   }
-  if (topic === "run") return await renderRun();
-  return await renderUsage({
-    meta: { name: ["rt", topic, command.usage].filter(Boolean).join(" "), description: command.help },
-  });
+  const title = `${command.help}\n\n${heading("Usage")}\n  ${usageOf(topic)}`;
+  return command.by === "engine" ? `${title}\n\nrt ${topic} --help shows its options` : title;
 }
 
 async function renderOverview(): Promise<string> {
   const subCommands: Record<string, CommandDef> = {};
-  for (const [name, { help }] of Object.entries(COMMANDS))
+  for (const [name, { help }] of Object.entries(COMMANDS)) {
     subCommands[name] = { meta: { name, description: help } };
-  const usage = await renderUsage({
-    meta: {
-      name: "rt",
-      version: VERSION,
-      description: "Run JavaScript, TypeScript and package.json scripts",
-    },
-    subCommands,
-  });
-  return `${usage}\nrt <file|script> is short for rt run <file|script>. rt help run lists the options.`;
+  }
+  const list = await renderList("COMMANDS", { meta: { name: "rt" }, subCommands });
+  return [
+    `rt ${VERSION}: run JavaScript, TypeScript and package.json scripts`,
+    `${heading("Usage")}\n  rt [options] <file|script> [args]\n  rt [options] <command> [args]`,
+    `${heading("Commands")}\n${list}`,
+    "rt help run lists the options; rt help <command> tells more",
+  ].join("\n\n");
 }
 
 async function renderRun(): Promise<string> {
-  const overview = await renderUsage({
-    meta: { name: `rt [options] run ${COMMANDS.run!.usage}`, description: COMMANDS.run!.help },
-  });
   const groups = Map.groupBy(OPTIONS, ({ group }) => group);
-  const sections = await Promise.all([...groups].map(([title, options]) => renderGroup(title, options)));
-  return [overview.trimEnd(), ...sections].join("\n\n");
+  const sections = await Promise.all(
+    [...groups].map(async ([title, options]) => {
+      const args: ArgsDef = Object.fromEntries(options.map((option) => [option.name, describe(option)]));
+      return `${heading(title)}\n${await renderList("OPTIONS", { meta: { name: "rt" }, args })}`;
+    }),
+  );
+  const title = `${COMMANDS.run!.help}\n\n${heading("Usage")}\n  ${usageOf("run")}`;
+  return [title, ...sections].join("\n\n");
 }
 
-/** citty has no groups of options: each is rendered as a command of its own and loses all but its list. */
-async function renderGroup(title: string, options: readonly Option[]): Promise<string> {
-  const args: ArgsDef = Object.fromEntries(options.map((option) => [option.name, describe(option)]));
-  const usage = await renderUsage({ meta: { name: "rt" }, args });
-  const list = usage.slice(usage.indexOf("\n", usage.indexOf("OPTIONS")) + 1);
-  return `${title.toUpperCase()}\n${list.trimEnd()}`;
+function usageOf(name: string): string {
+  return ["rt", ...(name === "run" ? ["[options]"] : []), name, COMMANDS[name]!.usage]
+    .filter(Boolean)
+    .join(" ");
 }
 
 function describe({ short, value, help, default: fallback }: Option): ArgsDef[string] {
@@ -58,4 +66,28 @@ function describe({ short, value, help, default: fallback }: Option): ArgsDef[st
   if (!value) return { type: "boolean", description, ...alias };
   if (value.choices) return { type: "enum", options: [...value.choices], description, ...alias };
   return { type: "string", valueHint: value.hint, description, ...alias };
+}
+
+/** Names longer than this get their description on a line of their own. */
+const WIDEST_NAME = 32;
+
+/** The list that citty puts under a heading of its own, in two columns that start on the left. */
+async function renderList(title: string, command: CommandDef): Promise<string> {
+  const usage = Bun.stripANSI(await renderUsage(command));
+  const lines = usage.slice(usage.indexOf(`\n${title}\n`) + title.length + 2).split("\n");
+  const rows = lines.flatMap((line) => {
+    const [, name, help] = /^\s*(\S.*?)\s{3,}(\S.*?)\s*$/.exec(line) ?? [];
+    return name && help ? [{ name, help }] : [];
+  });
+  const width = Math.max(...rows.map(({ name }) => name.length).filter((length) => length <= WIDEST_NAME));
+  return rows
+    .map(({ name, help }) => {
+      const gap = name.length > width ? `\n${" ".repeat(width + 4)}` : " ".repeat(width - name.length + 2);
+      return `  \x1b[36m${name}\x1b[39m${gap}${help}`;
+    })
+    .join("\n");
+}
+
+function heading(title: string): string {
+  return `\x1b[1m${title}\x1b[22m`;
 }

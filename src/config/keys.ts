@@ -63,7 +63,6 @@ const RUNNING: readonly Key[] = [
   }),
   key("logLevel", "string", '"warn"', {
     choices: ["debug", "info", "warn", "error"],
-    isForCode: true,
     help: "What the transpiler and resolver report",
   }),
   key("telemetry", "boolean", "false", {
@@ -99,10 +98,6 @@ const RUNNING: readonly Key[] = [
   key("serve.static.publicPath", "string", '"/assets/"', {
     isForCode: true,
     help: "Prefix of the paths in served pages",
-  }),
-  key("serve.static.hmr", "boolean", "false", {
-    isForCode: true,
-    help: "Whether served pages reload their modules",
   }),
   key("serve.static.minify", "boolean", "true", { isForCode: true, help: "Minify served code" }),
   key("serve.static.define.*", "string", "\"'1.0'\"", {

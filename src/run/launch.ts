@@ -49,24 +49,26 @@ export async function launchScript(
   }
   process.chdir(directory);
   const last = steps.pop()!;
+  // A hook is waited for with descriptors of rt's own, which are not the script's.
+  const descriptors = steps.length > 0 ? host.inheritedDescriptors() : undefined;
   for (const step of steps) {
     echo(step.command, settings);
     const { waitForStep } = await import("./wait.ts");
-    const ending = await waitForStep(step);
+    const ending = await waitForStep(step, descriptors!);
     if (ending === 0) continue;
     reportEnding(step.event, ending, settings);
     return ending;
   }
   echo(last.command, settings);
   const environment = { ...last.environment, ...last.shell.environment };
-  const code = host.replace({ ...last.shell, environment });
+  const code = host.replace({ ...last.shell, environment, descriptors });
   throw new RunFailure(`Cannot run the script "${target.name}": ${explainExec(code)}`, undefined, 126);
 }
 
 /** `console.error`, because making `process.stderr` takes longer than everything else here together. */
 function echo(command: string, { silent }: RunSettings): void {
   if (silent) return;
-  const isColoured = Bun.enableANSIColors && host.isTerminal(2);
+  const isColoured = Bun.enableANSIColors && (host.isTerminal(2) || Boolean(process.env.FORCE_COLOR));
   console.error(isColoured ? `\x1b[0;35m$\x1b[0m \x1b[2m\x1b[1m${command}\x1b[0m` : `$ ${command}`);
 }
 

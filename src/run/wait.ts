@@ -2,17 +2,36 @@
 //
 // The child stays in rt's process group, so that it can use the terminal. From a terminal, Ctrl-C reaches it
 // without us; a signal that was sent to rt alone is passed on to everything that the child has started, and a
-// second one kills. After a signal nothing more is started, whatever the child made of it. rt itself must
-// outlive the child to tell how it ended.
+// second one kills. After a signal nothing more is started: a child that made a success of it counts as ended by
+// the signal, and one with an exit code of its own keeps it. rt itself must outlive the child to tell.
 import { host } from "../../platform/process.ts";
 import { trees } from "../../platform/process-tree.ts";
+import type { Child } from "../../platform/process-tree-operations.ts";
 import type { Ending } from "./launch.ts";
 import type { Step } from "./step.ts";
 
 const FORWARDED = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
-export async function waitForStep({ shell, environment }: Step): Promise<Ending> {
-  const child = trees.startChild({
+/** @param descriptors what the child inherits beyond the standard three */
+export async function waitForStep(
+  { shell, environment }: Step,
+  descriptors: readonly number[],
+): Promise<Ending> {
+  let child: Child | undefined;
+  let received: (typeof FORWARDED)[number] | undefined;
+  // Before the child starts: what it writes first may be what somebody waits for to send a signal.
+  const stops = FORWARDED.map((signal) => {
+    const stop = () => {
+      const isFromTerminal = signal === "SIGINT" && trees.terminalSignalsInherited && host.isTerminal(0);
+      const children = child ? [child] : [];
+      if (received) trees.signalTrees(children, "SIGKILL");
+      else if (!isFromTerminal) trees.signalTrees(children, signal);
+      received ??= signal;
+    };
+    process.on(signal, stop);
+    return () => process.off(signal, stop);
+  });
+  child = trees.startChild({
     program: shell.program,
     argv: shell.argv,
     cwd: process.cwd(),
@@ -20,21 +39,11 @@ export async function waitForStep({ shell, environment }: Step): Promise<Ending>
     env: { ...host.originalEnvironment(), ...environment, ...shell.environment },
     output: "inherit",
     inheritStdin: true,
+    descriptors,
     onOutput() {},
-  });
-  let received: (typeof FORWARDED)[number] | undefined;
-  const stops = FORWARDED.map((signal) => {
-    const stop = () => {
-      const isFromTerminal = signal === "SIGINT" && trees.terminalSignalsInherited && host.isTerminal(0);
-      if (received) trees.signalTrees([child], "SIGKILL");
-      else if (!isFromTerminal) trees.signalTrees([child], signal);
-      received ??= signal;
-    };
-    process.on(signal, stop);
-    return () => process.off(signal, stop);
   });
   const { code, signal } = await child.done;
   for (const remove of stops) remove();
-  if (received) return { signal: received };
-  return signal ? { signal: signal as NodeJS.Signals } : code;
+  if (signal) return { signal: signal as NodeJS.Signals };
+  return received && code === 0 ? { signal: received } : code;
 }

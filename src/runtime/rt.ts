@@ -2,12 +2,13 @@
 //
 // Contract (specification, "Endpoints"): reachable as `rt` and as named exports of the module "rt".
 //
-// Surprising: making the object loads nothing. `secrets` and `CSRF` are chunks that are read when they are
-// touched, and a few members of the engine take up to twelve milliseconds to make, so the module (whose
-// exports must exist when it is imported) has stand-ins for those that make the real one at first use.
+// Surprising: making the object loads nothing. The methods of `secrets` and `CSRF` load their code when one is
+// first called, and some members of the engine take up to five milliseconds to make, so the module (whose exports
+// must exist when it is imported) has stand-ins for those that make the real one at first use.
 import type { CSRF } from "../csrf/csrf.ts";
 import type { Secrets } from "../secrets/secrets.ts";
 import type { Parts } from "./parts.ts";
+import { standIn } from "./stand-in.ts";
 
 export interface Rt extends Omit<typeof Bun, "secrets" | "CSRF"> {
   readonly secrets: Secrets;
@@ -15,58 +16,48 @@ export interface Rt extends Omit<typeof Bun, "secrets" | "CSRF"> {
 }
 
 export function createRt({ loadSecrets, loadCSRF }: Parts): Rt {
+  const descriptor = (value: unknown) => ({ value, enumerable: true, configurable: true, writable: true });
   return Object.create(Bun, {
-    secrets: lazy("secrets", loadSecrets),
-    CSRF: lazy("CSRF", loadCSRF),
+    secrets: descriptor(forward(loadSecrets, ["get", "set", "delete"])),
+    CSRF: descriptor(forward(loadCSRF, ["generate", "verify"])),
   }) as Rt;
 }
 
-/** A property that becomes an ordinary one when it is first read or written. */
-function lazy(name: string, load: () => unknown): PropertyDescriptor {
-  function settle(this: object, value: unknown) {
-    Object.defineProperty(this, name, { value, enumerable: true, configurable: true, writable: true });
+/** An object with these methods of the one that `load` gives, which is loaded when one of them is called. */
+function forward<T extends object>(load: () => T, names: readonly (keyof T & string)[]): T {
+  let loaded: Record<string, (...args: unknown[]) => unknown> | undefined;
+  const methods: typeof loaded = {};
+  for (const name of names) {
+    const { [name]: method } = {
+      [name]: (...args: unknown[]) => (loaded ??= load() as NonNullable<typeof loaded>)[name]!(...args),
+    };
+    methods[name] = method!;
   }
-  return {
-    enumerable: true,
-    configurable: true,
-    get(this: object) {
-      const value = load();
-      settle.call(this, value);
-      return value;
-    },
-    set: settle,
-  };
+  return methods as T;
 }
 
-/** Members whose making costs more than the rest together, in descending order. */
-const COSTLY = ["sql", "SQL", "postgres", "$", "RedisClient", "redis"];
+/** Members that cost more than 30 microseconds when they are first touched, and what `typeof` says of them. */
+const COSTLY: Readonly<Record<string, "function" | "object" | undefined>> = {
+  sql: "function",
+  SQL: "function",
+  postgres: "function",
+  $: "function",
+  RedisClient: "function",
+  redis: "object",
+  FFI: "object",
+  WebView: "function",
+  Image: "function",
+  S3Client: "function",
+  s3: "object",
+};
 
 /** What `import ... from "rt"` can name. */
 export function moduleExports(rt: Rt): Record<string, unknown> {
-  const source = rt as unknown as Record<string, unknown>;
+  const source = rt as unknown as Record<string, object>;
   const exports: Record<string, unknown> = { default: rt };
   for (const name of Object.keys(Bun)) {
-    exports[name] = COSTLY.includes(name) ? standIn(() => source[name] as object) : source[name];
+    const kind = COSTLY[name];
+    exports[name] = kind ? standIn(kind, () => source[name]!) : source[name];
   }
   return exports;
-}
-
-/** Behaves as the object that `load` makes, in every operation a program can see but `===` with it. */
-function standIn(load: () => object): unknown {
-  let real: object | undefined;
-  const handler = new Proxy(
-    {},
-    {
-      get: (_, trap: keyof typeof Reflect) => {
-        return (_target: object, ...operands: unknown[]) => {
-          real ??= load();
-          const result = (Reflect[trap] as (...all: unknown[]) => unknown)(real, ...operands);
-          return result;
-        };
-      },
-    },
-  );
-  // A bound function can be called and constructed, and has no property that a Proxy must answer for.
-  const callable = function () {}.bind(undefined);
-  return new Proxy(callable, handler);
 }

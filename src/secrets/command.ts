@@ -221,6 +221,6 @@ async function explain(error: unknown, isJson: boolean): Promise<number> {
   if (name !== "WordsError" && !code?.startsWith("ERR_")) throw error;
   const [what, remedy] = name === "SecretsError" ? splitRemedy(message) : [message, hint];
   complain(what, remedy);
-  if (isJson) await printJson({ error: { code, message: what, hint: remedy } });
+  if (isJson && name === "SecretsError") await printJson({ error: { code, message: what, hint: remedy } });
   return FAILED;
 }

@@ -15,7 +15,9 @@ const settings = {
 describe("context", () => {
   prove("env-file", "loads files into a program, the last one winning", async () => {
     expect(await outputOf(settings, ["a.ts"])).toBe("dotenv undefined undefined");
-    expect(await outputOf(settings, ["--env-file=one.env", "--env-file", "two.env", "a.ts"])).toBe("two 1 two/x");
+    expect(await outputOf(settings, ["--env-file=one.env", "--env-file", "two.env", "a.ts"])).toBe(
+      "two 1 two/x",
+    );
   });
 
   prove("env-file", "loads files into a script's environment, which wins over them", async () => {
@@ -29,7 +31,11 @@ describe("context", () => {
     const plain = await outputOf(files, ["run", "show"]);
     const output = await outputOf(files, ["--env-file=one.env", "run", "show"]);
     const names = (text: string) => text.split("\n").map((line) => line.split("=")[0]!);
-    expect(names(output).filter((name) => !names(plain).includes(name)).sort()).toEqual(["FROM", "ONLY_ONE", "QUOTED"]);
+    expect(
+      names(output)
+        .filter((name) => !names(plain).includes(name))
+        .sort(),
+    ).toEqual(["FROM", "ONLY_ONE", "QUOTED"]);
   });
 
   prove("env-file", "reaches binaries and many scripts at once", async () => {
@@ -40,7 +46,9 @@ describe("context", () => {
     };
     const setting = { executable: ["node_modules/.bin/show"] };
     expect(await outputOf(files, ["--env-file=one.env", "run", "show"], setting)).toBe("binary one");
-    expect((await outputOf(files, ["--env-file=one.env", "--parallel", "run", "x", "y"])).match(/one/g)?.length).toBe(2);
+    expect(
+      (await outputOf(files, ["--env-file=one.env", "--parallel", "run", "x", "y"])).match(/one/g)?.length,
+    ).toBe(2);
   });
 
   prove("no-env-file", "leaves .env files alone", async () => {
@@ -64,8 +72,8 @@ describe("context", () => {
 
   prove("config", "reads another rtfig.toml", async () => {
     const files = {
-      "rtfig.toml": '[define]\nFROM = "\'rtfig\'"',
-      "other/x.toml": '[define]\nFROM = "\'other\'"',
+      "rtfig.toml": "[define]\nFROM = \"'rtfig'\"",
+      "other/x.toml": "[define]\nFROM = \"'other'\"",
       "a.ts": "console.log(FROM)",
     };
     expect(await outputOf(files, ["a.ts"])).toBe("rtfig");
@@ -117,7 +125,11 @@ describe("a bunfig.toml", () => {
     ];
     for (const [args, stdin] of ways) {
       const { stdout, stderr, status } = await runRt({ args, cwd: project.path, stdin });
-      expect({ args, status, isBad: (stdout + stderr).includes("BAD") }).toEqual({ args, status: 0, isBad: false });
+      expect({ args, status, isBad: (stdout + stderr).includes("BAD") }).toEqual({
+        args,
+        status: 0,
+        isBad: false,
+      });
     }
   });
 });

@@ -8,8 +8,16 @@ const hello = { "package.json": { scripts: { hello: "echo hi" } } };
 
 describe("general execution", () => {
   prove("silent", "keeps the command of a script to itself", async () => {
-    expect(await runIn(hello, ["run", "hello"])).toEqual({ stdout: "hi\n", stderr: "$ echo hi\n", status: 0 });
-    expect(await runIn(hello, ["--silent", "run", "hello"])).toEqual({ stdout: "hi\n", stderr: "", status: 0 });
+    expect(await runIn(hello, ["run", "hello"])).toEqual({
+      stdout: "hi\n",
+      stderr: "$ echo hi\n",
+      status: 0,
+    });
+    expect(await runIn(hello, ["--silent", "run", "hello"])).toEqual({
+      stdout: "hi\n",
+      stderr: "",
+      status: 0,
+    });
   });
 
   prove("if-present", "lets a missing entry point pass", async () => {
@@ -18,9 +26,9 @@ describe("general execution", () => {
   });
 
   prove("eval", "runs its argument as TypeScript", async () => {
-    expect(await outputOf({}, ["-e", "const x: number = 2; console.log(x + process.argv.length, typeof rt)"])).toBe(
-      "3 object",
-    );
+    expect(
+      await outputOf({}, ["-e", "const x: number = 2; console.log(x + process.argv.length, typeof rt)"]),
+    ).toBe("3 object");
     expect(await outputOf({}, ["--eval=console.log(process.argv.slice(1))", "a"])).toBe('[ "a" ]');
   });
 
@@ -113,7 +121,10 @@ describe("workspaces", () => {
     const stopped = await runIn(three, ["--sequential", "run", "bad", "two"]);
     expect({ status: stopped.status, two: /two.*2/.test(stopped.stdout) }).toEqual({ status: 3, two: false });
     const continued = await runIn(three, ["--sequential", "--no-exit-on-error", "run", "bad", "two"]);
-    expect({ status: continued.status, two: /two.*2/.test(continued.stdout) }).toEqual({ status: 3, two: true });
+    expect({ status: continued.status, two: /two.*2/.test(continued.stdout) }).toEqual({
+      status: 3,
+      two: true,
+    });
   });
 
   prove("concurrency", "bounds how many scripts run at a time", async () => {
@@ -143,7 +154,11 @@ describe("workspaces", () => {
     await using project = await createProject(packages);
     const git = async (...args: string[]) => {
       const identity = ["-c", "user.name=t", "-c", "user.email=t@example.com", "-c", "commit.gpgsign=false"];
-      await Bun.spawn(["git", ...identity, ...args], { cwd: project.path, stdout: "ignore", stderr: "ignore" }).exited;
+      await Bun.spawn(["git", ...identity, ...args], {
+        cwd: project.path,
+        stdout: "ignore",
+        stderr: "ignore",
+      }).exited;
     };
     await git("init", "-q");
     await git("add", ".");
@@ -156,7 +171,9 @@ describe("workspaces", () => {
 
 describe("processes", () => {
   prove("no-orphans", "ends the program when its parent is gone", async () => {
-    await using project = await createProject({ "a.ts": "console.log(process.pid); setInterval(() => {}, 1000)" });
+    await using project = await createProject({
+      "a.ts": "console.log(process.pid); setInterval(() => {}, 1000)",
+    });
     const shell = startRt({ program: ["sh", "-c", `'${RT}' --no-orphans a.ts & wait`], cwd: project.path });
     const pid = Number(new TextDecoder().decode((await shell.stdout.getReader().read()).value));
     shell.kill("SIGKILL");

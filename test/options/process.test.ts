@@ -31,7 +31,8 @@ describe("runtime and process control", () => {
 
   prove("smol", "collects garbage more often", async () => {
     const files = {
-      "a.js": "let k; for (let i = 0; i < 30; i++) { k = []; for (let j = 0; j < 20000; j++) k.push({ a: [j] }); }",
+      "a.js":
+        "let k; for (let i = 0; i < 30; i++) { k = []; for (let j = 0; j < 20000; j++) k.push({ a: [j] }); }",
     };
     const collections = async (...args: string[]) => {
       const { stdout, stderr } = await runIn(files, args, { env: { BUN_JSC_logGC: "1" } });
@@ -104,8 +105,12 @@ describe("runtime and process control", () => {
 
   prove("no-addons", "forbids process.dlopen and the condition node-addons", async () => {
     const files = {
-      "a.js": 'try { process.dlopen({ exports: {} }, "/none.node") } catch (e) { console.log(e.code, require("p")) }',
-      "node_modules/p/package.json": { name: "p", exports: { "node-addons": "./addon.js", default: "./plain.js" } },
+      "a.js":
+        'try { process.dlopen({ exports: {} }, "/none.node") } catch (e) { console.log(e.code, require("p")) }',
+      "node_modules/p/package.json": {
+        name: "p",
+        exports: { "node-addons": "./addon.js", default: "./plain.js" },
+      },
       "node_modules/p/addon.js": "module.exports = 'addon'",
       "node_modules/p/plain.js": "module.exports = 'plain'",
     };
@@ -129,7 +134,11 @@ describe("runtime and process control", () => {
   };
   const outcome = async (mode: string) => {
     const { status, stdout, stderr } = await runIn(rejects, [`--unhandled-rejections=${mode}`, "a.js"]);
-    return { status, alive: stdout.includes("alive"), warned: stderr.includes("UnhandledPromiseRejectionWarning") };
+    return {
+      status,
+      alive: stdout.includes("alive"),
+      warned: stderr.includes("UnhandledPromiseRejectionWarning"),
+    };
   };
 
   prove("unhandled-rejections", "=strict ends the program through uncaughtException", async () => {
@@ -164,7 +173,10 @@ describe("runtime and process control", () => {
 });
 
 /** The files that a run leaves beside the program. */
-async function filesAfter(args: readonly string[], source = "1"): Promise<{ names: string[]; read(name: string): string }> {
+async function filesAfter(
+  args: readonly string[],
+  source = "1",
+): Promise<{ names: string[]; read(name: string): string }> {
   const project = await createProject({ "a.js": source, "out/.keep": "" });
   try {
     await runRt({ args: [...args, "a.js"], cwd: project.path });
@@ -189,7 +201,9 @@ describe("profiling", () => {
   });
 
   prove("cpu-prof-name", "names the profile", async () => {
-    expect((await filesAfter(["--cpu-prof", "--cpu-prof-name=x.cpuprofile"])).names).toContain("x.cpuprofile");
+    expect((await filesAfter(["--cpu-prof", "--cpu-prof-name=x.cpuprofile"])).names).toContain(
+      "x.cpuprofile",
+    );
   });
 
   prove("cpu-prof-dir", "chooses the directory of the profile", async () => {
@@ -217,7 +231,9 @@ describe("profiling", () => {
   });
 
   prove("heap-prof-name", "names the profile", async () => {
-    expect((await filesAfter(["--heap-prof", "--heap-prof-name=x.heapprofile"])).names).toContain("x.heapprofile");
+    expect((await filesAfter(["--heap-prof", "--heap-prof-name=x.heapprofile"])).names).toContain(
+      "x.heapprofile",
+    );
   });
 
   prove("heap-prof-dir", "chooses the directory of the profile", async () => {
@@ -235,4 +251,3 @@ describe("profiling", () => {
     expect((await runRt({ args: ["--heap-prof-interval=many", "a.js"] })).status).toBe(1);
   });
 });
-

@@ -1,4 +1,5 @@
 // An npm registry on a port of its own, with the packages that a test names.
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -26,6 +27,8 @@ export interface Registry extends AsyncDisposable {
   readonly cache: string;
   forget(): void;
   publish(each: PublishedPackage): Promise<void>;
+  /** Makes the cached answers of this registry look old, so that they must be asked for again. */
+  ageCache(): void;
 }
 
 export async function openRegistry(
@@ -67,6 +70,7 @@ export async function openRegistry(
     cache,
     env: { BUN_CONFIG_REGISTRY: url, BUN_INSTALL_CACHE_DIR: cache },
     publish,
+    ageCache: () => ageManifests(cache),
     forget() {
       requests.length = 0;
       credentials.length = 0;
@@ -78,9 +82,25 @@ export async function openRegistry(
   };
 }
 
+/** A manifest in the cache holds the second at which it goes stale: the only number near the present time in it. */
+function ageManifests(cache: string): void {
+  const now = Date.now() / 1000;
+  for (const name of readdirSync(cache)) {
+    if (!name.endsWith(".npm")) continue;
+    const bytes = readFileSync(join(cache, name));
+    for (let offset = 0; offset + 4 <= bytes.length; offset += 1) {
+      const second = bytes.readUInt32LE(offset);
+      if (second > now - 1000 && second < now + 1000) bytes.writeUInt32LE(1, offset);
+    }
+    writeFileSync(join(cache, name), bytes);
+  }
+}
+
 async function packTarball({ name, version, files, manifest }: PublishedPackage): Promise<Uint8Array> {
   await using project = await createProject({ "package/package.json": { name, version, ...manifest } });
-  await project.write(Object.fromEntries(Object.entries(files).map(([path, text]) => [`package/${path}`, text])));
+  await project.write(
+    Object.fromEntries(Object.entries(files).map(([path, text]) => [`package/${path}`, text])),
+  );
   const tar = Bun.spawn(["tar", "-czf", "-", "package"], { cwd: project.path, stdout: "pipe" });
   return await new Response(tar.stdout).bytes();
 }
@@ -100,6 +120,8 @@ function describePackage(
     name,
     "dist-tags": { latest: versions.at(-1)!.version },
     versions: Object.fromEntries(entries),
-    time: Object.fromEntries(versions.map(({ version, time }) => [version, time ?? "2020-01-01T00:00:00.000Z"])),
+    time: Object.fromEntries(
+      versions.map(({ version, time }) => [version, time ?? "2020-01-01T00:00:00.000Z"]),
+    ),
   };
 }

@@ -15,8 +15,12 @@ const preloads = {
 describe("preloads", () => {
   prove("preload", "imports modules first, in order, with rt at hand", async () => {
     const expected = "first,function,second";
-    expect(await outputOf(preloads, ["--preload=./first.ts", "--preload=./second.ts", "a.ts"])).toBe(expected);
-    expect(await outputOf(preloads, ["-r", "./first.ts", "-r", "./second.ts", "--smol", "a.ts"])).toBe(expected);
+    expect(await outputOf(preloads, ["--preload=./first.ts", "--preload=./second.ts", "a.ts"])).toBe(
+      expected,
+    );
+    expect(await outputOf(preloads, ["-r", "./first.ts", "-r", "./second.ts", "--smol", "a.ts"])).toBe(
+      expected,
+    );
   });
   prove("require", "is --preload", async () => {
     expect(await outputOf(preloads, ["--require", "./first.ts", "a.ts"])).toBe("first,function");
@@ -42,7 +46,11 @@ describe("auto-install", () => {
   prove("install", "=auto fetches packages where there is no node_modules", async () => {
     await using registry = await openRegistry([dep("1.0.0")]);
     expect(await outputOf(source, ["--install=auto", "a.ts"], registry)).toBe("dep 1.0.0");
-    const { status } = await runIn({ ...source, "node_modules/x/a.js": "" }, ["--install=auto", "a.ts"], registry);
+    const { status } = await runIn(
+      { ...source, "node_modules/x/a.js": "" },
+      ["--install=auto", "a.ts"],
+      registry,
+    );
     expect(status).toBe(1);
   });
   prove("install", "=fallback fetches only what is missing", async () => {
@@ -57,7 +65,9 @@ describe("auto-install", () => {
   });
   prove("auto-install", "as -i is --install=fallback", async () => {
     await using registry = await openRegistry([dep("1.0.0")]);
-    expect(await outputOf({ ...source, "node_modules/x/a.js": "" }, ["-i", "a.ts"], registry)).toBe("dep 1.0.0");
+    expect(await outputOf({ ...source, "node_modules/x/a.js": "" }, ["-i", "a.ts"], registry)).toBe(
+      "dep 1.0.0",
+    );
   });
   prove("no-install", "fetches nothing", async () => {
     await using registry = await openRegistry([dep("1.0.0")]);
@@ -66,12 +76,25 @@ describe("auto-install", () => {
     expect((await runIn(source, ["--no-install", "a.ts"], registry)).status).toBe(1);
     expect(registry.requests).toEqual([]);
   });
-  prove("prefer-offline", "does not ask the registry about what is in the cache", async () => {
+  prove("prefer-offline", "does not ask the registry about what is in the cache, however old", async () => {
+    for (const [options, expected] of [
+      [[], "dep 1.1.0"],
+      [["--prefer-offline"], "dep 1.0.0"],
+    ] as const) {
+      await using registry = await openRegistry([dep("1.0.0")]);
+      expect(await outputOf(source, ["a.ts"], registry)).toBe("dep 1.0.0");
+      await registry.publish(dep("1.1.0"));
+      registry.ageCache();
+      expect(await outputOf(source, [...options, "a.ts"], registry)).toBe(expected);
+    }
+  });
+  prove("prefer-latest", "is taken; the engine asks about a fresh package no sooner for it", async () => {
     await using registry = await openRegistry([dep("1.0.0")]);
-    expect(await outputOf(source, ["--install=force", "a.ts"], registry)).toBe("dep 1.0.0");
-    registry.forget();
-    expect(await outputOf(source, ["--install=force", "--prefer-offline", "a.ts"], registry)).toBe("dep 1.0.0");
-    expect(registry.requests).toEqual([]);
+    expect(await outputOf(source, ["a.ts"], registry)).toBe("dep 1.0.0");
+    await registry.publish(dep("1.1.0"));
+    expect(await outputOf(source, ["--prefer-latest", "a.ts"], registry)).toBe("dep 1.0.0");
+    registry.ageCache();
+    expect(await outputOf(source, ["--prefer-latest", "a.ts"], registry)).toBe("dep 1.1.0");
   });
 });
 
@@ -124,7 +147,11 @@ describe("resolution", () => {
     await using project = await createProject({ "real/a.ts": "console.log(import.meta.path)" });
     await symlink("real/a.ts", project.join("link.ts"));
     const run = async (program?: string[]) => {
-      const { stdout } = await runRt({ args: ["--preserve-symlinks-main", "./link.ts"], cwd: project.path, program });
+      const { stdout } = await runRt({
+        args: ["--preserve-symlinks-main", "./link.ts"],
+        cwd: project.path,
+        program,
+      });
       return stdout.trim();
     };
     expect(await run()).toBe(await run([process.execPath]));

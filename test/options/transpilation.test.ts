@@ -64,7 +64,8 @@ describe("transpilation", () => {
   });
 });
 
-const factory = (name: string) => `export const jsx = (type) => "${name} " + String(type), jsxs = jsx, jsxDEV = jsx, Fragment = "fragment";`;
+const factory = (name: string) =>
+  `export const jsx = (type) => "${name} " + String(type), jsxs = jsx, jsxDEV = jsx, Fragment = "fragment";`;
 const elements = {
   "a.jsx":
     'const React = { createElement: (t) => "React " + t, Fragment: "its fragment" }; const h = (t) => "h " + t; const F = "F"; console.log(<b/>, <></>);',

@@ -1,0 +1,17 @@
+// The test that shows the effect of a key of rtfig.toml; keys.test.ts checks that there is one for each.
+import { test } from "bun:test";
+import { join } from "node:path";
+
+export function effect(key: string, claim: string, body: () => Promise<void>): void {
+  test(`${key} ${claim}`, body);
+}
+
+/** The keys that have such a test, read from the sources of the tests beside this file. */
+export async function shownKeys(): Promise<Set<string>> {
+  const keys = new Set<string>();
+  for (const file of new Bun.Glob("*.test.ts").scanSync(import.meta.dir)) {
+    const source = await Bun.file(join(import.meta.dir, file)).text();
+    for (const [, key = ""] of source.matchAll(/^\s*effect\(\s*"([^"]+)",/gm)) keys.add(key);
+  }
+  return keys;
+}

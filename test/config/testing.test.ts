@@ -1,0 +1,178 @@
+// Keys of rtfig.toml that act on `rt test`.
+import { describe, expect } from "bun:test";
+import { createProject, type Files } from "../support/project.ts";
+import { runRt } from "../support/rt.ts";
+import { effect } from "./effects.ts";
+
+interface Run {
+  output: string;
+  status: number | string;
+  read(name: string): Promise<string>;
+}
+
+/** `rt test` in a project with this [test] section; `use` looks at the result while the project is there. */
+async function withTests<T>(
+  section: string,
+  files: Files,
+  use: (run: Run) => T | Promise<T>,
+  args: readonly string[] = [],
+): Promise<T> {
+  await using project = await createProject({ "package.json": {}, "rtfig.toml": `[test]\n${section}\n`, ...files });
+  const { stdout, stderr, status } = await runRt({ args: ["test", ...args], cwd: project.path });
+  const read = async (name: string) => await Bun.file(project.join(name)).text();
+  return await use({ output: stdout + stderr, status, read });
+}
+
+const passing = 'import { test } from "bun:test"; test("passes", () => {});';
+const covered = {
+  "lib.ts": "export function used() { return 1; }\nexport function unused() {\n  return 2;\n}\n",
+  "other.ts": "export const other = 1;\n",
+  "a.test.ts":
+    'import { test } from "bun:test"; import { used } from "./lib.ts"; import { other } from "./other.ts"; test("t", () => { used(); other; });',
+};
+
+describe("rt test", () => {
+  effect("test.root", "is where tests are looked for", async () => {
+    const files = { "one/a.test.ts": passing, "two/b.test.ts": passing };
+    await withTests('root = "one"', files, ({ output }) =>
+      expect([output.includes("a.test.ts"), output.includes("b.test.ts")]).toEqual([true, false]),
+    );
+  });
+
+  effect("test.preload", "imports modules before each file, with rt at hand", async () => {
+    const files = {
+      "setup.ts": 'import { secrets } from "rt"; console.log("set up", typeof secrets.get);',
+      "a.test.ts": passing,
+    };
+    for (const value of ['"./setup.ts"', '["./setup.ts"]'])
+      await withTests(`preload = ${value}`, files, ({ output }) => expect(output).toContain("set up function"));
+  });
+
+  effect("test.smol", "is handed to the engine", async () => {
+    const files = {
+      "a.test.ts":
+        'import { test } from "bun:test"; test("t", () => { let k; for (let i = 0; i < 40; i++) { k = []; for (let j = 0; j < 20000; j++) k.push({ a: [j] }); } });',
+    };
+    const collections = async (section: string) => {
+      await using project = await createProject({ "rtfig.toml": `[test]\n${section}`, ...files });
+      const result = await runRt({ args: ["test"], cwd: project.path, env: { BUN_JSC_logGC: "1" } });
+      return (result.stdout + result.stderr).match(/\[GC/g)!.length;
+    };
+    expect(await collections("smol = true")).toBeGreaterThan((await collections("smol = false")) * 1.2);
+  });
+
+  effect("test.pathIgnorePatterns", "leaves files out", async () => {
+    const files = { "a.test.ts": passing, "vendor/b.test.ts": passing };
+    await withTests('pathIgnorePatterns = ["vendor/**"]', files, ({ output }) =>
+      expect([output.includes("a.test.ts"), output.includes("b.test.ts")]).toEqual([true, false]),
+    );
+  });
+
+  effect("test.coverage", "reports coverage", async () => {
+    await withTests("coverage = true", covered, ({ output }) => expect(output).toContain("% Lines"));
+    await withTests("coverage = false", covered, ({ output }) => expect(output).not.toContain("% Lines"));
+  });
+  effect("test.coverageThreshold", "fails below it", async () => {
+    await withTests("coverage = true\ncoverageThreshold = 0.99", covered, ({ status }) => expect(status).toBe(1));
+    await withTests("coverage = true\ncoverageThreshold = 0.1", covered, ({ status }) => expect(status).toBe(0));
+  });
+  effect("test.coverageThreshold.lines", "fails below it", async () => {
+    const section = "coverage = true\n[test.coverageThreshold]\nlines = ";
+    await withTests(`${section}0.99`, covered, ({ status }) => expect(status).toBe(1));
+    await withTests(`${section}0.1`, covered, ({ status }) => expect(status).toBe(0));
+  });
+  effect("test.coverageThreshold.functions", "fails below it", async () => {
+    const section = "coverage = true\n[test.coverageThreshold]\nfunctions = ";
+    await withTests(`${section}0.99`, covered, ({ status }) => expect(status).toBe(1));
+    await withTests(`${section}0.1`, covered, ({ status }) => expect(status).toBe(0));
+  });
+  effect("test.coverageThreshold.statements", "is taken; the engine does not count statements", async () => {
+    const section = "coverage = true\n[test.coverageThreshold]\nstatements = 0.99";
+    await withTests(section, covered, ({ output }) => expect(output).toContain("% Lines"));
+  });
+  effect("test.coverageSkipTestFiles", "leaves test files out of the report", async () => {
+    await withTests("coverage = true\ncoverageSkipTestFiles = false", covered, ({ output }) =>
+      expect(output).toMatch(/a\.test\.ts\s+\|/),
+    );
+    await withTests("coverage = true\ncoverageSkipTestFiles = true", covered, ({ output }) =>
+      expect(output).not.toMatch(/a\.test\.ts\s+\|/),
+    );
+  });
+  effect("test.coverageIgnoreSourcemaps", "counts what runs, not what was written", async () => {
+    const files = {
+      ...covered,
+      "lib.ts": "interface A {\n  a: 1;\n}\n\n\n\nexport function used() { return 1; }\nexport function unused() {\n  return 2;\n}\n",
+    };
+    const lines = async (value: boolean) =>
+      await withTests(`coverage = true\ncoverageIgnoreSourcemaps = ${value}`, files, ({ output }) => /lib\.ts.*/.exec(output)![0]);
+    expect(await lines(true)).not.toBe(await lines(false));
+  });
+  effect("test.coveragePathIgnorePatterns", "leaves files out of the report", async () => {
+    const section = 'coverage = true\ncoveragePathIgnorePatterns = ["other.ts"]';
+    await withTests(section, covered, ({ output }) =>
+      expect([/lib\.ts\s+\|/.test(output), /other\.ts\s+\|/.test(output)]).toEqual([true, false]),
+    );
+  });
+  effect("test.coverageReporter", "and coverageDir write files", async () => {
+    await withTests('coverage = true\ncoverageReporter = ["lcov"]', covered, async ({ read }) =>
+      expect(await read("coverage/lcov.info")).toContain("lib.ts"),
+    );
+  });
+  effect("test.coverageDir", "is where coverage is written", async () => {
+    await withTests('coverage = true\ncoverageReporter = "lcov"\ncoverageDir = "out"', covered, async ({ read }) =>
+      expect(await read("out/lcov.info")).toContain("lib.ts"),
+    );
+  });
+
+  const ordered = {
+    "a.test.ts": `import { test } from "bun:test"; ${Array.from({ length: 12 }, (_, i) => `test("t", () => console.log("n${i}"));`).join("")}`,
+  };
+  const order = async (section: string) =>
+    await withTests(section, ordered, ({ output }) => output.match(/n\d+/g)!.join());
+  effect("test.randomize", "changes the order", async () => {
+    const straight = Array.from({ length: 12 }, (_, i) => `n${i}`).join();
+    expect(await order("randomize = false")).toBe(straight);
+    expect(await order("randomize = true\nseed = 7")).not.toBe(straight);
+  });
+  effect("test.seed", "fixes the order", async () => {
+    expect(await order("randomize = true\nseed = 7")).toBe(await order("randomize = true\nseed = 7"));
+    expect(await order("randomize = true\nseed = 7")).not.toBe(await order("randomize = true\nseed = 8"));
+  });
+  effect("test.rerunEach", "runs each file so often", async () => {
+    const files = { "a.test.ts": 'import { test } from "bun:test"; test("t", () => console.log("ran"));' };
+    await withTests("rerunEach = 3", files, ({ output }) => expect(output.match(/^ran$/gm)?.length).toBe(3));
+  });
+  effect("test.retry", "tries a failed test again", async () => {
+    const files = {
+      "a.test.ts": 'import { test } from "bun:test"; let n = 0; test("t", () => { if (n++ < 2) throw new Error("flaky") });',
+    };
+    await withTests("retry = 2", files, ({ status }) => expect(status).toBe(0));
+    await withTests("retry = 1", files, ({ status }) => expect(status).toBe(1));
+  });
+  effect("test.concurrentTestGlob", "runs the tests of some files at the same time", async () => {
+    const meet =
+      'import { test } from "bun:test"; const p = Promise.withResolvers(); const q = Promise.withResolvers(); test("a", async () => { p.resolve(); await q.promise; }, 300); test("b", async () => { q.resolve(); await p.promise; }, 300);';
+    await withTests('concurrentTestGlob = "**/meet.test.ts"', { "meet.test.ts": meet }, ({ status }) =>
+      expect(status).toBe(0),
+    );
+    await withTests('concurrentTestGlob = ["**/none.test.ts"]', { "meet.test.ts": meet }, ({ status }) =>
+      expect(status).toBe(1),
+    );
+  });
+  effect("test.onlyFailures", "keeps passed tests to itself", async () => {
+    const files = { "a.test.ts": 'import { test } from "bun:test"; test("fine", () => {}); test("broken", () => { throw 1 });' };
+    await withTests("onlyFailures = true", files, ({ output }) =>
+      expect([output.includes("(pass) fine"), output.includes("(fail) broken")]).toEqual([false, true]),
+    );
+  });
+  effect("test.reporter.dots", "prints a dot per test", async () => {
+    await withTests("[test.reporter]\ndots = true", { "a.test.ts": passing }, ({ output }) =>
+      expect([output.includes("(pass)"), /^\.+$/m.test(Bun.stripANSI(output))]).toEqual([false, true]),
+    );
+  });
+  effect("test.reporter.junit", "writes a report", async () => {
+    await withTests('[test.reporter]\njunit = "junit.xml"', { "a.test.ts": passing }, async ({ read }) =>
+      expect(await read("junit.xml")).toContain("<testsuites"),
+    );
+  });
+});

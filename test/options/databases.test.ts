@@ -1,0 +1,128 @@
+// --redis-preconnect and --sql-preconnect, against a real Redis and a real PostgreSQL of the test's own.
+import { describe, expect } from "bun:test";
+import { chmod, chown, mkdir } from "node:fs/promises";
+import { createProject } from "../support/project.ts";
+import { cleanEnvironment, startRt } from "../support/rt.ts";
+import { waitUntil } from "../support/processes.ts";
+import { prove } from "./prove.ts";
+
+/** A program that connects to nothing by itself. */
+const idle = { "a.ts": 'console.log("started"); setInterval(() => {}, 1000);' };
+
+async function outputOfProgram(
+  argv: readonly string[],
+  environment: Record<string, string> = {},
+): Promise<string> {
+  const child = Bun.spawn([...argv], {
+    env: { ...cleanEnvironment(), ...environment },
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const [stdout, stderr] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+  ]);
+  if ((await child.exited) !== 0) throw new Error(`${argv.join(" ")}: ${stdout}${stderr}`);
+  return stdout;
+}
+
+describe("databases", () => {
+  prove("redis-preconnect", "connects to REDIS_URL at the start", async () => {
+    await using project = await createProject(idle);
+    const socket = project.join("redis.sock");
+    const settings = ["--port", "0", "--unixsocket", socket, "--save", "", "--dir", project.path];
+    const redis = Bun.spawn(["redis-server", ...settings], {
+      stdin: "ignore",
+      stdout: "ignore",
+      stderr: "ignore",
+    });
+    const clients = async () =>
+      (await outputOfProgram(["redis-cli", "-s", socket, "client", "list"])).trim().split("\n").length;
+    await waitUntil(() => Bun.spawnSync(["redis-cli", "-s", socket, "ping"]).exitCode === 0);
+    expect(await clients()).toBe(1);
+    const env = { REDIS_URL: `redis+unix://${socket}` };
+    const child = startRt({ args: ["--redis-preconnect", "a.ts"], cwd: project.path, env });
+    while ((await clients()) < 2) await Bun.sleep(5);
+    child.kill();
+    redis.kill();
+    await Promise.all([child.exited, redis.exited]);
+  });
+
+  prove("sql-preconnect", "connects to DATABASE_URL at the start", async () => {
+    await using project = await createProject(idle);
+    await using database = await startPostgres(project.join("postgres"));
+    const query = "select count(*) from pg_stat_activity where backend_type = 'client backend'";
+    const clients = async () => Number(await database.query(query));
+    expect(await clients()).toBe(1);
+    const env = { DATABASE_URL: database.url };
+    const child = startRt({ args: ["--sql-preconnect", "a.ts"], cwd: project.path, env });
+    while ((await clients()) < 2) await Bun.sleep(5);
+    child.kill();
+    await child.exited;
+  });
+});
+
+interface Postgres extends AsyncDisposable {
+  readonly url: string;
+  query(text: string): Promise<string>;
+}
+
+/** PostgreSQL refuses to run as root, so there it runs as nobody. */
+const NOBODY = 65534;
+
+async function startPostgres(directory: string): Promise<Postgres> {
+  const isRoot = process.getuid?.() === 0;
+  await mkdir(directory);
+  if (isRoot) {
+    await chmod(`${directory}/..`, 0o755);
+    await chown(directory, NOBODY, NOBODY);
+  }
+  const user = isRoot ? ["setpriv", `--reuid=${NOBODY}`, `--regid=${NOBODY}`, "--clear-groups"] : [];
+  const programs = (
+    await outputOfProgram([
+      "sh",
+      "-c",
+      "ls -d /usr/lib/postgresql/*/bin /opt/homebrew/opt/postgresql*/bin 2>/dev/null | tail -1; true",
+    ])
+  ).trim();
+  const program = (name: string) => (programs === "" ? name : `${programs}/${name}`);
+  const data = `${directory}/data`;
+  await outputOfProgram([
+    ...user,
+    program("initdb"),
+    "-D",
+    data,
+    "-U",
+    "rt",
+    "-A",
+    "trust",
+    "--no-sync",
+    "-E",
+    "UTF8",
+  ]);
+  const port = freePort();
+  const settings = ["-D", data, "-k", directory, "-h", "127.0.0.1", "-p", String(port), "-F"];
+  const server = Bun.spawn([...user, program("postgres"), ...settings], {
+    env: cleanEnvironment(),
+    stdin: "ignore",
+    stdout: "ignore",
+    stderr: "ignore",
+  });
+  const connection = ["-h", directory, "-p", String(port), "-U", "rt", "postgres"];
+  await waitUntil(() => Bun.spawnSync([program("psql"), ...connection, "-c", "select 1"]).exitCode === 0);
+  return {
+    url: `postgres://rt@127.0.0.1:${port}/postgres`,
+    query: async (text) => await outputOfProgram([program("psql"), ...connection, "-Atc", text]),
+    async [Symbol.asyncDispose]() {
+      server.kill("SIGQUIT");
+      await server.exited;
+    },
+  };
+}
+
+function freePort(): number {
+  const server = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
+  server.stop(true);
+  return server.port;
+}
