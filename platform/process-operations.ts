@@ -45,6 +45,9 @@ export interface ProcessOperations {
    */
   dieOf(signal: NodeJS.Signals): number;
 
+  /** Whether standard input ends before its first byte; waits for that byte, but does not take it. */
+  isInputEmpty(): boolean;
+
   /** Whether a file descriptor is a terminal. */
   isTerminal(descriptor: number): boolean;
 

@@ -96,7 +96,9 @@ export const replace: ProcessOperations["replace"] = ({
   descriptors = inheritedDescriptors(),
 }) => {
   const path = cString(program);
-  const argumentList = pointerArray(argv.map(cString));
+  const words: Pointer[] = [];
+  for (const word of argv) words.push(cString(word));
+  const argumentList = pointerArray(words);
   const variables = buildEnvironment(environment, engine);
   for (const descriptor of descriptors) libc().ioctl(descriptor, FIONCLEX);
   for (const signal of Object.values(IGNORED_BY_ENGINE)) libc().signal(signal, null);
@@ -126,6 +128,7 @@ export const dieOf: ProcessOperations["dieOf"] = (signal) => {
 
 export const isTerminal: ProcessOperations["isTerminal"] = (descriptor) => libc().isatty(descriptor) === 1;
 
+export { isInputEmpty } from "./input.ts";
 export { exactArguments } from "./undecodable.ts";
 
 export const pathSeparator = ":";

@@ -39,6 +39,9 @@ export const isTerminal: ProcessOperations["isTerminal"] = (descriptor) =>
 
 export const inheritedDescriptors: ProcessOperations["inheritedDescriptors"] = () => [];
 
+/** Not looked into: a pipe cannot be peeked at with what the engine offers. */
+export const isInputEmpty: ProcessOperations["isInputEmpty"] = () => false;
+
 export const exactArguments: ProcessOperations["exactArguments"] = (args) => args;
 
 export const pathSeparator = ";";

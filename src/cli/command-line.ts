@@ -3,7 +3,8 @@
 //
 // What starting a script does not need is imported where it is used; each of those imports is a chunk of its own
 // in the compiled file and costs nothing until then.
-import { becomeEngine } from "../run/engine.ts";
+import { host } from "../../platform/process.ts";
+import { becomeEngine, SUPERVISED } from "../run/engine.ts";
 import { engineReason, hasConfig } from "../run/entry.ts";
 import { startInProcess } from "../run/in-process.ts";
 import { type Ending, launchProgram, launchScript } from "../run/launch.ts";
@@ -30,7 +31,7 @@ export type Outcome = Ending | Program | void;
 
 export async function carryOutCommandLine(words: readonly string[]): Promise<Outcome> {
   try {
-    if (standsInForNode()) return runAsNode(words);
+    if (standsInForNode()) return await runAsNode(words);
     const table = mentionsOption(words) ? (await import("./options.ts")).OPTIONS : [];
     return await carryOut(parseCommandLine(words, table), words);
   } catch (error) {
@@ -53,16 +54,21 @@ function standsInForNode(): boolean {
   return argv0 === "node" || argv0.endsWith("/node") || argv0.endsWith("node.exe");
 }
 
-function runAsNode(words: readonly string[]): void {
+async function runAsNode(words: readonly string[]): Promise<void> {
   if (words[0] === "--version" || words[0] === "-v") return console.log(process.version);
-  becomeEngine(words, true, { name: "node" });
+  const { translateNodeWords } = await import("../run/node-words.ts");
+  const readsInput = words.length === 0 || words[0] === "-";
+  if (readsInput && !host.isTerminal(0) && host.isInputEmpty()) return;
+  const { argv, name } = translateNodeWords(words, host.isTerminal(0));
+  becomeEngine(argv, true, { name });
 }
 
 /** Commands with options of their own, and so with a help of their own. */
 const EXPLAIN_THEMSELVES = ["secrets", "doctor"];
 
 async function showHelp(topic?: string): Promise<void> {
-  if (topic !== undefined && EXPLAIN_THEMSELVES.includes(topic)) return void (await runOwn(topic, ["--help"]));
+  if (topic !== undefined && EXPLAIN_THEMSELVES.includes(topic))
+    return void (await runOwn(topic, ["--help"]));
   const { renderHelp } = await import("./help.ts");
   console.log(await renderHelp(topic));
 }
@@ -124,12 +130,19 @@ const MANY = [
   "concurrency",
 ];
 
+/** Options that give the code themselves. */
+const EVALUATES = ["eval", "print", "interactive"];
+
+function hasAny(invocation: Invocation, names: readonly string[]): boolean {
+  return invocation.options.length > 0 && names.some((name) => hasOption(invocation, name));
+}
+
 async function run(given: Invocation): Promise<Outcome> {
   const cwd = changeDirectory(given);
   const config = await readOwnConfig(lastValue(given, "config"), cwd);
   const invocation = await configure(given, config);
-  const evaluates = ["eval", "print", "interactive"].some((name) => hasOption(invocation, name));
-  if (!evaluates && MANY.some((name) => hasOption(given, name))) {
+  const evaluates = hasAny(invocation, EVALUATES);
+  if (!evaluates && hasAny(given, MANY)) {
     if (hasOption(invocation, "watch")) return await watchScript(invocation, cwd);
     const { runMany } = await import("../run/many.ts");
     return await runMany(invocation, cwd, await settingsFor(invocation));
@@ -149,8 +162,9 @@ async function run(given: Invocation): Promise<Outcome> {
         forceRuntime: hasOption(invocation, "rt"),
       });
   const reason = target.kind === "file" ? reasonFor(target.path, cwd, config) : undefined;
+  const isInputEmpty = target.kind === "stdin" && !host.isTerminal(0) && host.isInputEmpty();
   return await execute(
-    planRun(invocation, target, { engineReason: reason, config: config?.file }),
+    planRun(invocation, target, { engineReason: reason, config: config?.file, isInputEmpty }),
     invocation,
     true,
     config,
@@ -186,6 +200,11 @@ async function execute(
     case "in-process":
       return () => startInProcess(plan);
     case "engine":
+      if (plan.file && isWatched(invocation)) {
+        const { superviseEngine } = await import("../run/supervise.ts");
+        const { wordsWithout } = await import("../run/watch.ts");
+        return await superviseEngine(wordsWithout(["cwd"], invocation), plan.file);
+      }
       return becomeEngine(plan.argv, runsCode, {
         config: await engineConfig(plan.argv[0]!, runsCode, config),
       });
@@ -201,6 +220,11 @@ async function execute(
       return plan.mode === "script" ? await launchScript(plan, settings) : launchProgram(plan, settings);
     }
   }
+}
+
+function isWatched(invocation: Invocation): boolean {
+  if (process.env[SUPERVISED] === "1") return false;
+  return hasOption(invocation, "watch") || hasOption(invocation, "hot");
 }
 
 async function engineConfig(word: string, runsCode: boolean, config?: Config): Promise<string | undefined> {
@@ -221,7 +245,8 @@ function settingsOf(invocation: Invocation): RunSettings {
 /** Also says which of the options have nothing to act on. */
 async function settingsFor(invocation: Invocation): Promise<RunSettings> {
   const settings = settingsOf(invocation);
-  if (invocation.options.every(({ option }) => option.by === "runner")) return settings;
+  const { options } = invocation;
+  if (options.length === 0 || options.every(({ option }) => option.by === "runner")) return settings;
   const { environmentOf, warnAboutOptions } = await import("../run/script-options.ts");
   const warning = warnAboutOptions(invocation, invocation.target!);
   if (warning) console.error(warning);

@@ -95,7 +95,8 @@ function parseOption(
 
 /** Whether a word could be an option, so that parsing needs the table. */
 export function mentionsOption(words: readonly string[]): boolean {
-  return words.some((word) => word[0] === "-" && word !== "-");
+  for (const word of words) if (word[0] === "-" && word !== "-") return true;
+  return false;
 }
 
 export function parseCommandLine(words: readonly string[], table: readonly Option[]): Invocation {
@@ -134,11 +135,14 @@ export function parseCommandLine(words: readonly string[], table: readonly Optio
 
 /** The last value given for an option, as users expect of a repeated one. */
 export function lastValue({ options }: Invocation, name: string): string | undefined {
-  return options.findLast(({ option }) => option.name === name)?.value;
+  let last: string | undefined;
+  for (const { option, value } of options) if (option.name === name) last = value;
+  return last;
 }
 
 export function hasOption({ options }: Invocation, name: string): boolean {
-  return options.some(({ option }) => option.name === name);
+  for (const { option } of options) if (option.name === name) return true;
+  return false;
 }
 
 export function allValues({ options }: Invocation, name: string): string[] {

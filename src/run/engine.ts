@@ -24,6 +24,9 @@ export function engineArguments(argv: readonly string[], runsCode: boolean, conf
   return isTool ? [argv[0]!, ...ours, ...argv.slice(1)] : [...ours, ...argv];
 }
 
+/** Tells an rt that another one stays with it: see supervise.ts. */
+export const SUPERVISED = "RT_SUPERVISED";
+
 export interface EngineSettings {
   /** What to be called. */
   readonly name?: string;
@@ -40,7 +43,7 @@ export function becomeEngine(
   const code = host.replace({
     program: process.execPath,
     argv: [name, ...engineArguments(argv, runsCode, config)],
-    environment: {},
+    environment: { [SUPERVISED]: undefined },
     engine: true,
   });
   throw new Error(`Cannot start the engine: ${code}`);

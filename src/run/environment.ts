@@ -56,6 +56,10 @@ export function scriptEnvironment(context: ScriptContext): Record<string, string
 
 function scriptPath({ path, pathSeparator, package: { directory }, stands }: ScriptContext): string {
   const own = [...stands, ...binaryDirectories(directory)];
+  // Only a script below another one finds these in its PATH already.
+  const mayRepeat = path.includes("/node_modules/.bin") || stands.length > 0;
+  if (!mayRepeat)
+    return path === "" ? own.join(pathSeparator) : own.join(pathSeparator) + pathSeparator + path;
   const inherited = path === "" ? [] : path.split(pathSeparator).filter((entry) => !own.includes(entry));
   return [...own, ...inherited].join(pathSeparator);
 }

@@ -3,6 +3,7 @@
 // Contract (specification, "Script execution"): a failing pre-hook ends the run; the post-hook runs after the
 // script succeeded. What stands last replaces rt, so that its exit code and signals are the user's without
 // anything in between; what stands before it is waited for.
+import { files } from "../../platform/files.ts";
 import { host } from "../../platform/process.ts";
 import { scriptOf } from "../workspace/package-json.ts";
 import type { Plan } from "./plan.ts";
@@ -18,12 +19,19 @@ export function launchProgram(
   { path, name, args }: Extract<Plan, { mode: "program" }>,
   settings: RunSettings,
 ): never {
-  const stands = directoriesFor(openStandIns(settings.forceRuntime, process.env.PATH ?? ""), name);
+  const stands = directoriesFor(openStandIns(settings.forceRuntime, process.env.PATH ?? ""), firstLine(path));
   const PATH = [...stands, process.env.PATH ?? ""].join(host.pathSeparator);
   const environment = stands.length > 0 ? { ...settings.environment, PATH } : (settings.environment ?? {});
   const code = host.replace({ program: path, argv: [name, ...host.exactArguments(args)], environment });
   const status = code === "ENOENT" ? 127 : 126;
   throw new RunFailure(`Cannot run "${path}": ${explainExec(code)}`, undefined, status);
+}
+
+/** Names the interpreter, where the program is a script. */
+function firstLine(path: string): string {
+  const start = files.readFile(path, 128);
+  if (typeof start === "string" || start[0] !== 0x23 || start[1] !== 0x21) return "";
+  return new TextDecoder().decode(start).split("\n")[0]!;
 }
 
 function explainExec(code: string): string {

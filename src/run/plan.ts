@@ -20,7 +20,13 @@ export type Plan =
       /** The rtfig.toml that the engine would then go by. */
       readonly config?: string;
     }
-  | { readonly mode: "engine"; readonly argv: readonly string[]; readonly reason: string }
+  | {
+      readonly mode: "engine";
+      readonly argv: readonly string[];
+      readonly reason: string;
+      /** The entry point, where there is one. */
+      readonly file?: string;
+    }
   | {
       readonly mode: "program";
       readonly path: string;
@@ -44,6 +50,8 @@ export type Plan =
 export interface Facts {
   /** Why the file at hand cannot run in this process; see entry.ts. */
   readonly engineReason?: string;
+  /** Whether standard input, where it is the program, has nothing in it. */
+  readonly isInputEmpty?: boolean;
   /** The rtfig.toml that was read. */
   readonly config?: string;
 }
@@ -58,6 +66,13 @@ export function planRun(invocation: Invocation, target: Target, facts: Facts = {
     case "file":
       return planFile(invocation, target.path, facts);
     case "stdin":
+      if (facts.isInputEmpty) {
+        return {
+          mode: "refuse",
+          message: "Standard input is empty",
+          hint: "write code to it, as in: rt run - < file",
+        };
+      }
       return {
         mode: "engine",
         argv: ["run", ...engineOptions(invocation), "-", ...args],
@@ -88,7 +103,12 @@ function planFile(invocation: Invocation, path: string, { engineReason, config }
   );
   const reason = engineOption ? `--${engineOption.option.name}` : engineReason;
   if (reason)
-    return { mode: "engine", argv: [...engineOptions(invocation), path, ...invocation.args], reason };
+    return {
+      mode: "engine",
+      argv: [...engineOptions(invocation), path, ...invocation.args],
+      reason,
+      file: path,
+    };
   const args = invocation.args[0] === "--" ? invocation.args.slice(1) : invocation.args;
   return {
     mode: "in-process",

@@ -29,7 +29,7 @@ export interface Question {
 export function resolveTarget(question: Question): Target {
   const { name, cwd, explicitRun } = question;
   if (name === "-") return { kind: "stdin" };
-  if (isExplicitPath(name)) return resolvePath(question);
+  if (isExplicitPath(name)) return resolvePath(question) ?? describeMissing(name, cwd);
   const looksLikeSource = SOURCE_EXTENSIONS.includes(extensionOf(name));
   if (!explicitRun && looksLikeSource) {
     const file = resolveFile(name, cwd);
@@ -45,7 +45,19 @@ export function resolveTarget(question: Question): Target {
     const command = Bun.which(name, { cwd });
     if (command) return { kind: "program", path: command, name };
   }
-  return { kind: "missing", name, what: looksLikeSource ? "Module" : "Script" };
+  // A file of just that name, after everything else, so that data does not take a command's place.
+  const named = resolvePath({ ...question, name: `./${name}` });
+  return named ?? { kind: "missing", name, what: looksLikeSource ? "Module" : "Script" };
+}
+
+function describeMissing(name: string, cwd: string): Target {
+  const path = absolutePath(name, cwd);
+  if (files.readFile(path, 1) !== "EISDIR") return { kind: "missing", name, what: "Module" };
+  return {
+    kind: "unrunnable",
+    path: name,
+    why: "it is a directory without an index file or a main of its own",
+  };
 }
 
 function findScript(name: string, cwd: string): LocatedPackage | undefined {
@@ -53,13 +65,14 @@ function findScript(name: string, cwd: string): LocatedPackage | undefined {
   return located && scriptOf(located.manifest, name) !== null ? located : undefined;
 }
 
-function resolvePath({ name, cwd, forceRuntime }: Question): Target {
+function resolvePath({ name, cwd, forceRuntime }: Question): Target | undefined {
   const extension = extensionOf(name);
   if (!SOURCE_EXTENSIONS.includes(extension) && !ENGINE_EXTENSIONS.includes(extension)) {
     const program = recognizeProgram(absolutePath(name, cwd), forceRuntime);
-    if (program) return { kind: "program", path: program, name };
+    // As it was written, because a #! script is told the path that it was started by.
+    if (program) return { kind: "program", path: name[0] === "." ? name : program, name };
   }
-  return resolveFile(name, cwd, true) ?? { kind: "missing", name, what: "Module" };
+  return resolveFile(name, cwd, true);
 }
 
 function absolutePath(name: string, cwd: string): string {
@@ -83,7 +96,7 @@ function resolveFile(name: string, cwd: string, explicit = false): Target | unde
     return isNamed ? { kind: "unrunnable", path, why: `rt cannot run ${data} files directly` } : undefined;
   }
   if (!explicit) return undefined;
-  const problem = describeBinary(path);
+  const problem = describeProblem(path);
   return problem ? { kind: "unrunnable", path, why: problem } : { kind: "file", path };
 }
 
@@ -107,23 +120,30 @@ function isNative(start: Uint8Array): boolean {
 const RUNTIMES = /(?:^|[\s/])(?:rt|bun)(?:\s|$)/;
 const NODE = /(?:^|[\s/])node(?:\s|$)/;
 
+/** The first line of a file that names what runs it. */
+function interpreterLine(start: Uint8Array): string | undefined {
+  if (start[0] !== 0x23 || start[1] !== 0x21) return undefined;
+  return new TextDecoder().decode(start).split("\n")[0];
+}
+
 /** The path, when the file is one that the system itself knows how to run. */
 function recognizeProgram(path: string, forceRuntime: boolean): string | undefined {
   const start = readStart(path);
   if (!start) return undefined;
-  const hasShebang = start[0] === 0x23 && start[1] === 0x21;
-  if (!hasShebang && !isNative(start)) return undefined;
-  if (hasShebang) {
-    const [line = ""] = new TextDecoder().decode(start).split("\n");
-    if (RUNTIMES.test(line) || (forceRuntime && NODE.test(line))) return undefined;
-  }
+  const interpreter = interpreterLine(start);
+  if (interpreter === undefined && !isNative(start)) return undefined;
+  if (interpreter && (RUNTIMES.test(interpreter) || (forceRuntime && NODE.test(interpreter))))
+    return undefined;
   return Bun.which(path) ?? undefined;
 }
 
-function describeBinary(path: string): string | undefined {
+/** Why a file is not source code; undefined when it may be. */
+function describeProblem(path: string): string | undefined {
   const start = readStart(path);
   if (!start) return undefined;
-  if (isNative(start)) return "it is a program, but not marked executable (chmod +x)";
+  const interpreter = interpreterLine(start);
+  const isForeign = interpreter !== undefined && !RUNTIMES.test(interpreter) && !NODE.test(interpreter);
+  if (isForeign || isNative(start)) return "it is a program, but not marked executable (chmod +x)";
   return start.includes(0) ? "it is a binary file, not source code" : undefined;
 }
 

@@ -89,10 +89,14 @@ export function splitPlainCommand(command: string): string[] | undefined {
       (character >= "0" && character <= "9");
     if (!isAlphanumeric && !PLAIN_PUNCTUATION.includes(character)) return undefined;
   }
-  const words = command.split(" ").filter((word) => word !== "");
+  const words: string[] = [];
+  let hasOptions = false;
+  for (const word of command.split(" ")) {
+    if (word !== "") words.push(word);
+    hasOptions ||= word[0] === "-";
+  }
   const name = words[0];
   if (name === undefined || name.includes("=") || "%@+:,-".includes(name[0]!)) return undefined;
-  const hasOptions = words.some((word) => word[0] === "-");
   const isBash = BASH_NAMES.includes(` ${name} `);
   if (isBash && (hasOptions || !TWINS.includes(` ${name} `))) return undefined;
   return words;
@@ -138,7 +142,7 @@ function openDirect({ inherited, initialDirectory }: Surroundings): Shell | unde
 function bashVariables(
   inherited: Surroundings["inherited"],
 ): Readonly<Record<string, string | undefined>> | undefined {
-  if (Object.keys(inherited).some(changesBash)) return undefined;
+  for (const name in inherited) if (changesBash(name)) return undefined;
   const { SHLVL = "0", OLDPWD } = inherited;
   const level = Number(SHLVL);
   if (String(level) !== SHLVL || !(level >= 0 && level < 100)) return undefined;

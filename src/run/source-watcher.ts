@@ -28,8 +28,14 @@ export interface SourceWatcher extends Disposable {
   readonly directories: number;
 }
 
-/** @param onChange is told the path; called again and again while there are changes */
-export function watchSources(root: string, onChange: (path: string) => void): SourceWatcher {
+/**
+ * @param onChange is called again and again while there are changes, with `isRenamed` for what was created, deleted
+ * or renamed
+ */
+export function watchSources(
+  root: string,
+  onChange: (path: string, isRenamed: boolean) => void,
+): SourceWatcher {
   const watchers = new Map<string, FSWatcher>();
 
   function enter(directory: string, above: readonly IgnoreFile[], isNew: boolean): void {
@@ -40,7 +46,7 @@ export function watchSources(root: string, onChange: (path: string) => void): So
     for (const entry of listDirectory(directory)) {
       const path = `${directory}/${entry.name}`;
       if (entry.isDirectory()) enterUnlessIgnored(path, stack, isNew);
-      else if (isNew && isSource(entry.name) && !isIgnored(path, false, stack)) onChange(path);
+      else if (isNew && isSource(entry.name) && !isIgnored(path, false, stack)) onChange(path, true);
     }
   }
 
@@ -51,12 +57,12 @@ export function watchSources(root: string, onChange: (path: string) => void): So
 
   function follow(directory: string, stack: readonly IgnoreFile[]): void {
     try {
-      const watcher = watch(directory, (_event, name) => {
+      const watcher = watch(directory, (event, name) => {
         if (name === null) return;
         const path = `${directory}/${name}`;
         if (isDirectory(path)) return enterUnlessIgnored(path, stack, true);
         leave(path);
-        if (isSource(name) && !isIgnored(path, false, stack)) onChange(path);
+        if (isSource(name) && !isIgnored(path, false, stack)) onChange(path, event === "rename");
       });
       watcher.on("error", () => leave(directory));
       watchers.set(directory, watcher);

@@ -30,7 +30,7 @@ export function openStandIns(forceRuntime: boolean, path: string): StandIns {
 /** What stands in front of PATH for a command; empty when nothing has to. */
 export function directoriesFor(stands: StandIns, command: string): string[] {
   const directories = stands.node === undefined ? [] : [stands.node];
-  const rt = /\brt\b/.test(command) ? stands.rt() : undefined;
+  const rt = command.includes("rt") && /\brt\b/.test(command) ? stands.rt() : undefined;
   return rt === undefined ? directories : [...directories, rt];
 }
 

@@ -43,7 +43,7 @@ export async function watchRun(
   cwd: string,
   settings: WatchSettings,
 ): Promise<Ending> {
-  const argv = ["rt", ...wordsWithoutWatch(invocation)];
+  const argv = ["rt", ...wordsWithout(HANDLED, invocation)];
   const root = findPackageJson(cwd)?.directory ?? cwd;
   let wake = () => {};
   let hasChanged = false;
@@ -110,10 +110,11 @@ async function endTree(child: Child, signal: StopSignal, isTold: boolean): Promi
 
 const HANDLED = ["watch", "no-clear-screen", "watch-kill-signal", "cwd"];
 
-/** What the user wrote, but for what is done here. */
-function wordsWithoutWatch({ options, command, target, args }: Invocation): string[] {
+/** What the user wrote, but for options that are carried out already. */
+export function wordsWithout(handled: readonly string[], invocation: Invocation): string[] {
+  const { options, command, target, args } = invocation;
   const words = options
-    .filter(({ option, isConfigured }) => !isConfigured && !HANDLED.includes(option.name))
+    .filter(({ option, isConfigured }) => !isConfigured && !handled.includes(option.name))
     .map(spell);
   return [...words, ...(command === undefined ? [] : [command]), target!, ...args];
 }

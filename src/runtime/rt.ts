@@ -44,7 +44,6 @@ const COSTLY: Readonly<Record<string, "function" | "object" | undefined>> = {
   $: "function",
   RedisClient: "function",
   redis: "object",
-  FFI: "object",
   WebView: "function",
   Image: "function",
   S3Client: "function",

@@ -16,14 +16,11 @@ export function standIn(kind: "function" | "object", load: () => object): unknow
   let methods: Map<unknown, Method> | undefined;
 
   function methodOf(value: Method): Method {
-    const known = (methods ??= new Map()).get(value);
-    if (known) return known;
-    const method = function (this: unknown, ...args: unknown[]) {
-      return Reflect.apply(value, resolve(this), args);
-    };
-    for (const key of ["name", "length"])
-      Object.defineProperty(method, key, Object.getOwnPropertyDescriptor(value, key)!);
-    methods.set(value, method);
+    let method = (methods ??= new Map()).get(value);
+    if (!method) {
+      method = new Proxy(value, { apply: (_, self, args) => Reflect.apply(value, resolve(self), args) });
+      methods.set(value, method);
+    }
     return method;
   }
 

@@ -10,17 +10,21 @@ async function run(config: string, files: Files, setting: Setting = {}): Promise
 }
 
 describe("running code", () => {
-  effect("preload", "imports modules first, with rt at hand, in front of those of the command line", async () => {
-    const files = {
-      "p.ts": 'import { CSRF } from "rt"; globalThis.order = [typeof CSRF.generate];',
-      "q.ts": 'globalThis.order.push("q");',
-      "a.tsx": "console.log(globalThis.order.join())",
-    };
-    expect(await run('preload = "./p.ts"', files)).toBe("function");
-    expect(await run('preload = ["./p.ts", "./q.ts"]', files)).toBe("function,q");
-    const config = { "rtfig.toml": 'preload = ["./p.ts"]\nlogLevel = "warn"' };
-    expect(await outputOf({ ...files, ...config }, ["--preload=./q.ts", "a.tsx"])).toBe("function,q");
-  });
+  effect(
+    "preload",
+    "imports modules first, with rt at hand, in front of those of the command line",
+    async () => {
+      const files = {
+        "p.ts": 'import { CSRF } from "rt"; globalThis.order = [typeof CSRF.generate];',
+        "q.ts": 'globalThis.order.push("q");',
+        "a.tsx": "console.log(globalThis.order.join())",
+      };
+      expect(await run('preload = "./p.ts"', files)).toBe("function");
+      expect(await run('preload = ["./p.ts", "./q.ts"]', files)).toBe("function,q");
+      const config = { "rtfig.toml": 'preload = ["./p.ts"]\nlogLevel = "warn"' };
+      expect(await outputOf({ ...files, ...config }, ["--preload=./q.ts", "a.tsx"])).toBe("function,q");
+    },
+  );
 
   effect("smol", "collects garbage more often", async () => {
     const files = {
@@ -49,7 +53,8 @@ describe("running code", () => {
     "node_modules/react/jsx-runtime.js": 'export const jsx = (t) => "auto " + String(t), Fragment = "its";',
     "node_modules/other/package.json": { name: "other" },
     "node_modules/other/jsx-runtime.js": 'export const jsx = (t) => "other " + String(t), Fragment = "its";',
-    "node_modules/other/jsx-dev-runtime.js": 'export const jsxDEV = (t) => "other " + String(t), Fragment = "its";',
+    "node_modules/other/jsx-dev-runtime.js":
+      'export const jsxDEV = (t) => "other " + String(t), Fragment = "its";',
   };
   effect("jsx", "chooses the JSX runtime", async () => {
     expect(await run('jsx = "react"', elements)).toBe("React b React its");
@@ -67,7 +72,8 @@ describe("running code", () => {
 
   effect("logLevel", "is taken; the engine shows no difference", async () => {
     const files = { "a.tsx": "console.log(1)" };
-    for (const level of ["debug", "info", "warn", "error"]) expect(await run(`logLevel = "${level}"`, files)).toBe("1");
+    for (const level of ["debug", "info", "warn", "error"])
+      expect(await run(`logLevel = "${level}"`, files)).toBe("1");
     expect((await runIn({ ...files, "rtfig.toml": 'logLevel = "loud"' }, ["a.tsx"])).status).toBe(1);
   });
   effect("telemetry", "is handed to the engine, which shows no difference", async () => {
@@ -83,7 +89,11 @@ describe("running code", () => {
   });
 
   effect("loader.*", "chooses loaders; the command line wins, extension by extension", async () => {
-    const files = { "a.tsx": 'import x from "./x.foo"; import y from "./y.bar"; console.log(x, y)', "x.foo": "x", "y.bar": "y" };
+    const files = {
+      "a.tsx": 'import x from "./x.foo"; import y from "./y.bar"; console.log(x, y)',
+      "x.foo": "x",
+      "y.bar": "y",
+    };
     const config = '[loader]\n".foo" = "text"\n".bar" = "text"';
     expect(await run(config, files)).toBe("x y");
     const output = await outputOf({ ...files, "rtfig.toml": config }, ["--loader=.foo:file", "a.tsx"]);
@@ -100,14 +110,18 @@ describe("running code", () => {
   });
 
   effect("console.depth", "sets how deep console.log looks; the command line wins", async () => {
-    const files = { "a.tsx": "console.log({ a: { b: { c: { d: { e: 1 } } } } })", "rtfig.toml": "[console]\ndepth = 6" };
+    const files = {
+      "a.tsx": "console.log({ a: { b: { c: { d: { e: 1 } } } } })",
+      "rtfig.toml": "[console]\ndepth = 6",
+    };
     expect(await outputOf(files, ["a.tsx"])).toContain("e: 1");
     expect(await outputOf(files, ["--console-depth=1", "a.tsx"])).not.toContain("c:");
   });
 
   effect("debug.editor", "names the editor that the engine opens", async () => {
     const files = {
-      "a.tsx": 'rt.openInEditor(import.meta.path); while (!(await rt.file("opened").exists())) await rt.sleep(5); console.log(await rt.file("opened").text())',
+      "a.tsx":
+        'rt.openInEditor(import.meta.path); while (!(await rt.file("opened").exists())) await rt.sleep(5); console.log(await rt.file("opened").text())',
       "bin/subl": '#!/bin/sh\necho "$@" > opened.part; mv opened.part opened',
     };
     const env = { PATH: `./bin:${process.env.PATH}` };
@@ -120,7 +134,8 @@ describe("serving", () => {
   effect("serve.port", "is the default port; the command line wins", async () => {
     const files = {
       "rtfig.toml": "[serve]\nport = 41235",
-      "a.tsx": "try { const s = Bun.serve({ fetch: () => new Response() }); console.log(s.port); s.stop() } catch (e) { console.log(e.code) }",
+      "a.tsx":
+        "try { const s = Bun.serve({ fetch: () => new Response() }); console.log(s.port); s.stop() } catch (e) { console.log(e.code) }",
     };
     expect(await outputOf(files, ["a.tsx"])).toMatch(/^(?:41235|EADDRINUSE)$/);
     expect(await outputOf(files, ["--port=41236", "a.tsx"])).toMatch(/^(?:41236|EADDRINUSE)$/);
@@ -128,9 +143,11 @@ describe("serving", () => {
 
   const page = {
     "index.html": '<!doctype html><html><body><script type="module" src="./front.ts"></script></body></html>',
-    "front.ts": 'import x from "./x.foo";\nexport function aRatherLongName(parameter: number) { return parameter + 1; }\nconsole.log(x, process.env.PUBLIC_X, VERSION, aRatherLongName(1));\n',
+    "front.ts":
+      'import x from "./x.foo";\nexport function aRatherLongName(parameter: number) { return parameter + 1; }\nconsole.log(x, process.env.PUBLIC_X, VERSION, aRatherLongName(1));\n',
     "x.foo": "from foo",
-    "plugin.ts": 'export default { name: "foo", setup(b) { b.onLoad({ filter: /\\.foo$/ }, () => ({ contents: "export default \'by plugin\'", loader: "js" })) } }',
+    "plugin.ts":
+      'export default { name: "foo", setup(b) { b.onLoad({ filter: /\\.foo$/ }, () => ({ contents: "export default \'by plugin\'", loader: "js" })) } }',
     "a.tsx": `import page from "./index.html";
       const server = Bun.serve({ port: 0, routes: { "/*": page }, development: process.env.DEV === "1" });
       const html = await (await fetch(server.url)).text();
@@ -155,7 +172,7 @@ describe("serving", () => {
     expect(await served('env = "PUBLIC_*"')).toContain("public value");
   });
   effect("serve.static.define.*", "substitutes names in served code", async () => {
-    expect(await served('[serve.static.define]\nVERSION = "\'1.2.3\'"')).toContain("1.2.3");
+    expect(await served("[serve.static.define]\nVERSION = \"'1.2.3'\"")).toContain("1.2.3");
   });
   effect("serve.static.minify", "minifies served code", async () => {
     expect(await served("minify = false")).toContain("aRatherLongName");
@@ -168,7 +185,10 @@ describe("serving", () => {
 
 describe("scripts", () => {
   const script = async (section: string, command: string, args: string[] = ["run", "s"]) =>
-    await runIn({ "rtfig.toml": `[run]\n${section}`, "package.json": { scripts: { s: command, t: "echo t" } } }, args);
+    await runIn(
+      { "rtfig.toml": `[run]\n${section}`, "package.json": { scripts: { s: command, t: "echo t" } } },
+      args,
+    );
 
   effect("run.shell", "chooses the shell; the command line wins", async () => {
     const command = "echo ${BASH_VERSION:+bash}.";
@@ -195,7 +215,10 @@ describe("scripts", () => {
   });
   effect("run.concurrency", "bounds how many scripts run at a time", async () => {
     const lock = "mkdir lock && echo alone && rmdir lock";
-    const files = { "rtfig.toml": "[run]\nconcurrency = 1", "package.json": { scripts: { a: lock, b: lock, c: lock } } };
+    const files = {
+      "rtfig.toml": "[run]\nconcurrency = 1",
+      "package.json": { scripts: { a: lock, b: lock, c: lock } },
+    };
     expect((await outputOf(files, ["--parallel", "run", "a", "b", "c"])).match(/alone/g)?.length).toBe(3);
   });
   effect("run.elide-lines", "cuts output to its last lines", async () => {

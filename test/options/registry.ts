@@ -45,11 +45,11 @@ export async function openRegistry(
   for (const each of first) await publish(each);
   const requests: string[] = [];
   const credentials: string[] = [];
-  const server = Bun.serve({
+  const server: Bun.Server<undefined> = Bun.serve({
     port: 0,
     hostname: "127.0.0.1",
     tls,
-    fetch(request) {
+    fetch(request): Response {
       const { pathname } = new URL(request.url);
       const path = decodeURIComponent(pathname);
       requests.push(`${request.method} ${path}`);

@@ -79,7 +79,7 @@ describe.concurrent("PATH of a script", () => {
   });
 
   test("does not grow when scripts call scripts", async () => {
-    await using project = await createProject({ "package.json": { scripts: { one: `${RT} --silent run two`, two: `${RT} --silent run three`, three: "printenv PATH" } } });
+    await using project = await createProject({ "package.json": { scripts: { one: `${RT} --silent run two`, two: `${RT} --silent run three`, three: `${RT} --silent run four`, four: "printenv PATH" } } });
     const once = await runRt({ args: ["--silent", "run", "three"], cwd: project.path });
     const nested = await runRt({ args: ["--silent", "run", "one"], cwd: project.path });
     expect(nested).toEqual(once);

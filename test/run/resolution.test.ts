@@ -19,7 +19,7 @@ const program = (text: string) => `#!/bin/sh\necho ${text}\n`;
 each("a script", [
   ["comes before a file of the same name with run", { files: { ...pkg({ "a.ts": "echo script" }), "a.ts": says("file") }, args: ["run", "a.ts"], stdout: "script\n" }],
   ["comes after a file of the same name without run", { files: { ...pkg({ "a.ts": "echo script" }), "a.ts": says("file") }, args: ["a.ts"], stdout: "file\n" }],
-  ["comes before a file with an extension that is left out", { files: { ...pkg({ a: "echo script" }), "a.ts": says("file") }, args: ["a"], stdout: "script\n" }],
+  ["comes before a file with an extension that is left out", { files: { ...pkg({ tool: "echo script" }), "tool.ts": says("file") }, args: ["tool"], stdout: "script\n" }],
   ["comes before a binary", { files: { ...pkg({ tool: "echo script" }), "node_modules/.bin/tool": program("binary") }, executable: ["node_modules/.bin/tool"], args: ["run", "tool"], stdout: "script\n" }],
   ["comes before a command of the system", { files: pkg({ ls: "echo script" }), args: ["run", "ls"], stdout: "script\n" }],
   ["called like a built-in command runs with run", { files: pkg({ test: "echo script" }), args: ["run", "test"], stdout: "script\n" }],

@@ -85,7 +85,7 @@ test.concurrent("every costly export of the module behaves as the engine's own",
   const { stdout, stderr, status } = await runRt({ args: ["main.ts"], cwd: project.path });
   expect({ stdout, stderr, status }).toEqual({
     stdout:
-      "function function function function function function\na\n function true\ntrue true {\n  one: 1,\n}\ntrue RedisClient\n",
+      "function function function function object function\na\n function true\ntrue true {\n  one: 1,\n}\ntrue RedisClient\n",
     stderr: "",
     status: 0,
   });

@@ -1,0 +1,80 @@
+// `rt --watch file.ts` and `--hot`: the engine watches what the program imports and restarts or reloads it. rt stays
+// with it for the one thing that the engine does not see through: a file that is deleted and, later, is there
+// again, as a change of branches does it. Without its entry point the engine ends; without another module it
+// stays, and does not notice the module's return.
+//
+// Surprising: rt starts itself once more to start the engine, because only a program that becomes the engine
+// leaves no trace of that in the environment (see engine.ts).
+import { existsSync } from "node:fs";
+import { host } from "../../platform/process.ts";
+import { trees } from "../../platform/process-tree.ts";
+import type { Child, StopSignal } from "../../platform/process-tree-operations.ts";
+import { findPackageJson, parentDirectory } from "../workspace/package-json.ts";
+import { SUPERVISED } from "./engine.ts";
+import type { Ending } from "./launch.ts";
+import { watchSources } from "./source-watcher.ts";
+
+/** A file that is replaced is gone for less than this. */
+const GONE_AFTER = 50; // ms
+/** A failure this soon after its file was replaced is taken for the engine's at not finding it. */
+const RECENT = 500; // ms
+const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+
+/** @param words rt's own, as the user wrote them */
+export async function superviseEngine(words: readonly string[], entry: string): Promise<Ending> {
+  const missing = new Set<string>();
+  /** When the entry point was last deleted, created or renamed. */
+  let replaced = Number.NEGATIVE_INFINITY;
+  let event = Promise.withResolvers<"returned" | StopSignal>();
+  let child: Child | undefined = start(words);
+  // Set up beside the start of the program, not before it.
+  const directory = parentDirectory(entry) ?? "/";
+  using _watcher = watchSources(findPackageJson(directory)?.directory ?? directory, (path, isRenamed) => {
+    if (isRenamed && path === entry) replaced = performance.now();
+    if (existsSync(path)) {
+      if (missing.delete(path)) event.resolve("returned");
+    } else {
+      setTimeout(() => {
+        if (!existsSync(path)) missing.add(path);
+      }, GONE_AFTER);
+    }
+  });
+  const onSignal = (signal: StopSignal) => {
+    if (!child) event.resolve(signal);
+    else if (signal !== "SIGINT" || !host.isTerminal(0)) trees.signalTrees([child], signal);
+  };
+  for (const signal of SIGNALS) process.on(signal, onSignal);
+  for (;;) {
+    const outcome = await Promise.race([child.done, event.promise]);
+    if (typeof outcome === "string") {
+      trees.signalTrees([child], "SIGTERM");
+      await child.done;
+    } else {
+      const hasFailed = outcome.code === 1 && outcome.signal === null;
+      if (hasFailed) await Bun.sleep(GONE_AFTER); // what happened to the file is told later than the exit
+      const isThere = existsSync(entry);
+      const wasGone = performance.now() - replaced < RECENT;
+      const isOver = !hasFailed || (isThere && !wasGone);
+      if (isOver) return outcome.signal ? { signal: outcome.signal as NodeJS.Signals } : outcome.code;
+      child = undefined;
+      missing.add(entry);
+      const signal = isThere ? "returned" : await event.promise;
+      if (signal !== "returned") return { signal };
+    }
+    event = Promise.withResolvers();
+    replaced = Number.NEGATIVE_INFINITY;
+    child = start(words);
+  }
+}
+
+function start(words: readonly string[]): Child {
+  return trees.startChild({
+    program: process.execPath,
+    argv: ["rt", ...words],
+    cwd: process.cwd(),
+    env: { ...host.originalEnvironment(), [SUPERVISED]: "1" },
+    output: "inherit",
+    inheritStdin: true,
+    onOutput() {},
+  });
+}

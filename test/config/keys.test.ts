@@ -1,0 +1,182 @@
+// The table of keys itself, and what is said about files that are wrong.
+import { describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { renderExample } from "../../build/docs.ts";
+import { KEYS } from "../../src/config/keys.ts";
+import { ConfigError, optionsOf, parseConfig } from "../../src/config/rtfig.ts";
+import { OPTIONS } from "../../src/cli/options.ts";
+import { runIn } from "../options/prove.ts";
+import { REPOSITORY } from "../support/rt.ts";
+import { shownKeys } from "./effects.ts";
+
+const EXAMPLE = join(REPOSITORY, "rtfig.toml.example");
+
+describe("the table", () => {
+  test("has a test of the effect of every key", async () => {
+    const shown = await shownKeys();
+    expect(KEYS.map(({ name }) => name).filter((name) => !shown.has(name))).toEqual([]);
+    expect([...shown].filter((name) => !KEYS.some((key) => key.name === name))).toEqual([]);
+  });
+
+  test("has no name twice, and only options that exist", () => {
+    const names = KEYS.map(({ name }) => name);
+    expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
+    for (const { as } of KEYS) {
+      const options =
+        typeof as === "string" ? [as] : Object.values(as ?? {}).flatMap((words) => words?.[0] ?? []);
+      for (const name of options) expect(OPTIONS.map((option) => option.name)).toContain(name);
+    }
+  });
+
+  test("is what rtfig.toml.example shows", async () => {
+    expect(await Bun.file(EXAMPLE).text()).toBe(renderExample());
+  });
+
+  test("has examples that can be read, one by one as they stand in rtfig.toml.example", async () => {
+    const found = new Set<string>();
+    let section = "";
+    for (const line of (await Bun.file(EXAMPLE).text()).split("\n")) {
+      if (line.startsWith("[")) section = line;
+      const assignment = /^# (["\w.-]+ = .+)$/.exec(line)?.[1];
+      if (!assignment) continue;
+      const { settings } = parseConfig(`${section}\n${assignment}\n`, "example");
+      expect(settings.length).toBe(1);
+      found.add(settings[0]!.key.name);
+    }
+    expect(KEYS.map(({ name }) => name).filter((name) => !found.has(name))).toEqual([]);
+  });
+
+  test("accepts rtfig.toml.example as it is", async () => {
+    expect(parseConfig(await Bun.file(EXAMPLE).text(), "example").settings).toEqual([]);
+  });
+});
+
+function failureOf(text: string): [message: string, hint: string | undefined] {
+  try {
+    parseConfig(text, "rtfig.toml");
+  } catch (error) {
+    if (error instanceof ConfigError) return [error.message, error.hint];
+    throw error;
+  }
+  throw new Error("was accepted");
+}
+
+describe("parseConfig()", () => {
+  test("names the line of an unknown key and what it could have been", () => {
+    const text = '# comment\nsmol = true\n\n[run]\nshell = "rt"\nsilnt = true\n';
+    expect(failureOf(text)).toEqual(['rtfig.toml:6: Unknown key "run.silnt"', "did you mean run.silent?"]);
+    expect(failureOf("[nothing.like.it]\nx = 1")).toEqual([
+      'rtfig.toml:1: Unknown key "nothing"',
+      "rtfig.toml.example lists the keys",
+    ]);
+    expect(failureOf('[install.registry]\nurl = "x"\ntoken2 = "y"')[0]).toStartWith(
+      "rtfig.toml:3: Unknown key",
+    );
+    expect(failureOf('install.registry.token2 = "y"')[0]).toStartWith("rtfig.toml:1: Unknown key");
+  });
+
+  test("names the line of a value of the wrong type, and not the value", () => {
+    expect(failureOf('\nsmol = "yes"')[0]).toBe("rtfig.toml:2: smol needs true or false, not a string");
+    expect(failureOf("[console]\n\ndepth = 1.5")[0]).toBe(
+      "rtfig.toml:3: console.depth needs a whole number, not a fraction",
+    );
+    expect(failureOf("preload = [1]")[0]).toBe(
+      "rtfig.toml:1: preload needs a string or a list of strings, not a list",
+    );
+    expect(failureOf('[define]\n"a.b" = 1')[0]).toBe(
+      "rtfig.toml:2: define.* needs a string, not 1".replace("*", "a.b"),
+    );
+    expect(failureOf("run = 1")[0]).toBe("rtfig.toml:1: run is a table");
+    expect(failureOf("smol = 2020-01-01T00:00:00Z")[0]).toContain("not a date");
+    expect(failureOf("[install.registry]\ntoken = true")[0]).toContain(
+      "rtfig.toml:2: install.registry.token needs",
+    );
+  });
+
+  test("names the values that a key allows", () => {
+    expect(failureOf('[run]\nshell = "fish"')).toEqual([
+      'rtfig.toml:2: run.shell cannot be "fish"',
+      "use one of: rt, system",
+    ]);
+  });
+
+  test("names the line of what is no TOML", () => {
+    expect(failureOf("smol = true\n\n[run]\nsilent = = true\nrt = true\n")[0]).toStartWith("rtfig.toml:4: ");
+    expect(failureOf('define = { a = "b"\nsmol = true')[0]).toStartWith("rtfig.toml:1: ");
+    expect(failureOf("smol = true\nsmol = false")[0]).toStartWith("rtfig.toml:2: ");
+  });
+
+  test("gives options in the order of the file", () => {
+    const words = optionsOf(
+      parseConfig(
+        'preload = ["./a.ts", "./b.ts"]\nenv = false\n[run]\nsilent = false\nelide-lines = 3\n',
+        "x",
+      ),
+    ).map(({ option, value }) => [option.name, value]);
+    expect(words).toEqual([
+      ["preload", "./a.ts"],
+      ["preload", "./b.ts"],
+      ["no-env-file", undefined],
+      ["elide-lines", "3"],
+    ]);
+  });
+});
+
+describe("rt", () => {
+  const program = { "a.ts": 'console.log("ran")', "package.json": { scripts: { s: "echo ran" } } };
+  const failure = async (config: string, args: readonly string[]) =>
+    await runIn({ ...program, "rtfig.toml": config }, args);
+
+  test("runs nothing under a configuration that is wrong, whatever it is asked to run", async () => {
+    for (const args of [["a.ts"], ["--smol", "a.ts"], ["run", "s"], ["-p", "1"], ["test"], ["install"]]) {
+      expect(await failure("\nsmoll = true", args)).toEqual({
+        stdout: "",
+        stderr: 'error: rtfig.toml:2: Unknown key "smoll"\nhint: did you mean smol?\n',
+        status: 1,
+      });
+    }
+  });
+
+  test("asks for a configuration that is there", async () => {
+    expect(await runIn(program, ["--config=other.toml", "a.ts"])).toEqual({
+      stdout: "",
+      stderr:
+        'error: Cannot read the configuration "other.toml": there is no such file\nhint: --config needs a file that exists\n',
+      status: 1,
+    });
+  });
+
+  test("runs a file in its own process beside settings for scripts alone", async () => {
+    const { stderr } = await runIn(
+      { ...program, "rtfig.toml": '[run]\nsilent = true\n[test]\nroot = "test"\n[install]\nexact = true' },
+      ["a.ts"],
+      { env: { RT_DEBUG: "plan" } },
+    );
+    expect(JSON.parse(stderr).mode).toBe("in-process");
+  });
+
+  test("copies no credential: beside a preload it must be the name of a variable", async () => {
+    const config = (token: string) =>
+      `preload = "./p.ts"\nsmol = true\n[install.registry]\nurl = "http://127.0.0.1:9/"\ntoken = "${token}"`;
+    const files = { ...program, "p.ts": "" };
+    const refused = await runIn({ ...files, "rtfig.toml": config("secret-7") }, ["a.ts"]);
+    expect([refused.status, refused.stderr.includes("secret-7")]).toEqual([1, false]);
+    expect(refused.stderr).toContain('write install.registry.token = "$NAME"');
+    const { status, stdout } = await runIn({ ...files, "rtfig.toml": config("$SECRET") }, ["a.ts"]);
+    expect([status, stdout]).toEqual([0, "ran\n"]);
+  });
+
+  test("passes the configuration on to what the program starts, and nothing of its own copy", async () => {
+    const { stdout } = await runIn(
+      {
+        "rtfig.toml": 'preload = "./p.ts"\ntelemetry = false\n[run]\nshell = "rt"',
+        "p.ts": "globalThis.preloaded = true",
+        "a.ts": `import { fork } from "node:child_process";
+          if (process.argv[2]) console.log("child", globalThis.preloaded, typeof rt.secrets);
+          else { console.log(process.execArgv.some((word) => word.startsWith("--config"))); fork(import.meta.path, ["child"]); }`,
+      },
+      ["a.ts"],
+    );
+    expect(stdout).toBe("false\nchild true object\n");
+  });
+});

@@ -1,0 +1,109 @@
+// The table of options as a whole: each has a proof, the docs are current, and the engine's own help knows no
+// option that is missing here without a reason.
+import { describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { renderOptions } from "../../build/docs.ts";
+import { OPTIONS } from "../../src/cli/options.ts";
+import { REPOSITORY } from "../support/rt.ts";
+import { collectProofs } from "./proofs.ts";
+
+const names = OPTIONS.map(({ name }) => name);
+
+/** What the engine has and rt has not. */
+const ONLY_ENGINE: Readonly<Record<string, string>> = {
+  bun: "is called --rt here",
+  revision: "tells about the engine, not about rt",
+  "cron-title": "for jobs that the engine registers; not for people",
+  "cron-period": "for jobs that the engine registers; not for people",
+};
+
+/** What rt has and the engine has not, or not under this name. */
+const ONLY_RT: Readonly<Record<string, string>> = {
+  rt: "the engine's is called --bun",
+  "auto-install": "a long name for -i",
+  concurrency: "for many scripts",
+  "dry-run": "for many scripts",
+  report: "for many scripts",
+  affected: "for many scripts",
+};
+
+/** Where what a row says differs from what the engine says of it. */
+const DIFFERENT: Readonly<Record<string, string>> = {
+  "elide-lines": "the specification's default is 10, the engine's 0",
+  shell: "one of the shells is called rt",
+  "max-http-header-size": "written in bytes here",
+  config: "the file is called rtfig.toml",
+};
+
+interface EngineOption {
+  name: string;
+  short: string | undefined;
+  hasValue: boolean;
+  help: string;
+}
+
+function readEngineHelp(): EngineOption[] {
+  const { stdout, stderr } = Bun.spawnSync([process.execPath, "--help"], { env: { NO_COLOR: "1" } });
+  const text = Bun.stripANSI(stdout.toString() + stderr.toString());
+  const flags = text.slice(text.indexOf("Flags:"));
+  return [...flags.matchAll(/^ {2,}(?:-(\w)(?:, )?)?(?:\s*--([\w.-]+)(=<val>)?)? {2,}(\S.*)$/gm)]
+    .filter(([, short, name]) => short ?? name)
+    .map(([, short, name, value, help = ""]) => ({
+      short,
+      name: name ?? `-${short}`,
+      hasValue: !!value,
+      help,
+    }));
+}
+
+describe("OPTIONS", () => {
+  test("have a proof each", async () => {
+    const proofs = await collectProofs();
+    expect(names.filter((name) => !proofs.has(name))).toEqual([]);
+    expect([...proofs.keys()].filter((name) => !names.includes(name))).toEqual([]);
+  });
+
+  test("are unique, in their short forms as well", () => {
+    const shorts = OPTIONS.flatMap(({ short }) => short ?? []);
+    expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
+    expect(shorts.filter((short, index) => shorts.indexOf(short) !== index)).toEqual([]);
+    for (const { aliasOf } of OPTIONS) if (aliasOf) expect(names).toContain(aliasOf);
+  });
+
+  test("are those of docs/options.md", async () => {
+    expect(await Bun.file(join(REPOSITORY, "docs/options.md")).text()).toBe(await renderOptions());
+  });
+
+  test("are the engine's, but for differences with a reason", () => {
+    const engine = readEngineHelp();
+    expect(engine.length).toBeGreaterThan(90);
+    const engineNames = engine.map(({ name }) => (name === "-i" ? "auto-install" : name));
+    expect(engineNames.filter((name) => !names.includes(name)).sort()).toEqual(
+      Object.keys(ONLY_ENGINE).sort(),
+    );
+    const ours = names.filter((name) => !engine.some((option) => option.name === name)).sort();
+    expect(ours).toEqual(Object.keys(ONLY_RT).sort());
+  });
+
+  test("take values and short forms as the engine's do", () => {
+    for (const { name, short, hasValue } of readEngineHelp()) {
+      const option = OPTIONS.find((each) => each.name === name);
+      if (!option) continue;
+      expect({ name, short: option.short, hasValue: option.value !== undefined }).toEqual({
+        name,
+        short,
+        hasValue,
+      });
+    }
+  });
+
+  test("have the engine's defaults, but for differences with a reason", () => {
+    for (const { name, help } of readEngineHelp()) {
+      const stated = /\(default: "?([^",)]+)|Default(?:s to)?:? "?([.$][^" ]+|\w+)"?/.exec(help);
+      const option = OPTIONS.find((each) => each.name === name);
+      if (!stated || !option?.default || name in DIFFERENT) continue;
+      expect({ name, default: option.default }).toEqual({ name, default: (stated[1] ?? stated[2])! });
+    }
+    for (const name of Object.keys(DIFFERENT)) expect(names).toContain(name);
+  });
+});

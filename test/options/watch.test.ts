@@ -1,0 +1,315 @@
+// --watch and --hot on files and on scripts.
+import { describe, expect } from "bun:test";
+import { rename, rm } from "node:fs/promises";
+import { createProject } from "../support/project.ts";
+import { waitUntil } from "../support/processes.ts";
+import { RT } from "../support/rt.ts";
+import { startLive } from "./live.ts";
+import { prove } from "./prove.ts";
+
+/** A program that says which version it is and whether `rt` is there, and stays. */
+const program = (version: number | string, first = "") =>
+  `${first}\nconsole.log("version ${version}", typeof rt.secrets.get);\nsetInterval(() => {}, 1000);\n`;
+
+describe("rt --watch <file>", () => {
+  prove("watch", "restarts a program when it or what it imports changes, with rt at hand", async () => {
+    await using project = await createProject({
+      "a.ts":
+        'import { name } from "./lib/name.ts"; console.log("hello", name, typeof rt.secrets.get); setInterval(() => {}, 1000);',
+      "lib/name.ts": 'export const name = "one";',
+    });
+    await using live = startLive({ args: ["--watch", "a.ts"], cwd: project.path });
+    await live.see("hello one function");
+    await project.write({ "lib/name.ts": 'export const name = "two";' });
+    await live.see("hello two function");
+    await project.write({ "a.ts": program("three") });
+    await live.see("version three function");
+  });
+
+  prove("watch", "survives what does not parse", async () => {
+    await using project = await createProject({ "a.ts": program(1) });
+    await using live = startLive({ args: ["--watch", "a.ts"], cwd: project.path });
+    await live.see("version 1");
+    await project.write({ "a.ts": "const = ;" });
+    await live.see("error:");
+    await project.write({ "a.ts": program(2) });
+    await live.see("version 2 function");
+  });
+
+  prove("watch", "survives that its file is deleted, and goes on when it is there again", async () => {
+    await using project = await createProject({ "a.ts": program(1) });
+    await using live = startLive({ args: ["--watch", "a.ts"], cwd: project.path });
+    await live.see("version 1");
+    await rm(project.join("a.ts"));
+    await live.see("not found");
+    await project.write({ "a.ts": program(2) });
+    await live.see("version 2 function");
+    await project.write({ "a.ts": program(3) });
+    await live.see("version 3 function");
+  });
+
+  prove("watch", "can be ended while its file is gone", async () => {
+    await using project = await createProject({ "a.ts": program(1) });
+    await using live = startLive({ args: ["--watch", "a.ts"], cwd: project.path });
+    await live.see("version 1");
+    await rm(project.join("a.ts"));
+    await live.see("not found");
+    await waitUntil(() => live.family() === 1);
+    live.kill("SIGINT");
+    expect(await live.ended).toBe("SIGINT");
+  });
+
+  prove("watch", "survives that a module is deleted, and goes on when it is there again", async () => {
+    await using project = await createProject({
+      "a.ts": 'import { name } from "./name.ts"; console.log("hello", name); setInterval(() => {}, 1000);',
+      "name.ts": 'export const name = "one";',
+    });
+    await using live = startLive({ args: ["--watch", "a.ts"], cwd: project.path });
+    await live.see("hello one");
+    await rm(project.join("name.ts"));
+    await live.see("Cannot find module");
+    await Bun.sleep(80); // rt itself waits that long before it calls a file gone
+    await project.write({ "name.ts": 'export const name = "two";' });
+    await live.see("hello two");
+  });
+
+  prove("watch", "sees a file that is renamed into place", async () => {
+    await using project = await createProject({ "a.ts": program(1) });
+    await using live = startLive({ args: ["--watch", "a.ts"], cwd: project.path });
+    await live.see("version 1");
+    for (let version = 2; version < 5; version += 1) {
+      await project.write({ "draft.tmp": program(version) });
+      await rename(project.join("draft.tmp"), project.join("a.ts"));
+      await live.see(`version ${version} function`);
+    }
+  });
+
+  prove("watch", "ends up at the last of many quick saves", async () => {
+    await using project = await createProject({ "a.ts": program(0) });
+    await using live = startLive({ args: ["--watch", "a.ts"], cwd: project.path });
+    await live.see("version 0");
+    for (let version = 1; version <= 20; version += 1) await project.write({ "a.ts": program(version) });
+    await live.see("version 20 function");
+  });
+
+  prove("watch", "frees ports and leaves no processes behind", async () => {
+    const server = (version: number) => `
+      const server = Bun.serve({ port: Number(process.env.TEST_PORT ?? 0), fetch: () => new Response("x") });
+      Bun.spawn(["sleep", "1000"]);
+      console.log("version ${version} at", server.port);`;
+    await using project = await createProject({ "a.ts": server(1) });
+    const probe = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
+    probe.stop(true);
+    const env = { TEST_PORT: String(probe.port) };
+    await using live = startLive({ args: ["--no-orphans", "--watch", "a.ts"], cwd: project.path, env });
+    await live.see("version 1 at");
+    const size = live.family();
+    for (let version = 2; version < 6; version += 1) {
+      await project.write({ "a.ts": server(version) });
+      await live.see(`version ${version} at ${probe.port}`);
+    }
+    await waitUntil(() => live.family() <= size + 1);
+    live.kill();
+    await live.ended;
+  });
+
+  prove("watch", "ends like the program, and with nothing left", async () => {
+    await using project = await createProject({
+      "a.ts": "console.log('going'); process.exit(3)",
+      "b.ts": program(1),
+    });
+    await using ending = startLive({ args: ["--watch", "a.ts"], cwd: project.path });
+    expect(await ending.ended).toBe(3);
+    // The engine answers Ctrl-C with success.
+    for (const [signal, outcome] of [
+      ["SIGTERM", "SIGTERM"],
+      ["SIGINT", 0],
+    ] as const) {
+      await using live = startLive({ args: ["--watch", "b.ts"], cwd: project.path });
+      await live.see("version 1");
+      live.kill(signal);
+      expect(await live.ended).toBe(outcome);
+      await waitUntil(() => live.family() === 0);
+    }
+  });
+
+  prove("watch-kill-signal", "names the signal whose handlers run at a restart", async () => {
+    const handler = (version: number) =>
+      program(
+        version,
+        'for (const s of ["SIGTERM", "SIGUSR2"]) process.on(s, () => { console.log("heard", s); process.exit(); });',
+      );
+    await using project = await createProject({ "a.ts": handler(1) });
+    for (const [options, signal] of [
+      [[], "SIGTERM"],
+      [["--watch-kill-signal=SIGUSR2"], "SIGUSR2"],
+    ] as const) {
+      await project.write({ "a.ts": handler(1) });
+      await using live = startLive({ args: ["--watch", ...options, "a.ts"], cwd: project.path });
+      await live.see("version 1");
+      await project.write({ "a.ts": handler(2) });
+      await live.see(`heard ${signal}`);
+      await live.see("version 2");
+    }
+  });
+
+  const CLEAR = "\x1b[H";
+  prove("no-clear-screen", "leaves what was printed on the terminal", async () => {
+    await using project = await createProject({ "a.ts": program(1) });
+    for (const [options, isCleared] of [
+      ["", true],
+      ["--no-clear-screen", false],
+    ] as const) {
+      await project.write({ "a.ts": program(1) });
+      const line = `'${RT}' --watch ${options} a.ts`;
+      await using live = startLive({
+        program: ["script", "-qfec", line, "/dev/null"],
+        cwd: project.path,
+        env: { TERM: "xterm" },
+      });
+      await live.see("version 1");
+      await project.write({ "a.ts": program(2) });
+      await live.see("version 2");
+      expect(live.output.includes(CLEAR)).toBe(isCleared);
+    }
+  });
+});
+
+describe("rt --hot <file>", () => {
+  prove("hot", "reloads code, keeps the process and its state", async () => {
+    const source = (version: number) =>
+      `globalThis.count = (globalThis.count ?? 0) + 1; console.log("version ${version}, load", globalThis.count, "in", process.pid, typeof rt.secrets.get); setInterval(() => {}, 1000);`;
+    await using project = await createProject({ "a.ts": source(1) });
+    await using live = startLive({ args: ["--hot", "a.ts"], cwd: project.path });
+    const [, pid] = await live.see(/version 1, load 1 in (\d+) function/);
+    await project.write({ "a.ts": source(2) });
+    await live.see(`version 2, load 2 in ${pid} function`);
+    await project.write({ "a.ts": "const = ;" });
+    await live.see("error:");
+    await project.write({ "a.ts": source(3) });
+    const [, later] = await live.see(/version 3, load \d+ in (\d+) function/);
+    expect(later).toBe(pid!);
+  });
+
+  prove("hot", "keeps a server on its port", async () => {
+    const source = (text: string) =>
+      `export default { port: 0, fetch: () => new Response("${text}") }; console.log("loaded ${text}");`;
+    await using project = await createProject({ "a.ts": source("one") });
+    await using live = startLive({ args: ["--hot", "a.ts"], cwd: project.path });
+    const [url] = await live.see(/http:\/\/\S+/);
+    expect(await (await fetch(url)).text()).toBe("one");
+    await project.write({ "a.ts": source("two") });
+    await live.see("loaded two");
+    while ((await (await fetch(url)).text()) !== "two") await Bun.sleep(5);
+  });
+});
+
+describe("rt --watch run <script>", () => {
+  const files = (text: string) => ({
+    "package.json": { scripts: { dev: `echo "started ${text} $(cat value.json)" && sleep 1000` } },
+  });
+
+  prove("watch", "restarts a script when a source file changes, and leaves nothing behind", async () => {
+    await using project = await createProject({ ...files("a"), "value.json": "1" });
+    await using live = startLive({ args: ["--watch", "run", "dev"], cwd: project.path });
+    await live.see("started a 1");
+    const size = live.family();
+    for (let value = 2; value < 6; value += 1) {
+      await project.write({ "value.json": String(value) });
+      await live.see(`started a ${value}`);
+    }
+    await waitUntil(() => live.family() <= size);
+    await project.write(files("b"));
+    await live.see("started b 5");
+    live.kill("SIGINT");
+    expect(await live.ended).toBe("SIGINT");
+    await waitUntil(() => live.family() === 0);
+  });
+
+  prove(
+    "watch",
+    "looks at new directories, and neither at node_modules nor at what Git ignores",
+    async () => {
+      await using project = await createProject({
+        "package.json": { scripts: { dev: "echo started >> log.txt; wc -l < log.txt; sleep 1000" } },
+        ".gitignore": "/out/\n*.gen.ts\n!kept.gen.ts\n",
+        ".git/HEAD": "",
+        "out/a.ts": "",
+        "node_modules/x/index.js": "",
+        "src/.gitignore": "local.ts\n",
+        "src/a.ts": "",
+      });
+      await using live = startLive({ args: ["--watch", "run", "dev"], cwd: project.path });
+      await live.see(/^1$/m);
+      await project.write({
+        "out/a.ts": "1",
+        "node_modules/x/index.js": "1",
+        "src/b.gen.ts": "1",
+        "src/local.ts": "1",
+        "notes.txt": "1",
+      });
+      await project.write({ "src/deep/er/new.ts": "1" });
+      await live.see(/^2$/m);
+      await project.write({ "src/deep/er/new.ts": "2" });
+      await live.see(/^3$/m);
+      await project.write({ "src/kept.gen.ts": "1" });
+      await live.see(/^4$/m);
+    },
+  );
+
+  prove("watch", "starts a script again that has ended", async () => {
+    await using project = await createProject({
+      "package.json": { scripts: { dev: "cat a.ts; exit 3", postdev: "echo never" } },
+      "a.ts": "// first\n",
+    });
+    await using live = startLive({ args: ["--watch", "dev"], cwd: project.path });
+    await live.see("// first");
+    await live.see('rt: "dev" exited with code 3; waiting for a change');
+    await project.write({ "a.ts": "// second\n" });
+    await live.see("// second");
+    await live.see("waiting for a change");
+    live.kill();
+    expect(await live.ended).toBe("SIGTERM");
+    expect(live.output).not.toContain("never");
+  });
+
+  prove("watch", "kills what does not want to end when it is asked twice", async () => {
+    await using project = await createProject({
+      "package.json": { scripts: { dev: "trap '' TERM; echo started; while :; do sleep 0.05; done" } },
+    });
+    await using live = startLive({ args: ["--watch", "run", "dev"], cwd: project.path });
+    await live.see("started");
+    live.kill("SIGTERM");
+    live.kill("SIGHUP"); // not the same again: two of one kind may arrive as one
+    expect(await live.ended).toMatch(/^SIG(?:TERM|HUP)$/);
+    await waitUntil(() => live.family() === 0);
+  });
+
+  prove("watch-kill-signal", "names the signal that ends a script", async () => {
+    await using project = await createProject({
+      "package.json": {
+        scripts: { dev: "trap 'echo heard INT; exit' INT; echo started; while :; do sleep 0.02; done" },
+      },
+      "a.ts": "",
+    });
+    await using live = startLive({
+      args: ["--watch", "--watch-kill-signal=SIGINT", "run", "dev"],
+      cwd: project.path,
+    });
+    await live.see("started");
+    await project.write({ "a.ts": "1" });
+    await live.see("heard INT");
+    await live.see("started");
+  });
+
+  prove("watch", "restarts many scripts at once", async () => {
+    await using project = await createProject({
+      "package.json": { scripts: { x: "cat a.ts; sleep 1000", y: "cat a.ts; sleep 1000" } },
+      "a.ts": "// one\n",
+    });
+    await using live = startLive({ args: ["--watch", "--parallel", "run", "x", "y"], cwd: project.path });
+    await live.see(/one[^]*one/);
+    await project.write({ "a.ts": "// two\n" });
+    await live.see(/two[^]*two/);
+  });
+});
