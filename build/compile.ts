@@ -34,6 +34,49 @@ const FILE_LOADERS = [
   ".ogg",
   ".wav",
   ".pdf",
+  ".bmp",
+  ".tif",
+  ".tiff",
+  ".heic",
+  ".mov",
+  ".m4a",
+  ".aac",
+  ".flac",
+  ".mkv",
+  ".avi",
+  ".csv",
+  ".tsv",
+  ".sql",
+  ".xml",
+  ".bin",
+  ".dat",
+  ".zip",
+  ".gz",
+  ".tar",
+  ".pem",
+  ".crt",
+  ".key",
+  ".glsl",
+  ".vert",
+  ".frag",
+  ".wgsl",
+  ".graphql",
+  ".gql",
+  ".proto",
+  ".ejs",
+  ".hbs",
+  ".vtt",
+  ".srt",
+  ".ics",
+  ".webmanifest",
+  ".ini",
+  ".conf",
+  ".log",
+  ".db",
+  ".gltf",
+  ".glb",
+  ".obj",
+  ".onnx",
 ];
 
 const MAIN = join(ROOT, "src/main.ts");
@@ -99,7 +142,8 @@ async function bundleScript(entry: string, target: BuildTarget): Promise<string>
 
 async function bundlePreload(target: BuildTarget): Promise<string> {
   const body = `(function (preloadUrl) { return ${await bundleScript("src/runtime/preload.ts", target)}})\n//# sourceURL=rt:runtime`;
-  const url = 'import.meta.path.slice(import.meta.path.indexOf("data:"))';
+  // The script may also lie in a file: see preloadFor() in src/run/engine-preload.ts.
+  const url = 'import.meta.path.replace(/^.*?(?=data:)/, "")';
   const source = `(0, eval)(${JSON.stringify(body)})(${url})({}, import.meta.require, { exports: {} }, "", "")`;
   return `data:text/javascript;base64,${Buffer.from(source).toString("base64")}`;
 }
@@ -138,7 +182,12 @@ export async function compile(target: BuildTarget, outfile: string): Promise<voi
     minify: true,
     loader: { ".parts": "file" },
     define: constantsOf(target),
-    plugins: [onlyFor(target), ownCopies, dbusOptional, generatedModules(await bundlePreload(target), partsFile)],
+    plugins: [
+      onlyFor(target),
+      ownCopies,
+      dbusOptional,
+      generatedModules(await bundlePreload(target), partsFile),
+    ],
     compile: {
       target: target.engine as Bun.Build.CompileTarget,
       outfile: draft,

@@ -129,7 +129,7 @@ export const dieOf: ProcessOperations["dieOf"] = (signal) => {
 export const isTerminal: ProcessOperations["isTerminal"] = (descriptor) => libc().isatty(descriptor) === 1;
 
 export { isInputEmpty } from "./input.ts";
-export { exactArguments } from "./undecodable.ts";
+export { exactArguments } from "./arguments.ts";
 
 export const pathSeparator = ":";
 

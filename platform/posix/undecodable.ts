@@ -1,21 +1,9 @@
 // Text that is not UTF-8: the arguments of a command line are bytes, and a file's name may be any of them.
 //
-// The engine puts U+FFFD in the place of what it cannot decode, which cannot be undone. So where one is seen the
-// command line is read again, and every such byte becomes a lone surrogate, U+DC80 to U+DCFF, which no decoded
-// text contains; on the way to a C function or a shell it becomes the byte again.
-import type { ProcessOperations } from "../process-operations.ts";
-import { readFile } from "./files.ts";
+// Each byte that is no part of a character becomes a lone surrogate, U+DC80 to U+DCFF, which no decoded text
+// contains; on the way to a C function or a shell it becomes the byte again.
 
-const REPLACEMENT = "\ufffd";
 const LONGEST_CHARACTER = 4; // bytes
-
-export const exactArguments: ProcessOperations["exactArguments"] = (args) => {
-  if (!args.some((each) => each.includes(REPLACEMENT))) return args;
-  const line = readFile("/proc/self/cmdline");
-  if (typeof line === "string") return args; // macOS, whose file systems only know UTF-8
-  const words = decodeWithSurrogates(line).split("\0").slice(0, -1);
-  return words.slice(words.length - args.length);
-};
 
 export function decodeWithSurrogates(bytes: Uint8Array): string {
   let text = "";

@@ -75,6 +75,13 @@ async function showHelp(topic?: string): Promise<void> {
 
 async function runOwn(command: string, args: readonly string[]): Promise<Outcome> {
   if (command === "help") return await showHelp(args[0]);
+  if (command === "debug-config") {
+    const { writeDebugConfig } = await import("./debug-config.ts");
+    const runtime = Bun.which("rt") === process.execPath ? "rt" : process.execPath;
+    const { text, isWritten } = writeDebugConfig(args[0], process.cwd(), runtime);
+    console.log(text);
+    return isWritten ? undefined : 1;
+  }
   if (command === "types") return console.log((await import("./types.ts")).TYPES);
   if (command === "completions") {
     const { completionLines, completionScript } = await import("./completions.ts");

@@ -25,6 +25,11 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     usage: "bash|zsh|fish|powershell",
     help: "Print the completions of a shell, for its start-up file",
   },
+  "debug-config": {
+    by: "rt",
+    usage: "vscode",
+    help: "Write an editor's launch configuration for debugging with rt",
+  },
   secrets: {
     by: "rt",
     usage: "get|set|delete|list [service] [name]",

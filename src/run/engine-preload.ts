@@ -5,5 +5,19 @@ import url from "rt:preload";
 
 export const preloadUrl: string = url;
 
+/**
+ * What to give to the engine as its preload. Its debugger ends the program at a module whose URL is longer than a
+ * path may be, so there the script is a file.
+ */
+export function preloadFor(words: readonly string[] = []): string {
+  const { BUN_INSPECT, BUN_INSPECT_CONNECT_TO } = process.env;
+  const isDebugged =
+    BUN_INSPECT || BUN_INSPECT_CONNECT_TO || words.some((word) => word.startsWith("--inspect"));
+  if (!isDebugged) return url;
+  const { writePrivateFile } =
+    require("../../platform/private-file.ts") as typeof import("../../platform/private-file.ts");
+  return writePrivateFile("preload", "js", atob(url.slice(url.indexOf(",") + 1)));
+}
+
 /** Named so that the file is embedded; it is not read by this name. */
 export const partsFile: string = embeddedParts;

@@ -5,7 +5,7 @@
 // Surprising: the configuration file is always named where one is read, because the engine would otherwise read
 // a bunfig.toml of the working directory, which is another program's configuration.
 import { host } from "../../platform/process.ts";
-import { preloadUrl } from "./engine-preload.ts";
+import { preloadFor } from "./engine-preload.ts";
 
 /** Where no configuration is to be read. */
 export const NO_FILE = "/dev/null";
@@ -18,7 +18,7 @@ const CONFIGURED =
 
 /** What is ours stands behind a subcommand, if there is one. */
 export function engineArguments(argv: readonly string[], runsCode: boolean, config = NO_FILE): string[] {
-  const ours = runsCode ? [`--preload=${preloadUrl}`] : [];
+  const ours = runsCode ? [`--preload=${preloadFor(argv)}`] : [];
   const isTool = !runsCode || SUBCOMMANDS.includes(argv[0] ?? "");
   if (!isTool || CONFIGURED.includes(` ${argv[0]} `)) ours.unshift(`--config=${config}`);
   return isTool ? [argv[0]!, ...ours, ...argv.slice(1)] : [...ours, ...argv];

@@ -21,7 +21,7 @@ export async function startInProcess(plan: InProcessPlan): Promise<void> {
 
 /** The script that workers need; read when the first one is started. */
 function loadPreloadUrl(): string {
-  return (require("./engine-preload.ts") as typeof import("./engine-preload.ts")).preloadUrl;
+  return (require("./engine-preload.ts") as typeof import("./engine-preload.ts")).preloadFor();
 }
 
 /** Where a package is missing and may be fetched, the engine takes over, which can do that. */

@@ -51,14 +51,14 @@ export async function superviseEngine(words: readonly string[], entry: string): 
       await child.done;
     } else {
       const hasFailed = outcome.code === 1 && outcome.signal === null;
+      child = undefined;
       if (hasFailed) await Bun.sleep(GONE_AFTER); // what happened to the file is told later than the exit
       const isThere = existsSync(entry);
       const wasGone = performance.now() - replaced < RECENT;
       const isOver = !hasFailed || (isThere && !wasGone);
       if (isOver) return outcome.signal ? { signal: outcome.signal as NodeJS.Signals } : outcome.code;
-      child = undefined;
       missing.add(entry);
-      const signal = isThere ? "returned" : await event.promise;
+      const signal = await (isThere ? Promise.race([event.promise, "returned" as const]) : event.promise);
       if (signal !== "returned") return { signal };
     }
     event = Promise.withResolvers();

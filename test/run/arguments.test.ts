@@ -185,7 +185,10 @@ async function showThroughBash(
     stdout: "pipe",
     stderr: "pipe",
   });
-  const [stdout, stderr] = await Promise.all([new Response(child.stdout).bytes(), new Response(child.stderr).text()]);
+  const [stdout, stderr] = await Promise.all([
+    new Response(child.stdout).bytes(),
+    new Response(child.stderr).text(),
+  ]);
   expect({ stderr, status: await child.exited }).toEqual({ stderr: "", status: 0 });
   return argumentsIn(stdout);
 }

@@ -10,17 +10,129 @@ import { createRandom } from "../support/random.ts";
 const WITNESS = "#!/usr/bin/env -S cat /proc/self/cmdline /proc/self/environ --\n";
 const PROGRAMS = ["show", "bin/show", "./show", "../show", "sub/../show", "other", "$PROJECT/bin/show"];
 const NAMES = [
-  ...PROGRAMS, ...PROGRAMS, ...PROGRAMS,
-  "echo", "true", "false", "test", "[", "printf", "pwd", "kill", "command", "builtin", "exec", "eval", "source", ".", ":", "time", "!", "cd", "type", "set", "ulimit", "umask",
-  "nosuch", "./nosuch", "bin", "./bin", "./plain", "plain", "text", "a=b", "=", "-x", "%1", "+x", "@x", ",", "..", "~", "if", "then", "function", "coproc", "select", "false,", "true/", "[[", "]]", "{", "}",
+  ...PROGRAMS,
+  ...PROGRAMS,
+  ...PROGRAMS,
+  "echo",
+  "true",
+  "false",
+  "test",
+  "[",
+  "printf",
+  "pwd",
+  "kill",
+  "command",
+  "builtin",
+  "exec",
+  "eval",
+  "source",
+  ".",
+  ":",
+  "time",
+  "!",
+  "cd",
+  "type",
+  "set",
+  "ulimit",
+  "umask",
+  "nosuch",
+  "./nosuch",
+  "bin",
+  "./bin",
+  "./plain",
+  "plain",
+  "text",
+  "a=b",
+  "=",
+  "-x",
+  "%1",
+  "+x",
+  "@x",
+  ",",
+  "..",
+  "~",
+  "if",
+  "then",
+  "function",
+  "coproc",
+  "select",
+  "false,",
+  "true/",
+  "[[",
+  "]]",
+  "{",
+  "}",
 ];
 const WORDS = [
-  "a", "-x", "--flag", "--flag=value", "a=b", "A=~", "x:y", "a,b", "1", "+1", "@a", "%", "%%", "=", "==", "./x", "../x", "/", "//", ".", "..", "-", "--", "_", "a.b", "B", "日", "é", "*", "?", "$A", "'q'", '"q"',
-  "\\", "{a,b}", "~", "~root", "a~", "#", "a#b", "!", "&", "|", ";", ">x", "`", "(", "\t", "a\nb", "$(id)", "[a]", "^", "x=y=z", "show", "echo", "-n", "-e", "in", "do", "]",
+  "a",
+  "-x",
+  "--flag",
+  "--flag=value",
+  "a=b",
+  "A=~",
+  "x:y",
+  "a,b",
+  "1",
+  "+1",
+  "@a",
+  "%",
+  "%%",
+  "=",
+  "==",
+  "./x",
+  "../x",
+  "/",
+  "//",
+  ".",
+  "..",
+  "-",
+  "--",
+  "_",
+  "a.b",
+  "B",
+  "日",
+  "é",
+  "*",
+  "?",
+  "$A",
+  "'q'",
+  '"q"',
+  "\\",
+  "{a,b}",
+  "~",
+  "~root",
+  "a~",
+  "#",
+  "a#b",
+  "!",
+  "&",
+  "|",
+  ";",
+  ">x",
+  "`",
+  "(",
+  "\t",
+  "a\nb",
+  "$(id)",
+  "[a]",
+  "^",
+  "x=y=z",
+  "show",
+  "echo",
+  "-n",
+  "-e",
+  "in",
+  "do",
+  "]",
 ];
 
 function randomCommand(random: ReturnType<typeof createRandom>): string {
-  const words = [random.pick(NAMES), ...Array.from({ length: random.below(5) }, () => random.pick(random.below(3) ? WORDS.slice(0, 25) : WORDS))];
+  const words = [
+    random.pick(NAMES),
+    ...Array.from({ length: random.below(5) }, () =>
+      random.pick(random.below(3) ? WORDS.slice(0, 25) : WORDS),
+    ),
+  ];
   const spaces = () => " ".repeat(1 + (random.below(5) === 0 ? random.below(3) : 0));
   return `${random.below(20) ? "" : " "}${words.map((word, index) => (index ? spaces() : "") + word).join("")}${random.below(20) ? "" : "  "}`;
 }
@@ -32,7 +144,10 @@ interface Surroundings {
 
 function surroundingsOf(project: Project): Surroundings[] {
   const PATH = `${project.join("bin")}:${process.env.PATH}`;
-  const at = (env: Record<string, string>, directory = project.path) => ({ directory, env: { PATH, ...env } });
+  const at = (env: Record<string, string>, directory = project.path) => ({
+    directory,
+    env: { PATH, ...env },
+  });
   return [
     at({}),
     at({ SHLVL: "1", PWD: project.path, OLDPWD: "/", _: "/usr/bin/before" }),
@@ -63,14 +178,52 @@ function surroundingsOf(project: Project): Surroundings[] {
     at({ POSIXLY_CORRECT: "1" }),
     at({ SHELLOPTS: "xtrace" }),
     at({ EXECIGNORE: "*show" }),
-    ...["IFS", "PS1", "PS2", "PS3", "PS4", "OPTIND", "OPTERR", "PPID", "UID", "RANDOM", "SRANDOM", "LINENO", "HISTCMD", "EPOCHSECONDS", "COMP_WORDBREAKS", "BASHOPTS"].map((name) => at({ [name]: "5" })),
-    at({ CDPATH: "/", GLOBIGNORE: "*", ENV: "x", TMOUT: "1", "odd-name": "1", "a.b": "2", EMPTY: "", LINES: "1", COLUMNS: "2", HISTFILE: "h", LC_ALL: "C", _: "" }),
+    ...[
+      "IFS",
+      "PS1",
+      "PS2",
+      "PS3",
+      "PS4",
+      "OPTIND",
+      "OPTERR",
+      "PPID",
+      "UID",
+      "RANDOM",
+      "SRANDOM",
+      "LINENO",
+      "HISTCMD",
+      "EPOCHSECONDS",
+      "COMP_WORDBREAKS",
+      "BASHOPTS",
+    ].map((name) => at({ [name]: "5" })),
+    at({
+      CDPATH: "/",
+      GLOBIGNORE: "*",
+      ENV: "x",
+      TMOUT: "1",
+      "odd-name": "1",
+      "a.b": "2",
+      EMPTY: "",
+      LINES: "1",
+      COLUMNS: "2",
+      HISTFILE: "h",
+      LC_ALL: "C",
+      _: "",
+    }),
   ];
 }
 
 const FILES = {
-  "bin/show": WITNESS, show: WITNESS, "bin/other": "#!/usr/bin/env sh\necho other \"$@\"\nexit 9\n",
-  "bin/plain": "echo a script without a first line\n", plain: "echo plain\n", "bin/text": "not executable", "sub/x": "", "directories/show/x": "", "locked/show": "not executable", "env.sh": "echo from the environment",
+  "bin/show": WITNESS,
+  show: WITNESS,
+  "bin/other": '#!/usr/bin/env sh\necho other "$@"\nexit 9\n',
+  "bin/plain": "echo a script without a first line\n",
+  plain: "echo plain\n",
+  "bin/text": "not executable",
+  "sub/x": "",
+  "directories/show/x": "",
+  "locked/show": "not executable",
+  "env.sh": "echo from the environment",
 };
 const EXECUTABLE = ["bin/show", "show", "bin/other", "bin/plain", "plain"];
 
@@ -79,22 +232,44 @@ interface Seen {
   readonly status: number | string;
 }
 
-function start(program: string, argv: readonly string[], directory: string, env: Record<string, string>): Seen {
-  const { stdout, exitCode, signalCode } = Bun.spawnSync([program, ...argv.slice(1)], { argv0: argv[0], cwd: directory, env, stdin: "ignore", stderr: "ignore", stdout: "pipe" });
+function start(
+  program: string,
+  argv: readonly string[],
+  directory: string,
+  env: Record<string, string>,
+): Seen {
+  const { stdout, exitCode, signalCode } = Bun.spawnSync([program, ...argv.slice(1)], {
+    argv0: argv[0],
+    cwd: directory,
+    env,
+    stdin: "ignore",
+    stderr: "ignore",
+    stdout: "pipe",
+  });
   return { stdout: stdout.toString().split("\0").toSorted().join("\n"), status: signalCode ?? exitCode };
 }
 
 /** How the command is started without a shell; undefined when a shell is needed. */
 function directPlan(command: string, { directory, env }: Surroundings): ShellCommand | undefined {
-  const shell = openShell({ choice: "system", inherited: env, initialDirectory: directory, runtimePath: "/rt" });
+  const shell = openShell({
+    choice: "system",
+    inherited: env,
+    initialDirectory: directory,
+    runtimePath: "/rt",
+  });
   const plan = shell(command, directory, env.PATH!);
   return plan?.argv[1] === "-c" ? undefined : plan;
 }
 
 /** As `replace` of platform/process.ts makes it. */
-function changedEnvironment(env: Surroundings["env"], changes: Readonly<Record<string, string | undefined>>): Record<string, string> {
+function changedEnvironment(
+  env: Surroundings["env"],
+  changes: Readonly<Record<string, string | undefined>>,
+): Record<string, string> {
   const all = { ...env, ...changes };
-  return Object.fromEntries(Object.entries(all).filter((entry): entry is [string, string] => entry[1] !== undefined));
+  return Object.fromEntries(
+    Object.entries(all).filter((entry): entry is [string, string] => entry[1] !== undefined),
+  );
 }
 
 describe("a command that is started directly", () => {
@@ -143,7 +318,50 @@ describe("splitPlainCommand()", () => {
   ])("%j is %j", (command, words) => expect(splitPlainCommand(command)).toEqual(words));
 
   test.each([
-    "", " ", "echo -n x", "echo 'x'", "a && b", "a; b", "a | b", "a > b", "a $B", "a `b`", "a *", "a ~", "A=1 b", "cd x", "exit 3", "! true", "time x", "[ -f x ]", "{ a", ". x", ": x", "test -f x",
-    "a\nb", "a\tb", "a#b", "a\\ b", "é", "a?", "a[b]", "(a)", "%1", "-x", "+x y", "=x", "a!b", "a&", "a^b", "true --help", "exec a", "export A=b", "if a", "command a", "type a", "printf a", "a {b,c}",
+    "",
+    " ",
+    "echo -n x",
+    "echo 'x'",
+    "a && b",
+    "a; b",
+    "a | b",
+    "a > b",
+    "a $B",
+    "a `b`",
+    "a *",
+    "a ~",
+    "A=1 b",
+    "cd x",
+    "exit 3",
+    "! true",
+    "time x",
+    "[ -f x ]",
+    "{ a",
+    ". x",
+    ": x",
+    "test -f x",
+    "a\nb",
+    "a\tb",
+    "a#b",
+    "a\\ b",
+    "é",
+    "a?",
+    "a[b]",
+    "(a)",
+    "%1",
+    "-x",
+    "+x y",
+    "=x",
+    "a!b",
+    "a&",
+    "a^b",
+    "true --help",
+    "exec a",
+    "export A=b",
+    "if a",
+    "command a",
+    "type a",
+    "printf a",
+    "a {b,c}",
   ])("%j is left to the shell", (command) => expect(splitPlainCommand(command)).toBeUndefined());
 });

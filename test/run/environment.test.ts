@@ -10,76 +10,127 @@ const SHOW = { "node_modules/.bin/show-env": "#!/bin/sh\nexec env -0\n" };
 /** Each script is tried as one that is started directly, through the shell, and with something after it. */
 const SHAPES = { direct: "show-env", shell: "show-env && true", waited: "show-env" };
 
-async function environmentOf(script: keyof typeof SHAPES, files: Files = {}, options: RtOptions & { in?: string } = {}) {
+async function environmentOf(
+  script: keyof typeof SHAPES,
+  files: Files = {},
+  options: RtOptions & { in?: string } = {},
+) {
   await using project = await createProject(
     {
-      "package.json": { name: "@scope/project", version: "1.2.3", config: { port: 8080, deep: { a: 1 }, on: true }, scripts: { ...SHAPES, postwaited: "true" } },
+      "package.json": {
+        name: "@scope/project",
+        version: "1.2.3",
+        config: { port: 8080, deep: { a: 1 }, on: true },
+        scripts: { ...SHAPES, postwaited: "true" },
+      },
       ...SHOW,
       ...files,
     },
     Object.keys(SHOW),
   );
-  const { stdout, stderr, status } = await runRt({ args: ["--silent", "run", script], cwd: project.join(options.in ?? "."), ...options });
+  const { stdout, stderr, status } = await runRt({
+    args: ["--silent", "run", script],
+    cwd: project.join(options.in ?? "."),
+    ...options,
+  });
   expect({ stderr, status }).toEqual({ stderr: "", status: 0 });
-  const entries = stdout.split("\0").filter(Boolean).map((entry) => [entry.slice(0, entry.indexOf("=")), entry.slice(entry.indexOf("=") + 1).replaceAll(project.path, "$PROJECT")]);
-  return { all: Object.fromEntries(entries) as Record<string, string>, names: entries.map(([name]) => name!), path: project.path };
+  const entries = stdout
+    .split("\0")
+    .filter(Boolean)
+    .map((entry) => [
+      entry.slice(0, entry.indexOf("=")),
+      entry.slice(entry.indexOf("=") + 1).replaceAll(project.path, "$PROJECT"),
+    ]);
+  return {
+    all: Object.fromEntries(entries) as Record<string, string>,
+    names: entries.map(([name]) => name!),
+    path: project.path,
+  };
 }
 
-describe.concurrent.each(Object.keys(SHAPES) as (keyof typeof SHAPES)[])("the environment of a script (%s)", (script) => {
-  test("has what npm sets, and INIT_CWD", async () => {
-    const { all, names } = await environmentOf(script, { "a/b/x": "" }, { in: "a/b" });
-    expect(all).toMatchObject({
-      npm_command: "run-script",
-      npm_lifecycle_event: script,
-      npm_lifecycle_script: SHAPES[script],
-      npm_package_name: "@scope/project",
-      npm_package_version: "1.2.3",
-      npm_package_json: "$PROJECT/package.json",
-      npm_package_config_port: "8080",
-      npm_package_config_on: "true",
-      npm_config_local_prefix: "$PROJECT",
-      npm_execpath: RT,
-      INIT_CWD: "$PROJECT/a/b",
-      PWD: "$PROJECT",
-      NODE: Bun.which("node") ?? RT,
-      npm_node_execpath: Bun.which("node") ?? RT,
+describe.concurrent.each(Object.keys(SHAPES) as (keyof typeof SHAPES)[])(
+  "the environment of a script (%s)",
+  (script) => {
+    test("has what npm sets, and INIT_CWD", async () => {
+      const { all, names } = await environmentOf(script, { "a/b/x": "" }, { in: "a/b" });
+      expect(all).toMatchObject({
+        npm_command: "run-script",
+        npm_lifecycle_event: script,
+        npm_lifecycle_script: SHAPES[script],
+        npm_package_name: "@scope/project",
+        npm_package_version: "1.2.3",
+        npm_package_json: "$PROJECT/package.json",
+        npm_package_config_port: "8080",
+        npm_package_config_on: "true",
+        npm_config_local_prefix: "$PROJECT",
+        npm_execpath: RT,
+        INIT_CWD: "$PROJECT/a/b",
+        PWD: "$PROJECT",
+        NODE: Bun.which("node") ?? RT,
+        npm_node_execpath: Bun.which("node") ?? RT,
+      });
+      expect(all.npm_config_user_agent).toMatch(
+        /^rt\/\S+ npm\/\? node\/v\S+ linux x64$|^rt\/\S+ npm\/\? node\/v\S+ \S+ \S+$/,
+      );
+      expect(all.npm_package_config_deep).toBeUndefined();
+      expect(names.length).toBe(new Set(names).size);
     });
-    expect(all.npm_config_user_agent).toMatch(/^rt\/\S+ npm\/\? node\/v\S+ linux x64$|^rt\/\S+ npm\/\? node\/v\S+ \S+ \S+$/);
-    expect(all.npm_package_config_deep).toBeUndefined();
-    expect(names.length).toBe(new Set(names).size);
-  });
 
-  test("passes on what rt was started with, down to odd names and values", async () => {
-    const env = { "odd.name": "1", EMPTY: "", LINES_: "a\nb", "Ü": "ü", EQUALS: "a=b=c" };
-    const { all } = await environmentOf(script, {}, { env });
-    // bash drops names that cannot be its variables only on some systems; the value of every other one is kept.
-    expect(all).toMatchObject({ EMPTY: "", LINES_: "a\nb", EQUALS: "a=b=c" });
-  });
+    test("passes on what rt was started with, down to odd names and values", async () => {
+      const env = { "odd.name": "1", EMPTY: "", LINES_: "a\nb", Ü: "ü", EQUALS: "a=b=c" };
+      const { all } = await environmentOf(script, {}, { env });
+      // bash drops names that cannot be its variables only on some systems; the value of every other one is kept.
+      expect(all).toMatchObject({ EMPTY: "", LINES_: "a\nb", EQUALS: "a=b=c" });
+    });
 
-  test("does not have values of .env files", async () => {
-    const { all } = await environmentOf(script, { ".env": "FROM_DOTENV=1\nPATH=/nonexistent\nNODE_ENV=x", ".env.local": "FROM_LOCAL=1" });
-    expect([all.FROM_DOTENV, all.FROM_LOCAL, all.NODE_ENV, all.PATH?.startsWith("/nonexistent")]).toEqual([undefined, undefined, undefined, false]);
-  });
+    test("does not have values of .env files", async () => {
+      const { all } = await environmentOf(script, {
+        ".env": "FROM_DOTENV=1\nPATH=/nonexistent\nNODE_ENV=x",
+        ".env.local": "FROM_LOCAL=1",
+      });
+      expect([all.FROM_DOTENV, all.FROM_LOCAL, all.NODE_ENV, all.PATH?.startsWith("/nonexistent")]).toEqual([
+        undefined,
+        undefined,
+        undefined,
+        false,
+      ]);
+    });
 
-  test("has no trace of how rt works", async () => {
-    const { names } = await environmentOf(script);
-    expect(names.filter((name) => name.startsWith("BUN") || (name.startsWith("RT_") && name !== "RT_SCRIPTS"))).toEqual([]);
-  });
-});
+    test("has no trace of how rt works", async () => {
+      const { names } = await environmentOf(script);
+      expect(
+        names.filter((name) => name.startsWith("BUN") || (name.startsWith("RT_") && name !== "RT_SCRIPTS")),
+      ).toEqual([]);
+    });
+  },
+);
 
 describe.concurrent("PATH of a script", () => {
   test("begins with the node_modules/.bin of every directory upwards, and never has the package itself", async () => {
     const { all, path } = await environmentOf("direct");
     const entries = all.PATH!.split(":");
     expect(entries[0]).toBe("$PROJECT/node_modules/.bin");
-    const parents = path.split("/").slice(0, -1).map((_, index, parts) => `${parts.slice(0, index + 1).join("/")}/node_modules/.bin`).toReversed();
+    const parents = path
+      .split("/")
+      .slice(0, -1)
+      .map((_, index, parts) => `${parts.slice(0, index + 1).join("/")}/node_modules/.bin`)
+      .toReversed();
     expect(entries.slice(1, 1 + parents.length)).toEqual(parents);
     expect(entries.slice(1 + parents.length)).toEqual(process.env.PATH!.split(":"));
     expect(entries).not.toContain("$PROJECT");
   });
 
   test("does not grow when scripts call scripts", async () => {
-    await using project = await createProject({ "package.json": { scripts: { one: `${RT} --silent run two`, two: `${RT} --silent run three`, three: `${RT} --silent run four`, four: "printenv PATH" } } });
+    await using project = await createProject({
+      "package.json": {
+        scripts: {
+          one: `${RT} --silent run two`,
+          two: `${RT} --silent run three`,
+          three: `${RT} --silent run four`,
+          four: "printenv PATH",
+        },
+      },
+    });
     const once = await runRt({ args: ["--silent", "run", "three"], cwd: project.path });
     const nested = await runRt({ args: ["--silent", "run", "one"], cwd: project.path });
     expect(nested).toEqual(once);
@@ -87,33 +138,63 @@ describe.concurrent("PATH of a script", () => {
   });
 
   test("does not let a file beside package.json take a command's place", async () => {
-    await using project = await createProject({ "package.json": { scripts: { go: "printenv MARK" } }, printenv: "#!/bin/sh\necho hijacked\n" }, ["printenv"]);
-    expect(await runRt({ args: ["--silent", "go"], cwd: project.path, env: { MARK: "real" } })).toMatchObject({ stdout: "real\n" });
+    await using project = await createProject(
+      { "package.json": { scripts: { go: "printenv MARK" } }, printenv: "#!/bin/sh\necho hijacked\n" },
+      ["printenv"],
+    );
+    expect(await runRt({ args: ["--silent", "go"], cwd: project.path, env: { MARK: "real" } })).toMatchObject(
+      { stdout: "real\n" },
+    );
   });
 
   test("may be missing altogether", async () => {
-    await using project = await createProject({ "package.json": { scripts: { go: "here" } }, "node_modules/.bin/here": "#!/bin/sh\necho found\n" }, ["node_modules/.bin/here"]);
-    const result = await runRt({ program: ["/usr/bin/env", "-u", "PATH", RT], args: ["--silent", "go"], cwd: project.path });
+    await using project = await createProject(
+      { "package.json": { scripts: { go: "here" } }, "node_modules/.bin/here": "#!/bin/sh\necho found\n" },
+      ["node_modules/.bin/here"],
+    );
+    const result = await runRt({
+      program: ["/usr/bin/env", "-u", "PATH", RT],
+      args: ["--silent", "go"],
+      cwd: project.path,
+    });
     expect(result.stderr).toContain("No shell was found");
     expect(result.status).toBe(1);
   });
 });
 
-test.concurrent("INIT_CWD is where the user stood, for nested scripts where the outer one stood", async () => {
-  await using project = await createProject({ "package.json": { scripts: { one: `cd sub && ${RT} --silent run two`, two: "printenv INIT_CWD" } }, "sub/x": "" });
-  expect((await runRt({ args: ["--silent", "run", "one"], cwd: project.path })).stdout).toBe(`${project.path}/sub\n`);
-});
+test.concurrent(
+  "INIT_CWD is where the user stood, for nested scripts where the outer one stood",
+  async () => {
+    await using project = await createProject({
+      "package.json": { scripts: { one: `cd sub && ${RT} --silent run two`, two: "printenv INIT_CWD" } },
+      "sub/x": "",
+    });
+    expect((await runRt({ args: ["--silent", "run", "one"], cwd: project.path })).stdout).toBe(
+      `${project.path}/sub\n`,
+    );
+  },
+);
 
-test.concurrent("a package reached through a link is told by the name of its real directory, as the working directory is", async () => {
-  await using project = await createProject({ "real/package.json": { scripts: { where: "printenv npm_package_json; pwd -P" } } });
-  await symlink("real", project.join("link"));
-  const { stdout } = await runRt({ args: ["--silent", "where"], cwd: project.join("link") });
-  expect(stdout).toBe(`${project.join("real", "package.json")}\n${project.join("real")}\n`);
-});
+test.concurrent(
+  "a package reached through a link is told by the name of its real directory, as the working directory is",
+  async () => {
+    await using project = await createProject({
+      "real/package.json": { scripts: { where: "printenv npm_package_json; pwd -P" } },
+    });
+    await symlink("real", project.join("link"));
+    const { stdout } = await runRt({ args: ["--silent", "where"], cwd: project.join("link") });
+    expect(stdout).toBe(`${project.join("real", "package.json")}\n${project.join("real")}\n`);
+  },
+);
 
 test.concurrent("--env-file gives variables to a script as well", async () => {
-  await using project = await createProject({ "package.json": { scripts: { go: "printenv FROM_FILE" } }, "my.env": "FROM_FILE=yes\n" });
-  expect(await runRt({ args: ["--silent", "--env-file", "my.env", "run", "go"], cwd: project.path })).toEqual({ stdout: "yes\n", stderr: "", status: 0 });
+  await using project = await createProject({
+    "package.json": { scripts: { go: "printenv FROM_FILE" } },
+    "my.env": "FROM_FILE=yes\n",
+  });
+  expect(await runRt({ args: ["--silent", "--env-file", "my.env", "run", "go"], cwd: project.path })).toEqual(
+    { stdout: "yes\n", stderr: "", status: 0 },
+  );
 });
 
 describe("scriptEnvironment()", () => {
@@ -131,17 +212,31 @@ describe("scriptEnvironment()", () => {
   };
 
   test("leaves out what a package does not say", () => {
-    expect(Object.keys(scriptEnvironment(context)).filter((name) => name.startsWith("npm_package_"))).toEqual(["npm_package_json"]);
+    expect(Object.keys(scriptEnvironment(context)).filter((name) => name.startsWith("npm_package_"))).toEqual(
+      ["npm_package_json"],
+    );
   });
 
   test("takes only plain values of `config`", () => {
     const manifest = { config: { a: "x", b: 1, c: false, d: null, e: {}, f: [] } };
     const environment = scriptEnvironment({ ...context, package: { directory: "/p", manifest } });
-    expect(Object.entries(environment).filter(([name]) => name.includes("_config_") && name.startsWith("npm_package"))).toEqual([["npm_package_config_a", "x"], ["npm_package_config_b", "1"], ["npm_package_config_c", "false"]]);
+    expect(
+      Object.entries(environment).filter(
+        ([name]) => name.includes("_config_") && name.startsWith("npm_package"),
+      ),
+    ).toEqual([
+      ["npm_package_config_a", "x"],
+      ["npm_package_config_b", "1"],
+      ["npm_package_config_c", "false"],
+    ]);
   });
 
   test("puts stand-ins first and each entry once", () => {
-    const environment = scriptEnvironment({ ...context, stands: ["/tmp/s"], path: "/usr/bin:/p/node_modules/.bin:/bin:/tmp/s" });
+    const environment = scriptEnvironment({
+      ...context,
+      stands: ["/tmp/s"],
+      path: "/usr/bin:/p/node_modules/.bin:/bin:/tmp/s",
+    });
     expect(environment.PATH).toBe("/tmp/s:/p/node_modules/.bin:/node_modules/.bin:/usr/bin:/bin");
   });
 });

@@ -46,24 +46,41 @@ describe.skipIf(!hasScript).concurrent("Ctrl-C", () => {
     "in a script with a pre-hook": { prego: "echo pre", go: WAITS },
     "in a script with a post-hook": { go: WAITS, postgo: "echo not reached" },
     "in a pre-hook": { prego: WAITS, go: "echo not reached", postgo: "echo not reached" },
-    "in a script that calls a script": { go: `${RT} --silent run inner`, inner: WAITS, postgo: "echo not reached" },
+    "in a script that calls a script": {
+      go: `${RT} --silent run inner`,
+      inner: WAITS,
+      postgo: "echo not reached",
+    },
     "in a program": { go: "waits" },
   };
   for (const [name, entries] of Object.entries(scripts)) {
     test(`${name} leaves nothing behind and prints nothing`, async () => {
-      await using project = await createProject({ "package.json": { scripts: entries }, "node_modules/.bin/waits": `#!/bin/bash\n${WAITS}\n` }, ["node_modules/.bin/waits"]);
+      await using project = await createProject(
+        { "package.json": { scripts: entries }, "node_modules/.bin/waits": `#!/bin/bash\n${WAITS}\n` },
+        ["node_modules/.bin/waits"],
+      );
       const mark = createMark();
       const terminal = openTerminal(["--silent", "run", "go"], project.path, mark.env);
       await terminal.shows("ready");
       terminal.type("\x03");
       const { status, screen } = await terminal.end();
-      expect({ status, screen: screen.replace("^C", "").replace("pre\n", "") }).toEqual({ status: 130, screen: "ready\n" });
+      expect({ status, screen: screen.replace("^C", "").replace("pre\n", "") }).toEqual({
+        status: 130,
+        screen: "ready\n",
+      });
       await waitUntil(() => mark.find().length === 0);
     }, 30_000);
   }
 
   test("that a script handles is its own business", async () => {
-    await using project = await createProject({ "package.json": { scripts: { go: "trap 'echo handled; exit 5' INT; echo ready; while :; do sleep 0.01; done", postgo: "echo not reached" } } });
+    await using project = await createProject({
+      "package.json": {
+        scripts: {
+          go: "trap 'echo handled; exit 5' INT; echo ready; while :; do sleep 0.01; done",
+          postgo: "echo not reached",
+        },
+      },
+    });
     const terminal = openTerminal(["--silent", "run", "go"], project.path, {});
     await terminal.shows("ready");
     terminal.type("\x03");
@@ -74,9 +91,15 @@ describe.skipIf(!hasScript).concurrent("Ctrl-C", () => {
   test("in a program's own code: the default, and a handler", async () => {
     await using project = await createProject({
       "plain.ts": "console.log('ready'); setInterval(() => {}, 1000)",
-      "handles.ts": "process.on('SIGINT', () => { console.log('handled'); process.exit(7) }); console.log('ready'); setInterval(() => {}, 1000)",
+      "handles.ts":
+        "process.on('SIGINT', () => { console.log('handled'); process.exit(7) }); console.log('ready'); setInterval(() => {}, 1000)",
     });
-    for (const [args, expected] of [[["plain.ts"], 130], [["handles.ts"], 7], [["--smol", "handles.ts"], 7], [["--smol", "plain.ts"], 130]] as const) {
+    for (const [args, expected] of [
+      [["plain.ts"], 130],
+      [["handles.ts"], 7],
+      [["--smol", "handles.ts"], 7],
+      [["--smol", "plain.ts"], 130],
+    ] as const) {
       const terminal = openTerminal(args, project.path, {});
       await terminal.shows("ready");
       terminal.type("\x03");
@@ -88,13 +111,27 @@ describe.skipIf(!hasScript).concurrent("Ctrl-C", () => {
 describe.skipIf(!hasScript).concurrent("a terminal", () => {
   test("belongs to a script, its hooks and a program", async () => {
     const check = "test -t 0 && test -t 1 && test -t 2 && echo terminal";
-    await using project = await createProject({ "package.json": { scripts: { prego: check, go: check, postgo: check } }, "node_modules/.bin/check": `#!/bin/sh\n${check}\n` }, ["node_modules/.bin/check"]);
-    expect(await openTerminal(["--silent", "run", "go"], project.path, {}).end()).toEqual({ status: 0, screen: "terminal\nterminal\nterminal\n" });
-    expect(await openTerminal(["run", "check"], project.path, {}).end()).toEqual({ status: 0, screen: "terminal\n" });
+    await using project = await createProject(
+      {
+        "package.json": { scripts: { prego: check, go: check, postgo: check } },
+        "node_modules/.bin/check": `#!/bin/sh\n${check}\n`,
+      },
+      ["node_modules/.bin/check"],
+    );
+    expect(await openTerminal(["--silent", "run", "go"], project.path, {}).end()).toEqual({
+      status: 0,
+      screen: "terminal\nterminal\nterminal\n",
+    });
+    expect(await openTerminal(["run", "check"], project.path, {}).end()).toEqual({
+      status: 0,
+      screen: "terminal\n",
+    });
   }, 30_000);
 
   test("is read by a script that has hooks", async () => {
-    await using project = await createProject({ "package.json": { scripts: { prego: "true", go: "read line; echo got $line", postgo: "true" } } });
+    await using project = await createProject({
+      "package.json": { scripts: { prego: "true", go: "read line; echo got $line", postgo: "true" } },
+    });
     const terminal = openTerminal(["run", "go"], project.path, {});
     await terminal.shows("$ read line");
     terminal.type("typed\n");
@@ -104,7 +141,10 @@ describe.skipIf(!hasScript).concurrent("a terminal", () => {
 
   test("shows the command in colour, and NO_COLOR keeps it plain", async () => {
     await using project = await createProject({ "package.json": { scripts: { go: "true" } } });
-    const coloured = await openTerminal(["run", "go"], project.path, { NO_COLOR: "", COLORTERM: "truecolor" }).end();
+    const coloured = await openTerminal(["run", "go"], project.path, {
+      NO_COLOR: "",
+      COLORTERM: "truecolor",
+    }).end();
     expect(coloured.screen).toContain("\x1b[0;35m$\x1b[0m \x1b[2m\x1b[1mtrue\x1b[0m");
     const plain = await openTerminal(["run", "go"], project.path, {}).end();
     expect(plain.screen).toBe("$ true\n");
@@ -113,7 +153,11 @@ describe.skipIf(!hasScript).concurrent("a terminal", () => {
   test("that goes away takes a script and its children with it", async () => {
     await using project = await createProject({ "package.json": { scripts: { prego: WAITS, go: "true" } } });
     const mark = createMark();
-    const child = startRt({ program: ["script", "-qec", `${RT} --silent run go`, "/dev/null"], cwd: project.path, env: { ...mark.env, SHELL: "/bin/sh" } });
+    const child = startRt({
+      program: ["script", "-qec", `${RT} --silent run go`, "/dev/null"],
+      cwd: project.path,
+      env: { ...mark.env, SHELL: "/bin/sh" },
+    });
     const reader = child.stdout.getReader();
     await reader.read();
     child.kill("SIGKILL");

@@ -96,6 +96,22 @@ export async function startKeyring({
     return client;
   }
 
+  async function isOpen(): Promise<boolean> {
+    const [path] = await keyring.call(SECRETS_PATH, "org.freedesktop.Secret.Service", "ReadAlias", "s", [
+      "default",
+    ]);
+    if (path === "/") return false;
+    const property = ["org.freedesktop.Secret.Collection", "Locked"];
+    const [isLocked] = await keyring.call(
+      path as string,
+      "org.freedesktop.DBus.Properties",
+      "Get",
+      "ss",
+      property,
+    );
+    return (isLocked as { value: boolean }).value === false;
+  }
+
   const keyring: Keyring = {
     home,
     address,
@@ -121,9 +137,12 @@ export async function startKeyring({
       ]);
       await keyring.call(SECRETS_PATH, "org.freedesktop.Secret.Service", "Lock", "ao", [[path]]);
     },
-    startService({ isUnlocked = true } = {}) {
+    async startService({ isUnlocked = true } = {}) {
       const daemon = ["gnome-keyring-daemon", "--foreground", "--components=secrets"];
-      return isUnlocked ? keyring.start([...daemon, "--unlock"], {}, PASSWORD) : keyring.start(daemon);
+      if (!isUnlocked) return await keyring.start(daemon);
+      await keyring.start([...daemon, "--unlock"], {}, PASSWORD);
+      // The daemon takes its name on the bus before it has read the password.
+      while (!(await isOpen())) await Bun.sleep(2);
     },
     async start(command, environment = {}, stdin) {
       const bus = await connect();

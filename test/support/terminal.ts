@@ -19,7 +19,7 @@ export interface TerminalProgram extends AsyncDisposable {
   shows(text: string): Promise<void>;
   type(keys: string): void;
   kill(signal: NodeJS.Signals): void;
-  /** The exit code, or the signal's name, once the program has ended and all is shown. */
+  /** The exit code, or the signal's name. What was shown last may still be on its way: ask `shows` first. */
   ends(): Promise<number | string>;
 }
 
@@ -27,13 +27,11 @@ export function startOnTerminal(command: readonly string[], env: Record<string, 
   const decoder = new TextDecoder();
   let shown = "";
   let notify = () => {};
-  const closed = Promise.withResolvers<void>();
   const terminal = new Bun.Terminal({
     data(_terminal, bytes) {
       shown += decoder.decode(bytes, { stream: true });
       notify();
     },
-    exit: () => closed.resolve(),
   });
   const child = Bun.spawn([...command], { env: { TERM: "xterm", ...env }, terminal });
   return {

@@ -1,0 +1,254 @@
+// The structure of the source, read from the source: who imports whom, what only some places may do, and that each
+// file says what it is.
+//
+// Contract (docs/architecture.md): imports go down only. main -> cli -> run -> tasks/workspace -> platform, and
+// runtime -> secrets, csrf -> platform. A way up that is wanted is written down below with its reason, file by file.
+import { expect, test } from "bun:test";
+import { Glob } from "bun";
+import { dirname, join } from "node:path";
+
+const ROOT = join(import.meta.dir, "..");
+
+interface Source {
+  readonly path: string;
+  readonly text: string;
+  /** Without comments and texts, so that only code is looked at. */
+  readonly code: string;
+  readonly imports: readonly { readonly path: string; readonly isType: boolean }[];
+}
+
+const IMPORT =
+  /(?:^|\n)\s*(?:import|export)\s+(type\s)?(?:[^"';]*?\sfrom\s+)?"([^"]+)"|(?:\bimport|\brequire)\(\s*"([^"]+)"/g;
+
+function readSource(path: string, text: string): Source {
+  const imports = [...text.matchAll(IMPORT)].map(([, type, declared, called]) => ({
+    path: resolveImport(path, (declared ?? called)!),
+    isType: type !== undefined,
+  }));
+  const code = text
+    .replace(/\/\*[\s\S]*?\*\/|(?<=^|\s)\/\/.*/g, "")
+    .replace(/"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'/g, '""');
+  return { path, text, code, imports };
+}
+
+function resolveImport(from: string, specifier: string): string {
+  return specifier.startsWith(".") ? join(dirname(from), specifier) : specifier;
+}
+
+const sources: Source[] = [];
+for (const path of [...new Glob("{src,platform,build,bench}/**/*.{ts,mjs,cjs}").scanSync(ROOT)].toSorted()) {
+  if (!path.endsWith(".d.ts")) sources.push(readSource(path, await Bun.file(join(ROOT, path)).text()));
+}
+
+const product = sources.filter(({ path }) => /^(?:src|platform)\//.test(path));
+
+/** `src/run/plan.ts` is of the layer "run", `platform/x.ts` of "platform", `src/errors.ts` of "errors". */
+function layerOf(path: string): string {
+  const [top, name = ""] = path.split("/");
+  return top === "src" ? name.replace(/\.ts$/, "") : top!;
+}
+
+const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
+  main: ["cli", "run", "platform"],
+  cli: ["config", "run", "secrets", "workspace", "platform", "version", "errors"],
+  config: ["workspace", "platform", "errors"],
+  run: ["config", "runtime", "tasks", "workspace", "platform", "version"],
+  tasks: ["workspace", "platform"],
+  workspace: ["platform"],
+  runtime: ["secrets", "csrf", "platform"],
+  secrets: ["platform", "errors"],
+  csrf: ["platform", "errors"],
+  errors: [],
+  version: ["package.json"],
+  platform: [],
+};
+
+/** Ways up, and between neighbours, that are meant. */
+const EXCEPTIONS: Readonly<Record<string, string>> = {
+  "run -> src/cli/parse.ts": "a plan is made of what was understood",
+  "config -> src/cli/options.ts": "the keys of the file are checked with the options that they stand for",
+  "config -> src/cli/suggest.ts": "a key that is not known has a near one, like an option",
+};
+
+test("every folder of src has a place in the order", () => {
+  const layers = new Set(product.map(({ path }) => layerOf(path)));
+  expect([...layers].filter((layer) => !(layer in MAY_IMPORT))).toEqual([]);
+});
+
+test("imports go down only", () => {
+  const used = new Set<string>();
+  const wrong = product.flatMap(({ path, imports }) => {
+    const from = layerOf(path);
+    return imports.flatMap((each) => {
+      if (!/^(?:src|platform|build|test|bench|package\.json)\b/.test(each.path)) return [];
+      const to = layerOf(each.path);
+      if (from === to || MAY_IMPORT[from]?.includes(to)) return [];
+      const exception = `${from} -> ${each.path}`;
+      used.add(exception);
+      return exception in EXCEPTIONS ? [] : [`${path} imports ${each.path}`];
+    });
+  });
+  expect(wrong).toEqual([]);
+  expect(Object.keys(EXCEPTIONS).filter((exception) => !used.has(exception))).toEqual([]);
+});
+
+test("what is imported is there", async () => {
+  const missing = product.flatMap(({ path, imports }) =>
+    imports.flatMap((each) =>
+      /^(?:src|platform)\//.test(each.path) &&
+      !sources.some((source) => source.path === each.path) &&
+      !each.path.endsWith(".d.ts")
+        ? [`${path}: ${each.path}`]
+        : [],
+    ),
+  );
+  expect(missing).toEqual([]);
+});
+
+test("no module needs itself to be loaded", () => {
+  const graph = new Map(
+    product.map(({ path, text }) => [
+      path,
+      [...text.matchAll(/(?:^|\n)(?:import|export)\s+(?!type\s)[^"';]*?\sfrom\s+"(\.[^"]+)"/g)].map(
+        ([, specifier]) => resolveImport(path, specifier!),
+      ),
+    ]),
+  );
+  const cycles: string[] = [];
+  const done = new Set<string>();
+  const visit = (path: string, above: readonly string[]) => {
+    if (above.includes(path)) cycles.push([...above.slice(above.indexOf(path)), path].join(" -> "));
+    if (done.has(path) || above.includes(path)) return;
+    for (const next of graph.get(path) ?? []) visit(next, [...above, path]);
+    done.add(path);
+  };
+  for (const path of graph.keys()) visit(path, []);
+  expect(cycles).toEqual([]);
+});
+
+test("one operating system's modules are not imported from another's, nor from src", () => {
+  const systems = /^platform\/(linux|macos|windows|posix)\//;
+  const wrong = product.flatMap(({ path, imports }) =>
+    imports.flatMap((each) => {
+      const [, target] = systems.exec(each.path) ?? [];
+      const [, own] = systems.exec(path) ?? [];
+      const isOpener = /^platform\/[^/]+$/.test(path);
+      const isShared = target === "posix" && (own === "linux" || own === "macos");
+      return target === undefined || target === own || isOpener || isShared
+        ? []
+        : [`${path} imports ${each.path}`];
+    }),
+  );
+  expect(wrong).toEqual([]);
+});
+
+function placesWith(pattern: RegExp, allowed: (path: string) => boolean): string[] {
+  return product.filter(({ path, code }) => !allowed(path) && pattern.test(code)).map(({ path }) => path);
+}
+
+test("process.platform is asked for in platform alone", () => {
+  expect(
+    placesWith(/\bprocess\s*\.\s*(?:platform|arch)\b|\bos\.platform\(/, (path) =>
+      path.startsWith("platform/"),
+    ),
+  ).toEqual([]);
+});
+
+test("main.ts alone ends the process", () => {
+  // Windows cannot replace a process: there, to replace is to wait and to exit as the child did.
+  const allowed = ["src/main.ts", "platform/windows/process.ts"];
+  expect(
+    placesWith(/\bprocess\s*\.\s*(?:exit|reallyExit|abort)\s*\(|\bprocess\.exitCode\s*=/, (path) =>
+      allowed.includes(path),
+    ),
+  ).toEqual([]);
+});
+
+/** Who writes to the terminal, and what. */
+const WRITERS: Readonly<Record<string, string>> = {
+  "src/cli/command-line.ts": "answers and errors",
+  "src/cli/shadowed.ts": "the hint at a script with a command's name",
+  "src/run/launch.ts": "the command of a script, and how a hook ended",
+  "src/run/in-process.ts": "the address of a server, as the engine writes it",
+  "src/run/watch.ts": "that a script starts again",
+};
+
+test("the terminal is written to by few", () => {
+  const pattern = /\bconsole\s*\.\s*\w+\s*\(|\bprocess\s*\.\s*std(?:out|err)\b|\bBun\s*\.\s*std(?:out|err)\b/;
+  const writers = product
+    .filter(({ path, code }) => path.startsWith("src/") && pattern.test(code))
+    .map(({ path }) => path);
+  const isReporter = (path: string) => path.startsWith("src/tasks/report/");
+  const isSecretsCommand = (path: string) =>
+    path.startsWith("src/secrets/") && path !== "src/secrets/secrets.ts";
+  expect(
+    writers.filter((path) => !(path in WRITERS) && !isReporter(path) && !isSecretsCommand(path)),
+  ).toEqual([]);
+  expect(Object.keys(WRITERS).filter((path) => !writers.includes(path))).toEqual([]);
+});
+
+/** Files that say all in a line or two. */
+const TRIVIAL = 12; // lines
+
+test("each file says first what it is", () => {
+  const silent = sources.filter(
+    ({ text }) => text.split("\n").length > TRIVIAL && !/^(?:#!.*\n)?\/\/ \S/.test(text),
+  );
+  expect(silent.map(({ path }) => path)).toEqual([]);
+});
+
+test("files are nouns in lower case, and short enough to be read", () => {
+  expect(
+    sources
+      .filter(
+        ({ path }) =>
+          !/^[a-z0-9-]+$/.test(
+            path
+              .split("/")
+              .at(-1)!
+              .replace(/(?:\.test|\.d)?\.(?:ts|mjs|cjs)$/, ""),
+          ),
+      )
+      .map(({ path }) => path),
+  ).toEqual([]);
+  expect(
+    sources
+      .filter(({ path }) => /(?:utils?|helpers?|manager|index|misc|common)\.ts$/.test(path))
+      .map(({ path }) => path),
+  ).toEqual([]);
+  // The tables of options and of the engine's keys are long because there is much to list.
+  const tables = ["src/cli/options.ts", "src/config/keys.ts"];
+  expect(
+    product
+      .filter(({ path, text }) => !tables.includes(path) && text.split("\n").length > 360)
+      .map(({ path, text }) => `${path}: ${text.split("\n").length}`),
+  ).toEqual([]);
+});
+
+test("what a file's start needs imports nothing of node's", () => {
+  // Each costs between a third of a millisecond and three, and every start pays.
+  const graph = new Map(product.map((source) => [source.path, source]));
+  const reached = new Set<string>();
+  const visit = (path: string) => {
+    const source = graph.get(path);
+    if (!source || reached.has(path)) return;
+    reached.add(path);
+    for (const [, specifier] of source.text.matchAll(
+      /(?:^|\n)(?:import|export)\s+(?!type\s)[^"';]*?\sfrom\s+"([^"]+)"/g,
+    )) {
+      if (path.startsWith("platform/windows/")) continue;
+      if (specifier!.startsWith(".")) visit(resolveImport(path, specifier!));
+      else if (
+        /^(?:node:|[a-z])/.test(specifier!) &&
+        !specifier!.startsWith("rt:") &&
+        specifier !== "bun:ffi"
+      )
+        offending.push(`${path} imports ${specifier}`);
+    }
+  };
+  const offending: string[] = [];
+  visit("src/main.ts");
+  visit("src/cli/command-line.ts");
+  expect(offending).toEqual([]);
+  expect(reached.size).toBeGreaterThan(10);
+});

@@ -1,0 +1,122 @@
+// Splitting a command line: pure, so every shape of it is a row.
+import { describe, expect, test } from "bun:test";
+import { OPTIONS } from "../../src/cli/options.ts";
+import { allValues, lastValue, mentionsOption, parseCommandLine, UsageError } from "../../src/cli/parse.ts";
+
+const parse = (line: readonly string[]) => {
+  const { options, command, target, args } = parseCommandLine(line, OPTIONS);
+  const given = options.map(({ option, value }) =>
+    value === undefined ? option.name : `${option.name}=${value}`,
+  );
+  return { options: given, command, target, args };
+};
+
+const failure = (line: readonly string[]): UsageError => {
+  try {
+    parseCommandLine(line, OPTIONS);
+  } catch (error) {
+    if (error instanceof UsageError) return error;
+    throw error;
+  }
+  throw new Error(`${line.join(" ")} was understood`);
+};
+
+describe("parseCommandLine()", () => {
+  test.each([
+    ["file.ts a -b", [], undefined, "file.ts", ["a", "-b"]],
+    ["run file.ts a", [], "run", "file.ts", ["a"]],
+    ["run", [], "run", undefined, []],
+    ["--smol file.ts --smol", ["smol"], undefined, "file.ts", ["--smol"]],
+    ["--smol run --silent dev --silent -x", ["smol", "silent"], "run", "dev", ["--silent", "-x"]],
+    ["run run", [], "run", "run", []],
+    ["run test", [], "run", "test", []],
+    ["test --watch x", [], "test", undefined, ["--watch", "x"]],
+    ["--smol test x", ["smol"], "test", undefined, ["x"]],
+    ["secrets get a b", [], "secrets", undefined, ["get", "a", "b"]],
+    ["- a", [], undefined, "-", ["a"]],
+    ["run - -x", [], "run", "-", ["-x"]],
+    ["-- dev --x", [], undefined, "dev", ["--x"]],
+    ["run -- --odd", [], "run", "--odd", []],
+    ["dev -- -x", [], undefined, "dev", ["--", "-x"]],
+    ["-e code a b", ["eval=code"], undefined, undefined, ["a", "b"]],
+    ["-e code -- -x", ["eval=code"], undefined, undefined, ["-x"]],
+    ["-p code run", ["print=code"], undefined, undefined, ["run"]],
+    ["--eval=a=b", ["eval=a=b"], undefined, undefined, []],
+    ["-ecode", ["eval=code"], undefined, undefined, []],
+    ["-e -1", ["eval=-1"], undefined, undefined, []],
+    [
+      "-F pkg -Fother -F=third --filter=fourth dev",
+      ["filter=pkg", "filter=other", "filter=third", "filter=fourth"],
+      undefined,
+      "dev",
+      [],
+    ],
+    ["-r ./a.ts -r./b.ts x.ts", ["preload=./a.ts", "preload=./b.ts"], undefined, "x.ts", []],
+    ["--inspect x.ts", ["inspect"], undefined, "x.ts", []],
+    ["--inspect=9229 x.ts", ["inspect=9229"], undefined, "x.ts", []],
+    ["--inspect= x.ts", ["inspect="], undefined, "x.ts", []],
+    ["--define A:1 x.ts", ["define=A:1"], undefined, "x.ts", []],
+    ["-d A:1 x.ts", ["define=A:1"], undefined, "x.ts", []],
+    ["--port 0 x.ts", ["port=0"], undefined, "x.ts", []],
+    ["--shell rt dev", ["shell=rt"], undefined, "dev", []],
+    ["-b -i dev", ["rt", "auto-install"], undefined, "dev", []],
+    ["constructor", [], undefined, "constructor", []],
+    ["__proto__", [], undefined, "__proto__", []],
+  ] as const)("%s", (line, options, command, target, args) => {
+    expect(parse(line.split(" "))).toEqual({
+      options: [...options],
+      command,
+      target,
+      args: [...args],
+    } as never);
+  });
+
+  test("takes an empty word for a target, and an empty value for a value", () => {
+    expect(parse([""])).toEqual({ options: [], command: undefined, target: "", args: [] });
+    expect(parse(["--title", "", "x.ts"])).toMatchObject({ options: ["title="], target: "x.ts" });
+  });
+
+  test.each([
+    [["--wach", "x.ts"], 'Unknown option "--wach"'],
+    [["run", "--sillent", "x"], 'Unknown option "--sillent"'],
+    [["-Z"], 'Unknown option "-Z"'],
+    [["-bx", "dev"], 'Unknown option "-bx"'],
+    [["--no-such=1"], 'Unknown option "--no-such"'],
+    [["--smol=1", "x"], "--smol takes no value"],
+    [["--preload"], "--preload needs a value"],
+    [["-e"], "--eval needs a value"],
+    [["--console-depth", "two", "x"], '--console-depth needs a whole number, not "two"'],
+    [["--console-depth=-1", "x"], '--console-depth needs a whole number, not "-1"'],
+    [["--port=", "x"], '--port needs a whole number, not ""'],
+    [["--install=never", "x"], '--install cannot be "never"'],
+    [["--shell", "fish", "x"], '--shell cannot be "fish"'],
+    [["--unhandled-rejections=maybe", "x"], '--unhandled-rejections cannot be "maybe"'],
+    [["--Smol"], 'Unknown option "--Smol"'],
+  ])("refuses %j", (line, message) => {
+    const error = failure(line);
+    expect(error.message).toBe(message);
+    expect(error.hint).toBeString();
+  });
+
+  test("keeps what is behind the target unread, whatever it is", () => {
+    const odd = ["--wach", "-Z", "--", "--smol=1", "-e", "", "--preload"];
+    expect(parse(["dev", ...odd]).args).toEqual(odd);
+    expect(parse(["--silent", "run", "dev", ...odd]).args).toEqual(odd);
+  });
+});
+
+test("mentionsOption() looks for anything that could be one", () => {
+  expect(mentionsOption(["a", "-"])).toBe(false);
+  expect(mentionsOption(["a", "-x"])).toBe(true);
+  expect(mentionsOption([])).toBe(false);
+});
+
+test("lastValue() and allValues() read repeated options and their aliases", () => {
+  const invocation = parseCommandLine(
+    ["--port=1", "--port=2", "-r", "a", "--require=b", "--import", "c", "x.ts"],
+    OPTIONS,
+  );
+  expect(lastValue(invocation, "port")).toBe("2");
+  expect(lastValue(invocation, "title")).toBeUndefined();
+  expect(allValues(invocation, "preload")).toEqual(["a", "b", "c"]);
+});

@@ -1,0 +1,214 @@
+// --inspect, --inspect-wait, --inspect-brk and BUN_INSPECT, as an editor uses them.
+import { describe, expect, test } from "bun:test";
+import { SourceMap } from "node:module";
+import { createProject } from "../support/project.ts";
+import { attach, type Debugger, openDebugger } from "./debugger.ts";
+import { type Live, startLive } from "./live.ts";
+import { prove, runIn } from "./prove.ts";
+
+const SOURCE = `interface Sum {
+  a: number;
+}
+
+function add({ a }: Sum): number {
+  const answer: number = a + 1;
+  const twice: number = answer * 2;
+  return twice;
+}
+
+console.log("result", add({ a: 41 }), typeof rt.secrets.get);
+`;
+const BREAK_LINE = 7; // "const twice", after \`answer\` is known
+
+async function connect(live: Live): Promise<Debugger> {
+  const [url] = await live.see(/ws:\/\/\S+/);
+  return await openDebugger(url);
+}
+
+/** Where a line of the source is in the code that runs, by the source map that the debugger is given. */
+function generatedLine(script: { sourceMapURL: string }, sourceLine: number): number {
+  const payload = JSON.parse(atob(script.sourceMapURL.slice(script.sourceMapURL.indexOf(",") + 1)));
+  const map = new SourceMap(payload);
+  for (let line = 0; line < 100; line += 1) {
+    const entry = map.findEntry(line, 8) as { originalLine?: number; generatedLine?: number };
+    if (entry.generatedLine === line && entry.originalLine === sourceLine - 1) return line;
+  }
+  throw new Error(`line ${sourceLine} is not in the source map`);
+}
+
+/** From the stop at the first line to the end: breakpoint, local, step, resume, console. */
+async function debugThrough(client: Debugger): Promise<void> {
+  const atFirst = await client.event("Debugger.paused");
+  const script = await client.event("Debugger.scriptParsed", ({ url }) => url.endsWith("/a.ts"));
+  expect(atFirst.callFrames[0].location).toMatchObject({ scriptId: script.scriptId, lineNumber: 0 });
+  const line = generatedLine(script, BREAK_LINE);
+  const location = { scriptId: script.scriptId, lineNumber: line, columnNumber: 0 };
+  await client.send("Debugger.setBreakpoint", { location });
+  await client.send("Debugger.resume");
+  const atBreakpoint = await client.event("Debugger.paused");
+  const [frame] = atBreakpoint.callFrames;
+  expect([frame.functionName, frame.location.lineNumber]).toEqual(["add", line]);
+  const evaluate = async (expression: string) => {
+    const { callFrameId } = frame;
+    return (await client.send("Debugger.evaluateOnCallFrame", { callFrameId, expression })).result.value;
+  };
+  expect(await evaluate("answer")).toBe(42);
+  await client.send("Debugger.stepOver");
+  const afterStep = await client.event("Debugger.paused");
+  expect(afterStep.callFrames[0].location.lineNumber).toBe(line + 1);
+  await client.send("Debugger.resume");
+  const { message } = await client.event("Console.messageAdded", (each) =>
+    each.message.text.includes("result"),
+  );
+  expect(message.parameters.map((each: { value: unknown }) => each.value)).toEqual([
+    "result",
+    84,
+    "function",
+  ]);
+}
+
+describe("the debugger", () => {
+  prove(
+    "inspect-brk",
+    "stops at the first line, at a line of the TypeScript source, steps and goes on",
+    async () => {
+      await using project = await createProject({ "a.ts": SOURCE });
+      await using live = startLive({
+        args: ["--inspect-brk=127.0.0.1:0/debug-me", "a.ts"],
+        cwd: project.path,
+      });
+      const [url] = await live.see(/ws:\/\/127\.0\.0\.1:\d+\/debug-me/);
+      using client = await openDebugger(url);
+      await attach(client);
+      await client.send("Inspector.initialized");
+      await debugThrough(client);
+      await live.see("result 84 function");
+    },
+  );
+
+  prove("inspect-wait", "starts when a client says so", async () => {
+    await using project = await createProject({ "a.ts": SOURCE });
+    await using live = startLive({ args: ["--inspect-wait=127.0.0.1:0", "a.ts"], cwd: project.path });
+    using client = await connect(live);
+    await attach(client);
+    expect(live.output).not.toContain("result");
+    await client.send("Inspector.initialized");
+    await live.see("result 84 function");
+  });
+
+  prove("inspect", "lets the program run, and clients come and go", async () => {
+    await using project = await createProject({
+      "a.ts":
+        'globalThis.state = { loads: 1 }; console.log("running", typeof rt.secrets.get); setInterval(() => {}, 1000);',
+    });
+    await using live = startLive({ args: ["--inspect=127.0.0.1:0/again", "a.ts"], cwd: project.path });
+    const [url] = await live.see(/ws:\/\/\S+/);
+    for (let visit = 1; visit <= 3; visit += 1) {
+      using client = await openDebugger(url);
+      await attach(client);
+      const { result } = await client.send("Runtime.evaluate", { expression: "state.loads++" });
+      expect(result.value).toBe(visit);
+      const { result: kind } = await client.send("Runtime.evaluate", { expression: "typeof rt.secrets.get" });
+      expect(kind.value).toBe("function");
+    }
+  });
+
+  prove("inspect", "takes a port, a host with a port, and a path", async () => {
+    await using project = await createProject({ "a.ts": "setInterval(() => {}, 1000)" });
+    const probe = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
+    probe.stop(true);
+    for (const [value, expected] of [
+      [`${probe.port}`, `:${probe.port}/`],
+      [`127.0.0.1:${probe.port}`, `ws://127.0.0.1:${probe.port}/`],
+      [`127.0.0.1:${probe.port}/path`, `ws://127.0.0.1:${probe.port}/path`],
+    ]) {
+      await using live = startLive({ args: [`--inspect=${value}`, "a.ts"], cwd: project.path });
+      const [url] = await live.see(/ws:\/\/\S+/);
+      expect(url).toContain(expected!);
+    }
+  });
+
+  prove("inspect", "goes with workers, in which rt is at hand", async () => {
+    await using project = await createProject({
+      "a.ts":
+        'const worker = new Worker("./w.ts"); worker.onmessage = ({ data }) => { console.log("worker says", data); process.exit(); };',
+      "w.ts": "postMessage(typeof rt.secrets.get)",
+    });
+    await using live = startLive({ args: ["--inspect=127.0.0.1:0", "a.ts"], cwd: project.path });
+    await live.see("worker says function");
+  });
+
+  prove("inspect-brk", "stops again after each restart by --watch", async () => {
+    await using project = await createProject({ "a.ts": SOURCE });
+    const probe = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
+    probe.stop(true);
+    const args = ["--watch", `--inspect-brk=127.0.0.1:${probe.port}/w`, "a.ts"];
+    await using live = startLive({ args, cwd: project.path });
+    for (let run = 1; run <= 3; run += 1) {
+      const client = await connect(live);
+      await attach(client);
+      await client.send("Inspector.initialized");
+      await debugThrough(client);
+      await live.see("result 84 function");
+      client[Symbol.dispose]();
+      await project.write({ "a.ts": `${SOURCE}// ${run}\n` });
+    }
+  });
+});
+
+describe("BUN_INSPECT", () => {
+  prove("inspect-wait", "is what BUN_INSPECT asks for with ?wait=1", async () => {
+    await using project = await createProject({
+      "a.ts": `const worker = new Worker("./w.ts"); worker.onmessage = ({ data }) => { ${"console.log('worker says', data); process.exit();"} };`,
+      "w.ts": "postMessage(typeof rt.secrets.get)",
+    });
+    const probe = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
+    probe.stop(true);
+    const url = `ws://127.0.0.1:${probe.port}/by-editor`;
+    await using live = startLive({
+      args: ["a.ts"],
+      cwd: project.path,
+      env: { BUN_INSPECT: `${url}?wait=1` },
+    });
+    let client: Debugger | undefined;
+    while (!client) client = await openDebugger(url).catch(() => undefined);
+    await attach(client);
+    await client.send("Inspector.initialized");
+    await live.see("worker says function");
+    client[Symbol.dispose]();
+  });
+});
+
+describe("rt debug-config", () => {
+  test("rt debug-config vscode writes a launch configuration that starts rt", async () => {
+    await using project = await createProject({});
+    const { runRt, RT } = await import("../support/rt.ts");
+    const first = await runRt({ args: ["debug-config", "vscode"], cwd: project.path });
+    expect([first.status, first.stderr]).toEqual([0, ""]);
+    const { configurations } = await Bun.file(project.join(".vscode/launch.json")).json();
+    expect(configurations.map((each: { request: string }) => each.request)).toEqual([
+      "launch",
+      "launch",
+      "attach",
+    ]);
+    expect(configurations[0]).toMatchObject({ type: "bun", runtime: RT, program: "${file}" });
+  });
+
+  test("rt debug-config leaves a launch.json alone that is there, and prints what to add", async () => {
+    await using project = await createProject({ ".vscode/launch.json": "// mine" });
+    const { runRt } = await import("../support/rt.ts");
+    const { status, stdout } = await runRt({ args: ["debug-config", "vscode"], cwd: project.path });
+    expect([status, stdout.includes('"attach"')]).toEqual([1, true]);
+    expect(await Bun.file(project.join(".vscode/launch.json")).text()).toBe("// mine");
+  });
+
+  test("rt debug-config names the editors it knows", async () => {
+    for (const args of [["debug-config"], ["debug-config", "ed"]]) {
+      const { status, stderr } = await runIn({}, args);
+      expect([status, stderr]).toEqual([
+        1,
+        expect.stringContaining("hint: write it as rt debug-config vscode"),
+      ]);
+    }
+  });
+});

@@ -1,0 +1,208 @@
+// How a run of a script ends: with the script's own exit code, or of the script's own signal.
+import { describe, expect, test } from "bun:test";
+import { createProject } from "../support/project.ts";
+import { expectRt, RT, runRt, startRt, type Transcript } from "../support/rt.ts";
+
+const scripts = (entries: Record<string, unknown>, more: object = {}) => ({
+  "package.json": { name: "project", version: "1.2.3", scripts: entries, ...more },
+});
+
+type Row = readonly [name: string, transcript: Transcript];
+
+const each = (title: string, rows: readonly Row[]) => {
+  describe.concurrent(title, () => {
+    for (const [name, transcript] of rows) test(name, () => expectRt(transcript), 30_000);
+  });
+};
+
+const CODES = [0, 1, 2, 3, 42, 126, 127, 128, 130, 255];
+
+each("the exit code", [
+  ...CODES.flatMap((code): Row[] => [
+    [
+      `${code} of a script`,
+      { files: scripts({ go: `exit ${code}` }), args: ["--silent", "go"], status: code },
+    ],
+    [
+      `${code} of a script with a pre-hook`,
+      { files: scripts({ prego: "true", go: `exit ${code}` }), args: ["--silent", "go"], status: code },
+    ],
+  ]),
+  [
+    "of a program that is started without a shell",
+    {
+      files: { ...scripts({ go: "seven" }), "node_modules/.bin/seven": "#!/bin/sh\nexit 7\n" },
+      executable: ["node_modules/.bin/seven"],
+      args: ["--silent", "go"],
+      status: 7,
+    },
+  ],
+  [
+    "of a command that is not found",
+    {
+      files: scripts({ go: "no-such-command-here" }),
+      args: ["--silent", "go"],
+      status: 127,
+      stderr: /no-such-command-here: command not found/,
+    },
+  ],
+  [
+    "of a command that is not executable",
+    {
+      files: { ...scripts({ go: "./data" }), data: "x" },
+      args: ["--silent", "go"],
+      status: 126,
+      stderr: /Permission denied/,
+    },
+  ],
+  [
+    "of a directory as a command",
+    {
+      files: { ...scripts({ go: "./data" }), "data/x": "" },
+      args: ["--silent", "go"],
+      status: 126,
+      stderr: /Is a directory/,
+    },
+  ],
+  [
+    "of a script that is missing",
+    {
+      files: scripts({ hello: "true" }),
+      args: ["run", "helo"],
+      status: 1,
+      stderr: 'error: Script not found "helo"\nhint: did you mean "hello"?\n',
+    },
+  ],
+  [
+    "of an empty script",
+    { files: scripts({ go: "" }), args: ["run", "go"], status: 1, stderr: /^error: Script not found "go"\n/ },
+  ],
+  [
+    "of a script that is no text",
+    { files: scripts({ go: ["a"] }), args: ["run", "go"], status: 1, stderr: /^error: .*"go"/ },
+  ],
+  ["of a missing script with --if-present", { files: scripts({}), args: ["--if-present", "run", "gone"] }],
+  [
+    "of a missing script with run --if-present",
+    { files: scripts({}), args: ["run", "--if-present", "gone"] },
+  ],
+  ["of a missing file with --if-present", { args: ["--if-present", "./gone.ts"] }],
+  [
+    "of a missing script where there is no package.json",
+    { args: ["run", "gone"], status: 1, stderr: /^error: Script not found "gone"\n/ },
+  ],
+  [
+    "of a failing script with --if-present",
+    { files: scripts({ go: "exit 4" }), args: ["--if-present", "--silent", "run", "go"], status: 4 },
+  ],
+]);
+
+describe.concurrent("a signal", () => {
+  const shapes: Record<string, Record<string, string>> = {
+    "of a script": { go: "kill -SIGNAL $$" },
+    "of a script with a post-hook": { go: "kill -SIGNAL $$", postgo: "echo post" },
+    "of a program": { go: "suicide SIGNAL" },
+  };
+  for (const [shape, entries] of Object.entries(shapes)) {
+    for (const signal of ["TERM", "KILL", "HUP", "INT", "SEGV", "USR1", "PIPE", "ABRT"] as const) {
+      test(`${signal} ${shape} is rt's own end`, async () => {
+        const named = Object.fromEntries(
+          Object.entries(entries).map(([name, line]) => [name, line.replace("SIGNAL", signal)]),
+        );
+        await expectRt({
+          files: { ...scripts(named), "node_modules/.bin/suicide": "#!/bin/sh\nulimit -c 0\nkill -$1 $$\n" },
+          executable: ["node_modules/.bin/suicide"],
+          args: ["--silent", "go"],
+          status: `SIG${signal}`,
+        });
+      }, 30_000);
+    }
+  }
+
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
+    for (const [shape, entries] of Object.entries({
+      "a script": { go: "echo ready; exec sleep 1000" },
+      "a pre-hook": { prego: "echo ready; exec sleep 1000", go: "echo not reached" },
+      "a script with a post-hook": { go: "echo ready; exec sleep 1000", postgo: "echo not reached" },
+      "a program": { go: "waits" },
+    })) {
+      test(`${signal} that is sent to rt ends ${shape}`, async () => {
+        await using project = await createProject(
+          { ...scripts(entries), "node_modules/.bin/waits": "#!/bin/sh\necho ready\nexec sleep 1000\n" },
+          ["node_modules/.bin/waits"],
+        );
+        const child = startRt({ args: ["--silent", "go"], cwd: project.path });
+        const reader = child.stdout.getReader();
+        expect(new TextDecoder().decode((await reader.read()).value)).toBe("ready\n");
+        child.kill(signal);
+        await child.exited;
+        expect({ status: child.signalCode, rest: (await reader.read()).done }).toEqual({
+          status: signal,
+          rest: true,
+        });
+      }, 30_000);
+    }
+  }
+
+  test("is handled by a script that handles it, and its exit code stands", async () => {
+    await using project = await createProject(
+      scripts({
+        go: "trap 'echo bye; exit 9' TERM; echo ready; while :; do sleep 0.01; done",
+        prego: "true",
+        postgo: "echo post",
+      }),
+    );
+    const child = startRt({ args: ["--silent", "go"], cwd: project.path });
+    const reader = child.stdout.getReader();
+    await reader.read();
+    child.kill("SIGTERM");
+    expect(new TextDecoder().decode((await reader.read()).value)).toBe("bye\n");
+    expect(await child.exited).toBe(9);
+  }, 30_000);
+
+  test("that is handled with success still stops the run", async () => {
+    await using project = await createProject(
+      scripts({ go: "trap 'exit 0' TERM; echo ready; while :; do sleep 0.01; done", postgo: "echo post" }),
+    );
+    const child = startRt({ args: ["--silent", "go"], cwd: project.path });
+    const reader = child.stdout.getReader();
+    await reader.read();
+    child.kill("SIGTERM");
+    await child.exited;
+    expect({ status: child.signalCode, rest: (await reader.read()).done }).toEqual({
+      status: "SIGTERM",
+      rest: true,
+    });
+  }, 30_000);
+
+  test("that a shell ignores stays ignored", async () => {
+    await using project = await createProject(scripts({ go: "trap" }));
+    const { stdout } = await runRt({
+      program: ["bash", "-c", `trap '' HUP USR1; exec ${RT} --silent go`],
+      cwd: project.path,
+    });
+    expect(
+      stdout
+        .split("\n")
+        .map((line) => line.split(" ").at(-1))
+        .filter(Boolean),
+    ).toEqual(["SIGHUP", "SIGUSR1"]);
+  });
+
+  test("is at its default again where the engine had changed it", async () => {
+    await using project = await createProject(
+      {
+        ...scripts({ direct: "signals", shell: "signals && true" }),
+        "node_modules/.bin/signals": "#!/bin/sh\ngrep -E 'Sig(Blk|Ign|Cgt)' /proc/self/status\n",
+      },
+      ["node_modules/.bin/signals"],
+    );
+    const expected = await runRt({
+      program: ["bash", "-c", "exec grep -E 'Sig(Blk|Ign)' /proc/self/status"],
+    });
+    for (const script of ["direct", "shell"]) {
+      const { stdout } = await runRt({ args: ["--silent", script], cwd: project.path });
+      expect(stdout).toStartWith(expected.stdout);
+    }
+  });
+});
