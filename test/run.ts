@@ -4,7 +4,7 @@
 //
 // alone on the last line. `npm test -- <patterns>` runs only matching test files. In CI a skipped test is a
 // failure: there, everything that a test needs must be there.
-import { join } from "node:path";
+import { delimiter, join } from "node:path";
 import { compile, DIST } from "../build/compile.ts";
 import { hostTarget } from "../build/targets.ts";
 
@@ -17,6 +17,11 @@ interface Count {
   skipped: number;
 }
 
+/** npm puts the binaries of packages in front of PATH; what is tested must neither find nor inherit them. */
+const PATH = process.env.PATH?.split(delimiter)
+  .filter((entry) => !entry.includes("node_modules"))
+  .join(delimiter);
+
 /** Runs a command of the engine, shows what it prints, and gives it back. */
 async function run(args: readonly string[]): Promise<{ status: number; output: string }> {
   const child = Bun.spawn([ENGINE, ...args], {
@@ -24,7 +29,7 @@ async function run(args: readonly string[]): Promise<{ status: number; output: s
     stdin: "ignore",
     stdout: "pipe",
     stderr: "pipe",
-    env: { ...process.env, FORCE_COLOR: "0", NO_COLOR: "1" },
+    env: { ...process.env, PATH, FORCE_COLOR: "0", NO_COLOR: "1" },
   });
   let output = "";
   const show = async (stream: ReadableStream<Uint8Array>) => {

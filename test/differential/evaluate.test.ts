@@ -132,7 +132,7 @@ const PIPED: readonly Fixture[] = [
   {
     name: "run - : arguments",
     args: ["run", "-", "a", "--", "-b"],
-    stdin: "console.log(process.argv, Bun.main, import.meta.path)",
+    stdin: "console.log(JSON.stringify(process.argv), Bun.main, import.meta.path)",
     oneWay: ONE_WAY,
   },
   {

@@ -179,7 +179,7 @@ const MAIN: readonly Fixture[] = [
   },
   {
     name: "an absolute path",
-    files: { "main.ts": "console.log(process.argv, Bun.main)" },
+    files: { "main.ts": "console.log(JSON.stringify(process.argv), Bun.main)" },
     args: ["$PROJECT/main.ts", "a"],
   },
   {

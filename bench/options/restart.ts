@@ -1,0 +1,109 @@
+// How long a restart under --watch takes, from the save of a file to the first output of the new start, and what an
+// option in front of a file costs.
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { BUN } from "../peers.ts";
+import { copyPrograms, timeCommands } from "../processes.ts";
+import type { Row } from "../row.ts";
+
+const RT = join(import.meta.dir, "..", "..", "dist", "rt");
+const RESTARTS = 60;
+const RUNS = 100;
+const MOST_RESTART = 1.1;
+const MOST_FLAGGED = 2.2;
+
+interface Watched extends AsyncDisposable {
+  /** Milliseconds from the save of the next version to its first output. */
+  restart(): Promise<number>;
+}
+
+async function startWatched(program: string): Promise<Watched> {
+  const directory = await mkdtemp(join(tmpdir(), "rt-bench-"));
+  const file = join(directory, "a.ts");
+  let version = 0;
+  const save = async () =>
+    await Bun.write(file, `console.log("version ${version}.");\nsetInterval(() => {}, 1000);\n`);
+  await save();
+  const child = Bun.spawn([program, "--watch", "a.ts"], {
+    cwd: directory,
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "ignore",
+  });
+  const reader = child.stdout.getReader();
+  const decoder = new TextDecoder();
+  let output = "";
+  const see = async (text: string) => {
+    while (!output.includes(text)) {
+      const { done, value } = await reader.read();
+      if (done) throw new Error(`${program} --watch ended`);
+      output += decoder.decode(value, { stream: true });
+    }
+  };
+  await see("version 0.");
+  return {
+    async restart() {
+      version += 1;
+      const start = performance.now();
+      await save();
+      await see(`version ${version}.`);
+      return performance.now() - start;
+    },
+    async [Symbol.asyncDispose]() {
+      child.kill();
+      await child.exited;
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+const median = (values: number[]) => values.sort((a, b) => a - b)[values.length >> 1]!;
+
+function row(figure: string, ours: number, peer: number, most: number): Row {
+  const ratio = ours / peer;
+  return {
+    figure,
+    ours: `${ours.toFixed(2)} ms`,
+    peer: `${peer.toFixed(2)} ms`,
+    ratio,
+    goal: `<= ${most}`,
+    met: ratio <= most,
+  };
+}
+
+async function measureRestarts(rt: string, bun: string): Promise<Row> {
+  await using ours = await startWatched(rt);
+  await using peer = await startWatched(bun);
+  const times: [number[], number[]] = [[], []];
+  for (let count = 0; count < RESTARTS; count += 1) {
+    times[0].push(await ours.restart());
+    times[1].push(await peer.restart());
+  }
+  return row(
+    "restart under --watch, save to output : bun --watch",
+    median(times[0]),
+    median(times[1]),
+    MOST_RESTART,
+  );
+}
+
+export async function measure(): Promise<Row[]> {
+  await using programs = await copyPrograms({ rt: RT, bun: BUN });
+  const { directory, paths } = programs;
+  const [rt, bun] = [paths.rt!, paths.bun!];
+  const restarts = await measureRestarts(rt, bun);
+  await Bun.write(join(directory, "hello.ts"), 'console.log("hello" as string);\n');
+  const [ours, peer] = timeCommands(
+    [
+      { name: "rt --smol hello.ts", argv: [rt, "--smol", "hello.ts"] },
+      { name: "bun --smol hello.ts", argv: [bun, "--smol", "hello.ts"] },
+    ],
+    RUNS,
+    directory,
+  );
+  return [
+    restarts,
+    row("rt --smol hello.ts : bun --smol hello.ts", ours!.median, peer!.median, MOST_FLAGGED),
+  ];
+}
