@@ -16,6 +16,7 @@ const BENCHES: readonly Bench[] = [
   { name: "start", load: () => import("./start/start.ts") },
   { name: "tasks", load: () => import("./tasks/workspaces.ts") },
   { name: "secrets", load: () => import("./secrets/figures.ts") },
+  { name: "options", load: () => import("./options/restart.ts") },
   { name: "csrf-rates", load: () => import("./csrf/rates.ts") },
   { name: "csrf-timing", load: () => import("./csrf/timing.ts") },
   { name: "csrf-requests", load: () => import("./csrf/requests.ts") },

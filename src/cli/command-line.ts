@@ -3,12 +3,13 @@
 //
 // What starting a script does not need is imported where it is used; each of those imports is a chunk of its own
 // in the compiled file and costs nothing until then.
+import { files } from "../../platform/files.ts";
 import { host } from "../../platform/process.ts";
 import { becomeEngine, SUPERVISED } from "../run/engine.ts";
-import { engineReason, hasConfig } from "../run/entry.ts";
+import { engineReason } from "../run/entry.ts";
 import { startInProcess } from "../run/in-process.ts";
 import { type Ending, launchProgram, launchScript } from "../run/launch.ts";
-import { planRun, planTool, type Plan } from "../run/plan.ts";
+import { engineOption, planRun, planTool, type Plan } from "../run/plan.ts";
 import { resolveTarget } from "../run/resolve.ts";
 import type { RunSettings } from "../run/step.ts";
 import type { Target } from "../run/target.ts";
@@ -113,7 +114,7 @@ async function runTool(command: string, given: Invocation): Promise<Outcome> {
 }
 
 async function readOwnConfig(path: string | undefined, cwd: string): Promise<Config | undefined> {
-  if (path === undefined && !hasConfig(cwd)) return undefined;
+  if (path === undefined && files.readFile(`${cwd}/rtfig.toml`, 1) === "ENOENT") return undefined;
   const { FILE_NAME, readConfig } = await import("../config/rtfig.ts");
   return readConfig(path ?? FILE_NAME);
 }
@@ -168,7 +169,8 @@ async function run(given: Invocation): Promise<Outcome> {
         explicitRun: invocation.command === "run",
         forceRuntime: hasOption(invocation, "rt"),
       });
-  const reason = target.kind === "file" ? reasonFor(target.path, cwd, config) : undefined;
+  const mayStay = target.kind === "file" && engineOption(invocation) === undefined;
+  const reason = mayStay ? reasonFor(target.path, cwd, config) : undefined;
   const isInputEmpty = target.kind === "stdin" && !host.isTerminal(0) && host.isInputEmpty();
   return await execute(
     planRun(invocation, target, { engineReason: reason, config: config?.file, isInputEmpty }),

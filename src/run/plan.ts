@@ -97,11 +97,14 @@ export function planRun(invocation: Invocation, target: Target, facts: Facts = {
   }
 }
 
+/** The name of an option that only the engine's own start can honour. */
+export function engineOption({ options }: Invocation): string | undefined {
+  return options.find(({ option }) => option.by !== "runner" && !IN_PROCESS.has(option.name))?.option.name;
+}
+
 function planFile(invocation: Invocation, path: string, { engineReason, config }: Facts): Plan {
-  const engineOption = invocation.options.find(
-    ({ option }) => option.by !== "runner" && !IN_PROCESS.has(option.name),
-  );
-  const reason = engineOption ? `--${engineOption.option.name}` : engineReason;
+  const option = engineOption(invocation);
+  const reason = option ? `--${option}` : engineReason;
   if (reason)
     return {
       mode: "engine",

@@ -30,11 +30,12 @@ export interface SourceWatcher extends Disposable {
 
 /**
  * @param onChange is called again and again while there are changes, with `isRenamed` for what was created, deleted
- * or renamed
+ * or renamed. With `renamesOnly` only for that
  */
 export function watchSources(
   root: string,
   onChange: (path: string, isRenamed: boolean) => void,
+  { renamesOnly = false } = {},
 ): SourceWatcher {
   const watchers = new Map<string, FSWatcher>();
 
@@ -58,7 +59,7 @@ export function watchSources(
   function follow(directory: string, stack: readonly IgnoreFile[]): void {
     try {
       const watcher = watch(directory, (event, name) => {
-        if (name === null) return;
+        if (name === null || (renamesOnly && event !== "rename")) return;
         const path = `${directory}/${name}`;
         if (isDirectory(path)) return enterUnlessIgnored(path, stack, true);
         leave(path);

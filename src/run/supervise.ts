@@ -22,28 +22,29 @@ const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 /** @param words rt's own, as the user wrote them */
 export async function superviseEngine(words: readonly string[], entry: string): Promise<Ending> {
-  const missing = new Set<string>();
+  /** When a file was found missing. */
+  const missing = new Map<string, number>();
   /** When the entry point was last deleted, created or renamed. */
   let replaced = Number.NEGATIVE_INFINITY;
   let event = Promise.withResolvers<"returned" | StopSignal>();
-  let child: Child | undefined = start(words);
-  // Set up beside the start of the program, not before it.
-  const directory = parentDirectory(entry) ?? "/";
-  using _watcher = watchSources(findPackageJson(directory)?.directory ?? directory, (path, isRenamed) => {
-    if (isRenamed && path === entry) replaced = performance.now();
-    if (existsSync(path)) {
-      if (missing.delete(path)) event.resolve("returned");
-    } else {
-      setTimeout(() => {
-        if (!existsSync(path)) missing.add(path);
-      }, GONE_AFTER);
-    }
-  });
+  let child: Child | undefined;
   const onSignal = (signal: StopSignal) => {
     if (!child) event.resolve(signal);
     else if (signal !== "SIGINT" || !host.isTerminal(0)) trees.signalTrees([child], signal);
   };
   for (const signal of SIGNALS) process.on(signal, onSignal);
+  child = start(words);
+  // Set up beside the start of the program, not before it.
+  const directory = parentDirectory(entry) ?? "/";
+  const onRename = (path: string) => {
+    if (path === entry) replaced = performance.now();
+    if (!existsSync(path)) return void missing.set(path, performance.now());
+    const since = missing.get(path) ?? Number.POSITIVE_INFINITY;
+    missing.delete(path);
+    if (performance.now() - since >= GONE_AFTER) event.resolve("returned");
+  };
+  const root = findPackageJson(directory)?.directory ?? directory;
+  using _watcher = watchSources(root, onRename, { renamesOnly: true });
   for (;;) {
     const outcome = await Promise.race([child.done, event.promise]);
     if (typeof outcome === "string") {
@@ -57,7 +58,7 @@ export async function superviseEngine(words: readonly string[], entry: string): 
       const wasGone = performance.now() - replaced < RECENT;
       const isOver = !hasFailed || (isThere && !wasGone);
       if (isOver) return outcome.signal ? { signal: outcome.signal as NodeJS.Signals } : outcome.code;
-      missing.add(entry);
+      missing.set(entry, Number.NEGATIVE_INFINITY);
       const signal = await (isThere ? Promise.race([event.promise, "returned" as const]) : event.promise);
       if (signal !== "returned") return { signal };
     }
