@@ -1,6 +1,6 @@
 // Times whole processes side by side: the commands take turns, run after run, so that a machine which slows down
 // slows all of them. Medians are compared; each ratio is of runs that stood next to each other.
-import { copyFile, mkdtemp, realpath, rm } from "node:fs/promises";
+import { mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -66,7 +66,7 @@ export async function copyPrograms(programs: Readonly<Record<string, string>>) {
   const paths: Record<string, string> = {};
   for (const [name, path] of Object.entries(programs)) {
     paths[name] = join(directory, name);
-    await copyFile(path, paths[name]);
+    await writeFile(paths[name], await readFile(path), { mode: 0o755 });
   }
   return {
     directory,

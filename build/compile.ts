@@ -3,7 +3,7 @@
 // Three bundles go into it. Two are scripts for processes that are started as the engine: the preload, as a
 // `data:` URL, and the parts that it finds in the finished file (see src/run/engine-preload.ts). The third is
 // everything else, split into chunks, so that a start reads only what it needs.
-import { copyFile, mkdir, rename, rm } from "node:fs/promises";
+import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { BunPlugin } from "bun";
 import { BEGIN, END } from "../src/runtime/embedded-parts.ts";
@@ -178,9 +178,9 @@ export async function compile(target: BuildTarget, outfile: string): Promise<voi
       execArgv: FILE_LOADERS.map((extension) => `--loader=${extension}:file`),
     },
   });
-  // The toolchain writes the file in pieces, which leaves it slower to map than one copied in one go.
+  // The toolchain writes the file in pieces, which leaves it slower to map than one that is written in one go.
   const copy = `${draft}.copy`;
-  await copyFile(draft, copy);
+  await writeFile(copy, await readFile(draft), { mode: 0o755 });
   await rename(copy, outfile);
   await Promise.all([rm(draft), rm(partsFile)]);
 }

@@ -5,6 +5,10 @@ import { BUN, findPeer } from "../peers.ts";
 import type { Row } from "../row.ts";
 
 const RUNS = 150;
+// The kernel's count for a child includes what the parent had before the child became its own program.
+const MEMORY = `const status = require("node:fs").readFileSync("/proc/self/status", "utf8");
+console.log(/VmHWM:\\s+(\\d+)/.exec(status)[1]);
+`;
 const RT = join(import.meta.dir, "..", "..", "dist", "rt");
 
 /** `goal` is the most that ours may take in the peer's time, or undefined where a row only informs. */
@@ -76,7 +80,10 @@ export async function measure(): Promise<Row[]> {
     RUNS,
     directory,
   );
-  const [ours, peer] = files;
+  await Bun.write(join(directory, "memory.ts"), MEMORY);
+  const memoryOf = (program: string) =>
+    Number(Bun.spawnSync([program, "memory.ts"], { cwd: directory }).stdout) / 1024;
+  const memory = process.platform === "linux" ? [{ ours: memoryOf(rt), peer: memoryOf(bun) }] : [];
   return [
     ...compare("start: rt hello.ts", files, { "bun hello.ts": 1 }),
     ...compare("start: rt run hello", scripts, {
@@ -86,13 +93,13 @@ export async function measure(): Promise<Row[]> {
     }),
     ...compare("start: rt run hello", npm, { "npm run hello": 1 }),
     ...compare("start: cat hello.ts | rt run -", piped, {}),
-    {
-      figure: "start: peak memory of rt hello.ts : bun hello.ts",
-      ours: `${ours!.memory.toFixed(1)} MB`,
-      peer: `${peer!.memory.toFixed(1)} MB`,
-      ratio: ours!.memory / peer!.memory,
+    ...memory.map(({ ours, peer }) => ({
+      figure: "start: peak memory of a file : bun",
+      ours: `${ours.toFixed(1)} MB`,
+      peer: `${peer.toFixed(1)} MB`,
+      ratio: ours / peer,
       goal: "",
       met: true,
-    },
+    })),
   ];
 }
