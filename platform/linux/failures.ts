@@ -45,9 +45,12 @@ export function isLocked(error: unknown): boolean {
   return isAnswer(error, /^org\.freedesktop\.Secret\.Error\.IsLocked$/);
 }
 
-/** Whether the service does not know our session, as after its restart. */
+/** Whether the service does not know our session, as after its restart. KWallet has no name of its own for it. */
 export function isNoSession(error: unknown): boolean {
-  return isAnswer(error, /^org\.freedesktop\.Secret\.Error\.NoSession$/);
+  return isAnswer(
+    error,
+    /^org\.(freedesktop\.Secret\.Error\.NoSession|qtproject\.QtDBus\.Error\.InvalidObjectPath)$/,
+  );
 }
 
 /** Whether bus or service went away under the call, so that a new connection may succeed. */

@@ -306,11 +306,14 @@ describe.skipIf(process.platform !== "linux")("secrets on Linux", () => {
       expect(await failureOf(entered.secrets.get(PAIR))).toMatchObject({ code: "ERR_SECRETS_PLATFORM" });
     });
 
-    test("a session that the service forgot is opened once again", async () => {
+    test.each([
+      ["GNOME Keyring", "org.freedesktop.Secret.Error.NoSession"],
+      ["KWallet", "org.qtproject.QtDBus.Error.InvalidObjectPath"],
+    ])("a session that %s forgot is opened once again", async (_, error) => {
       await using entered = await enterFake();
       entered.fake.addItem(PAIR.service, PAIR.name, "value");
       expect(await entered.secrets.get(PAIR)).toBe("value");
-      entered.fake.failures.set("GetSecret", ["org.freedesktop.Secret.Error.NoSession"]);
+      entered.fake.failures.set("GetSecret", [error]);
       expect(await entered.secrets.get(PAIR)).toBe("value");
       expect(entered.fake.count("OpenSession")).toBe(4);
     });
