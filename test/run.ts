@@ -61,11 +61,13 @@ function readCount(output: string, word: string): number {
   return Number(output.match(new RegExp(`^\\s*(\\d+) ${word}\\b`, "m"))?.[1] ?? 0);
 }
 
+/** One retry: some of what the tests start are other people's daemons, which now and then die on a busy machine. */
 async function runTests(patterns: readonly string[]): Promise<Count> {
   const { status, output } = await run([
     "test",
     "--parallel",
     "--only-failures",
+    "--retry=1",
     "--timeout=60000",
     ...patterns,
   ]);
