@@ -4,20 +4,18 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 /**
- * A directory per name, each with a link of that name to `program`. A directory of that name that is not the
- * user's own, or that others may write to, is an Error.
+ * A directory that holds a link of this name to `program`. A directory in its place that is not the user's own, or
+ * that others may write to, is an Error.
  */
-export function makeLinks(program: string, names: readonly string[]): string[] {
+export function makeLink(program: string, name: string): string {
   const user = process.getuid?.() ?? 0;
   const key = Bun.hash(program).toString(36);
   const base = join(process.env.XDG_RUNTIME_DIR ?? tmpdir(), `rt-links-${user}-${key}`);
-  return names.map((name) => {
-    const directory = join(base, name);
-    mkdirSync(directory, { recursive: true, mode: 0o700 });
-    for (const path of [base, directory]) checkPrivate(path, user);
-    link(program, join(directory, process.platform === "win32" ? `${name}.exe` : name));
-    return directory;
-  });
+  const directory = join(base, name);
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  for (const path of [base, directory]) checkPrivate(path, user);
+  link(program, join(directory, process.platform === "win32" ? `${name}.exe` : name));
+  return directory;
 }
 
 export function checkPrivate(path: string, user: number): void {

@@ -2,6 +2,7 @@
 // become part of its environment, and those of the engine have nothing to act on, which is said.
 import { host } from "../../platform/process.ts";
 import { allValues, type Invocation, lastValue } from "../cli/parse.ts";
+import { NO_FILE } from "./engine.ts";
 
 /**
  * Variables for the script: what the files of --env-file say, where the environment does not say it already, and
@@ -18,7 +19,7 @@ function readEnvironmentFiles(files: readonly string[]): Record<string, string> 
   const original = host.originalEnvironment();
   const flags = files.map((file) => `--env-file=${file}`);
   const { stdout } = Bun.spawnSync(
-    [process.execPath, "--config=/dev/null", ...flags, "-p", "JSON.stringify(process.env)"],
+    [process.execPath, `--config=${NO_FILE}`, ...flags, "-p", "JSON.stringify(process.env)"],
     { env: { ...original, BUN_BE_BUN: "1" }, stdin: "ignore", stderr: "inherit" },
   );
   const { BUN_BE_BUN: _, ...all } = JSON.parse(stdout.toString()) as Record<string, string>;

@@ -35,6 +35,6 @@ export function directoriesFor(stands: StandIns, command: string): string[] {
 }
 
 function makeLink(name: string): string {
-  const { makeLinks } = require("../../platform/links.ts") as typeof import("../../platform/links.ts");
-  return makeLinks(process.execPath, [name])[0]!;
+  const links = require("../../platform/links.ts") as typeof import("../../platform/links.ts");
+  return links.makeLink(process.execPath, name);
 }

@@ -2,7 +2,7 @@
 // as the default collection. Autosave is off, since version 2.7 ends itself now and then while it saves.
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type Keyring, SECRETS_PATH, startKeyring } from "./keyring.ts";
+import { type Keyring, startKeyring } from "./keyring.ts";
 
 const PASSWORD = "the database's password";
 const GROUP = "Secrets";
@@ -42,28 +42,12 @@ export async function startKeePassXC(): Promise<Keyring> {
     const environment = { QT_QPA_PLATFORM: "offscreen", TMPDIR: path("tmp") };
     await keyring.start(["keepassxc", "--pw-stdin", path("exposed.kdbx")], environment, `${PASSWORD}\n`);
     // The name is taken before the database is open, and the collection is there before it is unlocked.
-    while (!(await hasOpenCollection(keyring))) await Bun.sleep(20);
+    while (!(await keyring.isOpen())) await Bun.sleep(20);
     return keyring;
   } catch (error) {
     await keyring[Symbol.asyncDispose]();
     throw error;
   }
-}
-
-async function hasOpenCollection(keyring: Keyring): Promise<boolean> {
-  const [path] = await keyring.call(SECRETS_PATH, "org.freedesktop.Secret.Service", "ReadAlias", "s", [
-    "default",
-  ]);
-  if (path === "/") return false;
-  const property = ["org.freedesktop.Secret.Collection", "Locked"];
-  const [isLocked] = await keyring.call(
-    path as string,
-    "org.freedesktop.DBus.Properties",
-    "Get",
-    "ss",
-    property,
-  );
-  return (isLocked as { value: boolean }).value === false;
 }
 
 function exposeGroup(xml: string): string {

@@ -36,6 +36,8 @@ export interface Keyring extends AsyncDisposable {
   lock(): Promise<void>;
   /** Starts GNOME Keyring; without `isUnlocked` its collections are locked. */
   startService(options?: { isUnlocked?: boolean }): Promise<void>;
+  /** Whether there is a default collection that is not locked. */
+  isOpen(): Promise<boolean>;
   /** Starts any program and waits until it owns the name of the secret service. */
   start(command: readonly string[], environment?: Record<string, string>, stdin?: string): Promise<void>;
   killService(): Promise<void>;
@@ -96,22 +98,6 @@ export async function startKeyring({
     return client;
   }
 
-  async function isOpen(): Promise<boolean> {
-    const [path] = await keyring.call(SECRETS_PATH, "org.freedesktop.Secret.Service", "ReadAlias", "s", [
-      "default",
-    ]);
-    if (path === "/") return false;
-    const property = ["org.freedesktop.Secret.Collection", "Locked"];
-    const [isLocked] = await keyring.call(
-      path as string,
-      "org.freedesktop.DBus.Properties",
-      "Get",
-      "ss",
-      property,
-    );
-    return (isLocked as { value: boolean }).value === false;
-  }
-
   const keyring: Keyring = {
     home,
     address,
@@ -131,6 +117,21 @@ export async function startKeyring({
       );
       return reply!.body;
     },
+    async isOpen() {
+      const [path] = await keyring.call(SECRETS_PATH, "org.freedesktop.Secret.Service", "ReadAlias", "s", [
+        "default",
+      ]);
+      if (path === "/") return false;
+      const property = ["org.freedesktop.Secret.Collection", "Locked"];
+      const [isLocked] = await keyring.call(
+        path as string,
+        "org.freedesktop.DBus.Properties",
+        "Get",
+        "ss",
+        property,
+      );
+      return (isLocked as { value: boolean }).value === false;
+    },
     async lock() {
       const [path] = await keyring.call(SECRETS_PATH, "org.freedesktop.Secret.Service", "ReadAlias", "s", [
         "default",
@@ -142,7 +143,7 @@ export async function startKeyring({
       if (!isUnlocked) return await keyring.start(daemon);
       await keyring.start([...daemon, "--unlock"], {}, PASSWORD);
       // The daemon takes its name on the bus before it has read the password.
-      while (!(await isOpen())) await Bun.sleep(2);
+      while (!(await keyring.isOpen())) await Bun.sleep(2);
     },
     async start(command, environment = {}, stdin) {
       const bus = await connect();
