@@ -76,15 +76,15 @@ const STARTS: Readonly<Record<string, string>> = {
 const ownCopies: BunPlugin = {
   name: "rt-own-copies",
   setup(build) {
-    build.onResolve({ filter: /^\.{1,2}\/.*\.ts$/ }, ({ path, importer, kind }) => {
+    build.onResolve({ filter: /^\.{1,2}\/.*\.(?:ts|json)$/ }, ({ path, importer, kind }) => {
       const mark = STARTS[importer] ?? Object.values(STARTS).find((each) => importer.endsWith(each));
       if (!mark || kind !== "import-statement") return undefined;
       return { path: join(dirname(importer), path) + mark };
     });
-    build.onLoad({ filter: /\?(?:main|command-line)$/ }, async ({ path }) => ({
-      contents: await Bun.file(path.slice(0, path.lastIndexOf("?"))).text(),
-      loader: "ts",
-    }));
+    build.onLoad({ filter: /\.(?:ts|json)\?(?:main|command-line)$/ }, async ({ path }) => {
+      const file = path.slice(0, path.lastIndexOf("?"));
+      return { contents: await Bun.file(file).text(), loader: file.endsWith(".json") ? "json" : "ts" };
+    });
   },
 };
 
@@ -140,7 +140,11 @@ function generatedModules(preload: string, partsFile: string): BunPlugin {
         contents: await Bun.file(join(ROOT, "src/runtime/rt-types.d.ts")).text(),
         loader: "text",
       }));
-      build.onResolve({ filter: /^rt:preload$/ }, () => ({ path: "preload", namespace: "rt" }));
+      // A copy for each that imports it, since a chunk of its own would cost each of them more than its size.
+      build.onResolve({ filter: /^rt:preload$/ }, ({ importer }) => ({
+        path: `for:${importer}`,
+        namespace: "rt",
+      }));
       build.onLoad({ filter: /.*/, namespace: "rt" }, () => ({
         contents: `export default ${JSON.stringify(preload)}`,
         loader: "js",

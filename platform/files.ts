@@ -3,4 +3,4 @@ import type { FileOperations } from "./file-operations.ts";
 import * as posix from "./posix/files.ts";
 import * as windows from "./windows/files.ts";
 
-export const files: FileOperations = process.platform === "win32" ? windows : posix;
+export const files: FileOperations = process.platform === "win32" ? windows.operations : posix.operations;

@@ -3,4 +3,4 @@ import * as posix from "./posix/process.ts";
 import type { ProcessOperations } from "./process-operations.ts";
 import * as windows from "./windows/process.ts";
 
-export const host: ProcessOperations = process.platform === "win32" ? windows : posix;
+export const host: ProcessOperations = process.platform === "win32" ? windows.operations : posix.operations;

@@ -7,7 +7,7 @@ import { decodeWithSurrogates } from "./undecodable.ts";
 const REPLACEMENT = "\ufffd";
 
 export const exactArguments: ProcessOperations["exactArguments"] = (args) => {
-  if (!args.some((each) => each.includes(REPLACEMENT))) return args;
+  if (!args.join("").includes(REPLACEMENT)) return args;
   const line = readFile("/proc/self/cmdline");
   if (typeof line === "string") return args; // macOS, whose file systems only know UTF-8
   const words = decodeWithSurrogates(line).split("\0").slice(0, -1);

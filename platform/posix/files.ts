@@ -35,3 +35,5 @@ export const readFile: FileOperations["readFile"] = (path, limit = Number.POSITI
     libc().close(descriptor);
   }
 };
+
+export const operations: FileOperations = { readFile };

@@ -9,6 +9,8 @@
 // own `environ` is a dead copy; the living one must be asked for by a look-up in the whole process.
 import { CString, type Pointer, ptr, read } from "bun:ffi";
 import type { ProcessOperations, ReplaceRequest } from "../process-operations.ts";
+import { exactArguments } from "./arguments.ts";
+import { isInputEmpty } from "./input.ts";
 import { encodeCString, findSymbol, lastError, libc } from "./libc.ts";
 
 const IGNORED_BY_ENGINE = { SIGPIPE: 13, SIGXFSZ: 25 };
@@ -75,7 +77,7 @@ function buildEnvironment(changes: ReplaceRequest["environment"], engine: boolea
 }
 
 /** What the engine has opened itself by now is of a kind that nobody passes on. */
-export const inheritedDescriptors: ProcessOperations["inheritedDescriptors"] = () => {
+const inheritedDescriptors: ProcessOperations["inheritedDescriptors"] = () => {
   const found: number[] = [];
   const link = new Uint8Array(64);
   const decoder = new TextDecoder();
@@ -88,7 +90,7 @@ export const inheritedDescriptors: ProcessOperations["inheritedDescriptors"] = (
   return found;
 };
 
-export const replace: ProcessOperations["replace"] = ({
+const replace: ProcessOperations["replace"] = ({
   program,
   argv,
   environment,
@@ -106,7 +108,7 @@ export const replace: ProcessOperations["replace"] = ({
   return lastError();
 };
 
-export const originalEnvironment: ProcessOperations["originalEnvironment"] = () => {
+const originalEnvironment: ProcessOperations["originalEnvironment"] = () => {
   const result: Record<string, string> = {};
   for (const entry of environmentEntries()) {
     const text = new CString(entry).toString();
@@ -119,18 +121,23 @@ export const originalEnvironment: ProcessOperations["originalEnvironment"] = () 
 };
 
 /** The engine may still have a handler of its own, and removes it later than we need. */
-export const dieOf: ProcessOperations["dieOf"] = (signal) => {
+const dieOf: ProcessOperations["dieOf"] = (signal) => {
   const number = process.getBuiltinModule("node:os").constants.signals[signal];
   libc().signal(number, null);
   libc().raise(number);
   return 128 + number;
 };
 
-export const isTerminal: ProcessOperations["isTerminal"] = (descriptor) => libc().isatty(descriptor) === 1;
+const isTerminal: ProcessOperations["isTerminal"] = (descriptor) => libc().isatty(descriptor) === 1;
 
-export { isInputEmpty } from "./input.ts";
-export { exactArguments } from "./arguments.ts";
-
-export const pathSeparator = ":";
-
-export const system = `${process.platform} ${process.arch}`;
+export const operations: ProcessOperations = {
+  replace,
+  originalEnvironment,
+  dieOf,
+  isTerminal,
+  inheritedDescriptors,
+  isInputEmpty,
+  exactArguments,
+  pathSeparator: ":",
+  system: `${process.platform} ${process.arch}`,
+};

@@ -2,7 +2,7 @@
 import { closeSync, openSync, readFileSync, readSync } from "node:fs";
 import type { FileOperations } from "../file-operations.ts";
 
-export const readFile: FileOperations["readFile"] = (path, limit) => {
+const readFile: FileOperations["readFile"] = (path, limit) => {
   try {
     if (limit === undefined) return readFileSync(path);
     const descriptor = openSync(path, "r");
@@ -16,3 +16,5 @@ export const readFile: FileOperations["readFile"] = (path, limit) => {
     return (error as { code?: string }).code ?? "EIO";
   }
 };
+
+export const operations: FileOperations = { readFile };

@@ -5,7 +5,7 @@
 // console; rt must only not die before it.
 import type { ProcessOperations } from "../process-operations.ts";
 
-export const replace: ProcessOperations["replace"] = ({ program, argv, environment, engine = false }) => {
+const replace: ProcessOperations["replace"] = ({ program, argv, environment, engine = false }) => {
   const env: Record<string, string> = originalEnvironment();
   for (const [name, value] of Object.entries(environment)) {
     if (value === undefined) delete env[name];
@@ -26,24 +26,32 @@ export const replace: ProcessOperations["replace"] = ({ program, argv, environme
   }
 };
 
-export const originalEnvironment: ProcessOperations["originalEnvironment"] = () =>
+const originalEnvironment: ProcessOperations["originalEnvironment"] = () =>
   Object.fromEntries(
     Object.entries(process.env).filter((entry): entry is [string, string] => entry[1] !== undefined),
   );
 
-export const dieOf: ProcessOperations["dieOf"] = (signal) =>
+const dieOf: ProcessOperations["dieOf"] = (signal) =>
   128 + process.getBuiltinModule("node:os").constants.signals[signal];
 
-export const isTerminal: ProcessOperations["isTerminal"] = (descriptor) =>
+const isTerminal: ProcessOperations["isTerminal"] = (descriptor) =>
   process.getBuiltinModule("node:tty").isatty(descriptor);
 
-export const inheritedDescriptors: ProcessOperations["inheritedDescriptors"] = () => [];
+const inheritedDescriptors: ProcessOperations["inheritedDescriptors"] = () => [];
 
 /** Not looked into: a pipe cannot be peeked at with what the engine offers. */
-export const isInputEmpty: ProcessOperations["isInputEmpty"] = () => false;
+const isInputEmpty: ProcessOperations["isInputEmpty"] = () => false;
 
-export const exactArguments: ProcessOperations["exactArguments"] = (args) => args;
+const exactArguments: ProcessOperations["exactArguments"] = (args) => args;
 
-export const pathSeparator = ";";
-
-export const system = `${process.platform} ${process.arch}`;
+export const operations: ProcessOperations = {
+  replace,
+  originalEnvironment,
+  dieOf,
+  isTerminal,
+  inheritedDescriptors,
+  isInputEmpty,
+  exactArguments,
+  pathSeparator: ";",
+  system: `${process.platform} ${process.arch}`,
+};

@@ -75,8 +75,9 @@ function appendRunning(running: string, directory: string, event: string): strin
 
 /** The scripts from one start of `event` to the next, when it has started itself too often. */
 export function findRecursion(running: string, directory: string, event: string): string[] | undefined {
-  const entries = running.split(ENTRY_SEPARATOR);
   const entry = `${event} in ${directory}`;
+  if (!running.includes(entry)) return undefined;
+  const entries = running.split(ENTRY_SEPARATOR);
   if (entries.filter((other) => other === entry).length < MOST_RECURSIONS) return undefined;
   return [...entries.slice(entries.lastIndexOf(entry)), entry].map((each) =>
     each.slice(0, each.indexOf(" in ")),

@@ -14,8 +14,15 @@ export async function startInProcess(plan: InProcessPlan): Promise<void> {
   process.execArgv = [];
   (Bun as { main: string }).main = file;
   for (const preload of preloads) await import(Bun.resolveSync(preload, process.cwd()));
-  const { default: description } = await load(plan);
-  if (describesServer(description))
+  let program: { default?: unknown };
+  try {
+    program = (await import(file)) as typeof program;
+  } catch (error) {
+    if ((error as { name?: string } | undefined)?.name === "ResolveMessage") await handOver(plan, error);
+    throw error;
+  }
+  const description = program.default;
+  if (description && describesServer(description))
     void Promise.resolve().then(Bun.serve.bind(Bun, description)).then(announce);
 }
 
@@ -25,27 +32,23 @@ function loadPreloadUrl(): string {
 }
 
 /** Where a package is missing and may be fetched, the engine takes over, which can do that. */
-async function load({ file, engineArgs, preloads, config }: InProcessPlan): Promise<{ default?: unknown }> {
-  try {
-    return (await import(file)) as { default?: unknown };
-  } catch (error) {
-    if ((error as { name?: string } | undefined)?.name === "ResolveMessage") {
-      const { canInstall } = await import("./packages.ts");
-      const { becomeEngine } = await import("./engine.ts");
-      const { readFileForEngine } = await import("../config/handover.ts");
-      const flags = preloads.map((preload) => `--preload=${preload}`);
-      if (canInstall(error, file))
-        becomeEngine([...flags, file, ...engineArgs], true, { config: readFileForEngine(config) });
-    }
-    throw error;
-  }
+async function handOver(
+  { file, engineArgs, preloads, config }: InProcessPlan,
+  error: unknown,
+): Promise<void> {
+  const { canInstall } = await import("./packages.ts");
+  if (!canInstall(error, file)) return;
+  const { becomeEngine } = await import("./engine.ts");
+  const { readFileForEngine } = await import("../config/handover.ts");
+  const flags = preloads.map((preload) => `--preload=${preload}`);
+  becomeEngine([...flags, file, ...engineArgs], true, { config: readFileForEngine(config) });
 }
 
 type ServerDescription = Parameters<Rt["serve"]>[0];
 
 /** The engine's own rule for a default export that is to be served. */
-function describesServer(value: unknown): value is ServerDescription {
-  if (!value || value === globalThis) return false;
+function describesServer(value: {}): value is ServerDescription {
+  if (value === globalThis) return false;
   const { fetch, app, stop } = value as { fetch?: unknown; app?: unknown; stop?: unknown };
   return (typeof fetch === "function" || (app !== undefined && app !== null)) && typeof stop !== "function";
 }

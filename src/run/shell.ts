@@ -117,7 +117,7 @@ function openDirect({ inherited, initialDirectory }: Surroundings): Shell | unde
   const variables = bashVariables(inherited);
   if (!variables) return undefined;
   // What bash finds through a relative entry it starts, and names in `_`, by a relative path.
-  const isPathAbsolute = (inherited.PATH ?? "").split(":").every((entry) => entry[0] === "/");
+  const isPathAbsolute = !`:${inherited.PATH ?? ""}`.replaceAll(":/", "").includes(":");
   const formats = new Map<string, Format>();
   return (command, directory, path) => {
     const words = splitPlainCommand(command);

@@ -50,10 +50,7 @@ export function extensionOf(path: string): string {
 
 /** `./x`, `../x`, `/x`, `.\x`, `C:\x`, "." and "..": always a file, never a script. */
 export function isExplicitPath(name: string): boolean {
-  const isSeparator = (character: string | undefined) => character === "/" || character === "\\";
-  if (name[0] === ".") {
-    const next = name[1] === "." ? 2 : 1;
-    return name.length === next || isSeparator(name[next]);
-  }
-  return isSeparator(name[0]) || (name[1] === ":" && isSeparator(name[2]));
+  const start = name[0] === "." ? (name[1] === "." ? 2 : 1) : name[1] === ":" ? 2 : 0;
+  const next = name[start];
+  return next === "/" || next === "\\" || (next === undefined && name[0] === ".");
 }

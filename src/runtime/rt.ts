@@ -16,24 +16,19 @@ export interface Rt extends Omit<typeof Bun, "secrets" | "CSRF"> {
 }
 
 export function createRt({ loadSecrets, loadCSRF }: Parts): Rt {
-  const descriptor = (value: unknown) => ({ value, enumerable: true, configurable: true, writable: true });
+  const secrets = {
+    get: (...args: [never]) => loadSecrets().get(...args),
+    set: (...args: [never]) => loadSecrets().set(...args),
+    delete: (...args: [never]) => loadSecrets().delete(...args),
+  };
+  const csrf = {
+    generate: (...args: [never]) => loadCSRF().generate(...args),
+    verify: (...args: [never]) => loadCSRF().verify(...args),
+  };
   return Object.create(Bun, {
-    secrets: descriptor(forward(loadSecrets, ["get", "set", "delete"])),
-    CSRF: descriptor(forward(loadCSRF, ["generate", "verify"])),
+    secrets: { value: secrets, enumerable: true, configurable: true, writable: true },
+    CSRF: { value: csrf, enumerable: true, configurable: true, writable: true },
   }) as Rt;
-}
-
-/** An object with these methods of the one that `load` gives, which is loaded when one of them is called. */
-function forward<T extends object>(load: () => T, names: readonly (keyof T & string)[]): T {
-  let loaded: Record<string, (...args: unknown[]) => unknown> | undefined;
-  const methods: typeof loaded = {};
-  for (const name of names) {
-    const { [name]: method } = {
-      [name]: (...args: unknown[]) => (loaded ??= load() as NonNullable<typeof loaded>)[name]!(...args),
-    };
-    methods[name] = method!;
-  }
-  return methods as T;
 }
 
 /** Members that cost more than 30 microseconds when they are first touched, and what `typeof` says of them. */
