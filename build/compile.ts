@@ -124,7 +124,7 @@ async function bundleScript(entry: string, target: BuildTarget): Promise<string>
 async function bundlePreload(target: BuildTarget): Promise<string> {
   const body = `(function (preloadUrl) { return ${await bundleScript("src/runtime/preload.ts", target)}})\n//# sourceURL=rt:runtime`;
   // The script may also lie in a file: see preloadFor() in src/run/engine-preload.ts.
-  const url = 'import.meta.path.replace(/^.*?(?=data:)/, "")';
+  const url = 'import.meta.path.slice(Math.max(0, import.meta.path.indexOf("data:")))';
   const source = `(0, eval)(${JSON.stringify(body)})(${url})({}, import.meta.require, { exports: {} }, "", "")`;
   return `data:text/javascript;base64,${Buffer.from(source).toString("base64")}`;
 }
