@@ -28,13 +28,14 @@ export async function superviseEngine(words: readonly string[], entry: string): 
   let replaced = Number.NEGATIVE_INFINITY;
   let event = Promise.withResolvers<"returned" | StopSignal>();
   let child: Child | undefined;
+  /** What rt was asked to end by since the program was started; the program may have ended before. */
+  let asked: StopSignal | undefined;
   const onSignal = (signal: StopSignal) => {
+    asked = signal;
     if (!child) event.resolve(signal);
     else if (signal !== "SIGINT" || !host.isTerminal(0)) trees.signalTrees([child], signal);
   };
   for (const signal of SIGNALS) process.on(signal, onSignal);
-  child = start(words);
-  // Set up beside the start of the program, not before it.
   const directory = parentDirectory(entry) ?? "/";
   const onRename = (path: string) => {
     if (path === entry) replaced = performance.now();
@@ -46,6 +47,7 @@ export async function superviseEngine(words: readonly string[], entry: string): 
   const root = findPackageJson(directory)?.directory ?? directory;
   using _watcher = watchSources(root, onRename, { renamesOnly: true });
   for (;;) {
+    child = start(words);
     const outcome = await Promise.race([child.done, event.promise]);
     if (typeof outcome === "string") {
       trees.signalTrees([child], "SIGTERM");
@@ -59,12 +61,13 @@ export async function superviseEngine(words: readonly string[], entry: string): 
       const isOver = !hasFailed || (isThere && !wasGone);
       if (isOver) return outcome.signal ? { signal: outcome.signal as NodeJS.Signals } : outcome.code;
       missing.set(entry, Number.NEGATIVE_INFINITY);
-      const signal = await (isThere ? Promise.race([event.promise, "returned" as const]) : event.promise);
+      if (asked) return { signal: asked };
+      const signal = isThere ? "returned" : await event.promise;
       if (signal !== "returned") return { signal };
     }
     event = Promise.withResolvers();
     replaced = Number.NEGATIVE_INFINITY;
-    child = start(words);
+    asked = undefined;
   }
 }
 

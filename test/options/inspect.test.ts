@@ -1,6 +1,7 @@
 // --inspect, --inspect-wait, --inspect-brk and BUN_INSPECT, as an editor uses them.
 import { describe, expect, test } from "bun:test";
 import { SourceMap } from "node:module";
+import { waitUntil } from "../support/processes.ts";
 import { createProject } from "../support/project.ts";
 import { attach, type Debugger, openDebugger } from "./debugger.ts";
 import { type Live, startLive } from "./live.ts";
@@ -103,6 +104,7 @@ describe("the debugger", () => {
     });
     await using live = startLive({ args: ["--inspect=127.0.0.1:0/again", "a.ts"], cwd: project.path });
     const [url] = await live.see(/ws:\/\/\S+/);
+    await waitUntil(() => live.output.includes("running function"));
     for (let visit = 1; visit <= 3; visit += 1) {
       using client = await openDebugger(url);
       await attach(client);
