@@ -11,6 +11,7 @@ import { startInProcess } from "../run/in-process.ts";
 import { type Ending, launchProgram, launchScript } from "../run/launch.ts";
 import { engineOption, planRun, planTool, type Plan } from "../run/plan.ts";
 import { resolveTarget } from "../run/resolve.ts";
+import { planScriptShortcut } from "../run/script-shortcut.ts";
 import type { RunSettings } from "../run/step.ts";
 import type { Target } from "../run/target.ts";
 import type { Config } from "../config/rtfig.ts";
@@ -33,12 +34,23 @@ export type Outcome = Ending | Program | void;
 export async function carryOutCommandLine(words: readonly string[]): Promise<Outcome> {
   try {
     if (standsInForNode()) return await runAsNode(words);
+    const plan = planPlainScript(words);
+    if (plan) return await launchScript(plan, PLAIN);
     const table = mentionsOption(words) ? (await import("./options.ts")).OPTIONS : [];
     return await carryOut(parseCommandLine(words, table), words);
   } catch (error) {
     return await explain(error);
   }
 }
+
+/** What most people start most often; see script-shortcut.ts. */
+function planPlainScript(words: readonly string[]): Extract<Plan, { mode: "script" }> | undefined {
+  if (process.env.RT_DEBUG !== undefined) return undefined;
+  if (words[0] === "run") return planScriptShortcut(words.slice(1), true);
+  return words[0]! in COMMANDS ? undefined : planScriptShortcut(words, false);
+}
+
+const PLAIN: RunSettings = { silent: false, shell: "system", forceRuntime: false, version: VERSION };
 
 async function carryOut(invocation: Invocation, words: readonly string[]): Promise<Outcome> {
   const { command } = invocation;

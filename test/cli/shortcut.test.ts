@@ -1,15 +1,19 @@
-// The short cut of `rt <file>` must be the plan that the whole command line would make, or none.
+// The short cuts of `rt <file>` and `rt run <script>` must be the plans that the whole command line would make, or none.
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { COMMANDS } from "../../src/cli/commands.ts";
 import { OPTIONS } from "../../src/cli/options.ts";
 import { mentionsOption, parseCommandLine } from "../../src/cli/parse.ts";
 import { engineReason } from "../../src/run/entry.ts";
 import { planRun, type Plan } from "../../src/run/plan.ts";
 import { resolveTarget } from "../../src/run/resolve.ts";
+import { planScriptShortcut } from "../../src/run/script-shortcut.ts";
 import { planShortcut } from "../../src/run/shortcut.ts";
 import { createProject, type Project } from "../support/project.ts";
 
 const FILES = {
-  "package.json": { scripts: { dev: "true", "script.ts": "true" } },
+  "package.json": {
+    scripts: { dev: "true", "script.ts": "true", test: "true", "a:b/c": "true", "x y": "true", empty: "" },
+  },
   "a.ts": "",
   "b.js": "",
   "c.mjs": "",
@@ -41,6 +45,11 @@ const NAMES = [
   "./no-extension",
   "missing.ts",
   "dev",
+  "a:b/c",
+  "x y",
+  "empty",
+  "./dev",
+  "constructor",
   "test",
   "run",
   "-",
@@ -111,6 +120,30 @@ test("planShortcut() agrees with planRun() wherever it answers, and answers for 
     }
   }
   expect(taken).toBeGreaterThan(80);
+});
+
+test.each([true, false])("planScriptShortcut() agrees with planRun() (with run: %p)", (explicitRun) => {
+  let taken = 0;
+  for (const project of projects) {
+    process.chdir(project.path);
+    for (const name of NAMES) {
+      if (!explicitRun && name in COMMANDS) continue; // not asked, see command-line.ts
+      for (const rest of REST) {
+        const quick = planScriptShortcut([name, ...rest], explicitRun) as Plan | undefined;
+        const whole = planWhole([...(explicitRun ? ["run"] : []), name, ...rest], project.path);
+        const plan = whole?.mode === "script" ? whole : undefined;
+        expect({ name, rest, plan: quick }).toEqual({ name, rest, plan });
+        taken += quick ? 1 : 0;
+      }
+    }
+  }
+  expect(taken).toBeGreaterThan(40);
+});
+
+test("no script is planned ahead of what an rtfig.toml says", async () => {
+  await using project = await createProject({ ...FILES, "rtfig.toml": "" });
+  process.chdir(project.path);
+  expect(planScriptShortcut(["dev"], true)).toBeUndefined();
 });
 
 test.each(["node", "/usr/bin/node"])("there is no short cut for a program called %s", (argv0) => {
