@@ -1,0 +1,29 @@
+// What `rt types` declares and what the implementation is: each assignable to the other. Nothing to run; the type
+// checker, a part of `npm test`, reads it.
+import type {
+  CSRF as DeclaredCSRF,
+  CSRFGenerateOptions,
+  CSRFVerifyOptions,
+  Secrets,
+  SecretsOptions,
+} from "rt";
+import type * as csrf from "../../src/csrf/csrf.ts";
+import type * as secrets from "../../src/secrets/secrets.ts";
+
+type Agrees<Declared, Implemented> = [Declared] extends [Implemented]
+  ? [Implemented] extends [Declared]
+    ? true
+    : never
+  : never;
+
+export const agreement: [
+  Agrees<Secrets, secrets.Secrets>,
+  Agrees<SecretsOptions, secrets.SecretsOptions>,
+  Agrees<DeclaredCSRF, typeof csrf.CSRF>,
+  Agrees<CSRFGenerateOptions, csrf.CSRFGenerateOptions>,
+  Agrees<CSRFVerifyOptions, csrf.CSRFVerifyOptions>,
+  Agrees<keyof Secrets, keyof secrets.Secrets>,
+  Agrees<keyof SecretsOptions, keyof secrets.SecretsOptions>,
+  Agrees<keyof CSRFGenerateOptions, keyof csrf.CSRFGenerateOptions>,
+  Agrees<keyof CSRFVerifyOptions, keyof csrf.CSRFVerifyOptions>,
+] = [true, true, true, true, true, true, true, true, true];
