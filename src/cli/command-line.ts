@@ -33,7 +33,8 @@ export type Outcome = Ending | Program | void;
 
 export async function carryOutCommandLine(words: readonly string[]): Promise<Outcome> {
   try {
-    if (standsInForNode()) return await runAsNode(words);
+    if (isCalled("node")) return await runAsNode(words);
+    if (isCalled("bunx")) return await carryOut({ options: [], command: "x", args: words }, words);
     const plan = planPlainScript(words);
     if (plan) return await launchScript(plan, PLAIN);
     const table = mentionsOption(words) ? (await import("./options.ts")).OPTIONS : [];
@@ -61,10 +62,10 @@ async function carryOut(invocation: Invocation, words: readonly string[]): Promi
   return await runOwn(command, invocation.args);
 }
 
-/** A link called `node`: see run/stand-in.ts. */
-function standsInForNode(): boolean {
+/** By a link of that name: see run/stand-in.ts. */
+function isCalled(name: string): boolean {
   const { argv0 } = process;
-  return argv0 === "node" || argv0.endsWith("/node") || argv0.endsWith("node.exe");
+  return argv0 === name || argv0.endsWith(`/${name}`) || argv0.endsWith(`${name}.exe`);
 }
 
 async function runAsNode(words: readonly string[]): Promise<void> {

@@ -131,6 +131,7 @@ export const OPTIONS: readonly Option[] = [
       by: "runner",
       help: "Make `node` mean rt for a script or binary and everything it starts",
     },
+    { name: "bun", by: "runner", aliasOf: "rt", help: "Alias of --rt, for scripts written for Bun" },
     { name: "shell", value: oneOf("rt", "system"), by: "runner", help: "The shell for package.json scripts" },
     { name: "smol", by: "engine", help: "Use less memory, collect garbage more often" },
     { name: "expose-gc", by: "engine", help: "Expose gc() on the global object" },

@@ -141,7 +141,7 @@ export function lastValue({ options }: Invocation, name: string): string | undef
 }
 
 export function hasOption({ options }: Invocation, name: string): boolean {
-  for (const { option } of options) if (option.name === name) return true;
+  for (const { option } of options) if ((option.aliasOf ?? option.name) === name) return true;
   return false;
 }
 

@@ -34,11 +34,16 @@ export interface EngineSettings {
   readonly config?: string;
 }
 
+/** The engine would take what follows for a package if it were called bunx; its command `x` is there already. */
+function ownName(): string {
+  return process.argv0.endsWith("bunx") ? "rt" : process.argv0;
+}
+
 /** @param runsCode whether code of the user's runs, which is to see `rt` */
 export function becomeEngine(
   argv: readonly string[],
   runsCode: boolean,
-  { name = process.argv0, config }: EngineSettings = {},
+  { name = ownName(), config }: EngineSettings = {},
 ): never {
   const code = host.replace({
     program: process.execPath,

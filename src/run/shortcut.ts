@@ -13,7 +13,8 @@ export function planShortcut(
   argv0: string,
 ): Extract<Plan, { mode: "in-process" }> | undefined {
   const name = argv[2];
-  if (name === undefined || name[0] === "-" || argv0.endsWith("node")) return undefined;
+  if (name === undefined || name[0] === "-" || argv0.endsWith("node") || argv0.endsWith("bunx"))
+    return undefined;
   if (!SOURCE_EXTENSIONS.includes(extensionOf(name)) || hasConfig(".")) return undefined;
   let file: string;
   try {

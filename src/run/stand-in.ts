@@ -1,28 +1,32 @@
-// Directories that make `node` or `rt` mean this program.
+// Directories that make `node`, `rt` or `bun` mean this program.
 //
 // Contract (specification, `--rt`): the runtime stands in for Node.js, for a script and everything below it.
 // The same is done, unasked, where no `node` is installed at all, and for `rt` where the file that was
-// downloaded is not on PATH: a script that says `rt build.ts` must work wherever rt itself was started.
+// downloaded is not on PATH: a script that says `rt build.ts` must work wherever rt itself was started. So must
+// the scripts of a project written for Bun, whose commands rt has, where Bun is not installed.
 //
 // The links live in the user's own temporary directory, which is checked to be the user's: a directory that
 // somebody else prepared must not decide what `node` is.
 
+/** Stood in for where a command mentions them and PATH has none. */
+const MENTIONED = ["rt", "bun", "bunx"] as const;
+type Mentioned = (typeof MENTIONED)[number];
+
 export interface StandIns {
   /** The directory with `node`, where it has to be one of ours. */
   readonly node?: string;
-  /** The directory with `rt`, where it is not on PATH. Made when a command mentions it. */
-  rt(): string | undefined;
+  /** The directory with one of the others, where it is not on PATH. Made when it is asked for. */
+  of(name: Mentioned): string | undefined;
 }
 
 export function openStandIns(forceRuntime: boolean, path: string): StandIns {
   const isOnPath = (name: string) => Bun.which(name, { PATH: path }) !== null;
-  const node = forceRuntime || !isOnPath("node") ? makeLink("node") : undefined;
-  let rt: string | null | undefined;
+  const made = new Map<Mentioned, string | undefined>();
   return {
-    node,
-    rt() {
-      rt ??= isOnPath("rt") ? null : makeLink("rt");
-      return rt ?? undefined;
+    node: forceRuntime || !isOnPath("node") ? makeLink("node") : undefined,
+    of(name) {
+      if (!made.has(name)) made.set(name, isOnPath(name) ? undefined : makeLink(name));
+      return made.get(name);
     },
   };
 }
@@ -30,8 +34,12 @@ export function openStandIns(forceRuntime: boolean, path: string): StandIns {
 /** What stands in front of PATH for a command; empty when nothing has to. */
 export function directoriesFor(stands: StandIns, command: string): string[] {
   const directories = stands.node === undefined ? [] : [stands.node];
-  const rt = command.includes("rt") && /\brt\b/.test(command) ? stands.rt() : undefined;
-  return rt === undefined ? directories : [...directories, rt];
+  if (!command.includes("rt") && !command.includes("bun")) return directories; // without a pattern
+  for (const name of MENTIONED) {
+    const directory = new RegExp(`\\b${name}\\b`).test(command) ? stands.of(name) : undefined;
+    if (directory !== undefined) directories.push(directory);
+  }
+  return directories;
 }
 
 function makeLink(name: string): string {

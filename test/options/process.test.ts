@@ -22,6 +22,11 @@ describe("runtime and process control", () => {
     expect(await outputOf(files, ["run", "-b", "s"])).toBe("object");
   });
 
+  prove("bun", "makes node mean rt as well", async () => {
+    const files = { "package.json": { scripts: { s: "node -p 'typeof rt'" } } };
+    expect(await outputOf(files, ["--bun", "run", "s"])).toBe("object");
+  });
+
   prove("shell", "chooses between the system's shell and the built-in one", async () => {
     const files = { "package.json": { scripts: { s: "echo ${BASH_VERSION:+bash}." } } };
     expect(await outputOf(files, ["--shell=system", "run", "s"])).toBe("bash.");

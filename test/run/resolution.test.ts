@@ -381,6 +381,22 @@ describe.concurrent("node", () => {
     ).toEqual({ stdout: 'object [ "x" ]\n2\n', stderr: "", status: 0 });
   });
 
+  test("a project written for Bun finds its commands where Bun is not installed", async () => {
+    const files = {
+      ...pkg({
+        go: "bun run --silent --bun inner && bunx tool a -b && bun a.ts c",
+        inner: "node -p 'typeof rt'",
+      }),
+      "a.ts": "console.log(typeof rt.secrets, process.argv.slice(2))",
+      "node_modules/.bin/tool": "#!/usr/bin/env bun\nconsole.log(typeof rt, process.argv.slice(2))\n",
+    };
+    expect(await withoutNode(files, ["go"], ["node_modules/.bin/tool"])).toEqual({
+      stdout: 'object\nobject [ "a", "-b" ]\nobject [ "c" ]\n',
+      stderr: "",
+      status: 0,
+    });
+  });
+
   test("is rt where no node is installed: for a binary", async () => {
     expect(
       await withoutNode(
