@@ -18,7 +18,7 @@ const ONLY_ENGINE: Readonly<Record<string, string>> = {
 
 /** What rt has and the engine has not, or not under this name. */
 const ONLY_RT: Readonly<Record<string, string>> = {
-  rt: "the engine's is called --bun",
+  rt: "the engine's is called --bun, which is an alias here",
   "auto-install": "a long name for -i",
   concurrency: "for many scripts",
   "dry-run": "for many scripts",
@@ -88,7 +88,8 @@ describe("OPTIONS", () => {
     for (const { name, short, hasValue } of readEngineHelp()) {
       const option = OPTIONS.find((each) => each.name === name);
       if (!option) continue;
-      expect({ name, short: option.short, hasValue: option.value !== undefined }).toEqual({
+      const named = OPTIONS.find((each) => each.name === option.aliasOf) ?? option; // which has the short form
+      expect({ name, short: option.short ?? named.short, hasValue: option.value !== undefined }).toEqual({
         name,
         short,
         hasValue,
