@@ -232,7 +232,8 @@ async function execute(
       });
     case "refuse": {
       const { suggestTarget } = await import("./suggest.ts");
-      const hint = plan.hint ?? (plan.notFound && suggestTarget(plan.notFound, process.cwd()));
+      const isRun = invocation.command === "run";
+      const hint = plan.hint ?? (plan.notFound && suggestTarget(plan.notFound, process.cwd(), isRun));
       return complain(plan.message, hint);
     }
     case "program":

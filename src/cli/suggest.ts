@@ -1,18 +1,36 @@
 // "Did you mean", for the words of a command line.
+import { readdirSync } from "node:fs";
+import { binaryDirectories } from "../run/binaries.ts";
 import { nearest } from "../workspace/nearest.ts";
 import { findPackageJson, scriptNames } from "../workspace/package-json.ts";
+import { COMMANDS } from "./commands.ts";
 
 /** The nearest of `known`, when one is near enough to be a slip of the finger. */
 export function suggestName(word: string, known: readonly string[]): string | undefined {
   return nearest(word, known)[0];
 }
 
-/** What to try instead of a script or file that is not there. */
-export function suggestTarget(name: string, cwd: string): string | undefined {
+/**
+ * What to try instead of a script or file that is not there.
+ * @param explicitRun whether `run` was written, behind which there are no commands of rt's
+ */
+export function suggestTarget(name: string, cwd: string, explicitRun: boolean): string | undefined {
   const located = findPackageJson(cwd);
   const scripts = located ? scriptNames(located.manifest) : [];
-  const similar = suggestName(name, scripts);
-  if (similar) return `did you mean "${similar}"?`;
+  const commands = explicitRun ? [] : Object.keys(COMMANDS).filter((command) => command.length > 2);
+  const binaries = binaryDirectories(cwd).flatMap(namesIn);
+  for (const known of [scripts, commands, binaries]) {
+    const similar = suggestName(name, known);
+    if (similar) return `did you mean "${similar}"?`;
+  }
   if (/[\\/.]/.test(name)) return undefined;
   return scripts.length > 0 ? "`rt run` lists the scripts" : "there are no scripts in package.json";
+}
+
+function namesIn(directory: string): string[] {
+  try {
+    return readdirSync(directory);
+  } catch {
+    return [];
+  }
 }

@@ -244,6 +244,33 @@ each("a mistake", [
     },
   ],
   [
+    "a command that is mistyped",
+    {
+      files: manifest({ dev: "true" }),
+      args: ["isntall"],
+      status: 1,
+      stderr: 'error: Script not found "isntall"\nhint: did you mean "install"?\n',
+    },
+  ],
+  [
+    "a mistyped command behind run, where there are none",
+    {
+      files: manifest({ dev: "true" }),
+      args: ["run", "isntall"],
+      status: 1,
+      stderr: 'error: Script not found "isntall"\nhint: `rt run` lists the scripts\n',
+    },
+  ],
+  [
+    "a package's binary that is mistyped",
+    {
+      files: { ...manifest({ dev: "true" }), "node_modules/.bin/eslint": "" },
+      args: ["run", "elsint"],
+      status: 1,
+      stderr: 'error: Script not found "elsint"\nhint: did you mean "eslint"?\n',
+    },
+  ],
+  [
     "a script near nothing",
     {
       files: manifest({ build: "true" }),
