@@ -2,7 +2,7 @@
 // slows all of them. Medians are compared; each ratio is of runs that stood next to each other.
 import { mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { delimiter, join } from "node:path";
 
 export interface TimedCommand {
   readonly name: string;
@@ -22,16 +22,24 @@ export interface Timing {
   readonly ratio: number;
 }
 
+/** As from a terminal: without what npm has added to run this. */
+function terminalEnvironment(): Record<string, string | undefined> {
+  const entries = Object.entries(process.env).filter(([name]) => !/^(?:npm_|INIT_CWD|NODE$)/.test(name));
+  const PATH = process.env.PATH?.split(delimiter).filter((entry) => !entry.includes("node_modules"));
+  return { ...Object.fromEntries(entries), PATH: PATH?.join(delimiter) };
+}
+
 export function timeCommands(commands: readonly TimedCommand[], runs: number, cwd: string): Timing[] {
   const times = commands.map((): number[] => []);
   const memory = commands.map(() => 0);
+  const inherited = terminalEnvironment();
   const warmUps = 3;
   for (let run = -warmUps; run < runs; run += 1) {
     for (const [index, { argv, env, stdin }] of commands.entries()) {
       const start = Bun.nanoseconds();
       const { exitCode, resourceUsage } = Bun.spawnSync([...argv], {
         cwd,
-        env: { ...process.env, ...env },
+        env: { ...inherited, ...env },
         stdin: stdin === undefined ? "ignore" : Bun.file(stdin),
         stdout: "ignore",
         stderr: "ignore",

@@ -1,4 +1,5 @@
 // How long it takes to start: a file, a script, piped code, and how much memory that takes.
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { copyPrograms, type TimedCommand, timeCommands, type Timing } from "../processes.ts";
 import { BUN, findPeer } from "../peers.ts";
@@ -30,6 +31,31 @@ function compare(
   });
 }
 
+/** The least that a compiled program can do to run a file, and to become a script's program. */
+const IMPORTER = "await import(`${process.cwd()}/${process.argv[2]}`);\n";
+const BECOMER = `import { dlopen, ptr } from "bun:ffi";
+const { execve } = dlopen("libc.so.6", { execve: { args: ["ptr", "ptr", "ptr"], returns: "int" } }).symbols;
+const [program, word] = ["/bin/echo\\0", "hello\\0"].map((text) => new TextEncoder().encode(text));
+const words = new BigUint64Array([BigInt(ptr(program)), BigInt(ptr(word)), 0n]);
+execve(ptr(program), ptr(words), ptr(new BigUint64Array(1)));
+`;
+
+async function buildFloor(directory: string, name: string, source: string): Promise<string> {
+  const entry = join(directory, `${name}.js`);
+  const outfile = join(directory, name);
+  await Bun.write(entry, source);
+  await Bun.build({
+    entrypoints: [entry],
+    target: "bun",
+    format: "esm",
+    bytecode: true,
+    minify: true,
+    compile: { outfile: `${outfile}.draft` },
+  });
+  await writeFile(outfile, await readFile(`${outfile}.draft`), { mode: 0o755 });
+  return outfile;
+}
+
 export async function measure(): Promise<Row[]> {
   const node = findPeer("node");
   const deno = findPeer("deno");
@@ -38,12 +64,9 @@ export async function measure(): Promise<Row[]> {
   const rt = paths.rt!;
   const bun = paths.bun!;
   await Bun.write(join(directory, "hello.ts"), 'console.log("hello" as string);\n');
-  await Bun.write(join(directory, "empty.js"), "\n");
   await Bun.write(join(directory, "package.json"), JSON.stringify({ scripts: { hello: "echo hello" } }));
-  // The floor: a compiled program with nothing in it, which is what the engine needs to start at all.
-  const floor = join(directory, "floor");
-  await Bun.build({ entrypoints: [join(directory, "empty.js")], compile: { outfile: `${floor}.draft` } });
-  await Bun.write(floor, Bun.file(`${floor}.draft`), { mode: 0o755 });
+  const importer = await buildFloor(directory, "importer", IMPORTER);
+  const becomer = await buildFloor(directory, "becomer", BECOMER);
 
   const command = (name: string, ...argv: string[]): TimedCommand => ({ name, argv });
   const time = (commands: readonly (TimedCommand | undefined)[], runs = RUNS) =>
@@ -56,14 +79,14 @@ export async function measure(): Promise<Row[]> {
   const files = time([
     command("rt hello.ts", rt, "hello.ts"),
     command("bun hello.ts", bun, "hello.ts"),
-    command("an empty compiled program (floor)", floor),
+    command("import() in a compiled program (floor)", importer, "hello.ts"),
     node ? command("node hello.ts", node, "hello.ts") : undefined,
     deno ? command("deno run hello.ts", deno, "run", "hello.ts") : undefined,
   ]);
   const scripts = time([
     command("rt run hello", rt, "run", "hello"),
     command("bun run hello", bun, "run", "hello"),
-    command("an empty compiled program (floor)", floor),
+    command("execve() in a compiled program (floor)", becomer),
     node ? command("node --run hello", node, "--run", "hello") : undefined,
     deno ? command("deno task hello", deno, "task", "hello") : undefined,
   ]);
