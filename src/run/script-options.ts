@@ -1,5 +1,6 @@
 // Options that stand in front of a script, a binary or a command of the system: some are rt's to carry out, some
 // become part of its environment, and those of the engine have nothing to act on, which is said.
+import { files } from "../../platform/files.ts";
 import { host } from "../../platform/process.ts";
 import { allValues, type Invocation, lastValue } from "../cli/parse.ts";
 import { NO_FILE } from "./engine.ts";
@@ -9,21 +10,29 @@ import { NO_FILE } from "./engine.ts";
  * --port as PORT.
  */
 export function environmentOf(invocation: Invocation): Record<string, string> {
-  const files = allValues(invocation, "env-file");
+  const paths = allValues(invocation, "env-file");
   const port = lastValue(invocation, "port");
-  return { ...(files.length > 0 ? readEnvironmentFiles(files) : {}), ...(port ? { PORT: port } : {}) };
+  return { ...(paths.length > 0 ? readEnvironmentFiles(paths) : {}), ...(port ? { PORT: port } : {}) };
 }
 
 /** The engine reads them, so that quotes and references mean what they mean to a program. */
-function readEnvironmentFiles(files: readonly string[]): Record<string, string> {
+function readEnvironmentFiles(paths: readonly string[]): Record<string, string> {
   const original = host.originalEnvironment();
-  const flags = files.map((file) => `--env-file=${file}`);
+  const flags = paths.map((path) => `--env-file=${path}`);
   const { stdout } = Bun.spawnSync(
     [process.execPath, `--config=${NO_FILE}`, ...flags, "-p", "JSON.stringify(process.env)"],
     { env: { ...original, BUN_BE_BUN: "1" }, stdin: "ignore", stderr: "inherit" },
   );
   const { BUN_BE_BUN: _, ...all } = JSON.parse(stdout.toString()) as Record<string, string>;
   return Object.fromEntries(Object.entries(all).filter(([name]) => !(name in original)));
+}
+
+/** The engine loads what is there and says nothing of the rest. */
+export function warnAboutMissingFiles(invocation: Invocation): void {
+  for (const file of allValues(invocation, "env-file").flatMap((value) => value.split(","))) {
+    if (file === "" || files.readFile(file, 1) !== "ENOENT") continue;
+    console.error(`warning: --env-file: there is no ${file}; mend its path, or take the option away`);
+  }
 }
 
 /** A line for the user about options that the target of this run cannot have; undefined when there are none. */

@@ -26,6 +26,14 @@ describe("context", () => {
     expect(await outputOf(settings, args, { env: { FROM: "outside" } })).toBe("outside 1 outside/x a b");
   });
 
+  prove("env-file", "names a file that is not there, and goes on", async () => {
+    const warning = "warning: --env-file: there is no gone.env; mend its path, or take the option away\n";
+    const options = ["--env-file=one.env,gone.env"];
+    const files = { ...settings, "package.json": { scripts: { s: "true" } } };
+    expect((await runIn(files, [...options, "a.ts"])).stderr).toBe(warning);
+    expect((await runIn(files, [...options, "--silent", "run", "s"])).stderr).toBe(warning);
+  });
+
   prove("env-file", "leaves nothing of the engine in a script's environment", async () => {
     const files = { ...settings, "package.json": { scripts: { show: "env" } } };
     const plain = await outputOf(files, ["run", "show"]);
