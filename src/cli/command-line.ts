@@ -227,8 +227,10 @@ async function execute(
         const { wordsWithout } = await import("../run/watch.ts");
         return await superviseEngine(wordsWithout(["cwd"], invocation), plan.file);
       }
-      if (hasOption(invocation, "env-file"))
-        (await import("../run/script-options.ts")).warnAboutMissingFiles(invocation);
+      if (hasOption(invocation, "env-file")) {
+        const { warnAboutFiles } = await import("../run/script-options.ts");
+        for (const line of warnAboutFiles(invocation)) console.error(line);
+      }
       return becomeEngine(plan.argv, runsCode, {
         config: await engineConfig(plan.argv[0]!, runsCode, config),
       });
@@ -272,8 +274,8 @@ async function settingsFor(invocation: Invocation): Promise<RunSettings> {
   const settings = settingsOf(invocation);
   const { options } = invocation;
   if (options.length === 0 || options.every(({ option }) => option.by === "runner")) return settings;
-  const { environmentOf, warnAboutMissingFiles, warnAboutOptions } = await import("../run/script-options.ts");
-  warnAboutMissingFiles(invocation);
+  const { environmentOf, warnAboutFiles, warnAboutOptions } = await import("../run/script-options.ts");
+  for (const line of warnAboutFiles(invocation)) console.error(line);
   const warning = warnAboutOptions(invocation, invocation.target!);
   if (warning) console.error(warning);
   return { ...settings, environment: environmentOf(invocation) };

@@ -27,12 +27,12 @@ function readEnvironmentFiles(paths: readonly string[]): Record<string, string> 
   return Object.fromEntries(Object.entries(all).filter(([name]) => !(name in original)));
 }
 
-/** The engine loads what is there and says nothing of the rest. */
-export function warnAboutMissingFiles(invocation: Invocation): void {
-  for (const file of allValues(invocation, "env-file").flatMap((value) => value.split(","))) {
-    if (file === "" || files.readFile(file, 1) !== "ENOENT") continue;
-    console.error(`warning: --env-file: there is no ${file}; mend its path, or take the option away`);
-  }
+/** A line for the user for each file of --env-file that is not there: the engine loads the others and says nothing. */
+export function warnAboutFiles(invocation: Invocation): string[] {
+  return allValues(invocation, "env-file")
+    .flatMap((value) => value.split(","))
+    .filter((file) => file !== "" && files.readFile(file, 1) === "ENOENT")
+    .map((file) => `warning: --env-file: there is no ${file}; mend its path, or take the option away`);
 }
 
 /** A line for the user about options that the target of this run cannot have; undefined when there are none. */
