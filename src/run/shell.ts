@@ -103,13 +103,16 @@ export function splitPlainCommand(command: string): string[] | undefined {
 }
 
 /** Variables that bash changes or drops when it starts, and some that change its rules. */
-const BASH_VARIABLES =
-  " SHELLOPTS POSIXLY_CORRECT EXECIGNORE IFS PS1 PS2 PS4 OPTIND OPTERR PPID RANDOM SRANDOM LINENO HISTCMD " +
-  "EPOCHSECONDS EPOCHREALTIME COMP_WORDBREAKS ";
+const BASH_VARIABLES = [
+  ...["SHELLOPTS", "POSIXLY_CORRECT", "EXECIGNORE", "IFS", "PS1", "PS2", "PS4", "OPTIND", "OPTERR", "PPID"],
+  ...["RANDOM", "SRANDOM", "LINENO", "HISTCMD", "EPOCHSECONDS", "EPOCHREALTIME", "COMP_WORDBREAKS"],
+];
 
 /** Those of BASH... make it read a file or import a function. */
-function changesBash(name: string): boolean {
-  return name.startsWith("BASH") || BASH_VARIABLES.includes(` ${name} `);
+function changesBash(inherited: Surroundings["inherited"]): boolean {
+  for (const name of BASH_VARIABLES) if (inherited[name] !== undefined) return true;
+  for (const name in inherited) if (name[0] === "B" && name.startsWith("BASH")) return true;
+  return false;
 }
 
 /** Finds commands that can be started without bash; undefined when bash could do anything at its start. */
@@ -142,7 +145,7 @@ function openDirect({ inherited, initialDirectory }: Surroundings): Shell | unde
 function bashVariables(
   inherited: Surroundings["inherited"],
 ): Readonly<Record<string, string | undefined>> | undefined {
-  for (const name in inherited) if (changesBash(name)) return undefined;
+  if (changesBash(inherited)) return undefined;
   const { SHLVL = "0", OLDPWD } = inherited;
   const level = Number(SHLVL);
   if (String(level) !== SHLVL || !(level >= 0 && level < 100)) return undefined;
