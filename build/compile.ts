@@ -155,7 +155,8 @@ function generatedModules(preload: string, partsFile: string): BunPlugin {
 
 export async function compile(target: BuildTarget, outfile: string): Promise<void> {
   await mkdir(DIST, { recursive: true });
-  const draft = `${outfile}.${process.pid}`;
+  // On Windows' targets the toolchain adds the ending to a name that lacks it.
+  const draft = `${outfile}.${process.pid}${target.os === "windows" ? ".exe" : ""}`;
   const partsFile = `${draft}.parts`;
   await Bun.write(partsFile, `${BEGIN}${await bundleScript("src/runtime/parts.ts", target)}${END}`);
   await Bun.build({
