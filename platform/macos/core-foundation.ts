@@ -1,0 +1,170 @@
+// CoreFoundation's objects, as far as a keychain needs them: strings, data, dictionaries, arrays.
+//
+// Contract: everything that is created or owned through a Scope is released once, when the scope ends, and data
+// is overwritten with zeros before. Nothing here waits, so it is called on the caller's own thread; objects may be
+// used in any.
+//
+// Surprising:
+// - A reference is a number of 64 bits and nothing else. Apple's arm64 keeps short strings in the reference itself,
+//   with the highest bit set, which no pointer of bun:ffi can carry.
+// - A constant such as kSecClass is a variable. It is opened as if it were a function, which is never called, for its
+//   address.
+// - CFStringGetCharacters takes a structure of two integers by value; both of macOS's calling conventions pass
+//   that as two integers.
+import { dlopen, FFIType, type Pointer, ptr, read, toArrayBuffer } from "bun:ffi";
+import { CORE_FOUNDATION } from "./frameworks.ts";
+
+const { i64, i64_fast, ptr: pointer, u64 } = FFIType;
+
+/** A CFTypeRef; 0n is NULL. */
+export type Reference = bigint;
+
+const SYMBOLS = {
+  CFRelease: { args: [u64], returns: FFIType.void },
+  CFGetTypeID: { args: [u64], returns: u64 },
+  CFStringGetTypeID: { args: [], returns: u64 },
+  CFStringCreateWithCharacters: { args: [u64, pointer, i64], returns: u64 },
+  CFStringGetLength: { args: [u64], returns: i64_fast },
+  CFStringGetCharacters: { args: [u64, i64, i64, pointer], returns: FFIType.void },
+  CFDataCreateMutable: { args: [u64, i64], returns: u64 },
+  CFDataSetLength: { args: [u64, i64], returns: FFIType.void },
+  CFDataGetMutableBytePtr: { args: [u64], returns: pointer },
+  CFDataGetBytePtr: { args: [u64], returns: pointer },
+  CFDataGetLength: { args: [u64], returns: i64_fast },
+  CFDictionaryCreate: { args: [u64, pointer, pointer, i64, pointer, pointer], returns: u64 },
+  CFDictionaryGetValue: { args: [u64, u64], returns: u64 },
+  CFArrayGetCount: { args: [u64], returns: i64_fast },
+  CFArrayGetValueAtIndex: { args: [u64, i64], returns: u64 },
+  CFNumberGetValue: { args: [u64, i64, pointer], returns: FFIType.u8 },
+} as const;
+
+const CALLBACKS = ["kCFTypeDictionaryKeyCallBacks", "kCFTypeDictionaryValueCallBacks"] as const;
+const DEFAULT_ALLOCATOR = 0n;
+const SINT64 = 4; // kCFNumberSInt64Type
+
+function open() {
+  const { symbols } = dlopen(CORE_FOUNDATION, SYMBOLS);
+  const [onKeys, onValues] = addressesOf(CORE_FOUNDATION, CALLBACKS);
+  return { ...symbols, onKeys: onKeys!, onValues: onValues! };
+}
+
+let opened: ReturnType<typeof open> | undefined;
+
+function framework(): ReturnType<typeof open> {
+  return (opened ??= open());
+}
+
+function addressesOf(library: string, names: readonly string[]): Pointer[] {
+  const symbols = Object.fromEntries(names.map((name) => [name, { args: [], returns: FFIType.void }]));
+  const functions = dlopen(library, symbols).symbols as unknown as Record<string, { ptr: Pointer }>;
+  return names.map((name) => functions[name]!.ptr);
+}
+
+/** The objects that these variables of a framework hold. They belong to it and are never released. */
+export function readConstants<Name extends string>(
+  library: string,
+  names: readonly Name[],
+): Record<Name, Reference> {
+  const addresses = addressesOf(library, names);
+  const entries = names.map((name, index) => [name, read.u64(addresses[index]!, 0)]);
+  return Object.fromEntries(entries) as Record<Name, Reference>;
+}
+
+export function readTrue(): Reference {
+  return readConstants(CORE_FOUNDATION, ["kCFBooleanTrue"]).kCFBooleanTrue;
+}
+
+export class Scope implements Disposable {
+  readonly #owned: Reference[] = [];
+  readonly #data: Reference[] = [];
+
+  /** Takes over the reference that a function called ...Create... or ...Copy... has given; NULL is an Error. */
+  own(reference: Reference): Reference {
+    if (reference === 0n) throw new Error("CoreFoundation has no memory left");
+    this.#owned.push(reference);
+    return reference;
+  }
+
+  string(text: string): Reference {
+    const units = Uint16Array.from({ length: text.length || 1 }, (_, index) => text.charCodeAt(index));
+    return this.own(
+      framework().CFStringCreateWithCharacters(DEFAULT_ALLOCATOR, ptr(units), BigInt(text.length)),
+    );
+  }
+
+  dictionary(entries: readonly (readonly [key: Reference, value: Reference])[]): Reference {
+    const { CFDictionaryCreate, onKeys, onValues } = framework();
+    const keys = BigUint64Array.from(entries, ([key]) => key);
+    const values = BigUint64Array.from(entries, ([, value]) => value);
+    const count = BigInt(entries.length);
+    return this.own(
+      CFDictionaryCreate(DEFAULT_ALLOCATOR, ptr(keys), ptr(values), count, onKeys, onValues),
+    );
+  }
+
+  /** A copy of `bytes`. */
+  data(bytes: Uint8Array): Reference {
+    const { CFDataCreateMutable, CFDataSetLength, CFDataGetMutableBytePtr } = framework();
+    const data = this.ownData(CFDataCreateMutable(DEFAULT_ALLOCATOR, 0n));
+    if (bytes.length === 0) return data;
+    CFDataSetLength(data, BigInt(bytes.length));
+    memoryAt(CFDataGetMutableBytePtr(data)!, bytes.length).set(bytes);
+    return data;
+  }
+
+  /** As `own`, for data: its content is erased when the scope ends. */
+  ownData(reference: Reference): Reference {
+    this.own(reference);
+    this.#data.push(reference);
+    return reference;
+  }
+
+  [Symbol.dispose](): void {
+    for (const data of this.#data.splice(0)) contentOf(data)?.fill(0);
+    for (const reference of this.#owned.splice(0).toReversed()) framework().CFRelease(reference);
+  }
+}
+
+function memoryAt(address: Pointer, length: number): Uint8Array {
+  return new Uint8Array(toArrayBuffer(address, 0, length));
+}
+
+function contentOf(data: Reference): Uint8Array | undefined {
+  const length = framework().CFDataGetLength(data);
+  return length === 0 ? undefined : memoryAt(framework().CFDataGetBytePtr(data)!, Number(length));
+}
+
+/** A copy of what data contains. */
+export function readData(data: Reference): Uint8Array {
+  return contentOf(data)?.slice() ?? new Uint8Array(0);
+}
+
+/** Undefined when it is no string. */
+export function readString(reference: Reference): string | undefined {
+  const { CFGetTypeID, CFStringGetTypeID, CFStringGetLength, CFStringGetCharacters } = framework();
+  if (reference === 0n || CFGetTypeID(reference) !== CFStringGetTypeID()) return undefined;
+  const length = Number(CFStringGetLength(reference));
+  const bytes = Buffer.alloc(length * 2 || 2);
+  CFStringGetCharacters(reference, 0n, BigInt(length), ptr(bytes));
+  return bytes.toString("utf16le", 0, length * 2);
+}
+
+/** The whole number that a CFNumber holds. */
+export function readNumber(reference: Reference): number {
+  const value = new BigInt64Array(1);
+  if (reference !== 0n) framework().CFNumberGetValue(reference, BigInt(SINT64), ptr(value));
+  return Number(value[0]);
+}
+
+/** NULL when there is none. It belongs to the dictionary. */
+export function readEntry(dictionary: Reference, key: Reference): Reference {
+  return framework().CFDictionaryGetValue(dictionary, key);
+}
+
+/** They belong to the array. */
+export function readArray(array: Reference): Reference[] {
+  const count = Number(framework().CFArrayGetCount(array));
+  return Array.from({ length: count }, (_, index) =>
+    framework().CFArrayGetValueAtIndex(array, BigInt(index)),
+  );
+}
