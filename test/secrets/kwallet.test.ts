@@ -9,7 +9,7 @@ if (process.platform === "linux") {
     keyring.enter();
     const provider = await openProvider();
     return {
-      provider,
+      list: (service) => provider.list!(service),
       secrets: createSecrets(async () => provider),
       [Symbol.asyncDispose]: () => keyring[Symbol.asyncDispose](),
     };
