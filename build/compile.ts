@@ -108,21 +108,25 @@ function constantsOf({ os, arch }: BuildTarget): Record<string, string> {
 }
 
 /** A module and all it imports, as one function expression of (exports, require, module, __filename, __dirname). */
-async function bundleScript(entry: string, target: BuildTarget): Promise<string> {
+async function bundleScript(
+  entry: string,
+  target: BuildTarget,
+  plugins: readonly BunPlugin[],
+): Promise<string> {
   const result = await Bun.build({
     entrypoints: [join(ROOT, entry)],
     target: "bun",
     format: "cjs",
     minify: true,
     define: constantsOf(target),
-    plugins: [dbusOptional, onlyFor(target)],
+    plugins: [...plugins, dbusOptional, onlyFor(target)],
   });
   const source = await result.outputs[0]!.text();
   return source.slice(source.indexOf("(function"));
 }
 
 async function bundlePreload(target: BuildTarget): Promise<string> {
-  const body = `(function (preloadUrl) { return ${await bundleScript("src/runtime/preload.ts", target)}})\n//# sourceURL=rt:runtime`;
+  const body = `(function (preloadUrl) { return ${await bundleScript("src/runtime/preload.ts", target, [])}})\n//# sourceURL=rt:runtime`;
   // The script may also lie in a file: see preloadFor() in src/run/engine-preload.ts.
   const url = 'import.meta.path.slice(Math.max(0, import.meta.path.indexOf("data:")))';
   const source = `(0, eval)(${JSON.stringify(body)})(${url})({}, import.meta.require, { exports: {} }, "", "")`;
@@ -153,12 +157,17 @@ function generatedModules(preload: string, partsFile: string): BunPlugin {
   };
 }
 
-export async function compile(target: BuildTarget, outfile: string): Promise<void> {
+/** @param plugins change what goes in, for tests that need another system's modules in a program that they can start */
+export async function compile(
+  target: BuildTarget,
+  outfile: string,
+  plugins: readonly BunPlugin[] = [],
+): Promise<void> {
   await mkdir(DIST, { recursive: true });
   // On Windows' targets the toolchain adds the ending to a name that lacks it.
   const draft = `${outfile}.${process.pid}${target.os === "windows" ? ".exe" : ""}`;
   const partsFile = `${draft}.parts`;
-  await Bun.write(partsFile, `${BEGIN}${await bundleScript("src/runtime/parts.ts", target)}${END}`);
+  await Bun.write(partsFile, `${BEGIN}${await bundleScript("src/runtime/parts.ts", target, plugins)}${END}`);
   await Bun.build({
     entrypoints: [MAIN],
     target: "bun",
@@ -169,6 +178,7 @@ export async function compile(target: BuildTarget, outfile: string): Promise<voi
     loader: { ".parts": "file" },
     define: constantsOf(target),
     plugins: [
+      ...plugins,
       onlyFor(target),
       ownCopies,
       dbusOptional,

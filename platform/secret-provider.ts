@@ -76,6 +76,10 @@ export async function openProvider(): Promise<SecretProvider> {
     const { openSecretService } = await import("./linux/secret-service.ts");
     return openSecretService();
   }
+  if (process.platform === "darwin") {
+    const { openKeychain } = await import("./macos/keychain.ts");
+    return openKeychain();
+  }
   throw new ProviderFailure("UNAVAILABLE", `No credential store is known for ${process.platform}`);
 }
 
@@ -84,6 +88,10 @@ export async function diagnoseStore(): Promise<Diagnosis> {
   if (process.platform === "linux") {
     const { diagnoseSecretService } = await import("./linux/diagnosis.ts");
     return diagnoseSecretService();
+  }
+  if (process.platform === "darwin") {
+    const { diagnoseKeychain } = await import("./macos/diagnosis.ts");
+    return diagnoseKeychain();
   }
   const found = `No credential store is known for ${process.platform}`;
   return { checks: [{ name: "credential store", status: "problem", found }] };

@@ -97,9 +97,7 @@ export class Scope implements Disposable {
     const keys = BigUint64Array.from(entries, ([key]) => key);
     const values = BigUint64Array.from(entries, ([, value]) => value);
     const count = BigInt(entries.length);
-    return this.own(
-      CFDictionaryCreate(DEFAULT_ALLOCATOR, ptr(keys), ptr(values), count, onKeys, onValues),
-    );
+    return this.own(CFDictionaryCreate(DEFAULT_ALLOCATOR, ptr(keys), ptr(values), count, onKeys, onValues));
   }
 
   /** A copy of `bytes`. */
@@ -125,8 +123,8 @@ export class Scope implements Disposable {
   }
 }
 
-function memoryAt(address: Pointer, length: number): Uint8Array {
-  return new Uint8Array(toArrayBuffer(address, 0, length));
+function memoryAt(address: Pointer | bigint, length: number): Uint8Array {
+  return new Uint8Array(toArrayBuffer(address as Pointer, 0, length));
 }
 
 function contentOf(data: Reference): Uint8Array | undefined {

@@ -31,7 +31,7 @@ import {
   Scope,
 } from "./core-foundation.ts";
 import { SECURITY } from "./frameworks.ts";
-import { openItemThreads, type SecurityCall } from "./security.ts";
+import { type ItemSymbol, openItemThreads, type SecurityCall } from "./security.ts";
 import { DUPLICATE_ITEM, ITEM_NOT_FOUND, SUCCESS } from "./statuses.ts";
 
 /** Milliseconds, as for every store: time for a person to find and answer a dialog. */
@@ -57,7 +57,7 @@ type Constants = Record<(typeof CONSTANTS)[number] | "yes", Reference>;
 type Entry = readonly [key: Reference, value: Reference];
 
 interface Step {
-  readonly call: SecurityCall<"SecItemAdd" | "SecItemCopyMatching" | "SecItemUpdate" | "SecItemDelete">;
+  readonly call: SecurityCall<ItemSymbol>;
   /** Ends with the operation, in its thread. */
   readonly scope: Scope;
   readonly isOver: IsOver;

@@ -32,6 +32,9 @@ const STATE = {
   SecCodeCopySigningInformation: { args: ["u64", "u32", "ptr"], returns: "i32" },
 } as const;
 
+export type ItemSymbol = keyof typeof ITEMS;
+export type StateSymbol = keyof typeof STATE;
+
 /**
  * Calls a function and answers its status, which is success or one of those `expected`. Every other one is thrown
  * as a ProviderFailure.
@@ -50,11 +53,11 @@ export interface SecurityThreads<Symbol extends string> {
 /** Dialogs come one after the other; the threads beyond the first serve entries that need none. */
 const MOST_THREADS = 6;
 
-export function openItemThreads(): SecurityThreads<keyof typeof ITEMS> {
+export function openItemThreads(): SecurityThreads<ItemSymbol> {
   return openThreads(ITEMS, MOST_THREADS);
 }
 
-export function openStateThreads(): SecurityThreads<keyof typeof STATE> {
+export function openStateThreads(): SecurityThreads<StateSymbol> {
   return openThreads(STATE, 1);
 }
 

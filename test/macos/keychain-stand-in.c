@@ -391,8 +391,13 @@ static void leave_in_pool(const char *user) {
 typedef struct Item { char *service, *account, *label; uint32_t size; uint8_t *hidden; } Item;
 typedef struct Store { Item *items; uint32_t count; int lock; } Store;
 
+static char chosen[4096];
+
+/* Of this library alone: another directory than that of the environment the process was started with. */
+void stand_in_use(const char *directory) { snprintf(chosen, sizeof chosen, "%s", directory); }
+
 static const char *place(char path[4096], const char *name) {
-  const char *directory = getenv("RT_STAND_IN_KEYCHAIN");
+  const char *directory = chosen[0] ? chosen : getenv("RT_STAND_IN_KEYCHAIN");
   if (!directory) fail("RT_STAND_IN_KEYCHAIN is not set");
   snprintf(path, 4096, "%s/%s", directory, name);
   return path;

@@ -1,0 +1,228 @@
+// `rt` as it is on a Mac, its frameworks replaced by the stand-in: both ways of running code, how a process ends, what
+// is left in its memory, and what `rt secrets` and `rt doctor` say.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { compileWithStandIn, type Keychain, startKeychain } from "../support/keychain.ts";
+import { countInMemory } from "../support/memory.ts";
+import { createProject, type Project } from "../support/project.ts";
+import { runRt, startRt } from "../support/rt.ts";
+
+const PROGRAMS: Record<string, string> = {
+  "get.ts": `import { secrets } from "rt"; console.log(JSON.stringify(await secrets.get(process.argv[2], process.argv[3])));`,
+  "worker.ts": `const code = \`postMessage(await rt.secrets.get("threads", "me"))\`;
+    const worker = new Worker(URL.createObjectURL(new Blob([code])));
+    worker.onmessage = ({ data }) => { console.log(data); worker.terminate(); };`,
+};
+
+describe.skipIf(process.platform !== "linux")("rt on macOS", () => {
+  let program: readonly string[];
+  let keychain: Keychain;
+  let project: Project;
+  beforeAll(async () => {
+    [program, keychain, project] = await Promise.all([
+      compileWithStandIn().then((path) => [path]),
+      startKeychain(),
+      createProject(PROGRAMS),
+    ]);
+  }, 30_000);
+  afterAll(async () => {
+    await project?.[Symbol.asyncDispose]();
+    await keychain?.[Symbol.asyncDispose]();
+  });
+
+  const rt = (args: readonly string[], { stdin, on = keychain }: { stdin?: string; on?: Keychain } = {}) =>
+    runRt({ program, args, stdin, env: on.env, cwd: project.path });
+  const start = (args: readonly string[], on = keychain) =>
+    startRt({ program, args, env: on.env, cwd: project.path });
+  const output = (stdout: string) => ({ stdout, stderr: "", status: 0 });
+
+  test("rt secrets stores, reads, lists and deletes", async () => {
+    expect(await rt(["secrets", "set", "com.example", "ü/me"], { stdin: "correct horse" })).toEqual(
+      output(""),
+    );
+    expect(await rt(["secrets", "get", "com.example", "ü/me"])).toEqual(output("correct horse"));
+    expect(await rt(["secrets", "list", "com.example"])).toEqual(output("com.example\tü/me\n"));
+    expect(await keychain.items()).not.toContain("correct horse");
+    expect(await rt(["secrets", "delete", "com.example", "ü/me"])).toEqual(output(""));
+    expect((await rt(["secrets", "get", "com.example", "ü/me"])).status).toBe(1);
+  });
+
+  test("a failing keychain is one line and a hint, exit code 2", async () => {
+    await using locked = await startKeychain();
+    await locked.rule({ on: "SecItemCopyMatching", does: "status", number: -25308 });
+    const { stderr, status } = await rt(["secrets", "get", "a", "b"], { on: locked });
+    expect({ stderr, status }).toEqual({
+      stderr:
+        "error: The keychain is locked or has to ask, and no dialog can be shown\n" +
+        "hint: run `security unlock-keychain` first, or use a session on the Mac's own screen\n",
+      status: 2,
+    });
+  });
+
+  test.each([
+    ["a file", ["get.ts", "ways", "me"], undefined],
+    ["the engine's own options", ["--smol", "get.ts", "ways", "me"], undefined],
+    ["-p", ["-p", 'await rt.secrets.get("ways", "me")'], undefined],
+    ["standard input", ["-"], `console.log(JSON.stringify(await rt.secrets.get("ways", "me")))`],
+  ] as const)("the keychain is there in %s", async (_way, args, stdin) => {
+    await rt(["secrets", "set", "ways", "me"], { stdin: "value" });
+    expect((await rt(args, { stdin })).stdout).toMatch(/^"?value"?\n$/);
+  });
+
+  test("the keychain is there in a Worker", async () => {
+    await rt(["secrets", "set", "threads", "me"], { stdin: "value" });
+    for (const options of [[], ["--smol"]]) {
+      expect(await rt([...options, "worker.ts"])).toEqual(output("value\n"));
+    }
+  });
+
+  describe("the process", () => {
+    test("ends by itself when the last operation has ended", async () => {
+      await project.write({
+        "end.ts": `import { secrets } from "rt"; await secrets.get("a", "b"); process.on("exit", () => console.log("end"));`,
+      });
+      expect(await rt(["end.ts"])).toEqual(output("end\n"));
+    });
+
+    test("does not end before operations that nobody awaits", async () => {
+      await using slow = await startKeychain();
+      await slow.rule({ on: "SecItemAdd", does: "delay", number: 20 });
+      await project.write({
+        "unawaited.ts": `import { secrets } from "rt";
+          for (let i = 0; i < 10; i++) void secrets.set("unawaited", "n" + i, "v" + i);
+          setImmediate(() => void secrets.set("unawaited", "late", "v"));`,
+      });
+      expect(await rt(["unawaited.ts"], { on: slow })).toEqual(output(""));
+      expect((await rt(["secrets", "list", "unawaited"], { on: slow })).stdout.split("\n")).toHaveLength(12);
+    });
+
+    test("ends with a dialog open when nobody waits for it any more, or when it is told to", async () => {
+      await using asking = await startKeychain();
+      await asking.rule({ on: "SecItemCopyMatching", does: "dialog" });
+      await project.write({
+        "given-up.ts": `import { secrets } from "rt";
+          await secrets.get({ service: "a", name: "b", timeout: 50 }).catch(({ code }) => console.log(code));`,
+        "exit.ts": `import { secrets } from "rt"; void secrets.get("a", "c"); process.stdin.once("data", () => process.exit(7));`,
+      });
+      expect(await rt(["given-up.ts"], { on: asking })).toEqual(output("ERR_SECRETS_TIMEOUT\n"));
+      const child = Bun.spawn([...program, "exit.ts"], {
+        cwd: project.path,
+        env: { PATH: process.env.PATH!, ...asking.env },
+        stdin: "pipe",
+      });
+      await asking.awaitCall("SecItemCopyMatching c");
+      child.stdin.write("\n");
+      await child.stdin.end();
+      expect(await child.exited).toBe(7);
+    });
+
+    test("dies of Ctrl-C with a dialog open", async () => {
+      await using asking = await startKeychain();
+      await asking.rule({ on: "SecItemCopyMatching", does: "dialog" });
+      const child = start(["secrets", "get", "a", "b"], asking);
+      await asking.awaitCall("SecItemCopyMatching b");
+      child.kill("SIGINT");
+      await child.exited;
+      expect(child.signalCode).toBe("SIGINT");
+    });
+
+    test("prints an unhandled failure with its code and exits with 1", async () => {
+      await using broken = await startKeychain();
+      await broken.rule({ on: "SecItemCopyMatching", does: "status", number: -25307 });
+      const { stdout, stderr, status } = await rt(["get.ts", "a", "b"], { on: broken });
+      expect({ stdout, status }).toEqual({ stdout: "", status: 1 });
+      expect(stderr).toContain("ERR_SECRETS_UNAVAILABLE");
+    });
+  });
+
+  test("two processes that set one pair leave one credential", async () => {
+    await project.write({
+      "contend.ts": `import { secrets } from "rt";
+        for (let i = 0; i < 25; i++) await secrets.set("contended", "me", process.argv[2] + i);`,
+    });
+    const results = await Promise.all([rt(["contend.ts", "a"]), rt(["contend.ts", "b"])]);
+    expect(results).toEqual([output(""), output("")]);
+    expect(await rt(["secrets", "list", "contended"])).toEqual(output("contended\tme\n"));
+    expect((await rt(["secrets", "get", "contended", "me"])).stdout).toMatch(/^[ab]24$/);
+  });
+
+  // As in test/secrets/linux-product.test.ts: 16-bit strings, and nothing of the canaries in source or arguments. The
+  // stand-in keeps the memory of released data as it was, so what was not erased is found.
+  test("no byte of a value is left in memory after set and get", async () => {
+    const [kept, stored, read] = ["kept", "set", "get"].map(
+      (what) => `canary ${what} ${crypto.randomUUID()}`,
+    );
+    await project.write({
+      "canary.ts": `import { secrets } from "rt";
+        const [kept, stored, read] = process.argv.slice(2).map((text) =>
+          String.fromCharCode(0x2713, ...text.split(",").map((n) => Number(n) ^ 0x55)));
+        globalThis.kept = new TextEncoder().encode(kept);
+        await secrets.set("canary", "set", stored);
+        await secrets.set("canary", "set", stored);
+        if ((await secrets.get("canary", "get")) !== read) throw new Error("not the value");
+        console.log("ready");
+        setInterval(() => {}, 1e6);`,
+    });
+    await rt(["secrets", "set", "canary", "get"], { stdin: `✓${read}` });
+    const hide = (text: string) => [...text].map((char) => char.charCodeAt(0) ^ 0x55).join();
+    await using child = start(["canary.ts", ...[kept!, stored!, read!].map(hide)]);
+    const { value: line } = await child.stdout.getReader().read();
+    expect(new TextDecoder().decode(line)).toBe("ready\n");
+    const counts = await countInMemory(child.pid, [kept!, stored!, read!]);
+    child.kill("SIGKILL");
+    expect(counts[0]).toBeGreaterThan(0); // the scan finds what a program does keep
+    expect(counts.slice(1)).toEqual([0, 0]);
+  }, 30_000);
+
+  describe("rt doctor", () => {
+    async function examine(state: string) {
+      await using examined = await startKeychain();
+      await examined.setState(state);
+      const { stdout, stderr, status } = await rt(["doctor", "--json"], { on: examined });
+      expect(stderr).toBe("");
+      expect(await examined.calls()).toEqual([]); // looks at no credential
+      return { ...JSON.parse(stdout), status } as {
+        ready: boolean;
+        store: string;
+        status: number;
+        checks: { name: string; status: string; found: string; remedy?: string }[];
+      };
+    }
+
+    test("finds nothing wrong with an open keychain, and says which it is", async () => {
+      expect(await examine("")).toEqual({
+        ready: true,
+        store: "Keychain",
+        status: 0,
+        checks: [
+          {
+            name: "default keychain",
+            status: "ok",
+            found: "/Users/tester/Library/Keychains/login.keychain-db, unlocked",
+          },
+          { name: "dialogs", status: "ok", found: "macOS can show them in this session" },
+          { name: "signature", status: "ok", found: "com.example.rt, team TEAM123456" },
+        ],
+      });
+    });
+
+    test.each([
+      ["locked", "is locked", "security unlock-keychain"],
+      ["readonly", "is read-only", "writable"],
+      ["nodefault", "There is no default keychain", "security default-keychain"],
+    ])("a keychain that is %s is a problem", async (state, found, remedy) => {
+      const { ready, status, checks } = await examine(state);
+      expect({ ready, status }).toEqual({ ready: false, status: 1 });
+      expect(checks.map((each) => each.status)).toEqual(["problem", "ok", "ok"]);
+      expect(checks[0]!.found).toContain(found);
+      expect(checks[0]!.remedy).toContain(remedy);
+    });
+
+    test("a session without a screen and a signature of nobody are warnings", async () => {
+      const { ready, checks } = await examine("nographics adhoc");
+      expect(ready).toBe(true);
+      expect(checks.map((each) => each.status)).toEqual(["ok", "warning", "warning"]);
+      expect(checks[1]!.remedy).toContain("Always Allow");
+      expect(checks[2]!.found).toBe("com.example.rt, signed by nobody (ad hoc)");
+    });
+  });
+});
