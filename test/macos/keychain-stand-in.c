@@ -597,6 +597,7 @@ OSStatus SecItemUpdate(Ref ref, Ref attributes) {
   Query query, change = read_query(attributes, "SecItemUpdate");
   OSStatus status = begin(&query, ref, "SecItemUpdate");
   if (query.value) fail("SecItemUpdate was given the value in the query");
+  if (CFDictionaryGetValue(attributes, kSecClass)) status = errSecParam; /* an item's class cannot be changed */
   if (status == 0 && (query.has_limit || !change.value || change.returns_data)) status = errSecParam;
   if (status == 0) {
     Store store = open_store();
