@@ -1,18 +1,18 @@
 // Reading small files at once, on Linux and macOS.
 import { ptr } from "bun:ffi";
 import type { FileOperations } from "../file-operations.ts";
+import { constants } from "./constants.ts";
 import { encodeCString, lastError, libc } from "./libc.ts";
 
 const O_RDONLY = 0;
-const O_CLOEXEC = process.platform === "darwin" ? 0x1000000 : 0x80000;
 /** A pipe in the place of a file must not stop us. */
-const O_NONBLOCK = process.platform === "darwin" ? 0x4 : 0x800;
+const FLAGS = O_RDONLY | constants.O_CLOEXEC | constants.O_NONBLOCK;
 /** Most files fit; a buffer for each would keep the collector busy where a thousand files are read. */
 const scratch = new Uint8Array(64 * 1024);
 
 export const readFile: FileOperations["readFile"] = (path, limit = Number.POSITIVE_INFINITY) => {
   if (path.includes("\0")) return "ENOENT";
-  const descriptor = libc().open(ptr(encodeCString(path)), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  const descriptor = libc().open(ptr(encodeCString(path)), FLAGS);
   if (descriptor < 0) return lastError();
   try {
     let buffer = scratch;

@@ -26,7 +26,7 @@ table() {
       [ "$1" = Z ] || echo "$pid $2 $3 $4"
     done 2>/dev/null
   else
-    ps -axo pid=,ppid=,pgid=,pgid=
+    ps -ax -o pid= -o ppid= -o pgid= -o pgid=
   fi
 }
 for round in 1 2 3 4 5 6 7 8; do

@@ -1,6 +1,7 @@
 // Whether there is anything on standard input, found out without taking it.
 import { FFIType, ptr } from "bun:ffi";
-import { openLibc } from "./libc.ts";
+import { constants } from "./constants.ts";
+import { openLibc, repeat, VARIABLE } from "./libc.ts";
 
 const { i32, i64_fast, ptr: pointer, u64 } = FFIType;
 
@@ -8,6 +9,7 @@ const SYMBOLS = {
   lseek: { args: [i32, i64_fast, i32], returns: i64_fast },
   poll: { args: [pointer, u64, i32], returns: i32 },
   recv: { args: [i32, pointer, u64, i32], returns: i64_fast },
+  ioctl: { args: [i32, u64, ...VARIABLE], returns: i32 },
 } as const;
 
 const SEEK_SET = 0;
@@ -15,11 +17,12 @@ const SEEK_CUR = 1;
 const SEEK_END = 2;
 const MSG_PEEK = 2;
 const POLLIN = 1;
+const POLLHUP = 0x10;
 const FOREVER = -1;
 
 /** Waits until somebody writes or nobody will any more. */
 export function isInputEmpty(): boolean {
-  const { lseek, poll, recv } = openLibc(SYMBOLS).functions;
+  const { lseek, poll, recv, ioctl } = openLibc(SYMBOLS).functions;
   const position = Number(lseek(0, 0, SEEK_CUR));
   if (position >= 0) {
     const end = Number(lseek(0, 0, SEEK_END));
@@ -28,6 +31,15 @@ export function isInputEmpty(): boolean {
   }
   const waited = new Int32Array([0, POLLIN]); // struct pollfd: a descriptor, and two shorts in one word
   poll(ptr(waited), 1, FOREVER);
-  if (((waited[1]! >>> 16) & POLLIN) === 0) return true; // a pipe without a writer, or no descriptor at all
-  return Number(recv(0, ptr(new Uint8Array(1)), 1, MSG_PEEK)) === 0; // -1 where it is no socket
+  const events = waited[1]! >>> 16;
+  if ((events & POLLIN) === 0) return true; // a pipe without a writer, or no descriptor at all
+  const peeked = Number(recv(0, ptr(new Uint8Array(1)), 1, MSG_PEEK));
+  if (peeked >= 0) return peeked === 0;
+  // No socket. A pipe without a writer can be "read" on macOS even if there is nothing left.
+  const available = new Int32Array(1);
+  return (
+    (events & POLLHUP) !== 0 &&
+    ioctl(0, constants.FIONREAD, ...repeat(ptr(available))) === 0 &&
+    available[0] === 0
+  );
 }

@@ -3,16 +3,22 @@
 // Why at all: to read a small file the engine's asynchronous calls cost 0.5 ms and node:fs 0.9 ms to load;
 // opening the library costs 0.16 ms, once, and rt needs it anyway to start programs.
 //
-// Surprising: `open`, `fcntl` and `ioctl` take a variable number of arguments, which Apple's arm64 passes in
-// another place. They are only called here in forms that need no variable argument.
+// Surprising:
+// - `open`, `fcntl` and `ioctl` take a variable number of arguments. Apple's arm64 expects those on the stack, after
+//   the eight registers, everybody else in the next register. Where one is needed it is passed in every place from
+//   the third to the ninth: see `VARIABLE`.
+// - A library that the system does not find by its name, bun:ffi looks for in the working directory, where anybody's
+//   file may lie. Every name here must therefore be one that is always found: glibc knows its own, musl takes every
+//   name that begins with "libc." for itself, and macOS gets a path.
 import { dlopen, type FFIFunction, FFIType, type Pointer, ptr, read } from "bun:ffi";
+import { constants } from "./constants.ts";
 import { encodeWithSurrogates } from "./undecodable.ts";
 
 const isDarwin = process.platform === "darwin";
 const ERRNO = isDarwin ? "__error" : "__errno_location";
 
 const LIBRARIES = isDarwin
-  ? ["libSystem.B.dylib"]
+  ? ["/usr/lib/libSystem.B.dylib"]
   : ["libc.so.6", `libc.musl-${process.arch === "arm64" ? "aarch64" : "x86_64"}.so.1`, "libc.so"];
 
 /** A failed call's number is to be asked for before anything else is called. */
@@ -34,6 +40,15 @@ export function openLibc<Symbols extends Record<string, FFIFunction>>(symbols: S
     }
   }
   throw failure;
+}
+
+const { u64 } = FFIType;
+
+/** The types of a third argument that is a variable one; `repeat` gives its values. */
+export const VARIABLE = [u64, u64, u64, u64, u64, u64, u64] as const;
+
+export function repeat(value: number): [number, number, number, number, number, number, number] {
+  return [value, value, value, value, value, value, value];
 }
 
 const SYMBOLS = {
@@ -71,8 +86,8 @@ const ERROR_CODES: Readonly<Record<number, string>> = {
   20: "ENOTDIR",
   21: "EISDIR",
   26: "ETXTBSY",
-  [isDarwin ? 62 : 40]: "ELOOP",
-  [isDarwin ? 63 : 36]: "ENAMETOOLONG",
+  [constants.ELOOP]: "ELOOP",
+  [constants.ENAMETOOLONG]: "ENAMETOOLONG",
 };
 
 /** What the last call of `libc()` failed with. */
@@ -81,10 +96,13 @@ export function lastError(): string {
   return ERROR_CODES[number] ?? `errno ${number}`;
 }
 
-/** Looks a symbol up in the whole process, not in one library. */
-export function findSymbol(name: string): Pointer | null {
-  const everywhere = isDarwin ? (-2 as Pointer) : null;
-  return libc().dlsym(everywhere, ptr(encodeCString(name))) as Pointer | null;
+/** Where the list of the process's environment is kept. In a non-relocatable executable libc's own is a dead copy. */
+export function environmentVariable(): Pointer | null {
+  const everywhere = null;
+  const address = isDarwin
+    ? openLibc({ _NSGetEnviron: { args: [], returns: FFIType.ptr } }).functions._NSGetEnviron()
+    : libc().dlsym(everywhere, ptr(encodeCString("environ")));
+  return address as Pointer | null;
 }
 
 const encoder = new TextEncoder();

@@ -6,16 +6,15 @@
 // through /proc; elsewhere a pipe with room for PIPE_BUF bytes takes that many without waiting.
 import { FFIType, ptr } from "bun:ffi";
 import type { OutputOperations } from "../output-operations.ts";
-import { openLibc } from "./libc.ts";
+import { constants } from "./constants.ts";
+import { openLibc, repeat, VARIABLE } from "./libc.ts";
 
 const IS_LINUX = process.platform === "linux";
-const O_WRONLY_NONBLOCK_CLOEXEC_NOCTTY = 0o1 | 0o4000 | 0o2000000 | 0o400;
-const TIOCGWINSZ = IS_LINUX ? 0x5413 : 0x40087468;
+const { EAGAIN, O_CLOEXEC, O_NOCTTY, O_NONBLOCK, PIPE_BUF, TIOCGWINSZ } = constants;
+const O_WRONLY = 1;
 const POLLOUT = 4;
 const EINTR = 4;
-const EAGAIN = IS_LINUX ? 11 : 35;
 const EPIPE = 32;
-const PIPE_BUF = IS_LINUX ? 4096 : 512;
 const CODES: Readonly<Record<number, string>> = {
   5: "EIO",
   9: "EBADF",
@@ -27,11 +26,7 @@ const CODES: Readonly<Record<number, string>> = {
 const { functions: libc, errno } = openLibc({
   open: { args: [FFIType.ptr, FFIType.i32], returns: FFIType.i32 },
   write: { args: [FFIType.i32, FFIType.ptr, FFIType.u64], returns: FFIType.i64_fast },
-  // The last one is a variable argument, which Apple's arm64 expects on the stack: see pipe.ts.
-  ioctl: {
-    args: [FFIType.i32, FFIType.u64, ...Array.from({ length: 7 }, () => FFIType.ptr)],
-    returns: FFIType.i32,
-  },
+  ioctl: { args: [FFIType.i32, FFIType.u64, ...VARIABLE], returns: FFIType.i32 },
   poll: { args: [FFIType.ptr, FFIType.u64, FFIType.i32], returns: FFIType.i32 },
 });
 
@@ -52,7 +47,7 @@ function openTarget(descriptor: 1 | 2): Target {
   if (status?.isFile()) return { descriptor, isNonBlocking: true }; // files never wait
   if (IS_LINUX && (status?.isFIFO() || status?.isCharacterDevice())) {
     const path = new TextEncoder().encode(`/proc/self/fd/${descriptor}\0`);
-    const again = libc.open(ptr(path), O_WRONLY_NONBLOCK_CLOEXEC_NOCTTY);
+    const again = libc.open(ptr(path), O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
     if (again >= 0) return { descriptor: again, isNonBlocking: true };
   }
   return { descriptor, isNonBlocking: false };
@@ -90,8 +85,7 @@ export const awaitWritable: OutputOperations["awaitWritable"] = (descriptor, mil
 
 export const terminalSize: OutputOperations["terminalSize"] = () => {
   const size = new Uint16Array(4); // struct winsize: rows, columns, and pixels that nobody fills in
-  const at = ptr(size);
-  if (libc.ioctl(1, TIOCGWINSZ, at, at, at, at, at, at, at) !== 0) return null;
+  if (libc.ioctl(1, TIOCGWINSZ, ...repeat(ptr(size))) !== 0) return null;
   const [rows = 0, columns = 0] = size;
   return rows > 0 && columns > 0 ? { columns, rows } : null;
 };

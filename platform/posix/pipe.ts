@@ -1,22 +1,19 @@
 // Pipes between rt and its children: ours alone (close-on-exec), with an end that is read without waiting.
-//
-// Surprising: `fcntl` takes its value as a variable argument. Apple's arm64 expects those on the stack, after
-// the eight registers, everybody else in the third place: so it is passed in the third to the ninth.
 import { FFIType, ptr } from "bun:ffi";
-import { openLibc } from "./libc.ts";
+import { constants } from "./constants.ts";
+import { openLibc, repeat, VARIABLE } from "./libc.ts";
 
 const IS_LINUX = process.platform === "linux";
 const F_SETFD = 2;
 const F_SETFL = 4;
 const FD_CLOEXEC = 1;
-const O_NONBLOCK = IS_LINUX ? 0o4000 : 4;
-const O_CLOEXEC = 0o2000000; // Linux
+const { O_CLOEXEC, O_NONBLOCK } = constants;
 
 const { i32, i64_fast, u64, ptr: pointer } = FFIType;
 
 const symbols = {
   close: { args: [i32], returns: i32 },
-  fcntl: { args: [i32, i32, i32, i32, i32, i32, i32, i32, i32], returns: i32 },
+  fcntl: { args: [i32, i32, ...VARIABLE], returns: i32 },
   read: { args: [i32, pointer, u64], returns: i64_fast },
   write: { args: [i32, pointer, u64], returns: i64_fast },
 } as const;
@@ -58,7 +55,7 @@ function openPairInSteps(): () => number {
 }
 
 function setFlag(descriptor: number, command: number, value: number): void {
-  functions.fcntl(descriptor, command, value, value, value, value, value, value, value);
+  functions.fcntl(descriptor, command, ...repeat(value));
 }
 
 // Read into and handed out within one call.

@@ -3,6 +3,11 @@
 // Contract: a tree is everything in a session or group that one of its roots leads, and everything that
 // descends from those. Zombies do not count: nothing can be done to them.
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { FFIType } from "bun:ffi";
+import { openLibc } from "./libc.ts";
+import { programOf } from "./libproc.ts";
+
+const SYMBOLS = { getsid: { args: [FFIType.i32], returns: FFIType.i32 } } as const;
 
 export interface ProcessEntry {
   readonly pid: number;
@@ -21,7 +26,8 @@ export function listProcesses(): ProcessEntry[] {
   return process.platform === "linux" ? readProc() : askPs();
 }
 
-function readProc(): ProcessEntry[] {
+/** Linux. */
+export function readProc(): ProcessEntry[] {
   const entries: ProcessEntry[] = [];
   for (const name of readdirSync("/proc")) {
     if (!/^\d/.test(name)) continue;
@@ -43,23 +49,20 @@ function readProc(): ProcessEntry[] {
   return entries;
 }
 
-/** macOS: `ps` shows no usable session, so the group stands for it. */
-function askPs(): ProcessEntry[] {
-  const { stdout } = Bun.spawnSync(["ps", "-axo", "pid=,ppid=,pgid=,stat="], {
-    stdin: "ignore",
-    stderr: "ignore",
-  });
+/** macOS. What `ps` there shows as a session is an address, so each process is asked for its own. */
+export function askPs(): ProcessEntry[] {
+  const columns = ["pid=", "ppid=", "pgid=", "stat="].flatMap((column) => ["-o", column]);
+  const { stdout } = Bun.spawnSync(["ps", "-ax", ...columns], { stdin: "ignore", stderr: "ignore" });
+  const { getsid } = openLibc(SYMBOLS).functions;
   return stdout
     .toString()
     .split("\n")
     .map((line) => line.trim().split(/\s+/))
     .filter(([pid, , , state]) => pid && !state?.startsWith("Z"))
-    .map(([pid, parent, group]) => ({
-      pid: Number(pid),
-      parent: Number(parent),
-      group: Number(group),
-      session: Number(group),
-    }));
+    .map(([pid, parent, group]) => {
+      const session = getsid(Number(pid)); // -1 when it has ended meanwhile
+      return { pid: Number(pid), parent: Number(parent), group: Number(group), session };
+    });
 }
 
 /**
@@ -92,7 +95,7 @@ export function selectTrees(
 }
 
 function runs(pid: number, program: string): boolean {
-  if (process.platform !== "linux") return false;
+  if (process.platform === "darwin") return programOf(pid) === program;
   try {
     return readlinkSync(`/proc/${pid}/exe`) === program;
   } catch {

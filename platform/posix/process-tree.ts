@@ -16,6 +16,7 @@ import {
   describeExit,
   type ProcessTreeOperations,
 } from "../process-tree-operations.ts";
+import { constants } from "./constants.ts";
 import { openLibc } from "./libc.ts";
 import { closeDescriptor, openPipe, readAvailable } from "./pipe.ts";
 import { listProcesses, selectTrees } from "./process-table.ts";
@@ -23,7 +24,6 @@ import { guard, release } from "./guardian.ts";
 
 const ATTACH_AFTER = 2; // ms
 const LINGER = 100; // ms
-const RLIMIT_NOFILE = process.platform === "linux" ? 7 : 8;
 /** Per child: our ends of the pipes, the streams' copies, and the engine's handle of the process. */
 const DESCRIPTORS_PER_CHILD = 5;
 const DESCRIPTORS_RESERVED = 48;
@@ -160,7 +160,7 @@ export const hasSurvivors: ProcessTreeOperations["hasSurvivors"] = (children) =>
 export const childLimit: ProcessTreeOperations["childLimit"] = () => {
   const limits = new BigUint64Array(2);
   const { functions } = openLibc({ getrlimit: { args: [FFIType.i32, FFIType.ptr], returns: FFIType.i32 } });
-  if (functions.getrlimit(RLIMIT_NOFILE, ptr(limits)) !== 0) return 64;
+  if (functions.getrlimit(constants.RLIMIT_NOFILE, ptr(limits)) !== 0) return 64;
   const available = Number(limits[0]) - DESCRIPTORS_RESERVED;
   return Math.max(1, Math.floor(available / DESCRIPTORS_PER_CHILD));
 };

@@ -4,19 +4,19 @@
 // shell's `<(...)`) and takes the environment from JavaScript, where `.env` values and lossy decoding have
 // already happened. Here the pointers of the original environment are handed on untouched.
 //
-// Surprising: at start the engine marks the inherited descriptors close-on-exec and ignores SIGPIPE and
-// SIGXFSZ. Both would pass to the new program, so both are put back. In a non-relocatable executable libc's
-// own `environ` is a dead copy; the living one must be asked for by a look-up in the whole process.
+// Surprising: at start the engine ignores SIGPIPE and SIGXFSZ and, on Linux, marks the inherited descriptors
+// close-on-exec. Both would pass to the new program, so both are put back.
 import { CString, type Pointer, ptr, read } from "bun:ffi";
 import type { ProcessOperations, ReplaceRequest } from "../process-operations.ts";
 import { exactArguments } from "./arguments.ts";
+import { constants } from "./constants.ts";
 import { isInputEmpty } from "./input.ts";
-import { encodeCString, findSymbol, lastError, libc } from "./libc.ts";
+import { encodeCString, environmentVariable, lastError, libc } from "./libc.ts";
+import { listDescriptors } from "./libproc.ts";
 
 const IGNORED_BY_ENGINE = { SIGPIPE: 13, SIGXFSZ: 25 };
 const F_GETFD = 1;
-/** Takes the close-on-exec mark away, without a variable argument (see libc.ts). */
-const FIONCLEX = process.platform === "darwin" ? 0x20006602 : 0x5450;
+const FD_CLOEXEC = 1;
 /** Descriptors above this are not looked at; shells use 10 to 63 for process substitution. */
 const HIGHEST_DESCRIPTOR = 63;
 
@@ -54,7 +54,7 @@ function environmentEntries(): Pointer[] {
 }
 
 function environmentList(): Pointer | null {
-  const variable = findSymbol("environ");
+  const variable = environmentVariable();
   return variable && (read.ptr(variable, 0) as Pointer);
 }
 
@@ -76,8 +76,12 @@ function buildEnvironment(changes: ReplaceRequest["environment"], engine: boolea
   ]);
 }
 
-/** What the engine has opened itself by now is of a kind that nobody passes on. */
+/** What the engine has opened itself by now is of a kind that nobody passes on or, on macOS, marked close-on-exec. */
 const inheritedDescriptors: ProcessOperations["inheritedDescriptors"] = () => {
+  if (process.platform === "darwin")
+    return listDescriptors().filter(
+      (each) => each >= 3 && each <= HIGHEST_DESCRIPTOR && (libc().fcntl(each, F_GETFD) & FD_CLOEXEC) === 0,
+    );
   const found: number[] = [];
   const link = new Uint8Array(64);
   const decoder = new TextDecoder();
@@ -102,7 +106,7 @@ const replace: ProcessOperations["replace"] = ({
   for (const word of argv) words.push(cString(word));
   const argumentList = pointerArray(words);
   const variables = buildEnvironment(environment, engine);
-  for (const descriptor of descriptors) libc().ioctl(descriptor, FIONCLEX);
+  for (const descriptor of descriptors) libc().ioctl(descriptor, constants.FIONCLEX);
   for (const signal of Object.values(IGNORED_BY_ENGINE)) libc().signal(signal, null);
   libc().execve(path, argumentList, variables);
   return lastError();

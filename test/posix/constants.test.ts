@@ -1,0 +1,44 @@
+// The numbers that rt passes to the C library, against the headers that the C library was compiled with.
+import { expect, test } from "bun:test";
+import { constants, LINUX, MACOS } from "../../platform/posix/constants.ts";
+import { createProject } from "../support/project.ts";
+
+/** Those of this system, by the compiler. */
+async function askCompiler(names: readonly string[]): Promise<Record<string, number>> {
+  const headers = ["errno", "fcntl", "limits", "sys/ioctl", "sys/resource"];
+  await using project = await createProject({
+    "constants.c": [
+      "#define _GNU_SOURCE",
+      ...headers.map((header) => `#include <${header}.h>`),
+      "#include <stdio.h>",
+      ...["linux/limits.h"].map((header) => `#if __linux__\n#include <${header}>\n#endif`),
+      "int main(void) {",
+      ...names.map((name) => `  printf("${name} %lu\\n", (unsigned long)${name});`),
+      "}",
+    ].join("\n"),
+  });
+  const program = project.join("constants");
+  const compiled = Bun.spawnSync(["cc", "-o", program, project.join("constants.c")]);
+  expect(compiled.stderr.toString()).toBe("");
+  const lines = Bun.spawnSync([program]).stdout.toString().trim().split("\n");
+  return Object.fromEntries(
+    lines.map((line) => line.split(" ")).map(([name, value]) => [name!, Number(value)]),
+  );
+}
+
+test("the table of this system is what its headers say", async () => {
+  expect(await askCompiler(Object.keys(constants))).toEqual(constants);
+});
+
+test("both tables have the same names, and macOS's are its own", () => {
+  expect(Object.keys(MACOS)).toEqual(Object.keys(LINUX));
+  for (const [name, value] of Object.entries(MACOS))
+    expect({ name, value }).not.toEqual({ name, value: LINUX[name as keyof typeof LINUX] });
+  // An ioctl of BSD carries direction, size, group and number.
+  const control = (direction: number, size: number, group: string, number: number) =>
+    (direction | (size << 16) | (group.charCodeAt(0) << 8) | number) >>> 0;
+  const [NONE, READ] = [0x20000000, 0x40000000];
+  expect(MACOS.FIONCLEX).toBe(control(NONE, 0, "f", 2));
+  expect(MACOS.FIONREAD).toBe(control(READ, 4, "f", 127));
+  expect(MACOS.TIOCGWINSZ).toBe(control(READ, 8, "t", 104));
+});

@@ -1,0 +1,32 @@
+// The two ways to read the process table must see the same: /proc, and what macOS has instead.
+import { expect, test } from "bun:test";
+import { askPs, readProc, selectTrees } from "../../platform/posix/process-table.ts";
+
+// A child in our group, one with a group of its own, one with a session of its own; each has said its number.
+const TREE = `
+  sleep 1000 & echo $!
+  set -m; sleep 1000 & echo $!; set +m
+  setsid sh -c 'echo $$; exec sleep 1000' &
+  wait`;
+
+test.skipIf(process.platform !== "linux")("ps and getsid see what /proc shows", async () => {
+  const root = Bun.spawn(["bash", "-c", TREE], { stdin: "ignore", stdout: "pipe", detached: true });
+  const members = [root.pid];
+  try {
+    let text = "";
+    for await (const chunk of root.stdout) {
+      text += new TextDecoder().decode(chunk);
+      if (text.split("\n").length > 3) break;
+    }
+    members.push(...text.trim().split("\n").map(Number));
+    const pick = (entries: ReturnType<typeof askPs>) =>
+      selectTrees(entries, [{ pid: root.pid, ownsSession: true }], null).sort((a, b) => a.pid - b.pid);
+    const seen = pick(askPs());
+    expect(seen.map(({ pid }) => pid)).toEqual(members.toSorted((a, b) => a - b));
+    expect(seen).toEqual(pick(readProc()));
+    expect(new Set(seen.map(({ session }) => session)).size).toBe(2);
+    expect(new Set(seen.map(({ group }) => group)).size).toBe(3);
+  } finally {
+    for (const pid of members) process.kill(pid, "SIGKILL");
+  }
+});
