@@ -14,12 +14,12 @@ import { dlopen, type FFIFunction, FFIType, type Pointer, ptr, read } from "bun:
 import { constants } from "./constants.ts";
 import { encodeWithSurrogates } from "./undecodable.ts";
 
-const isDarwin = process.platform === "darwin";
-const ERRNO = isDarwin ? "__error" : "__errno_location";
+const ERRNO = process.platform === "darwin" ? "__error" : "__errno_location";
 
-const LIBRARIES = isDarwin
-  ? ["/usr/lib/libSystem.B.dylib"]
-  : ["libc.so.6", `libc.musl-${process.arch === "arm64" ? "aarch64" : "x86_64"}.so.1`, "libc.so"];
+const LIBRARIES =
+  process.platform === "darwin"
+    ? ["/usr/lib/libSystem.B.dylib"]
+    : ["libc.so.6", `libc.musl-${process.arch === "arm64" ? "aarch64" : "x86_64"}.so.1`, "libc.so"];
 
 /** A failed call's number is to be asked for before anything else is called. */
 export interface Libc<Symbols extends Record<string, FFIFunction>> {
@@ -98,11 +98,12 @@ export function lastError(): string {
 
 /** Where the list of the process's environment is kept. In a non-relocatable executable libc's own is a dead copy. */
 export function environmentVariable(): Pointer | null {
+  if (process.platform === "darwin") {
+    const symbols = { _NSGetEnviron: { args: [], returns: FFIType.ptr } } as const;
+    return openLibc(symbols).functions._NSGetEnviron() as Pointer;
+  }
   const everywhere = null;
-  const address = isDarwin
-    ? openLibc({ _NSGetEnviron: { args: [], returns: FFIType.ptr } }).functions._NSGetEnviron()
-    : libc().dlsym(everywhere, ptr(encodeCString("environ")));
-  return address as Pointer | null;
+  return libc().dlsym(everywhere, ptr(encodeCString("environ"))) as Pointer | null;
 }
 
 const encoder = new TextEncoder();
