@@ -6,4 +6,6 @@ export interface FileOperations {
    * "EISDIR", "EACCES", ...). Needs no permission but to read, and maps nothing.
    */
   readFile(path: string, limit?: number): Uint8Array | string;
+  /** Whether the kernel by itself starts a program that begins with these eight bytes; not a script. */
+  isProgram(start: Uint8Array): boolean;
 }

@@ -36,4 +36,27 @@ export const readFile: FileOperations["readFile"] = (path, limit = Number.POSITI
   }
 };
 
-export const operations: FileOperations = { readFile };
+const ELF = 0x7f454c46;
+const MACH_O = 0xcffaedfe;
+/** Several architectures in one file, which begins with how many they are. Java's classes have a version there. */
+const UNIVERSAL = 0xcafebabe;
+const MOST_ARCHITECTURES = 20;
+
+export function isElf(start: Uint8Array): boolean {
+  return readWord(start, 0) === ELF;
+}
+
+export function isMachO(start: Uint8Array): boolean {
+  const magic = readWord(start, 0);
+  return magic === MACH_O || (magic === UNIVERSAL && readWord(start, 4) < MOST_ARCHITECTURES);
+}
+
+function readWord(bytes: Uint8Array, offset: number): number {
+  const [a = 0, b = 0, c = 0, d = 0] = bytes.subarray(offset, offset + 4);
+  return ((a << 24) | (b << 16) | (c << 8) | d) >>> 0;
+}
+
+export const operations: FileOperations = {
+  readFile,
+  isProgram: process.platform === "darwin" ? isMachO : isElf,
+};

@@ -75,7 +75,7 @@ export function libc(): Libc<typeof SYMBOLS>["functions"] {
   return opened.functions;
 }
 
-/** Names of the error numbers that somebody asks about; they are the same on both systems. */
+/** Names of the error numbers that somebody asks about. */
 const ERROR_CODES: Readonly<Record<number, string>> = {
   1: "EPERM",
   2: "ENOENT",
@@ -88,6 +88,7 @@ const ERROR_CODES: Readonly<Record<number, string>> = {
   26: "ETXTBSY",
   [constants.ELOOP]: "ELOOP",
   [constants.ENAMETOOLONG]: "ENAMETOOLONG",
+  ...(process.platform === "darwin" && { 86: "EBADARCH" }),
 };
 
 /** What the last call of `libc()` failed with. */

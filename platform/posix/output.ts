@@ -9,7 +9,6 @@ import type { OutputOperations } from "../output-operations.ts";
 import { constants } from "./constants.ts";
 import { openLibc, repeat, VARIABLE } from "./libc.ts";
 
-const IS_LINUX = process.platform === "linux";
 const { EAGAIN, O_CLOEXEC, O_NOCTTY, O_NONBLOCK, PIPE_BUF, TIOCGWINSZ } = constants;
 const O_WRONLY = 1;
 const POLLOUT = 4;
@@ -45,7 +44,7 @@ function target(descriptor: 1 | 2): Target {
 function openTarget(descriptor: 1 | 2): Target {
   const status = process.getBuiltinModule("node:fs").fstatSync(descriptor, { throwIfNoEntry: false });
   if (status?.isFile()) return { descriptor, isNonBlocking: true }; // files never wait
-  if (IS_LINUX && (status?.isFIFO() || status?.isCharacterDevice())) {
+  if (process.platform === "linux" && (status?.isFIFO() || status?.isCharacterDevice())) {
     const path = new TextEncoder().encode(`/proc/self/fd/${descriptor}\0`);
     const again = libc.open(ptr(path), O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
     if (again >= 0) return { descriptor: again, isNonBlocking: true };

@@ -3,7 +3,6 @@ import { FFIType, ptr } from "bun:ffi";
 import { constants } from "./constants.ts";
 import { openLibc, repeat, VARIABLE } from "./libc.ts";
 
-const IS_LINUX = process.platform === "linux";
 const F_SETFD = 2;
 const F_SETFL = 4;
 const FD_CLOEXEC = 1;
@@ -19,7 +18,7 @@ const symbols = {
 } as const;
 
 const { functions } = openLibc(symbols);
-const openPair = IS_LINUX ? openPairAtOnce() : openPairInSteps();
+const openPair = process.platform === "linux" ? openPairAtOnce() : openPairInSteps();
 
 export interface Pipe {
   readonly reader: number;

@@ -52,7 +52,7 @@ export function readProc(): ProcessEntry[] {
 /** macOS. What `ps` there shows as a session is an address, so each process is asked for its own. */
 export function askPs(): ProcessEntry[] {
   const columns = ["pid=", "ppid=", "pgid=", "stat="].flatMap((column) => ["-o", column]);
-  const { stdout } = Bun.spawnSync(["ps", "-ax", ...columns], { stdin: "ignore", stderr: "ignore" });
+  const { stdout } = Bun.spawnSync(["/bin/ps", "-ax", ...columns], { stdin: "ignore", stderr: "ignore" });
   const { getsid } = openLibc(SYMBOLS).functions;
   return stdout
     .toString()

@@ -76,12 +76,11 @@ function buildEnvironment(changes: ReplaceRequest["environment"], engine: boolea
   ]);
 }
 
-/** What the engine has opened itself by now is of a kind that nobody passes on or, on macOS, marked close-on-exec. */
-const inheritedDescriptors: ProcessOperations["inheritedDescriptors"] = () => {
-  if (process.platform === "darwin")
-    return listDescriptors().filter(
-      (each) => each >= 3 && each <= HIGHEST_DESCRIPTOR && (libc().fcntl(each, F_GETFD) & FD_CLOEXEC) === 0,
-    );
+const inheritedDescriptors: ProcessOperations["inheritedDescriptors"] = () =>
+  process.platform === "darwin" ? descriptorsOfMacOS() : descriptorsOfLinux();
+
+/** What the engine has opened itself by now is of a kind that nobody passes on. */
+function descriptorsOfLinux(): number[] {
   const found: number[] = [];
   const link = new Uint8Array(64);
   const decoder = new TextDecoder();
@@ -92,7 +91,14 @@ const inheritedDescriptors: ProcessOperations["inheritedDescriptors"] = () => {
     if (!isEngines) found.push(descriptor);
   }
   return found;
-};
+}
+
+/** The engine marks what it opens itself close-on-exec, and leaves what it inherited as it is. */
+function descriptorsOfMacOS(): number[] {
+  return listDescriptors().filter(
+    (each) => each >= 3 && each <= HIGHEST_DESCRIPTOR && (libc().fcntl(each, F_GETFD) & FD_CLOEXEC) === 0,
+  );
+}
 
 const replace: ProcessOperations["replace"] = ({
   program,

@@ -17,4 +17,7 @@ const readFile: FileOperations["readFile"] = (path, limit) => {
   }
 };
 
-export const operations: FileOperations = { readFile };
+/** Its kernel starts scripts of no kind, and rt asks nobody else to. */
+const isProgram: FileOperations["isProgram"] = (start) => start[0] === 0x4d && start[1] === 0x5a; // "MZ"
+
+export const operations: FileOperations = { readFile, isProgram };

@@ -36,6 +36,7 @@ function firstLine(path: string): string {
 
 function explainExec(code: string): string {
   if (code === "ENOEXEC") return "it is neither a program nor a script with a #! line";
+  if (code === "EBADARCH") return "it is built for another processor";
   if (code === "ENOENT") return "the program that its #! line names is not there";
   if (code === "EACCES") return "permission denied";
   if (code === "E2BIG") return "the arguments are too long for this system";

@@ -160,9 +160,8 @@ function isDirectory(path: string): boolean {
 type Format = "native" | "script" | "unknown";
 
 function recognizeFormat(program: string): Format {
-  const start = files.readFile(program, 4);
+  const start = files.readFile(program, 8);
   if (typeof start === "string") return "unknown";
   if (start[0] === 0x23 && start[1] === 0x21) return "script";
-  const isElf = start[0] === 0x7f && start[1] === 0x45 && start[2] === 0x4c && start[3] === 0x46;
-  return isElf ? "native" : "unknown";
+  return files.isProgram(start) ? "native" : "unknown";
 }

@@ -1,0 +1,84 @@
+// The programs for macOS, looked into from here: each has what macOS needs, and nothing of another system or of tests.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { compile } from "../../build/compile.ts";
+import { TARGETS } from "../../build/targets.ts";
+import { BEGIN, END } from "../../src/runtime/embedded-parts.ts";
+
+const MUST_HAVE = [
+  "SecItemCopyMatching",
+  "SecKeychainCopyDefault",
+  "objc_autoreleasePoolPush",
+  "kCFTypeDictionaryKeyCallBacks",
+  "/usr/lib/libSystem.B.dylib",
+  "_NSGetEnviron",
+  "proc_pidinfo",
+];
+const MUST_NOT_HAVE = [
+  "org.freedesktop.secrets",
+  "dbus-next",
+  "/proc/self/fd",
+  "/proc/self/exe",
+  "pipe2",
+  "libc.so.6",
+  "RT_STAND_IN_KEYCHAIN",
+];
+/** What the program must have for those of its processes that were started as the engine. */
+const PARTS_MUST_HAVE = ["SecItemUpdate", "CFStringCreateWithCharacters"];
+/** How much of the program's end is read at first to find the parts: see embedded-parts.ts. */
+const FIRST_LOOK = 4 << 20;
+
+describe.each(TARGETS.filter(({ os }) => os === "darwin"))("the program for $name", (target) => {
+  let directory: string;
+  let program: Buffer;
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), "rt-test-macos-"));
+    await compile(target, join(directory, "rt"));
+    program = await readFile(join(directory, "rt"));
+  }, 300_000); // the engine may have to be fetched
+  afterAll(() => rm(directory, { recursive: true, force: true }));
+
+  test("is one for this system", () => {
+    const CPU = { x64: 0x01000007, arm64: 0x0100000c };
+    expect(program.readUInt32LE(0)).toBe(0xfeedfacf);
+    expect(program.readUInt32LE(4)).toBe(CPU[target.arch]);
+  });
+
+  /** The engine has code of its own for every system, so only what rt adds is looked at. */
+  test("has what macOS needs, and nothing of another system", () => {
+    const section = readSection(program, "__bun");
+    expect(MUST_HAVE.filter((text) => !section.includes(text))).toEqual([]);
+    expect(MUST_NOT_HAVE.filter((text) => section.includes(text))).toEqual([]);
+  });
+
+  test("has its parts near the end, once, for processes that were started as the engine", () => {
+    const begin = program.indexOf(BEGIN);
+    const end = program.indexOf(END);
+    expect(program.length - begin).toBeLessThan(FIRST_LOOK);
+    expect(program.indexOf(BEGIN, begin + 1)).toBe(-1);
+    const parts = program.subarray(begin, end);
+    expect(PARTS_MUST_HAVE.filter((text) => !parts.includes(text))).toEqual([]);
+    expect(MUST_NOT_HAVE.filter((text) => parts.includes(text))).toEqual([]);
+  });
+});
+
+const LC_SEGMENT_64 = 0x19;
+
+/** The content of a section of a Mach-O file. */
+function readSection(program: Buffer, name: string): Buffer {
+  const commands = program.readUInt32LE(16);
+  let at = 32;
+  for (let index = 0; index < commands; index++) {
+    const isSegment = program.readUInt32LE(at) === LC_SEGMENT_64;
+    const sections = isSegment ? program.readUInt32LE(at + 64) : 0;
+    for (let section = at + 72; section < at + 72 + sections * 80; section += 80) {
+      if (program.toString("latin1", section, section + 16).replace(/\0.*$/s, "") !== name) continue;
+      const offset = program.readUInt32LE(section + 48);
+      return program.subarray(offset, offset + Number(program.readBigUInt64LE(section + 40)));
+    }
+    at += program.readUInt32LE(at + 4);
+  }
+  throw new Error(`There is no section ${name}`);
+}
