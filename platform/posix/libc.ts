@@ -88,7 +88,7 @@ const ERROR_CODES: Readonly<Record<number, string>> = {
   26: "ETXTBSY",
   [constants.ELOOP]: "ELOOP",
   [constants.ENAMETOOLONG]: "ENAMETOOLONG",
-  ...(process.platform === "darwin" && { 86: "EBADARCH" }),
+  86: "EBADARCH", // macOS alone
 };
 
 /** What the last call of `libc()` failed with. */
