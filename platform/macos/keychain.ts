@@ -113,7 +113,7 @@ class Keychain implements SecretProvider {
         if (error instanceof ProviderFailure) throw error;
         throw new ProviderFailure(
           "PLATFORM",
-          `The keychain could not be called (${(error as Error).message}); this needs macOS 11 or later`,
+          `The keychain could not be called (${(error as Error).message}); this needs macOS 13 or later`,
         );
       }
     });

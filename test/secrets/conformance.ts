@@ -174,6 +174,7 @@ export function testConformance(
       expect(await named("dev.rt.list.absent")).toEqual([]);
       for (const name of names) await secrets.delete("dev.rt.list", name);
       expect(await named()).toEqual(["dev.rt.list.other x"]);
+      await secrets.delete("dev.rt.list.other", "x");
     });
 
     test(`${many} operations at once`, async () => {
