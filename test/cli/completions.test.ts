@@ -66,6 +66,8 @@ test("completions say for which shells they are", async () => {
 
 const SHELLS = {
   bash: 'source <(rt completions bash); COMP_WORDS=(rt run de); COMP_CWORD=2; _rt; printf "%s\\n" "${COMPREPLY[@]}"',
+  "bash without compopt, as on macOS":
+    'enable -n compopt; eval "$(rt completions bash)"; COMP_WORDS=(rt run de); COMP_CWORD=2; _rt; printf "%s\\n" "${COMPREPLY[@]}"',
   fish: 'rt completions fish | source; complete -C "rt run de"',
   zsh: `zmodload zsh/zpty; zpty z zsh -f -i
 zpty -w z 'autoload -U compinit; compinit -u; source <(rt completions zsh); PS1=; echo READY'
@@ -81,7 +83,7 @@ for (const [shell, script] of Object.entries(SHELLS)) {
     await symlink(RT, project.join("rt"));
     const environment = cleanEnvironment({ TERM: "xterm", HOME: project.path });
     environment.PATH = `${project.path}:${environment.PATH}`;
-    const child = Bun.spawn([shell, "-c", script], {
+    const child = Bun.spawn([shell.split(" ", 1)[0]!, "-c", script], {
       cwd: project.path,
       env: environment,
       stdout: "pipe",
@@ -89,5 +91,6 @@ for (const [shell, script] of Object.entries(SHELLS)) {
     });
     const output = await new Response(child.stdout).text();
     expect(output).toContain("dev:watch");
+    if (shell.startsWith("bash ")) expect(output).toContain("device.ts");
   });
 }
