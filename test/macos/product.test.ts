@@ -145,6 +145,21 @@ describe.skipIf(process.platform !== "linux")("rt on macOS", () => {
     expect((await rt(["secrets", "get", "contended", "me"])).stdout).toMatch(/^[ab]24$/);
   });
 
+  test("thousands of operations leave no file descriptor behind", async () => {
+    await project.write({
+      "growth.ts": `import { secrets } from "rt"; import { readdirSync } from "node:fs";
+        const round = async (count) => {
+          for (let i = 0; i < count; i += 100)
+            await Promise.all(Array.from({ length: 100 }, (_, j) => secrets.get("growth", "n" + j % 7)));
+          return readdirSync("/proc/self/fd").length;
+        };
+        const before = await round(500);
+        const after = await round(3000);
+        console.log(after - before);`,
+    });
+    expect(await rt(["growth.ts"])).toEqual(output("0\n"));
+  }, 30_000);
+
   // As in test/secrets/linux-product.test.ts: 16-bit strings, and nothing of the canaries in source or arguments. The
   // stand-in keeps the memory of released data as it was, so what was not erased is found.
   test("no byte of a value is left in memory after set and get", async () => {
