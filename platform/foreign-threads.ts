@@ -9,7 +9,9 @@
 // call stays referenced until its answer is there, however long that takes and whoever still waits for it.
 //
 // A task has its thread for itself from its first call to its last, for what the system ties to a thread (mutexes,
-// the last error). Threads start when one is needed and none is idle, and never keep the process: see operations.ts.
+// the last error). The first thread starts with the first task, each further one when all others have been busy with
+// the same tasks for a while: many quick tasks are done sooner by one thread than by several that must start first.
+// Threads never keep the process: see operations.ts.
 //
 // Surprising: the thread's script is the text of the function `serve`. Neither a program that was started as the
 // engine nor a bundle without files has anything else to start a worker from. It must therefore mention nothing
@@ -51,6 +53,9 @@ interface Opening {
 
 type Reply = { readonly value: number | bigint; readonly error: number } | { readonly failure: string };
 
+/** Milliseconds without any progress after which a waiting task gets a thread of its own. */
+const STANDSTILL = 100;
+
 interface Thread {
   readonly call: ForeignCall;
 }
@@ -61,6 +66,9 @@ export class ForeignThreads {
   readonly #idle: Thread[] = [];
   readonly #waiting: ((thread: Thread) => void)[] = [];
   #count = 0;
+  /** How many tasks have ended. */
+  #ended = 0;
+  #growth: ReturnType<typeof setTimeout> | undefined;
 
   /**
    * @param errorFrom the function without parameters that tells why the last one failed, among the libraries' own
@@ -80,6 +88,7 @@ export class ForeignThreads {
     try {
       return await task(thread.call);
     } finally {
+      this.#ended++;
       const next = this.#waiting.shift();
       if (next) next(thread);
       else this.#idle.push(thread);
@@ -89,9 +98,26 @@ export class ForeignThreads {
   #borrow(): Thread | Promise<Thread> {
     const idle = this.#idle.pop();
     if (idle) return idle;
-    if (this.#count === this.#most) return new Promise((resolve) => this.#waiting.push(resolve));
+    if (this.#count === 0) return this.#start();
+    this.#growLater();
+    return new Promise((resolve) => this.#waiting.push(resolve));
+  }
+
+  #start(): Thread {
     this.#count++;
     return startThread(this.#opening);
+  }
+
+  #growLater(): void {
+    if (this.#growth || this.#count === this.#most) return;
+    const ended = this.#ended;
+    this.#growth = setTimeout(() => {
+      this.#growth = undefined;
+      if (this.#waiting.length === 0) return;
+      if (this.#ended === ended) this.#waiting.shift()!(this.#start());
+      this.#growLater();
+    }, STANDSTILL);
+    this.#growth.unref();
   }
 }
 

@@ -50,8 +50,8 @@ export interface SecurityThreads<Symbol extends string> {
   use<T>(task: (call: SecurityCall<Symbol>) => Promise<T>): Promise<T>;
 }
 
-/** Dialogs come one after the other; the threads beyond the first serve entries that need none. */
-const MOST_THREADS = 6;
+/** All but one may wait for dialogs, which macOS shows one after the other. */
+const MOST_THREADS = 24;
 
 export function openItemThreads(): SecurityThreads<ItemSymbol> {
   return openThreads(ITEMS, MOST_THREADS);

@@ -151,23 +151,21 @@ describe.skipIf(IS_MAC)("a keychain", () => {
     expect(standIn.liveObjects()).toBe(before);
   }, 60_000);
 
-  test("two dialogs at once hold up nothing else", async () => {
-    for (const name of ["first", "second", "third"]) await secrets.set("service", name, `value of ${name}`);
+  test("dialogs hold up nothing else, however many there are", async () => {
+    const asked = ["first", "second", "third", "fourth", "fifth"];
+    for (const name of [...asked, "free"]) await secrets.set("service", name, `value of ${name}`);
     await keychain.rule(
-      { on: "SecItemCopyMatching", account: "first", does: "dialog" },
-      { on: "SecItemCopyMatching", account: "second", does: "dialog" },
+      ...asked.map((account) => ({ on: "SecItemCopyMatching", account, does: "dialog" }) as const),
     );
-    const first = secrets.get("service", "first");
-    const second = secrets.get("service", "second");
-    await keychain.awaitCall("SecItemCopyMatching first");
-    await keychain.awaitCall("SecItemCopyMatching second");
-    expect(await secrets.get("service", "third")).toBe("value of third");
-    await secrets.set("service", "third", "another");
-    expect(await secrets.get("service", "third")).toBe("another");
-    await keychain.answer("first");
-    expect(await first).toBe("value of first");
-    await keychain.answer("second", -128);
-    await expect(second).rejects.toMatchObject({ code: "ERR_SECRETS_CANCELED", cause: -128 });
+    const answers = asked.map((name) => secrets.get("service", name));
+    for (const name of asked) await keychain.awaitCall(`SecItemCopyMatching ${name}`);
+    expect(await secrets.get("service", "free")).toBe("value of free");
+    await secrets.set("service", "free", "another");
+    expect(await secrets.get("service", "free")).toBe("another");
+    for (const name of asked.slice(1)) await keychain.answer(name);
+    expect(await Promise.all(answers.slice(1))).toEqual(asked.slice(1).map((name) => `value of ${name}`));
+    await keychain.answer("first", -128);
+    await expect(answers[0]).rejects.toMatchObject({ code: "ERR_SECRETS_CANCELED", cause: -128 });
   });
 
   test("a signal ends the wait for a dialog, and what the dialog yields later is released", async () => {
@@ -216,7 +214,7 @@ describe.skipIf(IS_MAC)("a keychain", () => {
   });
 
   test("more dialogs than threads: everything is answered in the end", async () => {
-    const names = Array.from({ length: 20 }, (_, index) => `n${index}`);
+    const names = Array.from({ length: 40 }, (_, index) => `n${index}`);
     for (const name of names) await secrets.set("service", name, name);
     await keychain.rule({ on: "SecItemCopyMatching", does: "dialog" });
     const values = Promise.all(names.map((name) => secrets.get("service", name)));
