@@ -1,4 +1,4 @@
-// Makes the binary: `bun build/compile.ts` leaves the host's at dist/rt.
+// Makes the binary: `bun build/compile.ts` leaves the host's at dist/rt, and its manual page at dist/rt.1.
 //
 // Three bundles go into it. Two are scripts for processes that are started as the engine: the preload, as a
 // `data:` URL, and the parts that it finds in the finished file (see src/run/engine-preload.ts). The third is
@@ -6,8 +6,10 @@
 import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { BunPlugin } from "bun";
+import { renderManual } from "../src/cli/manual.ts";
 import { BEGIN, END } from "../src/runtime/embedded-parts.ts";
 import { type BuildTarget, hostTarget } from "./targets.ts";
+import { guides } from "./guides.ts";
 import { dbusOptional } from "./stubs/dbus-optional.ts";
 
 const ROOT = join(import.meta.dir, "..");
@@ -183,6 +185,7 @@ export async function compile(
       ownCopies,
       dbusOptional,
       generatedModules(await bundlePreload(target), partsFile),
+      guides,
     ],
     compile: {
       target: target.engine as Bun.Build.CompileTarget,
@@ -203,4 +206,5 @@ export async function compile(
 if (import.meta.main) {
   const target = hostTarget();
   await compile(target, join(DIST, target.file));
+  await Bun.write(join(DIST, "rt.1"), renderManual());
 }

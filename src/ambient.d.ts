@@ -14,6 +14,12 @@ declare module "rt:types" {
   export default text;
 }
 
+declare module "rt:guides" {
+  /** JSON of names and pages, compressed. */
+  const file: string;
+  export default file;
+}
+
 declare module "damerau-levenshtein" {
   export default function damerauLevenshtein(a: string, b: string): { readonly steps: number };
 }

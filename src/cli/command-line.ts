@@ -77,18 +77,13 @@ async function runAsNode(words: readonly string[]): Promise<void> {
   becomeEngine(argv, true, { name });
 }
 
-/** Commands with options of their own, and so with a help of their own. */
-const EXPLAIN_THEMSELVES = ["secrets", "doctor"];
-
-async function showHelp(topic?: string): Promise<void> {
-  if (topic !== undefined && EXPLAIN_THEMSELVES.includes(topic))
-    return void (await runOwn(topic, ["--help"]));
+async function showHelp(command?: string): Promise<void> {
   const { renderHelp } = await import("./help.ts");
-  console.log(await renderHelp(topic));
+  console.log(await renderHelp(command));
 }
 
 async function runOwn(command: string, args: readonly string[]): Promise<Outcome> {
-  if (command === "help") return await showHelp(args[0]);
+  if (command === "help") return console.log(await (await import("./help.ts")).answerHelp(args));
   if (command === "debug-config") {
     const { writeDebugConfig } = await import("./debug-config.ts");
     const runtime = Bun.which("rt") === process.execPath ? "rt" : process.execPath;
@@ -106,9 +101,11 @@ async function runOwn(command: string, args: readonly string[]): Promise<Outcome
         : completionScript(shell).trimEnd(),
     );
   }
-  if (command === "doctor") return await (await import("../secrets/doctor.ts")).runDoctorCommand([...args]);
+  const showOwnHelp = async () => await showHelp(command);
+  if (command === "doctor")
+    return await (await import("../secrets/doctor.ts")).runDoctorCommand([...args], showOwnHelp);
   const { runSecretsCommand } = await import("../secrets/command.ts");
-  return await runSecretsCommand([...args]);
+  return await runSecretsCommand([...args], showOwnHelp);
 }
 
 /** Tools in which code of the user's runs, and so sees `rt`. */

@@ -8,6 +8,8 @@ export interface Command {
   readonly by: "run" | "rt" | "engine";
   readonly help: string;
   readonly usage?: string;
+  /** The command that this one is another name of. */
+  readonly aliasOf?: string;
 }
 
 export const COMMANDS: Readonly<Record<string, Command>> = {
@@ -18,7 +20,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     usage: "[options] <file|script|binary|command|-> [args]",
     help: "Run a file, a script, a binary, a command or standard input",
   },
-  help: { by: "rt", usage: "[command]", help: "Show this help, or a command's" },
+  help: { by: "rt", usage: "[command|guide]", help: "Show this help, a command's, or a guide" },
   types: { by: "rt", help: "Print a .d.ts that declares `rt`" },
   completions: {
     by: "rt",
@@ -32,7 +34,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   },
   secrets: {
     by: "rt",
-    usage: "get|set|delete|list [service] [name]",
+    usage: "<command> [service] [name]",
     help: "Read and write the credential store",
   },
   doctor: { by: "rt", usage: "[--json]", help: "Look at the credential store and say what is wrong with it" },
@@ -44,11 +46,11 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   repl: { by: "engine", help: "Start a REPL" },
   exec: { by: "engine", usage: "<command>", help: "Run a shell command in the built-in shell" },
   install: { by: "engine", help: "Install dependencies" },
-  i: { by: "engine", help: "Alias of install" },
+  i: { by: "engine", help: "Alias of install", aliasOf: "install" },
   add: { by: "engine", usage: "<package>", help: "Add a dependency" },
-  a: { by: "engine", help: "Alias of add" },
+  a: { by: "engine", help: "Alias of add", aliasOf: "add" },
   remove: { by: "engine", usage: "<package>", help: "Remove a dependency" },
-  rm: { by: "engine", help: "Alias of remove" },
+  rm: { by: "engine", help: "Alias of remove", aliasOf: "remove" },
   update: { by: "engine", usage: "[package]", help: "Update dependencies" },
   outdated: { by: "engine", help: "List outdated dependencies" },
   audit: { by: "engine", help: "Check dependencies for known vulnerabilities" },

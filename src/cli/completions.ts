@@ -5,7 +5,9 @@
 // new script of package.json and a new package are known at once.
 import { openWorkspace } from "../workspace/members.ts";
 import { findPackageJson, scriptNames, scriptOf } from "../workspace/package-json.ts";
+import { FLAGS, SECRETS_COMMANDS } from "../secrets/commands.ts";
 import { COMMANDS } from "./commands.ts";
+import { GUIDES } from "./guides.ts";
 import { type Option, OPTIONS } from "./options.ts";
 import { UsageError } from "./parse.ts";
 
@@ -105,6 +107,11 @@ function complete(words: readonly string[], cwd: string): Completion {
   const target = before.filter(
     (word, index) => !word.startsWith("-") && !optionAwaitingValue(before.slice(0, index)),
   );
+  const own = target.length > 0 ? completeOwn(target) : undefined;
+  if (own) {
+    const flags = typed.startsWith("-") ? own.flags : own.words;
+    return { candidates: flags.filter(startsWithTyped), files: own.files };
+  }
   const takesScripts = target.length === 0 || (target.length === 1 && target[0] === "run");
   if (typed.startsWith("-"))
     return {
@@ -112,11 +119,51 @@ function complete(words: readonly string[], cwd: string): Completion {
       files: !takesScripts,
     };
   if (!takesScripts) return { candidates: [], files: true };
-  const commands =
-    target.length === 0
-      ? Object.entries(COMMANDS).map(([value, { help }]) => ({ value, description: help }))
-      : [];
+  const commands = target.length === 0 ? candidatesOf(COMMANDS) : [];
   return { candidates: [...scriptsOf(cwd), ...commands].filter(startsWithTyped), files: true };
+}
+
+interface OwnCompletion {
+  readonly words: readonly Candidate[];
+  readonly flags: readonly Candidate[];
+  readonly files: boolean;
+}
+
+/** What may follow a command that is a module of ours; undefined for every other target. */
+function completeOwn([command, ...operands]: readonly string[]): OwnCompletion | undefined {
+  const first = (words: readonly Candidate[]) => (operands.length === 0 ? words : []);
+  const flags = FLAGS.map(({ name, help }) => ({ value: `--${name}`, description: help }));
+  switch (command) {
+    case "secrets":
+      return { words: first(candidatesOf(SECRETS_COMMANDS)), flags, files: false };
+    case "doctor":
+      return { words: [], flags, files: false };
+    case "help":
+      return {
+        words: first([
+          ...candidatesOf(GUIDES),
+          ...candidatesOf(COMMANDS).filter(({ value }) => !(value in GUIDES)),
+        ]),
+        flags: first([{ value: "--man", description: "Print the manual page" }]),
+        files: false,
+      };
+    case "completions":
+      return {
+        words: first(Object.keys(SCRIPTS).map((value) => ({ value, description: "" }))),
+        flags: [],
+        files: false,
+      };
+    case "debug-config":
+      return { words: first([{ value: "vscode", description: "" }]), flags: [], files: false };
+    case "types":
+      return { words: [], flags: [], files: true };
+    default:
+      return undefined;
+  }
+}
+
+function candidatesOf(table: Readonly<Record<string, { readonly help: string }>>): Candidate[] {
+  return Object.entries(table).map(([value, { help }]) => ({ value, description: help }));
 }
 
 function optionAwaitingValue(words: readonly string[]): Option | undefined {

@@ -1,45 +1,137 @@
-// `rt --help`, `rt help run`, `rt help <command>`: rendered by citty from the tables of options and commands.
+// `rt help`, `rt help <command>`, `rt help <guide>`, `rt <command> --help`: rendered from the tables of options,
+// commands and guides.
 //
 // Surprising: citty colours whatever it is asked for and aligns its columns to the right, so what it renders is
-// taken as lists of two columns, and those are laid out and coloured here, for terminals only.
+// taken as lists of two columns, and those are laid out here. Colours and line breaks are for terminals; what a
+// pipe gets has each option in one line, for grep.
 import { type ArgsDef, type CommandDef, renderUsage } from "citty";
+import { outputs } from "../../platform/output.ts";
 import { host } from "../../platform/process.ts";
+import {
+  DOCTOR_EXIT_CODES,
+  type Flag,
+  FLAGS,
+  SECRETS_COMMANDS,
+  SECRETS_EXIT_CODES,
+} from "../secrets/commands.ts";
 import { VERSION } from "../version.ts";
-import { COMMANDS } from "./commands.ts";
+import { heading, layOut, type Row } from "./columns.ts";
+import { type Command, COMMANDS } from "./commands.ts";
+import { GUIDES } from "./guides.ts";
 import { type Option, OPTIONS } from "./options.ts";
 import { UsageError } from "./parse.ts";
 
-export async function renderHelp(topic?: string): Promise<string> {
-  const text = await renderTopic(topic);
-  return Bun.enableANSIColors && host.isTerminal(1) ? text : Bun.stripANSI(text);
+/** The answer to `rt help <words>`. */
+export async function answerHelp(words: readonly string[]): Promise<string> {
+  const [word] = words;
+  if (word === "--man") return (await import("./manual.ts")).renderManual();
+  if (word === undefined || !(word in GUIDES)) return await renderHelp(word);
+  const { renderGuide } = await import("./guide.ts");
+  return await renderGuide(word, terminalColumns(), isColored());
+}
+
+/** The help of a command, or the overview. */
+export async function renderHelp(command?: string): Promise<string> {
+  const text = await renderTopic(command);
+  return isColored() ? text : Bun.stripANSI(text);
+}
+
+function isColored(): boolean {
+  return Bun.enableANSIColors && host.isTerminal(1);
+}
+
+/** 0 where there is no terminal to keep to. */
+function terminalColumns(): number {
+  return host.isTerminal(1) ? (outputs.terminalSize()?.columns ?? 80) : 0;
 }
 
 async function renderTopic(topic: string | undefined): Promise<string> {
   if (topic === undefined) return await renderOverview();
-  if (topic === "run") return await renderRun();
+  if (topic === "run" || topic === "options") return await renderRun();
   const command = COMMANDS[topic];
   if (!command) {
-    throw new UsageError(`No help for "${topic}"`, "rt --help lists the commands", {
+    throw new UsageError(`No help for "${topic}"`, "rt help lists the commands and the guides", {
       word: topic,
-      known: Object.keys(COMMANDS),
+      known: [...Object.keys(GUIDES), ...Object.keys(COMMANDS)],
     });
   }
-  const title = `${command.help}\n\n${heading("Usage")}\n  ${usageOf(topic)}`;
-  return command.by === "engine" ? `${title}\n\nrt ${topic} --help shows its options` : title;
+  const { sections, closing } = detailsOf(topic, command);
+  return join([
+    command.help,
+    `${heading("Usage")}\n  ${usageOf(topic)}`,
+    ...Object.entries(sections).map(([title, rows]) => renderSection(title, rows)),
+    closing,
+  ]);
+}
+
+/** What there is to say of a command beyond its usage. */
+function detailsOf(
+  name: string,
+  { by }: Command,
+): { sections: Readonly<Record<string, readonly Row[]>>; closing?: string } {
+  if (name === "secrets")
+    return {
+      sections: {
+        Commands: Object.entries(SECRETS_COMMANDS).map(([word, { usage, help }]) => ({
+          name: `${word} ${usage}`,
+          help,
+        })),
+        Options: FLAGS.map(describeFlag),
+        "Exit codes": describeCodes(SECRETS_EXIT_CODES),
+      },
+      closing: "rt help secrets is the guide",
+    };
+  if (name === "doctor")
+    return {
+      sections: { Options: FLAGS.map(describeFlag), "Exit codes": describeCodes(DOCTOR_EXIT_CODES) },
+      closing: "rt help secrets says what can be wrong",
+    };
+  if (name === "help")
+    return {
+      sections: {
+        Guides: guideRows(),
+        Options: [{ name: "--man", help: "Print the manual page, for man: rt help --man | man -l -" }],
+      },
+    };
+  return { sections: {}, ...(by === "engine" && { closing: `rt ${name} --help shows its options` }) };
+}
+
+function describeFlag({ name, short, help }: Flag): Row {
+  return { name: short ? `-${short}, --${name}` : `--${name}`, help };
+}
+
+function describeCodes(codes: Readonly<Record<number, string>>): Row[] {
+  return Object.entries(codes).map(([name, help]) => ({ name, help }));
+}
+
+function guideRows(): Row[] {
+  return Object.entries(GUIDES).map(([name, { help }]) => ({ name, help }));
 }
 
 async function renderOverview(): Promise<string> {
-  const subCommands: Record<string, CommandDef> = {};
-  for (const [name, { help }] of Object.entries(COMMANDS)) {
-    subCommands[name] = { meta: { name, description: help } };
-  }
-  const list = await renderList("COMMANDS", { meta: { name: "rt" }, subCommands });
-  return [
+  const own = await commandRows(({ by }) => by !== "engine");
+  const tools = await commandRows(({ by }) => by === "engine");
+  return join([
     `rt ${VERSION}: run JavaScript, TypeScript and package.json scripts`,
     `${heading("Usage")}\n  rt [options] <file|script> [args]\n  rt [options] <command> [args]`,
-    `${heading("Commands")}\n${list}`,
-    "rt help run lists the options; rt help <command> tells more",
-  ].join("\n\n");
+    renderSection("Commands", own),
+    renderSection("Tools and packages", tools),
+    renderSection("Guides", guideRows()),
+    "rt help run lists the options; rt help <command or guide> tells more",
+  ]);
+}
+
+/** One row for a command and its aliases. */
+async function commandRows(isWanted: (command: Command) => boolean): Promise<Row[]> {
+  const entries = Object.entries(COMMANDS).filter(([, each]) => isWanted(each) && !each.aliasOf);
+  const subCommands: Record<string, CommandDef> = {};
+  for (const [name, { help }] of entries) subCommands[name] = { meta: { name, description: help } };
+  const rows = await readRows("COMMANDS", { meta: { name: "rt" }, subCommands });
+  return rows.map(({ name, help }) => ({ name: [name, ...aliasesOf(name)].join(", "), help }));
+}
+
+function aliasesOf(name: string): string[] {
+  return Object.keys(COMMANDS).filter((other) => COMMANDS[other]!.aliasOf === name);
 }
 
 async function renderRun(): Promise<string> {
@@ -47,11 +139,19 @@ async function renderRun(): Promise<string> {
   const sections = await Promise.all(
     [...groups].map(async ([title, options]) => {
       const args: ArgsDef = Object.fromEntries(options.map((option) => [option.name, describe(option)]));
-      return `${heading(title)}\n${await renderList("OPTIONS", { meta: { name: "rt" }, args })}`;
+      const rows = await readRows("OPTIONS", { meta: { name: "rt" }, args });
+      return renderSection(
+        title,
+        rows.map((row, index) => (options[index]!.value?.kind === "optional" ? bracketValue(row) : row)),
+      );
     }),
   );
-  const title = `${COMMANDS.run!.help}\n\n${heading("Usage")}\n  ${usageOf("run")}`;
-  return [title, ...sections].join("\n\n");
+  return join([
+    COMMANDS.run!.help,
+    `${heading("Usage")}\n  ${usageOf("run")}`,
+    ...sections,
+    "rt help scripts and rt help workspaces are the guides",
+  ]);
 }
 
 function usageOf(name: string): string {
@@ -68,26 +168,25 @@ function describe({ short, value, help, default: fallback }: Option): ArgsDef[st
   return { type: "string", valueHint: value.hint, description, ...alias };
 }
 
-/** Names longer than this get their description on a line of their own. */
-const WIDEST_NAME = 32;
+/** A value that may be left out: citty has no way to say so. */
+function bracketValue({ name, help }: Row): Row {
+  return { name: name.replace(/=<(.*)>$/, "[=$1]"), help };
+}
 
-/** The list that citty puts under a heading of its own, in two columns that start on the left. */
-async function renderList(title: string, command: CommandDef): Promise<string> {
+/** The list that citty puts under a heading of its own. */
+async function readRows(title: string, command: CommandDef): Promise<Row[]> {
   const usage = Bun.stripANSI(await renderUsage(command));
   const lines = usage.slice(usage.indexOf(`\n${title}\n`) + title.length + 2).split("\n");
-  const rows = lines.flatMap((line) => {
+  return lines.flatMap((line) => {
     const [, name, help] = /^\s*(\S.*?)\s{3,}(\S.*?)\s*$/.exec(line) ?? [];
     return name && help ? [{ name, help }] : [];
   });
-  const width = Math.max(...rows.map(({ name }) => name.length).filter((length) => length <= WIDEST_NAME));
-  return rows
-    .map(({ name, help }) => {
-      const gap = name.length > width ? `\n${" ".repeat(width + 4)}` : " ".repeat(width - name.length + 2);
-      return `  \x1b[36m${name}\x1b[39m${gap}${help}`;
-    })
-    .join("\n");
 }
 
-function heading(title: string): string {
-  return `\x1b[1m${title}\x1b[22m`;
+function renderSection(title: string, rows: readonly Row[]): string {
+  return `${heading(title)}\n${layOut(rows, terminalColumns())}`;
+}
+
+function join(blocks: readonly (string | undefined)[]): string {
+  return blocks.filter((block) => block !== undefined).join("\n\n");
 }

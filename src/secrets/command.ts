@@ -12,7 +12,8 @@
 //   stores an empty value.
 import { splitRemedy } from "../../platform/secret-provider.ts";
 import { checkText, secrets, toSecretsError } from "./secrets.ts";
-import { complain, HELP_OPTION, JSON_OPTION, readWords, renderHelp, WordsError } from "./words.ts";
+import { SECRETS_COMMANDS, type SecretsCommand, type SecretsCommandName } from "./commands.ts";
+import { complain, readWords, WordsError } from "./words.ts";
 
 const DONE = 0;
 const ABSENT = 1;
@@ -20,89 +21,56 @@ const FAILED = 2;
 /** What a shell reports for a program that Ctrl-C has ended. */
 const INTERRUPTED = 130;
 
-interface Subcommand {
-  readonly usage: string;
-  readonly help: string;
-  /** The fewest and the most operands. */
-  readonly takes: readonly [number, number];
-  readonly hasJson: boolean;
-  perform(service: string, name: string, isJson: boolean): Promise<number>;
-}
+type Perform = (service: string, name: string, isJson: boolean) => Promise<number>;
 
-const SUBCOMMANDS: Readonly<Record<string, Subcommand>> = {
-  // No prototype: "constructor" is no command.
-  __proto__: null as never,
-  get: {
-    usage: "get <service> <name>",
-    help: "Print a value",
-    takes: [2, 2],
-    hasJson: true,
-    perform: printValue,
-  },
-  set: {
-    usage: "set <service> <name>",
-    help: "Store a value, asked for or read from standard input",
-    takes: [2, 2],
-    hasJson: false,
-    perform: storeValue,
-  },
-  delete: {
-    usage: "delete <service> <name>",
-    help: "Remove a credential",
-    takes: [2, 2],
-    hasJson: true,
-    perform: deleteCredential,
-  },
-  list: {
-    usage: "list [service]",
-    help: "Print the names of the credentials, never their values",
-    takes: [0, 1],
-    hasJson: true,
-    perform: printNames,
-  },
+const PERFORM: Readonly<Record<SecretsCommandName, Perform>> = {
+  get: printValue,
+  set: storeValue,
+  delete: deleteCredential,
+  list: printNames,
 };
 
-const EXIT_CODES = [
-  [String(DONE), "Done"],
-  [String(ABSENT), "There is no such credential"],
-  [String(FAILED), "The command line is wrong or the store failed; `rt doctor` looks at it"],
-] as const;
-
-export async function runSecretsCommand(args: string[]): Promise<number> {
+/** `showHelp` prints the help of `rt secrets`. */
+export async function runSecretsCommand(args: string[], showHelp: () => Promise<void>): Promise<number> {
   const isJson = args.includes("--json");
   try {
-    return await carryOut(args);
+    return await carryOut(args, showHelp);
   } catch (error) {
     return explain(error, isJson);
   }
 }
 
-async function carryOut(args: readonly string[]): Promise<number> {
-  const { options, operands } = readWords(args, [JSON_OPTION, HELP_OPTION]);
+async function carryOut(args: readonly string[], showHelp: () => Promise<void>): Promise<number> {
+  const { options, operands } = readWords(args);
   const [word, ...rest] = operands;
   if (options.has("help") || word === undefined) {
-    const commands = Object.values(SUBCOMMANDS).map(({ usage, help }) => [usage, help] as const);
-    const sections = { Commands: commands, "Exit codes": EXIT_CODES };
-    const summary = "Read and write the operating system's credential store";
-    await print(`${renderHelp("rt secrets <command>", summary, sections, [JSON_OPTION, HELP_OPTION])}\n`);
+    await showHelp();
     return DONE;
   }
-  const command = SUBCOMMANDS[word];
-  if (!command) {
-    const known = Object.keys(SUBCOMMANDS).join(", ");
+  if (!isCommand(word)) {
+    const known = Object.keys(SECRETS_COMMANDS).join(", ");
     throw new WordsError(`"${word}" is no command of rt secrets`, `there are ${known}`);
   }
+  const command: SecretsCommand = SECRETS_COMMANDS[word];
   checkOperands(word, command, rest.length);
   if (options.has("json") && !command.hasJson)
     throw new WordsError(`rt secrets ${word} prints nothing, so no JSON`);
   const [service, name] = rest;
   if (service !== undefined) checkText("service", service);
   if (name !== undefined) checkText("name", name);
-  return command.perform(service ?? "", name ?? "", options.has("json"));
+  return PERFORM[word](service ?? "", name ?? "", options.has("json"));
 }
 
-function checkOperands(word: string, { usage, takes: [fewest, most] }: Subcommand, count: number): void {
-  const hint = `rt secrets ${usage}`;
+function isCommand(word: string): word is SecretsCommandName {
+  return Object.hasOwn(SECRETS_COMMANDS, word);
+}
+
+function checkOperands(
+  word: SecretsCommandName,
+  { usage, takes: [fewest, most] }: SecretsCommand,
+  count: number,
+): void {
+  const hint = `rt secrets ${word} ${usage}`;
   if (count < fewest) throw new WordsError(`rt secrets ${word} needs a service and a name`, hint);
   if (count <= most) return;
   if (word !== "set") throw new WordsError(`rt secrets ${word} takes no more than ${most} words`, hint);

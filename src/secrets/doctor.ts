@@ -3,24 +3,16 @@
 // Contract: it looks and changes nothing: no dialog, no unlocking, no credential. Exit code 0 when nothing stands
 // in the way, 1 when something does, 2 for a wrong command line.
 import { type Check, diagnoseStore } from "../../platform/secret-provider.ts";
-import { complain, HELP_OPTION, JSON_OPTION, readWords, renderHelp, WordsError } from "./words.ts";
+import { complain, readWords, WordsError } from "./words.ts";
 
-const TABLE = [JSON_OPTION, HELP_OPTION];
-
-export async function runDoctorCommand(args: string[]): Promise<number> {
+/** `showHelp` prints the help of `rt doctor`. */
+export async function runDoctorCommand(args: string[], showHelp: () => Promise<void>): Promise<number> {
   try {
-    const { options, operands } = readWords(args, TABLE);
+    const { options, operands } = readWords(args);
     if (operands.length > 0)
       throw new WordsError("rt doctor takes no words, only options", "rt doctor [--json]");
     if (options.has("help")) {
-      console.log(
-        renderHelp(
-          "rt doctor [--json]",
-          "Look at the credential store and say what is wrong with it",
-          {},
-          TABLE,
-        ),
-      );
+      await showHelp();
       return 0;
     }
     return await report(options.has("json"));

@@ -1,0 +1,22 @@
+// The guides: pages of docs/ that the program carries with it. `rt help`, completions, the index of docs/ and the
+// build, which embeds the pages, read this table.
+
+export interface Guide {
+  /** A file of docs/. */
+  readonly page: string;
+  readonly help: string;
+}
+
+export const GUIDES: Readonly<Record<string, Guide>> = {
+  // No prototype: "constructor" is no guide.
+  __proto__: null as never,
+  scripts: { page: "scripts.md", help: "Running files, scripts, binaries and piped code" },
+  workspaces: { page: "workspaces.md", help: "Many scripts and many packages, in order or at once" },
+  secrets: { page: "secrets.md", help: "The credential store, from code and on the command line" },
+  csrf: { page: "csrf.md", help: "Signed, expiring tokens for forms" },
+  debugging: { page: "debugging.md", help: "VS Code and other debuggers, profiles" },
+  ci: { page: "ci.md", help: "CI servers, containers and other machines without a desktop" },
+  configuration: { page: "configuration.md", help: "Every key of rtfig.toml" },
+  errors: { page: "errors.md", help: "Error codes and exit codes" },
+  migration: { page: "migration.md", help: "Coming from bun, npm, pnpm, Deno, Node or keytar" },
+};

@@ -1,0 +1,54 @@
+// The commands of `rt secrets`: the one list that the command itself, its help, the manual page and completions read.
+
+export interface SecretsCommand {
+  /** What follows the command's name. */
+  readonly usage: string;
+  readonly help: string;
+  /** The fewest and the most operands. */
+  readonly takes: readonly [number, number];
+  readonly hasJson: boolean;
+}
+
+export interface Flag {
+  readonly name: string;
+  readonly short?: string;
+  readonly help: string;
+}
+
+export const SECRETS_COMMANDS = {
+  get: { usage: "<service> <name>", help: "Print a value", takes: [2, 2], hasJson: true },
+  set: {
+    usage: "<service> <name>",
+    help: "Store a value, asked for or read from standard input",
+    takes: [2, 2],
+    hasJson: false,
+  },
+  delete: { usage: "<service> <name>", help: "Remove a credential", takes: [2, 2], hasJson: true },
+  list: {
+    usage: "[service]",
+    help: "Print the names of the credentials, never their values",
+    takes: [0, 1],
+    hasJson: true,
+  },
+} as const satisfies Readonly<Record<string, SecretsCommand>>;
+
+export type SecretsCommandName = keyof typeof SECRETS_COMMANDS;
+
+/** Options of `rt secrets` and `rt doctor`. */
+export const FLAGS: readonly Flag[] = [
+  { name: "json", help: "Print JSON" },
+  { name: "help", short: "h", help: "Show this help" },
+];
+
+export const SECRETS_EXIT_CODES = {
+  0: "Done",
+  1: "There is no such credential",
+  2: "The command line is wrong or the store failed; `rt doctor` looks at it",
+  130: "Ctrl-C or Ctrl-D at the question for a value",
+} as const;
+
+export const DOCTOR_EXIT_CODES = {
+  0: "A credential could be stored now",
+  1: "None could, and this is why",
+  2: "The command line is wrong",
+} as const;
