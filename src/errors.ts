@@ -5,7 +5,16 @@
 // a failing credential store rejects with a SecretsError. No message ever contains a credential's value,
 // a signing secret or a token.
 
-export type MisuseCode = "ERR_INVALID_ARG_TYPE" | "ERR_INVALID_ARG_VALUE" | "ERR_OUT_OF_RANGE";
+/** Node's codes for a call that is wrong. */
+export const MISUSE = {
+  ERR_INVALID_ARG_TYPE:
+    "An argument or option has the wrong type, or is a word that is not in the list of those allowed",
+  ERR_INVALID_ARG_VALUE:
+    "A text is of the right type but cannot be used: empty, with a NUL character, or with half a surrogate pair",
+  ERR_OUT_OF_RANGE: "A number or a length is outside its bounds",
+} as const;
+
+export type MisuseCode = keyof typeof MISUSE;
 
 /** A wrong argument type, or a value outside a closed list. `code` is Node's. */
 export function typeError(code: MisuseCode, message: string): TypeError {
@@ -25,16 +34,34 @@ export function describeType(value: unknown): string {
   return `type ${typeof value}`;
 }
 
-/** What can go wrong with a credential store; each is the end of a code. */
+/** What can go wrong with a credential store, each the end of a code, and what a person can do. */
 export const SECRETS_FAILURES = {
-  UNAVAILABLE: "There is no store to talk to",
-  LOCKED: "The store is locked and nobody could be asked to unlock it",
-  CANCELED: "A person declined the store's dialog",
-  TIMEOUT: "The store, or a person, did not answer in time",
-  TOO_LARGE: "The store does not take a value of this size",
-  DENIED: "The store refuses this program or user",
-  PLATFORM: "Any other error of the store",
-} as const;
+  UNAVAILABLE: {
+    meaning: "There is no store to talk to",
+    remedy: "`rt doctor` says what is missing and how to start it",
+  },
+  LOCKED: {
+    meaning: "The store is locked and nobody could be asked to unlock it",
+    remedy: "Unlock it in its own program, or log in to a desktop session; on a server see [CI](ci.md)",
+  },
+  CANCELED: { meaning: "A person declined the store's dialog", remedy: "Try again, and answer the dialog" },
+  TIMEOUT: {
+    meaning: "The store, or a person, did not answer in time",
+    remedy: "Look for a dialog behind other windows; give `timeout` more milliseconds",
+  },
+  TOO_LARGE: {
+    meaning: "The store does not take a value of this size",
+    remedy: "Encrypt the data in a file and keep only its key in the store",
+  },
+  DENIED: {
+    meaning: "The store refuses this program or user",
+    remedy: "Allow the program in the store's own settings; start it as the user the session belongs to",
+  },
+  PLATFORM: {
+    meaning: "Any other error of the store",
+    remedy: "`cause` is the store's own code; `rt doctor` looks at the store",
+  },
+} as const satisfies Readonly<Record<string, { meaning: string; remedy: string }>>;
 
 export type SecretsFailure = keyof typeof SECRETS_FAILURES;
 

@@ -18,13 +18,20 @@ export async function renderGuide(name: string, columns: number, useColor: boole
 /** Pure, so that a test can render any page. */
 export function renderPage(markdown: string, columns: number, useColor: boolean): string {
   const width = Math.min(columns || PLAIN_COLUMNS, MOST_COLUMNS);
-  const rendered = Bun.markdown.ansi(localizeLinks(markdown), { columns: width, colors: useColor });
+  const rendered = Bun.markdown.ansi(localizeLinks(withoutNotes(markdown)), {
+    columns: width,
+    colors: useColor,
+  });
   return calmColors(unframeCode(rendered)).trimEnd();
 }
 
 async function readGuides(): Promise<Record<string, string>> {
   const { default: file } = await import("rt:guides", { with: { type: "file" } });
   return JSON.parse(new TextDecoder().decode(Bun.zstdDecompressSync(await Bun.file(file).bytes())));
+}
+
+function withoutNotes(markdown: string): string {
+  return markdown.replaceAll(/<!--.*?-->\n*/gs, "");
 }
 
 /** `[text](page.md#part)` is of no use in a terminal. */

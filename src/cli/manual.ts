@@ -161,11 +161,14 @@ This is version ${VERSION}.
 .Pp
 A name is taken for the first of these that it is: a command of
 .Nm ,
-a file, a script, a binary in
+a script, a source file, a binary in
 .Pa node_modules/.bin ,
 and after
 .Cm run
 a command of the system.
+Paths, and without
+.Cm run
+names with the extension of a source file, are files first.
 A single
 .Sq -
 is code on standard input.`;

@@ -1,7 +1,7 @@
 // The table of keys itself, and what is said about files that are wrong.
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { renderExample } from "../../build/docs.ts";
+import { renderExample } from "../../build/docs/configuration.ts";
 import { KEYS } from "../../src/config/keys.ts";
 import { ConfigError, optionsOf, parseConfig } from "../../src/config/rtfig.ts";
 import { OPTIONS } from "../../src/cli/options.ts";

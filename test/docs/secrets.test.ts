@@ -42,5 +42,5 @@ test("docs/secrets.md says of each error's code what the table of codes says", (
     code,
     text,
   ]);
-  expect(rows).toEqual(Object.entries(SECRETS_FAILURES));
+  expect(rows).toEqual(Object.entries(SECRETS_FAILURES).map(([code, { meaning }]) => [code, meaning]));
 });

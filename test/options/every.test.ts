@@ -2,7 +2,7 @@
 // option that is missing here without a reason.
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { renderOptions } from "../../build/docs.ts";
+import { renderOptions } from "../../build/docs/options.ts";
 import { OPTIONS } from "../../src/cli/options.ts";
 import { REPOSITORY } from "../support/rt.ts";
 import { collectProofs } from "./proofs.ts";

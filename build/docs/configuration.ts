@@ -1,0 +1,126 @@
+// docs/configuration.md and rtfig.toml.example: every key of rtfig.toml.
+import { type Key, KEYS } from "../../src/config/keys.ts";
+import { format, GENERATED_NOTE, renderTable } from "./page.ts";
+
+const HEADER = `# Every key of rtfig.toml, the configuration of rt. Made by build/docs.ts from src/config/keys.ts.
+#
+# rt reads rtfig.toml of the working directory, or the file that --config names. Flags win over the file, the file
+# over defaults. Unknown keys and values of the wrong type are errors. In the values of [install.registry] and
+# [install.scopes], "$NAME" is the variable NAME of the environment.
+`;
+
+/** Tables have one line each: "install.registry" is a key as well as a table, and TOML takes only one of them. */
+function renderKey({ name, kinds, choices, help, example }: Key, section: string): string {
+  const rest = section === "" ? name : name.slice(section.length + 1);
+  const written = rest === "*" ? PLACEHOLDERS[section]! : rest.replaceAll("*", "team");
+  return `# ${help}: ${allowedIn({ kinds, choices }).join(", ")}\n# ${written} = ${example}`;
+}
+
+function allowedIn({ kinds, choices }: Pick<Key, "kinds" | "choices">): string[] {
+  return choices ? choices.map((choice) => JSON.stringify(choice)) : kinds.map((kind) => KIND_WORDS[kind]);
+}
+
+const PLACEHOLDERS: Readonly<Record<string, string>> = {
+  define: '"process.env.NODE_ENV"',
+  loader: '".svg"',
+  "serve.static.define": "VERSION",
+  "install.scopes": "team",
+};
+
+const KIND_WORDS: Readonly<Record<Key["kinds"][number], string>> = {
+  boolean: "true or false",
+  string: "string",
+  strings: "list of strings",
+  integer: "whole number",
+  number: "number",
+};
+
+/** The table a key stands in, in the example; sub-keys of a value that may be a table stay with it. */
+function sectionOf({ name }: Key): string {
+  const parts = name.split(".");
+  const isSubKey = KEYS.some((other) => name.startsWith(`${other.name}.`));
+  return parts.slice(0, isSubKey ? -2 : -1).join(".");
+}
+
+export function renderExample(): string {
+  const sections = [...Map.groupBy(KEYS, sectionOf)].map(([section, keys]) =>
+    [
+      ...(section === "" ? [] : [`[${section}]`, ""]),
+      keys.map((key) => renderKey(key, section)).join("\n\n"),
+    ].join("\n"),
+  );
+  return `${[HEADER, ...sections].join("\n").replaceAll("\n[", "\n\n[")}\n`;
+}
+
+const INTRODUCTION = `# Configuration
+
+${GENERATED_NOTE("src/config/keys.ts")}
+
+\`rtfig.toml\` holds what you would otherwise write on each command line. rt reads the one in the working directory, or the
+file that \`--config\` names. [rtfig.toml.example](../rtfig.toml.example) shows every key.
+
+\`\`\`toml file=rtfig.toml
+preload = ["./setup.ts"]
+
+[define]
+STAGE = "'test'"
+
+[run]
+silent = true
+concurrency = 4
+\`\`\`
+
+\`\`\`ts file=setup.ts
+console.log("set up");
+\`\`\`
+
+\`\`\`sh
+echo 'console.log(STAGE)' > stage.ts
+rt stage.ts
+rt --define STAGE:"'production'" stage.ts
+\`\`\`
+
+\`\`\`text
+set up
+test
+set up
+production
+\`\`\`
+
+- **Flags win** over the file, the file over defaults. Lists of both add up.
+- **A mistake is an error**, with its line: an unknown key, a value of the wrong type. Nothing runs until it is mended.
+- **Keep no credential in it.** In \`install.registry\` and \`install.scopes\`, \`"$NAME"\` is the variable NAME of the
+  environment.
+- **It is rt's own.** The engine's configuration file is not read.
+
+A \`*\` in a key stands for a name of your choice.`;
+
+const SECTION_TITLES: Readonly<Record<string, string>> = {
+  "": "Running code",
+  run: "Scripts",
+  test: "Tests",
+  install: "Packages",
+};
+
+function titleOf({ name }: Key): string {
+  const [section] = name.split(".") as [string];
+  return SECTION_TITLES[section] ?? SECTION_TITLES[""]!;
+}
+
+function optionsFor({ as }: Key): string {
+  const names = typeof as === "string" ? [as] : Object.values(as ?? {}).flatMap((words) => words?.[0] ?? []);
+  return [...new Set(names)].map((name) => `\`--${name}\``).join(", ");
+}
+
+function rowOf(key: Key): string[] {
+  const values = key.choices ? allowedIn(key).map((value) => `\`${value}\``) : allowedIn(key);
+  return [`\`${key.name}\``, key.help, values.join(", "), optionsFor(key)];
+}
+
+export function renderConfiguration(): string {
+  const sections = [...Map.groupBy(KEYS, titleOf)].map(
+    ([title, keys]) =>
+      `## ${title}\n\n${renderTable(["Key", "Meaning", "Value", "Option"], keys.map(rowOf))}`,
+  );
+  return format(`${[INTRODUCTION, ...sections].join("\n\n")}\n`, "docs/configuration.md");
+}

@@ -1,0 +1,59 @@
+// The table of figures in README.md, from what the benches have left in bench/results: all of it but the floors, what is
+// slower than its peer included. It stands between two marks, and only what is between them is generated.
+import { Glob } from "bun";
+import { join } from "node:path";
+import { format, renderTable, ROOT } from "./page.ts";
+
+interface Measured {
+  readonly figure: string;
+  readonly ours: string;
+  readonly peer: string;
+  readonly ratio: string;
+}
+
+const BEGIN = "<!-- figures, made by build/docs.ts from bench/results: begin -->";
+const END = "<!-- figures: end -->";
+
+export async function renderFigures(): Promise<string> {
+  const results = join(ROOT, "bench", "results");
+  const files = [...new Glob("*.md").scanSync(results)].toSorted();
+  const pages = await Promise.all(files.map((file) => Bun.file(join(results, file)).text()));
+  const rows = pages.flatMap(readRows).filter(({ figure }) => !figure.includes("floor"));
+  const machines = [...new Set(pages.map((page) => page.split("\n")[2]!))];
+  const table = renderTable(
+    ["Measured", "rt", "Beside it", "rt has"],
+    rows.map(({ figure, ours, peer, ratio }) => [
+      figure.replace(" : ", ", beside "),
+      ours,
+      peer,
+      `${ratio} × ${unitOf(ours)}`,
+    ]),
+  );
+  return `${table}\n\nMeasured on: ${machines.join("; ")}.`;
+}
+
+/** A row ends in ratio, goal and verdict; what is measured may itself contain a bar. */
+function readRows(page: string): Measured[] {
+  const lines = page.split("\n").filter((line) => line.startsWith("| "));
+  return lines.slice(2).map((line) => {
+    const cells = line
+      .slice(2, -2)
+      .split(" | ")
+      .map((cell) => cell.trim());
+    const [ours, peer, ratio] = cells.slice(-5) as [string, string, string];
+    return { figure: cells.slice(0, -5).join(" | "), ours, peer, ratio };
+  });
+}
+
+function unitOf(value: string): string {
+  if (value.endsWith("/s")) return "the rate";
+  return value.endsWith("MB") ? "the memory" : "the time";
+}
+
+export async function renderReadme(): Promise<string> {
+  const text = await Bun.file(join(ROOT, "README.md")).text();
+  const begin = text.indexOf(BEGIN) + BEGIN.length;
+  const end = text.indexOf(END);
+  if (begin < BEGIN.length || end < begin) throw new Error("README.md has lost the marks around its figures");
+  return format(`${text.slice(0, begin)}\n\n${await renderFigures()}\n\n${text.slice(end)}`, "README.md");
+}
