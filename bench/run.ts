@@ -1,8 +1,9 @@
 // `npm run bench`: every figure beside its peer, measured side by side in this run. Prints a table, and leaves it
-// in bench/results/ as Markdown. `npm run bench -- start csrf` measures only these.
+// in bench/results/ as Markdown, and in README.md. `npm run bench -- start csrf` measures only these.
 import { mkdir } from "node:fs/promises";
 import { cpus } from "node:os";
 import { join } from "node:path";
+import { writeDocs } from "../build/docs.ts";
 import { compile, DIST } from "../build/compile.ts";
 import { hostTarget } from "../build/targets.ts";
 import type { Row } from "./row.ts";
@@ -62,3 +63,4 @@ for (const { name, load } of chosen) {
   console.log(`${lines.join("\n")}\n`);
   await Bun.write(join(results, `${name}.md`), `${[`# ${name}`, "", machine, "", ...lines].join("\n")}\n`);
 }
+await writeDocs();

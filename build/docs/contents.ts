@@ -1,18 +1,30 @@
 // docs/README.md: the index of the guides, from the table that `rt help` reads.
+import { join } from "node:path";
 import { GUIDES } from "../../src/cli/guides.ts";
-import { format, GENERATED_NOTE, renderTable } from "./page.ts";
+import { format, GENERATED_NOTE, renderTable, ROOT } from "./page.ts";
 
-export function renderContents(): string {
-  const guides = Object.entries(GUIDES).map(([name, { page, help }]) => [
-    `[${help}](${page})`,
-    `\`rt help ${name}\``,
-  ]);
+export async function renderContents(): Promise<string> {
+  const guides = await Promise.all(
+    Object.entries(GUIDES).map(async ([name, { page, help }]) => [
+      `[${await titleOf(page)}](${page})`,
+      help,
+      `\`rt help ${name}\``,
+    ]),
+  );
   const text = [
     "# Guides",
     GENERATED_NOTE("src/cli/guides.ts"),
     "The program carries these pages with it; `rt help` shows the same text in the terminal.",
-    renderTable(["Guide", "In the terminal"], [...guides, ["[Every option](options.md)", "`rt help run`"]]),
+    renderTable(
+      ["Guide", "What it is about", "In the terminal"],
+      [...guides, ["[Options](options.md)", "Every option, and the test that shows it", "`rt help run`"]],
+    ),
     "How the program is made: [architecture](architecture.md).",
   ];
   return format(`${text.join("\n\n")}\n`, "docs/README.md");
+}
+
+async function titleOf(page: string): Promise<string> {
+  const text = await Bun.file(join(ROOT, "docs", page)).text();
+  return /^# (.+)$/m.exec(text)![1]!;
 }

@@ -10,13 +10,13 @@ export interface Guide {
 export const GUIDES: Readonly<Record<string, Guide>> = {
   // No prototype: "constructor" is no guide.
   __proto__: null as never,
-  scripts: { page: "scripts.md", help: "Running files, scripts, binaries and piped code" },
-  workspaces: { page: "workspaces.md", help: "Many scripts and many packages, in order or at once" },
-  secrets: { page: "secrets.md", help: "The credential store, from code and on the command line" },
+  scripts: { page: "scripts.md", help: "What a name means, hooks, arguments, watching" },
+  workspaces: { page: "workspaces.md", help: "A script in every package, in order or at once" },
+  secrets: { page: "secrets.md", help: "The credential store, from code and the command line" },
   csrf: { page: "csrf.md", help: "Signed, expiring tokens for forms" },
   debugging: { page: "debugging.md", help: "VS Code and other debuggers, profiles" },
   ci: { page: "ci.md", help: "CI servers, containers and other machines without a desktop" },
   configuration: { page: "configuration.md", help: "Every key of rtfig.toml" },
   errors: { page: "errors.md", help: "Error codes and exit codes" },
-  migration: { page: "migration.md", help: "Coming from bun, npm, pnpm, Deno, Node or keytar" },
+  migration: { page: "migration.md", help: "Each command of bun, npm, pnpm, Deno, keytar beside ours" },
 };

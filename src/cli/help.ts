@@ -24,7 +24,7 @@ import { UsageError } from "./parse.ts";
 /** The answer to `rt help <words>`. */
 export async function answerHelp(words: readonly string[]): Promise<string> {
   const [word] = words;
-  if (word === "--man") return (await import("./manual.ts")).renderManual();
+  if (word === "--man") return (await import("./manual.ts")).renderManual().trimEnd();
   if (word === undefined || !(word in GUIDES)) return await renderHelp(word);
   const { renderGuide } = await import("./guide.ts");
   return await renderGuide(word, terminalColumns(), isColored());

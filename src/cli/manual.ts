@@ -177,10 +177,6 @@ const ENVIRONMENT = `.Sh ENVIRONMENT
 .Bl -tag -width Ds
 .It Ev NO_COLOR , FORCE_COLOR
 No colours, or colours even where there is no terminal.
-.It Ev RT_DEBUG
-With the value
-.Cm plan ,
-print how the target will be run, as JSON on standard error.
 .It Ev DBUS_SESSION_BUS_ADDRESS
 On Linux, where the service that keeps credentials is reached.
 .El`;

@@ -1,6 +1,9 @@
 // Completions, in the real shells: each loads the script that rt prints and completes a line.
 import { expect, test } from "bun:test";
 import { symlink } from "node:fs/promises";
+import { COMMANDS } from "../../src/cli/commands.ts";
+import { GUIDES } from "../../src/cli/guides.ts";
+import { SECRETS_COMMANDS } from "../../src/secrets/commands.ts";
 import { createProject } from "../support/project.ts";
 import { cleanEnvironment, expectRt, RT, runRt } from "../support/rt.ts";
 
@@ -12,6 +15,7 @@ const FILES = {
   "packages/app/package.json": { name: "@shop/app" },
   "packages/api/package.json": { name: "@shop/api" },
   "device.ts": "",
+  "dev.ts": "",
 };
 
 async function complete(...words: string[]) {
@@ -56,6 +60,29 @@ test("completions leave what follows the target to files", async () => {
   expect(await complete("run", "dev", "--wat")).toEqual({ values: [], files: true });
 });
 
+test("completions offer what follows a command of rt's own, and no files", async () => {
+  const { values, files } = await complete("secrets", "");
+  expect({ values, files }).toEqual({ values: Object.keys(SECRETS_COMMANDS), files: false });
+  expect(await complete("secrets", "get", "--")).toEqual({ values: ["--json", "--help"], files: false });
+  expect(await complete("secrets", "get", "s")).toEqual({ values: [], files: false });
+  expect(await complete("--smol", "doctor", "--j")).toEqual({ values: ["--json"], files: false });
+  expect((await complete("completions", "")).values).toEqual(["bash", "zsh", "fish", "powershell"]);
+  expect((await complete("debug-config", "")).values).toEqual(["vscode"]);
+});
+
+test("completions offer guides and commands after help, each once", async () => {
+  const { values } = await complete("help", "");
+  expect(values.toSorted()).toEqual(
+    [...new Set([...Object.keys(GUIDES), ...Object.keys(COMMANDS)])].toSorted(),
+  );
+  expect((await complete("help", "de")).values).toEqual(["debugging", "debug-config", "dedupe"]);
+  expect((await complete("help", "--")).values).toEqual(["--man"]);
+});
+
+test("completions leave a script called like a command to `run`", async () => {
+  expect(await complete("run", "secrets", "")).toEqual({ values: [], files: true });
+});
+
 test("completions say for which shells they are", async () => {
   await expectRt({
     args: ["completions", "tcsh"],
@@ -64,18 +91,43 @@ test("completions say for which shells they are", async () => {
   });
 });
 
-const SHELLS = {
-  bash: 'source <(rt completions bash); COMP_WORDS=(rt run de); COMP_CWORD=2; _rt; printf "%s\\n" "${COMPREPLY[@]}"',
-  "bash without compopt, as on macOS":
-    'enable -n compopt; eval "$(rt completions bash)"; COMP_WORDS=(rt run de); COMP_CWORD=2; _rt; printf "%s\\n" "${COMPREPLY[@]}"',
-  fish: 'rt completions fish | source; complete -C "rt run de"',
-  zsh: `zmodload zsh/zpty; zpty z zsh -f -i
+/** Lines that are typed, and one of the words that must be listed for them. */
+const LINES = [
+  { words: ["run", "dev"], offered: "dev:watch" },
+  { words: ["secrets", ""], offered: "delete" },
+  { words: ["help", "c"], offered: "csrf" },
+] as const;
+
+type Line = (typeof LINES)[number];
+
+function bashCommands(lines: readonly Line[]): string {
+  const completed = lines.map(({ words }) => {
+    const quoted = words.map((word) => `'${word}'`).join(" ");
+    return `COMP_WORDS=(rt ${quoted}); COMP_CWORD=${words.length}; _rt; printf "%s\\n" "\${COMPREPLY[@]}"`;
+  });
+  return ['eval "$(rt completions bash)"', ...completed].join("\n");
+}
+
+/** Commands for a shell whose output has what it offers for each line. */
+const SHELLS: Readonly<Record<string, (lines: readonly Line[]) => string>> = {
+  bash: bashCommands,
+  "bash without compopt, as on macOS": (lines) => `enable -n compopt; ${bashCommands(lines)}`,
+  fish: (lines) =>
+    ["rt completions fish | source", ...lines.map(({ words }) => `complete -C "rt ${words.join(" ")}"`)].join(
+      "\n",
+    ),
+  // Ctrl-U takes back what was typed before.
+  zsh: (lines) => `zmodload zsh/zpty; zpty z zsh -f -i
 zpty -w z 'autoload -U compinit; compinit -u; source <(rt completions zsh); PS1=; echo READY'
 zpty -r z output '*READY*READY*'
-zpty -n -w z $'rt run dev\\t'
-zpty -r z output '*dev:watch*'
+${lines
+  .map(
+    ({ words, offered }) => `zpty -n -w z $'\\x15rt ${words.join(" ")}\\t'
+zpty -r z output '*${offered}*'
 print -r -- "$output"`,
-} as const;
+  )
+  .join("\n")}`,
+};
 
 for (const [shell, script] of Object.entries(SHELLS)) {
   test(`completions work in ${shell}`, async () => {
@@ -83,14 +135,15 @@ for (const [shell, script] of Object.entries(SHELLS)) {
     await symlink(RT, project.join("rt"));
     const environment = cleanEnvironment({ TERM: "xterm", HOME: project.path });
     environment.PATH = `${project.path}:${environment.PATH}`;
-    const child = Bun.spawn([shell.split(" ", 1)[0]!, "-c", script], {
+    const child = Bun.spawn([shell.split(" ", 1)[0]!, "-c", script(LINES)], {
       cwd: project.path,
       env: environment,
       stdout: "pipe",
       stderr: "ignore",
     });
     const output = await new Response(child.stdout).text();
-    expect(output).toContain("dev:watch");
-    if (shell.startsWith("bash ")) expect(output).toContain("device.ts");
+    for (const { offered } of LINES) expect(output).toContain(offered);
+    // Where the shell cannot be asked to offer files, the script does.
+    if (shell.startsWith("bash ")) expect(output).toContain("dev.ts");
   });
 }

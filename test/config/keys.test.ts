@@ -1,7 +1,6 @@
 // The table of keys itself, and what is said about files that are wrong.
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { renderExample } from "../../build/docs/configuration.ts";
 import { KEYS } from "../../src/config/keys.ts";
 import { ConfigError, optionsOf, parseConfig } from "../../src/config/rtfig.ts";
 import { OPTIONS } from "../../src/cli/options.ts";
@@ -26,10 +25,6 @@ describe("the table", () => {
         typeof as === "string" ? [as] : Object.values(as ?? {}).flatMap((words) => words?.[0] ?? []);
       for (const name of options) expect(OPTIONS.map((option) => option.name)).toContain(name);
     }
-  });
-
-  test("is what rtfig.toml.example shows", async () => {
-    expect(await Bun.file(EXAMPLE).text()).toBe(renderExample());
   });
 
   test("has examples that can be read, one by one as they stand in rtfig.toml.example", async () => {

@@ -1,27 +1,49 @@
-// The samples of a page: each block of code is a whole file, and the block of text after it is what it prints.
+// The samples of a page: its fenced blocks, each with what its info string says of it.
+//
+//   ts, js         a whole file, run in the page's folder; the `text` block after it is what it prints
+//   sh             run by bash in the page's folder; without a `text` block it prints nothing
+//   json, toml, yaml, html    read, and rtfig.toml as rt reads it
+//   file=<path>    the block is that file of the page's folder, for the blocks after it; run too where it has an output
+//   not-run="..."  it cannot run here, for this reason; samples.test.ts lists them all
 import { join } from "node:path";
 import { REPOSITORY } from "../support/rt.ts";
 
 export interface Sample {
-  /** For the name of a test. */
+  /** For the name of a test: "docs/ci.md:12 sh". */
   readonly title: string;
+  readonly language: string;
   readonly code: string;
-  readonly output: string;
+  /** What it prints; absent when nothing is said. */
+  readonly output?: string;
+  readonly file?: string;
+  readonly notRun?: string;
 }
 
-export async function readPage(name: string): Promise<string> {
-  return await Bun.file(join(REPOSITORY, "docs", name)).text();
+/** All pages of the project. */
+export const PAGES: readonly string[] = [
+  "README.md",
+  "CONTRIBUTING.md",
+  "CHANGELOG.md",
+  ...[...new Bun.Glob("docs/*.md").scanSync(REPOSITORY)].toSorted(),
+];
+
+export async function readPage(path: string): Promise<string> {
+  return await Bun.file(join(REPOSITORY, path)).text();
 }
 
-/** Throws when a block of code is not followed by its output. */
-export function findSamples(page: string, language: "ts" | "sh"): Sample[] {
-  const samples = [
-    ...page.matchAll(
-      new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\`\\n\\s*(\`\`\`text\\n(.*?)^\`\`\`)?`, "gms"),
-    ),
-  ];
-  return samples.map(([, code, hasOutput, output], index) => {
-    if (!hasOutput) throw new Error(`This sample lacks its output:\n${code}`);
-    return { title: `${language} sample ${index + 1}`, code: code!, output: output! };
+const BLOCK = /^( *)```(\w+)([^\n]*)\n(.*?)^\1```$(?:\n\s*^\1```text\n(.*?)^\1```$)?/gms;
+
+export function findSamples(path: string, page: string): Sample[] {
+  return [...page.matchAll(BLOCK)].map(({ index, 1: indent, 2: language, 3: info, 4: code, 5: output }) => {
+    const line = page.slice(0, index).split("\n").length;
+    const unindent = (text: string) => text.replaceAll(new RegExp(`^${indent}`, "gm"), "");
+    return {
+      title: `${path}:${line} ${language}`,
+      language: language!,
+      code: unindent(code!),
+      ...(output !== undefined && { output: unindent(output) }),
+      file: /\bfile=(\S+)/.exec(info!)?.[1],
+      notRun: /\bnot-run="([^"]+)"/.exec(info!)?.[1],
+    };
   });
 }

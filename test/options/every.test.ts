@@ -1,10 +1,7 @@
 // The table of options as a whole: each has a proof, the docs are current, and the engine's own help knows no
 // option that is missing here without a reason.
 import { describe, expect, test } from "bun:test";
-import { join } from "node:path";
-import { renderOptions } from "../../build/docs/options.ts";
 import { OPTIONS } from "../../src/cli/options.ts";
-import { REPOSITORY } from "../support/rt.ts";
 import { collectProofs } from "./proofs.ts";
 
 const names = OPTIONS.map(({ name }) => name);
@@ -67,10 +64,6 @@ describe("OPTIONS", () => {
     expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
     expect(shorts.filter((short, index) => shorts.indexOf(short) !== index)).toEqual([]);
     for (const { aliasOf } of OPTIONS) if (aliasOf) expect(names).toContain(aliasOf);
-  });
-
-  test("are those of docs/options.md", async () => {
-    expect(await Bun.file(join(REPOSITORY, "docs/options.md")).text()).toBe(await renderOptions());
   });
 
   test("are the engine's, but for differences with a reason", () => {

@@ -311,7 +311,6 @@ describe.skipIf(process.platform !== "linux")("rt secrets", () => {
         expect(help.stdout).toContain(word);
       expect(await run([])).toEqual(help);
       expect(await run(["get", "-h"])).toEqual(help);
-      expect(await runRt({ args: ["help", "secrets"] })).toEqual(help);
       expect(await runRt({ args: ["--help", "secrets"] })).toEqual(help);
     });
   });

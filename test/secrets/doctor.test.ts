@@ -185,6 +185,6 @@ describe.skipIf(process.platform !== "linux")("rt doctor", () => {
     );
     const help = await runRt({ args: ["doctor", "--help"] });
     expect(help).toMatchObject({ stderr: "", status: 0 });
-    expect(help.stdout).toContain("Usage: rt doctor [--json]");
+    expect(help.stdout).toContain("Usage\n  rt doctor [--json]\n");
   });
 });

@@ -1,0 +1,165 @@
+// `rt help`: guides, helps of commands, the manual page, as they reach a pipe and a terminal.
+import { describe, expect, test } from "bun:test";
+import { GUIDES } from "../../src/cli/guides.ts";
+import { renderPage } from "../../src/cli/guide.ts";
+import { renderManual } from "../../src/cli/manual.ts";
+import { COMMANDS } from "../../src/cli/commands.ts";
+import { OPTIONS } from "../../src/cli/options.ts";
+import { createProject } from "../support/project.ts";
+import { cleanEnvironment, expectRt, REPOSITORY, RT, runRt } from "../support/rt.ts";
+import { startOnTerminal } from "../support/terminal.ts";
+
+const ESCAPE = /\x1b/;
+
+async function help(...words: string[]): Promise<string> {
+  const { stdout, stderr, status } = await runRt({ args: ["help", ...words] });
+  expect({ stderr, status }).toEqual({ stderr: "", status: 0 });
+  return stdout;
+}
+
+/** Letters and digits alone: what is left when lines are broken and marks are gone. */
+function lettersOf(text: string): string {
+  return text.replaceAll(/[^\p{L}\p{N}]/gu, "");
+}
+
+describe("a guide", () => {
+  test.each(Object.entries(GUIDES))(
+    "rt help %s is the page of docs/, as plain text",
+    async (name, { page }) => {
+      const shown = await help(name);
+      expect(shown).not.toMatch(ESCAPE);
+      expect(shown).toBe(`${renderPage(await Bun.file(`${REPOSITORY}/docs/${page}`).text(), 0, false)}\n`);
+    },
+  );
+
+  test("has all words of its page", async () => {
+    const markdown = await Bun.file(`${REPOSITORY}/docs/errors.md`).text();
+    const shown = lettersOf(await help("errors"));
+    for (const [, cell] of markdown.matchAll(/^\| `(ERR_\w+)`/gm)) expect(shown).toContain(lettersOf(cell!));
+    for (const [, title] of markdown.matchAll(/^#+ (.+)$/gm)) expect(shown).toContain(lettersOf(title!));
+  });
+
+  test("shows code as it is, to be copied, and tells it from what it prints", () => {
+    const page =
+      "# T\n\n```ts\nlet a = 1; // |\n\n  deep();\n```\n\n```text\n1\n```\n\n| a | b |\n| - | - |\n| c | d |\n";
+    const plain = renderPage(page, 80, false);
+    expect(plain).toContain("    let a = 1; // |\n\n      deep();\n");
+    expect(plain).toContain("  prints\n    1\n");
+    expect(plain).toMatch(/^\| c +\| d +\|$/m);
+    expect(Bun.stripANSI(renderPage(page, 80, true))).toContain("    let a = 1; // |\n\n      deep();\n");
+  });
+
+  test("names the command for another guide instead of a link that leads nowhere", () => {
+    const text = renderPage(
+      "See [the codes](errors.md#x), [here](../a.ts), [there](https://a.example/).",
+      80,
+      false,
+    );
+    expect(text).toBe("See the codes (rt help errors), here, there (https://a.example/).");
+  });
+
+  test("keeps to the width of the terminal, in colours without a background of their own", async () => {
+    for (const columns of [60, 100]) {
+      const command = `stty cols ${columns}; exec "$0" help csrf`;
+      await using terminal = startOnTerminal(["bash", "-c", command, RT], cleanEnvironment());
+      await terminal.shows("String");
+      await terminal.ends();
+      const lines = Bun.stripANSI(terminal.shown).split("\r\n");
+      const prose = lines.filter((line) => !line.startsWith("    ") && !line.startsWith("  prints"));
+      expect(Math.max(...prose.map((line) => Bun.stringWidth(line)))).toBeLessThanOrEqual(columns);
+      expect(prose.some((line) => line.length > columns - 15)).toBe(true);
+      expect(terminal.shown).toMatch(ESCAPE);
+      expect(terminal.shown).not.toMatch(/\x1b\[4[0-8]/);
+    }
+  });
+
+  test("has no colours where NO_COLOR is set", async () => {
+    const environment = cleanEnvironment({ NO_COLOR: "1" });
+    await using terminal = startOnTerminal([RT, "help", "errors"], environment);
+    await terminal.shows("rt doctor");
+    await terminal.ends();
+    expect(terminal.shown).not.toMatch(ESCAPE);
+  });
+});
+
+describe("rt help", () => {
+  test("lists commands and guides", async () => {
+    const overview = await help();
+    for (const [name, { help: text }] of Object.entries(GUIDES))
+      expect(overview).toMatch(new RegExp(`^  ${name} +${RegExp.escape(text)}$`, "m"));
+    expect(overview).toMatch(/^ {2}install, i +Install dependencies$/m);
+  });
+
+  test("suggests the nearest command or guide, and exits with 1", async () => {
+    await expectRt({
+      args: ["help", "secert"],
+      stderr: 'error: No help for "secert"\nhint: did you mean secrets?\n',
+      status: 1,
+    });
+    await expectRt({
+      args: ["help", "constructor"],
+      stderr: 'error: No help for "constructor"\nhint: rt help lists the commands and the guides\n',
+      status: 1,
+    });
+    await expectRt({ args: ["help", "migrations"], stderr: /hint: did you mean migration\?/, status: 1 });
+  });
+
+  test("brackets a value that may be left out", async () => {
+    const text = await help("run");
+    expect(text).toContain("--dry-run[=json]");
+    expect(text).toContain("--inspect[=address]");
+    expect(text).toContain("--filter=<pattern>");
+  });
+
+  test("breaks no line in a pipe, and every long line on a terminal", async () => {
+    const { help: text } = OPTIONS.find(({ name }) => name === "no-addons")!;
+    expect(await help("run")).toContain(text);
+    const command = 'stty cols 72; exec "$0" help run';
+    await using terminal = startOnTerminal(["bash", "-c", command, RT], cleanEnvironment());
+    await terminal.shows("are the guides");
+    const lines = Bun.stripANSI(terminal.shown).split("\r\n");
+    const long = lines.filter((line) => Bun.stringWidth(line) > 72);
+    // Names are not broken: the list of an option's values is one word.
+    expect(long.filter((line) => !line.trimStart().startsWith("-"))).toEqual([]);
+  });
+
+  test.each(["secrets", "doctor"])("rt %s --help has the columns of the others", async (command) => {
+    const { stdout, stderr, status } = await runRt({ args: [command, "--help"] });
+    expect({ stderr, status }).toEqual({ stderr: "", status: 0 });
+    expect(stdout).toStartWith(`${COMMANDS[command]!.help}\n\nUsage\n  rt ${command} `);
+    expect(stdout).toMatch(/\n\nOptions\n {2}--json {6}Print JSON\n {2}-h, --help {2}Show this help\n/);
+    expect(stdout).toMatch(/\n\nExit codes\n {2}0 +\S/);
+  });
+
+  test("gives all of a long text to a reader that takes its time", async () => {
+    const { stdout } = await runRt({
+      program: ["bash", "-c", '"$0" help configuration | { IFS= read -r first; echo "$first"; cat; }', RT],
+    });
+    expect(stdout).toBe(await help("configuration"));
+  });
+});
+
+describe("the manual page", () => {
+  test("is what rt help --man prints and the build leaves beside the binary", async () => {
+    expect(await help("--man")).toBe(renderManual());
+  });
+
+  test("has nothing that mandoc would say", async () => {
+    await using project = await createProject({ "rt.1": renderManual() });
+    await expectRt({ program: ["mandoc", "-Tlint", "-Wall", project.join("rt.1")] });
+  });
+
+  test("names every command, option, guide and exit code", async () => {
+    await using project = await createProject({ "rt.1": renderManual() });
+    const { stdout } = await runRt({ program: ["mandoc", "-Tascii", "-Owidth=100", project.join("rt.1")] });
+    const text = stdout.replaceAll(/.\x08/g, "");
+    for (const { name, short } of OPTIONS) {
+      expect(text).toMatch(new RegExp(`^ +--${RegExp.escape(name)}(?:$|[ =,[])`, "m"));
+      if (short) expect(text).toMatch(new RegExp(`, -${short}(?: |$)`, "m"));
+    }
+    for (const name of [...Object.keys(COMMANDS), ...Object.keys(GUIDES)])
+      expect(text).toMatch(new RegExp(`^ {5}(?:\\w+, )?${name}(?:,? |$)`, "m"));
+    expect(text).toContain("--dry-run[=json]");
+    expect(text).not.toMatch(/\\[efm&-]/);
+  });
+});

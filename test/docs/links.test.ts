@@ -1,0 +1,80 @@
+// Links lead somewhere, and the options that pages speak of exist.
+import { expect, test } from "bun:test";
+import { existsSync } from "node:fs";
+import { dirname, join, normalize } from "node:path";
+import { COMMANDS } from "../../src/cli/commands.ts";
+import { OPTIONS } from "../../src/cli/options.ts";
+import { FLAGS } from "../../src/secrets/commands.ts";
+import { REPOSITORY } from "../support/rt.ts";
+import { PAGES, readPage } from "./samples.ts";
+
+const texts = new Map(await Promise.all(PAGES.map(async (path) => [path, await readPage(path)] as const)));
+
+function anchorsOf(markdown: string): string[] {
+  const html = Bun.markdown.html(markdown, { headings: { ids: true } });
+  return [...html.matchAll(/<h\d id="([^"]*)"/g)].map(([, id]) => id!);
+}
+
+test.each(PAGES)("the links of %s lead to files and headings that are there", (page) => {
+  const text = texts.get(page)!;
+  const withCode = text.replaceAll(/^```.*?^```$/gms, "");
+  const links = [...withCode.matchAll(/\]\((?!https?:)([^)#\s]*)(?:#([^)\s]+))?\)/g)];
+  const broken = links.flatMap(([link, path = "", anchor]) => {
+    const target = path === "" ? page : normalize(join(dirname(page), path));
+    if (!existsSync(join(REPOSITORY, target))) return [`${link}: no such file`];
+    if (anchor === undefined) return [];
+    return anchorsOf(texts.get(target) ?? "").includes(anchor) ? [] : [`${link}: no such heading`];
+  });
+  expect(broken).toEqual([]);
+});
+
+test("every page of docs/ can be reached from README.md", () => {
+  const reached = new Set<string>(["README.md"]);
+  for (const page of reached) {
+    for (const [, path] of (texts.get(page) ?? "").matchAll(/\]\((?!https?:)([^)#\s]+\.md)/g))
+      reached.add(normalize(join(dirname(page), path!)));
+  }
+  expect(PAGES.filter((page) => !reached.has(page))).toEqual([]);
+});
+
+/** Options of other programs, and of the engine's tools, that pages speak of. */
+const FOREIGN: Readonly<Record<string, string>> = {
+  "--bun": "bun",
+  "--cap-add": "docker",
+  "--components": "gnome-keyring-daemon",
+  "--frozen-lockfile": "rt install",
+  "--initial-branch": "git",
+  "--message": "git",
+  "--no-install-recommends": "apt-get",
+  "--quiet": "git",
+  "--recursive": "pnpm",
+  "--replace": "gnome-keyring-daemon",
+  "--run": "node",
+  "--unlock": "gnome-keyring-daemon",
+  "--yes": "apt-get",
+};
+
+test("pages speak of no option that does not exist", () => {
+  const known = new Set([...OPTIONS, ...FLAGS].map(({ name }) => `--${name}`).concat("--man"));
+  const mentioned = new Set(
+    [...texts].flatMap(([path, text]) =>
+      // The page of options shows titles of tests, in which options of nobody's occur.
+      path === "docs/options.md"
+        ? []
+        : [...text.matchAll(/(?<![\w-])--[a-z][a-z0-9.-]*[a-z0-9]/g)].map(([word]) => word),
+    ),
+  );
+  expect([...mentioned].filter((word) => !known.has(word) && !(word in FOREIGN)).toSorted()).toEqual([]);
+  expect(Object.keys(FOREIGN).filter((word) => !mentioned.has(word))).toEqual([]);
+});
+
+test("pages speak of no command of rt that does not exist", () => {
+  const wrong = [...texts].flatMap(([path, text]) =>
+    [...text.matchAll(/`rt ([a-z][a-z-]*)(?![\w./:-])/g)].flatMap(([, word]) =>
+      word! in COMMANDS || SCRIPTS_OF_SAMPLES.includes(word!) ? [] : [`${path}: rt ${word}`],
+    ),
+  );
+  expect(wrong).toEqual([]);
+});
+
+const SCRIPTS_OF_SAMPLES = ["dev"];

@@ -1,0 +1,86 @@
+// Every sample of README.md, CONTRIBUTING.md and docs/ does what the page says. Each page has a folder and a session with
+// GNOME Keyring of its own.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { symlink } from "node:fs/promises";
+import { parseConfig } from "../../src/config/rtfig.ts";
+import { type Keyring, startKeyring } from "../support/keyring.ts";
+import { createProject, type Project } from "../support/project.ts";
+import { RT, runRt } from "../support/rt.ts";
+import { findSamples, PAGES, readPage, type Sample } from "./samples.ts";
+
+const pages = await Promise.all(
+  PAGES.map(async (path) => ({ path, samples: findSamples(path, await readPage(path)) })),
+);
+
+/** Samples that cannot run here, and why. A page is for what readers can try; this list must stay short. */
+const NOT_RUN = [
+  'README.md sh: "builds the repository itself"',
+  'CONTRIBUTING.md sh: "builds and tests the repository itself"',
+  'docs/ci.md dockerfile: "builds a container"',
+  'docs/ci.md sh: "asks for the password of a keyring"',
+  'docs/scripts.md sh: "shows forms of the command line"',
+];
+
+test("few samples do not run, each for a reason that is listed here", () => {
+  const marked = pages.flatMap(({ path, samples }) =>
+    samples.flatMap(({ language, notRun }) => (notRun ? [`${path} ${language}: "${notRun}"`] : [])),
+  );
+  expect(marked).toEqual(NOT_RUN);
+});
+
+const READERS: Readonly<Record<string, (sample: Sample) => unknown>> = {
+  json: ({ code }) => JSON.parse(code),
+  yaml: ({ code }) => Bun.YAML.parse(code),
+  toml: ({ code, file }) => (file === "rtfig.toml" ? parseConfig(code, file) : Bun.TOML.parse(code)),
+};
+const RUN = ["ts", "js", "sh"];
+
+describe.skipIf(process.platform !== "linux")("the samples", () => {
+  let programs: Project;
+  beforeAll(async () => {
+    programs = await createProject();
+    await symlink(RT, programs.join("rt"));
+  });
+  afterAll(() => programs?.[Symbol.asyncDispose]());
+
+  async function run({ language, code, file }: Sample, project: Project, keyring: Keyring) {
+    // A home of its own: a sample that starts a keyring must not find another one.
+    await using home = await createProject();
+    const own = { HOME: home.path, XDG_RUNTIME_DIR: home.path };
+    const env = { ...keyring.env, ...own, PATH: `${programs.path}:${process.env.PATH}` };
+    if (language === "sh") return await runRt({ program: ["bash", "-c", code], cwd: project.path, env });
+    const name = file ?? `sample.${language}`;
+    if (!file) await project.write({ [name]: code });
+    return await runRt({ args: [name], cwd: project.path, env });
+  }
+
+  for (const { path, samples } of pages.filter((page) => page.samples.length > 0)) {
+    describe(path, () => {
+      let keyring: Keyring;
+      let project: Project;
+      beforeAll(async () => {
+        [keyring, project] = await Promise.all([startKeyring(), createProject()]);
+      });
+      afterAll(async () => {
+        await project?.[Symbol.asyncDispose]();
+        await keyring?.[Symbol.asyncDispose]();
+      });
+
+      test.each(samples.filter(({ notRun }) => !notRun))("$title", async (sample) => {
+        const { language, code, file, output } = sample;
+        READERS[language]?.(sample);
+        if (file) await project.write({ [file]: code });
+        const isRun = RUN.includes(language) && !(file && output === undefined);
+        expect({ isChecked: isRun || language in READERS || file !== undefined }).toEqual({
+          isChecked: true,
+        });
+        if (!isRun) return;
+        // A file that prints nothing shows nothing.
+        if (language !== "sh") expect(output).toBeDefined();
+        const result = await run(sample, project, keyring);
+        expect(result).toMatchObject({ stdout: output ?? "", status: 0 });
+        if (language !== "sh") expect(result.stderr).toBe("");
+      });
+    });
+  }
+});

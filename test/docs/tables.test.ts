@@ -1,0 +1,27 @@
+// What pages repeat of the tables in the source.
+import { expect, test } from "bun:test";
+import { join } from "node:path";
+import { GENERATED } from "../../build/docs.ts";
+import { MAC_BYTES, TEXT_LENGTH } from "../../src/csrf/token.ts";
+import { SECRETS_FAILURES } from "../../src/errors.ts";
+import { REPOSITORY } from "../support/rt.ts";
+import { readPage } from "./samples.ts";
+
+test.each(GENERATED)("$file is what `bun build/docs.ts` writes", async ({ file, render }) => {
+  expect(await Bun.file(join(REPOSITORY, file)).text()).toBe(await render());
+});
+
+test("docs/csrf.md names every algorithm and encoding", async () => {
+  const page = await readPage("docs/csrf.md");
+  for (const name of [...Object.keys(MAC_BYTES), ...Object.keys(TEXT_LENGTH)])
+    expect(page).toContain(`\`"${name}"\``);
+});
+
+test("docs/secrets.md says of each error's code what the table of codes says", async () => {
+  const page = await readPage("docs/secrets.md");
+  const rows = [...page.matchAll(/^\| `ERR_SECRETS_(\w+)` +\| (.*?) +\|$/gm)].map(([, code, text]) => [
+    code,
+    text,
+  ]);
+  expect(rows).toEqual(Object.entries(SECRETS_FAILURES).map(([code, { meaning }]) => [code, meaning]));
+});
