@@ -3,10 +3,11 @@
 //
 // The credential goes into the real store of this session. On a machine without one (a server, a container) a
 // private bus with a keyring of its own is started for the tour, when the programs for it are installed.
-import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { compile, DIST } from "./compile.ts";
+import { openPrivateSession, type PrivateSession } from "./private-session.ts";
 import { hostTarget } from "./targets.ts";
 
 const FILES = {
@@ -57,17 +58,10 @@ async function run(
   return await child.exited;
 }
 
-const UNLOCK = 'printf tour | gnome-keyring-daemon --unlock --components=secrets >/dev/null 2>&1; exec "$@"';
-
 /** How to start a program so that it finds a credential store; undefined where there is none. */
-async function withStore(
-  directory: string,
-): Promise<{ prefix: string[]; env: Record<string, string> } | undefined> {
+async function withStore(directory: string): Promise<PrivateSession | undefined> {
   if (target.os !== "linux" || process.env.DBUS_SESSION_BUS_ADDRESS) return { prefix: [], env: {} };
-  if (!Bun.which("dbus-run-session") || !Bun.which("gnome-keyring-daemon")) return undefined;
-  const env = { HOME: join(directory, "home"), XDG_RUNTIME_DIR: join(directory, "runtime") };
-  for (const path of Object.values(env)) await mkdir(path, { mode: 0o700 });
-  return { prefix: ["dbus-run-session", "--", "sh", "-c", UNLOCK, "sh"], env };
+  return await openPrivateSession(directory);
 }
 
 async function tour(): Promise<number> {

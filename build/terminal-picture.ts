@@ -1,0 +1,127 @@
+// Draws what a terminal has shown as SVG. Pure.
+//
+// It knows text, line breaks and the colours of the sixteen; anything else that moves or changes a terminal is an
+// error, so that a picture never shows what no terminal would.
+
+export interface Shown {
+  readonly command: string;
+  /** As the terminal got it. */
+  readonly output: string;
+}
+
+export interface Recording {
+  readonly title: string;
+  readonly columns: number;
+  readonly shown: readonly Shown[];
+}
+
+interface Piece {
+  readonly text: string;
+  /** Classes: "b", "d" for bold and dim, "c1" to "c6" for colours. */
+  readonly style: string;
+}
+
+interface Line {
+  readonly pieces: readonly Piece[];
+  readonly isCommand: boolean;
+}
+
+const CELL = 8.4; // px, at 14 px
+const ROW = 20; // px
+const MARGIN = 16; // px
+/** Seconds between a command and what it prints, and between two lines of that. */
+const PAUSE = 0.5;
+const PACE = 0.06;
+
+export function drawRecording({ title, columns, shown }: Recording): string {
+  const lines: Line[] = shown.flatMap(({ command, output }, index) => [
+    ...(index > 0 ? [{ pieces: [], isCommand: false }] : []),
+    {
+      pieces: [
+        { text: "$ ", style: "d" },
+        { text: command, style: "b" },
+      ],
+      isCommand: true,
+    },
+    ...readLines(output).map((pieces) => ({ pieces, isCommand: false })),
+  ]);
+  const width = Math.round(columns * CELL + 2 * MARGIN);
+  const height = lines.length * ROW + 2 * MARGIN;
+  const words = lines.map(({ pieces }) => pieces.map(({ text }) => text).join("")).join("\n");
+  let time = 0;
+  const rows = lines.map((line, index) => {
+    time += line.isCommand ? PAUSE : PACE;
+    const row = drawLine(line, index);
+    if (line.isCommand) time += PAUSE;
+    return row === ""
+      ? ""
+      : `<g style="animation-delay:${(time - (line.isCommand ? PAUSE : 0)).toFixed(2)}s">${row}</g>\n`;
+  });
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" aria-labelledby="t d">
+<title id="t">${escape(title)}</title>
+<desc id="d">${escape(words)}</desc>
+<style>${STYLE}</style>
+<rect x=".5" y=".5" width="${width - 1}" height="${height - 1}" rx="8"/>
+${rows.join("")}</svg>
+`;
+}
+
+const STYLE = `
+rect{fill:#fff;stroke:#d0d7de}
+text{font:14px ui-monospace,SFMono-Regular,Menlo,Consolas,"DejaVu Sans Mono",monospace;fill:#1f2328;white-space:pre}
+.b{font-weight:600}.d{fill:#59636e}
+.c1{fill:#b91c1c}.c2{fill:#15703a}.c3{fill:#8a5a00}.c4{fill:#0550ae}.c5{fill:#7a3fb5}.c6{fill:#0b6b80}
+@media(prefers-color-scheme:dark){
+rect{fill:#0d1117;stroke:#30363d}text{fill:#e6edf3}.d{fill:#9198a1}
+.c1{fill:#ff7b72}.c2{fill:#56d364}.c3{fill:#e3b341}.c4{fill:#79c0ff}.c5{fill:#d2a8ff}.c6{fill:#56d4dd}}
+@media(prefers-reduced-motion:no-preference){g{animation:show .1s both}@keyframes show{from{opacity:0}}}
+`;
+
+function drawLine({ pieces }: Line, index: number): string {
+  const length = pieces.reduce((sum, { text }) => sum + Bun.stringWidth(text), 0);
+  if (length === 0) return "";
+  const spans = pieces.map(({ text, style }) =>
+    style === "" ? escape(text) : `<tspan class="${style}">${escape(text)}</tspan>`,
+  );
+  const y = MARGIN + index * ROW + 14;
+  return `<text x="${MARGIN}" y="${y}" textLength="${(length * CELL).toFixed(1)}" xml:space="preserve">${spans.join("")}</text>`;
+}
+
+/** What terminals are told before and after a question for a secret, which shows nothing of it: marked pastes. */
+const INVISIBLE = /\x1b\[\?2004[hl]/g;
+
+function readLines(output: string): Piece[][] {
+  const text = output.replaceAll(INVISIBLE, "").replaceAll("\r\n", "\n").replace(/\n+$/, "");
+  if (text === "") return [];
+  const style = { bold: false, dim: false, color: 0 };
+  return text.split("\n").map((line) => {
+    const pieces: Piece[] = [];
+    for (const part of line.split(/(\x1b\[[\d;]*m)/)) {
+      const codes = /^\x1b\[([\d;]*)m$/.exec(part)?.[1];
+      if (codes !== undefined) applyCodes(style, codes);
+      else if (/[\x00-\x1f\x7f]/.test(part)) throw new Error(`A picture cannot show ${JSON.stringify(part)}`);
+      else if (part !== "") pieces.push({ text: part, style: classesOf(style) });
+    }
+    return pieces;
+  });
+}
+
+function classesOf({ bold, dim, color }: { bold: boolean; dim: boolean; color: number }): string {
+  return [bold && "b", dim && "d", color > 0 && `c${color}`].filter(Boolean).join(" ");
+}
+
+function applyCodes(style: { bold: boolean; dim: boolean; color: number }, codes: string): void {
+  for (const code of codes.split(";").map(Number)) {
+    if (code === 0) Object.assign(style, { bold: false, dim: false, color: 0 });
+    else if (code === 1) style.bold = true;
+    else if (code === 2) style.dim = true;
+    else if (code === 22) Object.assign(style, { bold: false, dim: false });
+    else if (code === 39) style.color = 0;
+    else if ((code > 30 && code < 37) || (code > 90 && code < 97)) style.color = code % 10;
+    else throw new Error(`A picture has no colour for the code ${code}`);
+  }
+}
+
+function escape(text: string): string {
+  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+}
