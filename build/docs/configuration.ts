@@ -59,6 +59,8 @@ ${GENERATED_NOTE("src/config/keys.ts")}
 \`rtfig.toml\` holds what you would otherwise write on each command line. rt reads the one in the working directory, or the
 file that \`--config\` names. [rtfig.toml.example](../rtfig.toml.example) shows every key.
 
+\`rtfig.toml\`:
+
 \`\`\`toml file=rtfig.toml
 preload = ["./setup.ts"]
 
@@ -69,6 +71,8 @@ STAGE = "'test'"
 silent = true
 concurrency = 4
 \`\`\`
+
+\`setup.ts\`:
 
 \`\`\`ts file=setup.ts
 console.log("set up");

@@ -49,6 +49,20 @@ describe("a guide", () => {
     expect(Bun.stripANSI(renderPage(page, 80, true))).toContain("    let a = 1; // |\n\n      deep();\n");
   });
 
+  test("makes a list of a table that is too wide, with the name of each column", () => {
+    const cell = "word ".repeat(9).trim();
+    const wide = `| Key | Meaning | More |\n| --- | --- | --- |\n| \`a\\|b\` | ${cell} | ${cell} |\n| c | d | |\n`;
+    const shown = renderPage(wide, 80, false);
+    expect(shown.replaceAll(/\s+/g, " ")).toBe(` * a|b - ${cell}; more: ${cell} * c - d`);
+    expect(renderPage(wide, 0, false)).toBe(shown);
+    expect(renderPage(wide.replaceAll(cell, "e"), 80, false)).toContain("| Key ");
+  });
+
+  test("puts one blank line in front of a list", () => {
+    expect(renderPage("Text:\n\n- a\n  more\n- b\n\n1. c\n", 80, false)).toMatch(/^Text:\n\n {2}\* a/);
+    expect(renderPage("```sh\nls --long\n```\n\n- a\n", 80, false)).toBe("    ls --long\n\n  * a");
+  });
+
   test("names the command for another guide instead of a link that leads nowhere", () => {
     const text = renderPage(
       "See [the codes](errors.md#x), [here](../a.ts), [there](https://a.example/).",
