@@ -93,6 +93,20 @@ function detailsOf(
         Options: [{ name: "--man", help: "Print the manual page, for man: rt help --man | man -l -" }],
       },
     };
+  if (name === "completions")
+    return {
+      sections: {
+        "Start-up files": [
+          { name: "~/.bashrc", help: "source <(rt completions bash)" },
+          { name: "~/.zshrc, after compinit", help: "source <(rt completions zsh)" },
+          { name: "~/.config/fish/config.fish", help: "rt completions fish | source" },
+          { name: "$PROFILE", help: "rt completions powershell | Out-String | Invoke-Expression" },
+        ],
+      },
+    };
+  if (name === "types")
+    return { sections: {}, closing: "rt types > rt.d.ts, in a folder that tsconfig.json includes" };
+  if (name === "debug-config") return { sections: {}, closing: "rt help debugging is the guide" };
   return { sections: {}, ...(by === "engine" && { closing: `rt ${name} --help shows its options` }) };
 }
 

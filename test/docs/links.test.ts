@@ -39,7 +39,6 @@ test("every page of docs/ can be reached from README.md", () => {
 
 /** Options of other programs, and of the engine's tools, that pages speak of. */
 const FOREIGN: Readonly<Record<string, string>> = {
-  "--bun": "bun",
   "--cap-add": "docker",
   "--components": "gnome-keyring-daemon",
   "--frozen-lockfile": "rt install",
