@@ -29,8 +29,8 @@ interface Line {
 const CELL = 8.4; // px, at 14 px
 const ROW = 20; // px
 const MARGIN = 16; // px
-/** Seconds between a command and what it prints, and between two lines of that. */
-const PAUSE = 0.5;
+/** Seconds before and after a command, and between two lines of what it prints. */
+const PAUSE = 0.4;
 const PACE = 0.06;
 
 export function drawRecording({ title, columns, shown }: Recording): string {
@@ -48,14 +48,10 @@ export function drawRecording({ title, columns, shown }: Recording): string {
   const width = Math.round(columns * CELL + 2 * MARGIN);
   const height = lines.length * ROW + 2 * MARGIN;
   const words = lines.map(({ pieces }) => pieces.map(({ text }) => text).join("")).join("\n");
-  let time = 0;
+  const times = timesOf(lines);
   const rows = lines.map((line, index) => {
-    time += line.isCommand ? PAUSE : PACE;
     const row = drawLine(line, index);
-    if (line.isCommand) time += PAUSE;
-    return row === ""
-      ? ""
-      : `<g style="animation-delay:${(time - (line.isCommand ? PAUSE : 0)).toFixed(2)}s">${row}</g>\n`;
+    return row === "" ? "" : `<g style="animation-delay:${times[index]!.toFixed(2)}s">${row}</g>\n`;
   });
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" aria-labelledby="t d">
 <title id="t">${escape(title)}</title>
@@ -64,6 +60,17 @@ export function drawRecording({ title, columns, shown }: Recording): string {
 <rect x=".5" y=".5" width="${width - 1}" height="${height - 1}" rx="8"/>
 ${rows.join("")}</svg>
 `;
+}
+
+/** When each line appears, in seconds: the first command at once, so that no frame is empty. */
+function timesOf(lines: readonly Line[]): number[] {
+  let time = 0;
+  return lines.map(({ isCommand }, index) => {
+    if (isCommand && index > 0) time += PAUSE;
+    const now = time;
+    time += isCommand ? PAUSE : PACE;
+    return now;
+  });
 }
 
 const STYLE = `

@@ -46,7 +46,7 @@ function placeOf(file: string): number {
 function wordingOf(figure: string): string {
   const [ours, peer] = figure.replace(/^start: /, "").split(" : ") as [string, string?];
   if (peer === undefined) return figure;
-  return ours.includes("rt ") ? `\`${ours}\`, beside \`${peer}\`` : `${ours}, beside ${peer}`;
+  return /\brt /.test(ours) ? `\`${ours}\`, beside \`${peer}\`` : `${ours}, beside ${peer}`;
 }
 
 /** A row ends in ratio, goal and verdict; what is measured may itself contain a bar. */
