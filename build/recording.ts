@@ -42,6 +42,10 @@ const COMMANDS: ReadonlyArray<{ readonly command: string; readonly answer?: stri
   { command: "rt run deplyo" },
 ];
 
+/** The daemon may take its name on the bus a little later; what the bus then writes belongs in no picture. */
+const AWAIT_STORE =
+  "left=100; until rt doctor > /dev/null 2>&1 || [ $left = 0 ]; do left=$((left - 1)); done";
+
 const COLUMNS = 84;
 const TITLE = "rt in a terminal";
 
@@ -61,7 +65,7 @@ export async function record(): Promise<string> {
       TERM: "dumb",
       FORCE_COLOR: "1",
     };
-    const shell = [...session.prefix, "bash", "--norc", "--noprofile", "-i"];
+    const shell = [...session.prefix, "sh", "-c", `${AWAIT_STORE}; exec bash --norc --noprofile -i`];
     const shown = await typeInto(shell, project, env);
     return drawRecording({ title: TITLE, columns: COLUMNS, shown });
   } finally {
@@ -86,7 +90,11 @@ async function typeInto(shell: string[], cwd: string, env: Record<string, string
   });
   const child = Bun.spawn(shell, { cwd, env: { ...env, PS1: PROMPT, PROMPT_COMMAND: "" }, terminal });
   const after = async (text: string) => {
-    while (!output.includes(text)) await new Promise<void>((resolve) => (notify = resolve));
+    while (!output.includes(text)) {
+      const isOver = child.exited.then(() => true);
+      const more = new Promise<false>((resolve) => (notify = () => resolve(false)));
+      if (await Promise.race([more, isOver])) throw new Error(`The terminal ended with: ${output}`);
+    }
     const before = output.slice(0, output.indexOf(text));
     output = output.slice(before.length + text.length);
     return before;
