@@ -42,10 +42,6 @@ const COMMANDS: ReadonlyArray<{ readonly command: string; readonly answer?: stri
   { command: "rt run deplyo" },
 ];
 
-/** The daemon may take its name on the bus a little later; what the bus then writes belongs in no picture. */
-const AWAIT_STORE =
-  "left=100; until rt doctor > /dev/null 2>&1 || [ $left = 0 ]; do left=$((left - 1)); done";
-
 const COLUMNS = 84;
 const TITLE = "rt in a terminal";
 
@@ -65,7 +61,7 @@ export async function record(): Promise<string> {
       TERM: "dumb",
       FORCE_COLOR: "1",
     };
-    const shell = [...session.prefix, "sh", "-c", `${AWAIT_STORE}; exec bash --norc --noprofile -i`];
+    const shell = [...session.prefix, "bash", "--norc", "--noprofile", "-i"];
     const shown = await typeInto(shell, project, env);
     return drawRecording({ title: TITLE, columns: COLUMNS, shown });
   } finally {
