@@ -14,24 +14,26 @@ interface Measured {
 const BEGIN = "<!-- figures, made by build/docs.ts from bench/results: begin -->";
 const END = "<!-- figures: end -->";
 
+/** A table for each machine: figures of two machines must not stand side by side. */
 export async function renderFigures(): Promise<string> {
   const results = join(ROOT, "bench", "results");
   const files = [...new Glob("*.md").scanSync(results)].toSorted(
     (a, b) => placeOf(a) - placeOf(b) || (a < b ? -1 : 1),
   );
   const pages = await Promise.all(files.map((file) => Bun.file(join(results, file)).text()));
-  const rows = pages.flatMap(readRows).filter(({ figure }) => !figure.includes("floor"));
-  const machines = [...new Set(pages.map((page) => page.split("\n")[2]!))];
-  const table = renderTable(
+  const machines = Map.groupBy(pages, (page) => page.split("\n")[2]!);
+  return [...machines]
+    .map(([machine, own]) => `On ${machine}:\n\n${tableOf(own.flatMap(readRows))}`)
+    .join("\n\n");
+}
+
+function tableOf(rows: readonly Measured[]): string {
+  return renderTable(
     ["Measured", "rt", "Beside it", "rt has"],
-    rows.map(({ figure, ours, peer, ratio }) => [
-      wordingOf(figure),
-      ours,
-      peer,
-      `${ratio} × ${unitOf(ours)}`,
-    ]),
+    rows
+      .filter(({ figure }) => !figure.includes("floor"))
+      .map(({ figure, ours, peer, ratio }) => [wordingOf(figure), ours, peer, `${ratio} × ${unitOf(ours)}`]),
   );
-  return `${table}\n\nMeasured on: ${machines.join("; ")}.`;
 }
 
 /** What most people will want to know first. */
