@@ -11,7 +11,8 @@ async function packGuides(): Promise<Uint8Array<ArrayBuffer>> {
     name,
     await Bun.file(join(DOCS, page)).text(),
   ]);
-  return Bun.zstdCompressSync(JSON.stringify(Object.fromEntries(await Promise.all(pages))), { level: 19 });
+  const text = JSON.stringify(Object.fromEntries(await Promise.all(pages)));
+  return new Uint8Array(Bun.zstdCompressSync(text, { level: 19 }));
 }
 
 export const guides: BunPlugin = {

@@ -19,6 +19,7 @@ const NOT_RUN = [
   'docs/ci.md dockerfile: "builds a container"',
   'docs/ci.md sh: "asks for the password of a keyring"',
   'docs/scripts.md sh: "shows forms of the command line"',
+  'docs/secrets.md console: "needs a Mac"',
 ];
 
 test("few samples do not run, each for a reason that is listed here", () => {
