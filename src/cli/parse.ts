@@ -78,7 +78,7 @@ function parseOption(
   }
   if (!option) {
     const known = options.map(({ name }) => `--${name}`);
-    throw new UsageError(`Unknown option "${flag}"`, "rt --help lists the options", { word: flag, known });
+    throw new UsageError(`Unknown option "${flag}"`, "rt help run lists the options", { word: flag, known });
   }
   const name = `--${option.name}`;
   if (!option.value) {

@@ -150,7 +150,7 @@ each("a mistake", [
     {
       args: ["--qqqqqqqq", "x"],
       status: 1,
-      stderr: 'error: Unknown option "--qqqqqqqq"\nhint: rt --help lists the options\n',
+      stderr: 'error: Unknown option "--qqqqqqqq"\nhint: rt help run lists the options\n',
     },
   ],
   [
