@@ -19,8 +19,11 @@ export async function renderGuide(name: string, columns: number, useColor: boole
 /** Pure, so that a test can render any page. */
 export function renderPage(markdown: string, columns: number, useColor: boolean): string {
   const width = Math.min(columns || PLAIN_COLUMNS, MOST_COLUMNS);
-  const text = unrollTables(localizeLinks(withoutNotes(markdown)), width);
-  const rendered = Bun.markdown.ansi(text, { columns: width, colors: useColor });
+  // Fenced blocks stand at the odd places, and stay as they are.
+  const parts = markdown.split(/(^```[^]*?^```$)/m);
+  const adapt = (prose: string) => unrollTables(localizeLinks(withoutNotes(prose)), width);
+  const adapted = parts.map((part, index) => (index % 2 === 0 ? adapt(part) : part)).join("");
+  const rendered = Bun.markdown.ansi(adapted, { columns: width, colors: useColor });
   return calmColors(spaceOut(unframeCode(rendered))).trimEnd();
 }
 

@@ -28,6 +28,8 @@ describe("a guide", () => {
     async (name, { page }) => {
       const shown = await help(name);
       expect(shown).not.toMatch(ESCAPE);
+      // Nothing of Markdown or of the renderer's frames is left.
+      expect(shown).not.toMatch(/<!--|\]\(|```|^ *\+-(?: |$)/m);
       expect(shown).toBe(`${renderPage(await Bun.file(`${REPOSITORY}/docs/${page}`).text(), 0, false)}\n`);
     },
   );
@@ -47,6 +49,11 @@ describe("a guide", () => {
     expect(plain).toContain("  prints\n    1\n");
     expect(plain).toMatch(/^\| c +\| d +\|$/m);
     expect(Bun.stripANSI(renderPage(page, 80, true))).toContain("    let a = 1; // |\n\n      deep();\n");
+  });
+
+  test("leaves code alone that looks like a link, a table or a comment", () => {
+    const code = "map[key](value);\n| a | b | c |\n| - | - | - |\n<!-- d -->";
+    expect(renderPage(`\`\`\`js\n${code}\n\`\`\`\n`, 80, false)).toBe(code.replaceAll(/^/gm, "    "));
   });
 
   test("makes a list of a table that is too wide, with the name of each column", () => {
