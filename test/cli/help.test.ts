@@ -132,6 +132,10 @@ describe("rt help", () => {
     expect(text).toContain("--filter=<pattern>");
   });
 
+  test("knows the options by their own name as well", async () => {
+    expect(await help("options")).toBe(await help("run"));
+  });
+
   test("breaks no line in a pipe, and every long line on a terminal", async () => {
     const { help: text } = OPTIONS.find(({ name }) => name === "no-addons")!;
     expect(await help("run")).toContain(text);
