@@ -1,5 +1,6 @@
 // What lives as long as one connection to the secret service: the bus, the session, the dialogs and what
 // was learnt about the service. Opening waits for nothing; the first calls leave together with the greeting.
+import type { ProviderFailure } from "../secret-provider.ts";
 import { parseAddresses, sessionBusAddress } from "./address.ts";
 import { Bus, BusFailure } from "./bus.ts";
 import { prepareHello, prepareReadAlias } from "./prepared.ts";
@@ -17,8 +18,10 @@ export interface Connection {
   session: Promise<Session>;
   /** Object path of the default collection as last read, "/" without one. */
   defaultCollection: Promise<string>;
-  /** The Unlock call that is under way, with its dialog. */
-  unlocking: Promise<void> | undefined;
+  /** What a person is asked at present, or the service without one, see unlocking.ts. */
+  asking: Promise<void> | undefined;
+  /** The last refusal; `at` as `performance.now()` counts. */
+  declined: { readonly at: number; readonly failure: ProviderFailure } | undefined;
   /** The items that were last read, by service and name: `get` asks for them while it searches. */
   readonly lastItems: Map<string, string>;
   /** Set when a part could not be had; the connection then serves nobody new. */
@@ -56,7 +59,8 @@ export function openConnection(): Connection {
     requests: new SecretRequests(bus),
     defaultCollection,
     session: openSession(bus),
-    unlocking: undefined,
+    asking: undefined,
+    declined: undefined,
     lastItems: new Map(),
     hasFailed: false,
   };

@@ -2,8 +2,9 @@
 // search without attributes with nothing. No value is touched.
 import type { CredentialName } from "../secret-provider.ts";
 import { isVanished } from "./failures.ts";
-import { type Operation, readProperty, unlockDefaultCollection } from "./items.ts";
 import { COLLECTION_INTERFACE, ITEM_INTERFACE, SERVICE_INTERFACE, SERVICE_PATH } from "./names.ts";
+import { type Operation, readProperty } from "./operation.ts";
+import { unlockDefaultCollection } from "./unlocking.ts";
 
 /** Every pair that has an item, whoever stored it; those of `operation.service` unless that is empty. */
 export async function listCredentials(operation: Operation): Promise<CredentialName[]> {

@@ -5,44 +5,20 @@
 // the one with our schema counts, then the newest; deletion removes them all.
 //
 // Any of these functions may reject because an object vanished or the service restarted; the caller then
-// starts it again from the search. After a caller has given up, the next step rejects.
-import { ProviderFailure } from "../secret-provider.ts";
-import type { Call } from "./bus.ts";
-import { type Connection, renewDefaultCollection } from "./connection.ts";
-import { isLocked } from "./failures.ts";
-import {
-  COLLECTION_INTERFACE,
-  isKept,
-  ITEM_INTERFACE,
-  NO_OBJECT,
-  PROPERTIES_INTERFACE,
-  SERVICE_INTERFACE,
-  SERVICE_NAME,
-  SERVICE_PATH,
-} from "./names.ts";
-import { prepareSearchItems, type PreparedCall } from "./prepared.ts";
+// starts it again from the search.
+import type { Connection } from "./connection.ts";
+import { COLLECTION_INTERFACE, isKept, ITEM_INTERFACE, PROPERTIES_INTERFACE } from "./names.ts";
+import { call, type Operation, rejectIfOver, send } from "./operation.ts";
+import { prepareSearchItems } from "./prepared.ts";
 import { decodeSecret, encodeSecret, type Secret, type Session } from "./session.ts";
+import { requireCollection, showPrompt, unlockDefaultCollection, whenUnlocked } from "./unlocking.ts";
 
 /** The schema of Bun.secrets, which looks for nothing else. */
 const SCHEMA = "com.oven-sh.bun.Secret";
-/** How often an object that was just unlocked may be found locked again. */
-const MAX_UNLOCKS = 3;
 const MAX_LAST_ITEMS = 1_000;
 const NOTHING = new Uint8Array(0);
 /** CreateItem's `replace`: another process may have created the same item since our search. */
 const TRUE = Uint8Array.of(1, 0, 0, 0);
-
-/** One call of the API on its way. */
-export interface Operation {
-  readonly service: string;
-  readonly name: string;
-  /** Milliseconds for calls and dialogs that wait for a person. */
-  readonly patience: number;
-  connection: Connection;
-  /** Set when the caller has given up. */
-  isOver: boolean;
-  isPrompting: boolean;
-}
 
 interface Matches {
   unlocked: string[];
@@ -155,25 +131,6 @@ async function completeSearch(operation: Operation, matches: Matches): Promise<M
   return (await unlockDefaultCollection(operation)) ? searchItems(operation) : matches;
 }
 
-/** Unlocks the default collection, with a dialog if it takes one; false when there was nothing to unlock. */
-export async function unlockDefaultCollection(operation: Operation): Promise<boolean> {
-  const collection = await operation.connection.defaultCollection;
-  if (collection === NO_OBJECT) return false;
-  if ((await readProperty(operation, collection, COLLECTION_INTERFACE, "Locked")) !== true) return false;
-  await unlock(operation, collection);
-  return true;
-}
-
-export async function readProperty(
-  operation: Operation,
-  path: string,
-  of: string,
-  name: string,
-): Promise<unknown> {
-  const [variant] = await call(operation, path, PROPERTIES_INTERFACE, "Get", "ss", [of, name]);
-  return (variant as { value: unknown }).value;
-}
-
 async function chooseItem(operation: Operation, { unlocked, locked }: Matches): Promise<string | undefined> {
   const items = unlocked.length > 0 ? unlocked : locked;
   if (items.length < 2) return items[0];
@@ -200,105 +157,4 @@ function byPreference(a: Candidate, b: Candidate): number {
   return (
     kept || Number(b.isOwn) - Number(a.isOwn) || Number(b.modified - a.modified) || (a.path < b.path ? -1 : 1)
   );
-}
-
-/** The default collection, created if there is none, which takes a dialog. */
-async function requireCollection(operation: Operation): Promise<string> {
-  const { connection } = operation;
-  let collection = await connection.defaultCollection;
-  if (collection !== NO_OBJECT && isKept(collection)) return collection;
-  renewDefaultCollection(connection);
-  collection = await connection.defaultCollection;
-  if (collection !== NO_OBJECT && isKept(collection)) return collection;
-  const { Variant } = await import("./codec.ts");
-  const properties = { [`${COLLECTION_INTERFACE}.Label`]: new Variant("s", "Default keyring") };
-  try {
-    const [created, prompt] = await call(
-      operation,
-      SERVICE_PATH,
-      SERVICE_INTERFACE,
-      "CreateCollection",
-      "a{sv}s",
-      [properties, "default"],
-    );
-    await showPrompt(operation, prompt as string);
-    if (created !== NO_OBJECT) return created as string;
-  } catch (error) {
-    const isUnanswered = error instanceof ProviderFailure && error.kind === "LOCKED";
-    if (!isUnanswered) throw error;
-    throw new ProviderFailure(
-      "UNAVAILABLE",
-      "There is no default keyring yet and no display on which to choose its password; create one from a desktop session or with gnome-keyring-daemon --unlock",
-    );
-  }
-  renewDefaultCollection(connection);
-  collection = await connection.defaultCollection;
-  if (collection === NO_OBJECT)
-    throw new ProviderFailure(
-      "UNAVAILABLE",
-      "The secret service did not create a default keyring; create one with its own program",
-    );
-  return collection;
-}
-
-async function whenUnlocked<T>(operation: Operation, path: string, attempt: () => Promise<T>): Promise<T> {
-  for (let count = 0; ; count++) {
-    try {
-      return await attempt();
-    } catch (error) {
-      if (!isLocked(error) || count === MAX_UNLOCKS) throw error;
-    }
-    while (!(await unlock(operation, path)));
-  }
-}
-
-/** Unlocks one object; false when it only waited for another operation's dialog, which may have done it. */
-async function unlock(operation: Operation, path: string): Promise<boolean> {
-  const { connection } = operation;
-  if (connection.unlocking) {
-    await connection.unlocking;
-    return false;
-  }
-  connection.unlocking = callUnlock(operation, path);
-  try {
-    await connection.unlocking;
-    return true;
-  } finally {
-    connection.unlocking = undefined;
-  }
-}
-
-async function callUnlock(operation: Operation, path: string): Promise<void> {
-  const [, prompt] = await call(operation, SERVICE_PATH, SERVICE_INTERFACE, "Unlock", "ao", [[path]]);
-  await showPrompt(operation, prompt as string);
-}
-
-async function showPrompt(operation: Operation, path: string): Promise<void> {
-  if (path === NO_OBJECT) return;
-  operation.isPrompting = true;
-  try {
-    await operation.connection.prompts.show(path, operation.patience);
-  } finally {
-    operation.isPrompting = false;
-  }
-}
-
-function call(
-  operation: Operation,
-  path: string,
-  on: string,
-  member: string,
-  signature?: string,
-  body?: Call["body"],
-): Promise<unknown[]> {
-  return send(operation, { destination: SERVICE_NAME, path, interface: on, member, signature, body });
-}
-
-function rejectIfOver(operation: Operation): void {
-  if (operation.isOver) throw new ProviderFailure("CANCELED", "The operation was given up");
-}
-
-async function send(operation: Operation, call: Call | PreparedCall): Promise<unknown[]> {
-  rejectIfOver(operation);
-  return operation.connection.bus.call(call, operation.patience);
 }

@@ -1,7 +1,8 @@
 // Prompts of the Secret Service API: a person is asked through the service's own dialog.
 //
 // One at a time in this process: of twenty that gnome-keyring was asked for at once, one completed. And
-// `Dismiss` is never called, since it ends gnome-keyring; a dialog goes away with our connection.
+// `Dismiss` is never called, since gnome-keyring then fails an assertion and ends. It leaves its dialog open when
+// our connection ends, and the answer to it then serves whoever asks next.
 import { ProviderFailure } from "../secret-provider.ts";
 import { type Bus, BusFailure, PERSON_TIMEOUT, type Signal } from "./bus.ts";
 import { NO_OBJECT, PROMPT_INTERFACE, SERVICE_NAME } from "./names.ts";
@@ -103,7 +104,10 @@ export class Prompts {
 /** Without a display the service dismisses its own prompt at once: nobody has declined anything. */
 function dismissal(): ProviderFailure {
   if (process.env.DISPLAY || process.env.WAYLAND_DISPLAY)
-    return new ProviderFailure("CANCELED", "The keyring's dialog was dismissed");
+    return new ProviderFailure(
+      "CANCELED",
+      "The keyring's dialog was dismissed; answer it to let the program go on",
+    );
   return new ProviderFailure(
     "LOCKED",
     "The keyring needs a password or a decision and there is no display to ask on; unlock it from a desktop session or with gnome-keyring-daemon --unlock",

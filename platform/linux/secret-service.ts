@@ -4,10 +4,10 @@
 // (service, name) becomes an item with the attributes `service` and `account`, the layout of secret-tool's
 // examples and of keytar, and with Bun's schema, so that Bun.secrets finds it; its label is "service/name".
 //
-// What is kept here, whatever the service does (items.ts has the steps of an operation):
+// What is kept here, whatever the service does (items.ts has the steps of an operation, unlocking.ts the dialogs):
 // - operations on one pair run in the order in which they were called;
 // - an operation outlives one death of the bus or the service, and an item or session that vanishes;
-// - it ends when its caller's patience ends, and its dialog with it;
+// - it ends when its caller's patience ends, dialog or not;
 // - the process stays until the last operation has ended, and an idle connection does not keep it.
 import {
   type CredentialName,
@@ -19,7 +19,8 @@ import { PERSON_TIMEOUT } from "./bus.ts";
 import { type Connection, openConnection, renewDefaultCollection, renewSession } from "./connection.ts";
 import { isInterrupted, isNoSession, isVanished, toProviderFailure } from "./failures.ts";
 import { listCredentials } from "./item-list.ts";
-import { deleteItems, getSecret, type Operation, setSecret } from "./items.ts";
+import { deleteItems, getSecret, setSecret } from "./items.ts";
+import { type Operation, rejectIfOver } from "./operation.ts";
 
 /** How often an operation starts again because something vanished under it. */
 const MAX_ATTEMPTS = 5;
@@ -68,8 +69,15 @@ class SecretService implements SecretProvider {
   ): Promise<T> {
     signal?.throwIfAborted();
     const connection = this.#connect();
-    const patience = timeout ?? PERSON_TIMEOUT;
-    const operation: Operation = { service, name, patience, connection, isOver: false, isPrompting: false };
+    const operation: Operation = {
+      service,
+      name,
+      calledAt: performance.now(),
+      patience: timeout ?? PERSON_TIMEOUT,
+      connection,
+      isOver: false,
+      isPrompting: false,
+    };
     connection.bus.hold();
     try {
       const done = this.#inTurn(`${service}\0${name}`, () => this.#attempt(operation, attempt));
@@ -98,7 +106,7 @@ class SecretService implements SecretProvider {
   async #attempt<T>(operation: Operation, attempt: (operation: Operation) => Promise<T>): Promise<T> {
     let hasReconnected = false;
     for (let count = 1; ; count++) {
-      if (operation.isOver) throw new ProviderFailure("CANCELED", "The operation was given up");
+      rejectIfOver(operation);
       const connection = this.#connect();
       const { session } = connection;
       if (connection !== operation.connection) {

@@ -13,7 +13,8 @@ import { type MessageBus, Message, sessionBus, Variant } from "dbus-next";
 
 export const SECRETS_NAME = "org.freedesktop.secrets";
 export const SECRETS_PATH = "/org/freedesktop/secrets";
-const PASSWORD = "the keyring's password";
+/** Of the default collection, for those that have to type it. */
+export const KEYRING_PASSWORD = "the keyring's password";
 
 export interface KeyringOptions {
   /** "activatable" leaves it to the bus to start GNOME Keyring when it is first called. */
@@ -22,6 +23,8 @@ export interface KeyringOptions {
   isUnlocked?: boolean;
   /** Socket of the bus; by default a path in the session's own directory. */
   listen?: string;
+  /** An X display for dialogs, see display.ts; the bus can then start the programs that show them. */
+  display?: string;
 }
 
 export interface Keyring extends AsyncDisposable {
@@ -50,6 +53,7 @@ export async function startKeyring({
   service = "gnome-keyring",
   isUnlocked = true,
   listen,
+  display,
 }: KeyringOptions = {}): Promise<Keyring> {
   const directory = await realpath(await mkdtemp(join(tmpdir(), "rt-keyring-")));
   const home = join(directory, "home");
@@ -58,9 +62,18 @@ export async function startKeyring({
   const config = join(directory, "bus.conf");
   await writeFile(
     config,
-    busConfig(listen ?? `unix:path=${join(runtime, "bus")}`, service === "activatable"),
+    busConfig(
+      listen ?? `unix:path=${join(runtime, "bus")}`,
+      service === "activatable" || display !== undefined,
+    ),
   );
-  const base = { PATH: process.env.PATH!, HOME: home, XDG_RUNTIME_DIR: runtime, LANG: "C.UTF-8" };
+  const base = {
+    PATH: process.env.PATH!,
+    HOME: home,
+    XDG_RUNTIME_DIR: runtime,
+    LANG: "C.UTF-8",
+    ...(display !== undefined && { DISPLAY: display }),
+  };
 
   const busProcess = Bun.spawn(
     [
@@ -79,11 +92,13 @@ export async function startKeyring({
       stderr: "ignore",
     },
   );
-  const address = await readLine(busProcess.stdout);
+  const address = await firstLine(busProcess.stdout);
   const log = join(directory, "service.log");
   const env = { ...base, DBUS_SESSION_BUS_ADDRESS: address };
   let client: MessageBus | undefined;
   let serviceProcess: Bun.Subprocess | undefined;
+  /** Whether the service's end is the test's doing. */
+  let isStopped = false;
   let restore: Record<string, string | undefined> | undefined;
 
   async function connect(): Promise<MessageBus> {
@@ -141,7 +156,7 @@ export async function startKeyring({
     async startService({ isUnlocked = true } = {}) {
       const daemon = ["gnome-keyring-daemon", "--foreground", "--components=secrets"];
       if (!isUnlocked) return await keyring.start(daemon);
-      await keyring.start([...daemon, "--unlock"], {}, PASSWORD);
+      await keyring.start([...daemon, "--unlock"], {}, KEYRING_PASSWORD);
       // The daemon takes its name on the bus before it has read the password.
       while (!(await keyring.isOpen())) await Bun.sleep(2);
     },
@@ -155,9 +170,10 @@ export async function startKeyring({
         stdout: "ignore",
         stderr: Bun.file(log),
       });
+      isStopped = false;
       const started = serviceProcess;
       const ended = started.exited.then(async () => {
-        if (started.killed) return;
+        if (isStopped) return;
         // Whatever fails next, this is why.
         const how = started.signalCode ?? `exit code ${started.exitCode}`;
         const words = await readFile(log, "utf8").catch(() => "");
@@ -168,10 +184,12 @@ export async function startKeyring({
       await Promise.race([owned, ended]);
     },
     async killService() {
+      isStopped = true;
       serviceProcess?.kill("SIGKILL");
       await serviceProcess?.exited;
     },
     async killBus() {
+      isStopped = true; // it ends with the bus
       busProcess.kill("SIGKILL");
       await busProcess.exited;
     },
@@ -196,6 +214,7 @@ export async function startKeyring({
         else process.env[name] = value;
       }
       client?.disconnect();
+      isStopped = true;
       serviceProcess?.kill("SIGKILL");
       busProcess.kill("SIGKILL");
       await Promise.all([serviceProcess?.exited, busProcess.exited]);
@@ -251,7 +270,8 @@ async function nameOwned(bus: MessageBus): Promise<void> {
   bus.off("message", listen);
 }
 
-async function readLine(stream: ReadableStream<Uint8Array>): Promise<string> {
+/** The first line that a program prints. */
+export async function firstLine(stream: ReadableStream<Uint8Array>): Promise<string> {
   const decoder = new TextDecoder();
   let text = "";
   for await (const chunk of stream) {
@@ -259,7 +279,7 @@ async function readLine(stream: ReadableStream<Uint8Array>): Promise<string> {
     const end = text.indexOf("\n");
     if (end >= 0) return text.slice(0, end);
   }
-  throw new Error("dbus-daemon did not start");
+  throw new Error("A program of the test ended before it printed a line");
 }
 
 /** Services that the bus has started, and their helpers, are known by their environment alone. */

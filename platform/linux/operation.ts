@@ -1,0 +1,50 @@
+// One operation of the API on its way, and how it calls the secret service. After its caller has given up, its next
+// step rejects.
+import { ProviderFailure } from "../secret-provider.ts";
+import type { Call } from "./bus.ts";
+import type { Connection } from "./connection.ts";
+import { PROPERTIES_INTERFACE, SERVICE_NAME } from "./names.ts";
+import type { PreparedCall } from "./prepared.ts";
+
+export interface Operation {
+  readonly service: string;
+  readonly name: string;
+  /** When it was called, as `performance.now()` counts. */
+  readonly calledAt: number;
+  /** Milliseconds for calls and dialogs that wait for a person. */
+  readonly patience: number;
+  connection: Connection;
+  /** Set when the caller has given up. */
+  isOver: boolean;
+  isPrompting: boolean;
+}
+
+export function call(
+  operation: Operation,
+  path: string,
+  on: string,
+  member: string,
+  signature?: string,
+  body?: Call["body"],
+): Promise<unknown[]> {
+  return send(operation, { destination: SERVICE_NAME, path, interface: on, member, signature, body });
+}
+
+export async function send(operation: Operation, call: Call | PreparedCall): Promise<unknown[]> {
+  rejectIfOver(operation);
+  return operation.connection.bus.call(call, operation.patience);
+}
+
+export function rejectIfOver(operation: Operation): void {
+  if (operation.isOver) throw new ProviderFailure("CANCELED", "The operation was given up");
+}
+
+export async function readProperty(
+  operation: Operation,
+  path: string,
+  of: string,
+  name: string,
+): Promise<unknown> {
+  const [variant] = await call(operation, path, PROPERTIES_INTERFACE, "Get", "ss", [of, name]);
+  return (variant as { value: unknown }).value;
+}
