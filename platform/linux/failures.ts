@@ -2,6 +2,8 @@
 import { type FailureKind, ProviderFailure } from "../secret-provider.ts";
 import { BusFailure } from "./bus.ts";
 
+export const IS_LOCKED = "org.freedesktop.Secret.Error.IsLocked";
+
 const NO_SERVICE =
   "No secret service runs in this session; start GNOME Keyring (gnome-keyring-daemon), KWallet, or KeePassXC with its Secret Service integration";
 const START_BUS =
@@ -42,7 +44,7 @@ export function isVanished(error: unknown): boolean {
 }
 
 export function isLocked(error: unknown): boolean {
-  return isAnswer(error, /^org\.freedesktop\.Secret\.Error\.IsLocked$/);
+  return error instanceof BusFailure && error.native === IS_LOCKED;
 }
 
 /** Whether the service does not know our session, as after its restart. KWallet has no name of its own for it. */

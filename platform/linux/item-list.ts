@@ -14,7 +14,8 @@ export async function listCredentials(operation: Operation): Promise<CredentialN
   const items = await readEach(operation, collections as string[], COLLECTION_INTERFACE, "Items");
   const attributes = await readEach(operation, (items as string[][]).flat(), ITEM_INTERFACE, "Attributes");
   const found = new Map<string, CredentialName>();
-  for (const { service, account: name } of attributes as Record<string, string | undefined>[]) {
+  for (const { service, account, username } of attributes as Record<string, string | undefined>[]) {
+    const name = account ?? username;
     if (!service || !name || (operation.service !== "" && operation.service !== service)) continue;
     found.set(`${service}\0${name}`, { service, name });
   }

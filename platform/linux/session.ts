@@ -79,7 +79,7 @@ export async function encodeSecret(
   prefix: Uint8Array,
   suffix: Uint8Array,
 ): Promise<Uint8Array> {
-  const type = isPlainText(value) ? "text/plain; charset=utf8" : "application/octet-stream";
+  const type = isPlainText(value) ? "text/plain" : "application/octet-stream";
   const parameters = session.key ? crypto.getRandomValues(new Uint8Array(16)) : new Uint8Array(0);
   const { marshall } = await import("./codec.ts");
   const content = session.key ? await encrypt(session.key, parameters, value) : value;

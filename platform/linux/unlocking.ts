@@ -11,19 +11,19 @@ import { call, type Operation, readProperty } from "./operation.ts";
 /** How often an object that was just unlocked may be found locked again. */
 const MAX_UNLOCKS = 3;
 
-/** Makes `attempt`, and again after the object at `path` was unlocked when it says that it is locked. */
+/** Makes `attempt` on an item or collection: unlocks it before when it is locked, and when it turns out to be. */
 export async function whenUnlocked<T>(
   operation: Operation,
-  path: string,
+  object: { readonly path: string; readonly isLocked: boolean },
   attempt: () => Promise<T>,
 ): Promise<T> {
-  for (let count = 0; ; count++) {
+  for (let count = 0, isKnown = object.isLocked; ; count++, isKnown = true) {
+    if (isKnown) while (!(await askOnce(operation, () => unlock(operation, object.path))));
     try {
       return await attempt();
     } catch (error) {
       if (!isLocked(error) || count === MAX_UNLOCKS) throw error;
     }
-    while (!(await askOnce(operation, () => unlock(operation, path))));
   }
 }
 

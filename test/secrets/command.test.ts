@@ -247,10 +247,10 @@ describe.skipIf(process.platform !== "linux")("rt secrets", () => {
       await keyring.run(["secret-tool", "store", "--label=x", "service", "list", "username", "other"], VALUE);
       await store("list.other", "c", VALUE);
       expect(await run(["list", "list"])).toEqual(
-        printed("list\ta\\tb\\n\\\\\\u009b\nlist\tb\nlist\ttwice\n"),
+        printed("list\ta\\tb\\n\\\\\\u009b\nlist\tb\nlist\tother\nlist\ttwice\n"),
       );
       const { stdout } = await run(["list", "--json", "list"]);
-      const names = ["a\tb\n\\\u009b", "b", "twice"];
+      const names = ["a\tb\n\\\u009b", "b", "other", "twice"];
       expect(JSON.parse(stdout)).toEqual(names.map((name) => ({ service: "list", name })));
     });
 

@@ -2,8 +2,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type Display, startDisplay } from "../support/display.ts";
 import { KEYRING_PASSWORD, type Keyring, type KeyringOptions, startKeyring } from "../support/keyring.ts";
+import { startKWallet, WALLET_PASSWORD } from "../support/kwallet.ts";
 import { createProject } from "../support/project.ts";
-import { runRt, startRt } from "../support/rt.ts";
+import { type RtResult, runRt, startRt } from "../support/rt.ts";
 
 const PROMPTER = "gcr-prompter";
 
@@ -33,22 +34,30 @@ const STORE_TWENTY = `
   const names = Array.from({ length: 20 }, (_, index) => "n" + index);
   await Promise.all(names.map((name) => secrets.set("many", name, "value")));`;
 
-describe.skipIf(process.platform !== "linux")("the dialog of GNOME Keyring", () => {
-  let display: Display;
-  beforeAll(async () => {
-    display = await startDisplay();
-  });
-  afterAll(() => display?.[Symbol.asyncDispose]());
+const printed = (stdout: string) => ({ stdout, stderr: "", status: 0 });
+const DISMISSED = {
+  stdout: "",
+  stderr: expect.stringMatching(/^error: The keyring's dialog was dismissed\nhint: .*\n$/),
+  status: 2,
+};
 
+let display: Display;
+beforeAll(async () => {
+  if (process.platform === "linux") display = await startDisplay();
+});
+afterAll(() => display?.[Symbol.asyncDispose]());
+
+function run(keyring: Keyring, args: string[], stdin?: string): Promise<RtResult> {
+  return runRt({ args: ["secrets", ...args], stdin, env: keyring.env });
+}
+
+async function enter(password: string): Promise<void> {
+  await display.type(password);
+  await display.press("Return");
+}
+
+describe.skipIf(process.platform !== "linux")("the dialog of GNOME Keyring", () => {
   const open = (options?: KeyringOptions) => startKeyring({ ...options, display: display.name });
-  const run = (keyring: Keyring, args: string[], stdin?: string) =>
-    runRt({ args: ["secrets", ...args], stdin, env: keyring.env });
-  const printed = (stdout: string) => ({ stdout, stderr: "", status: 0 });
-  const dismissed = {
-    stdout: "",
-    stderr: expect.stringMatching(/^error: The keyring's dialog was dismissed\nhint: .*\n$/),
-    status: 2,
-  };
 
   async function openLocked(): Promise<Keyring> {
     const keyring = await open();
@@ -62,11 +71,6 @@ describe.skipIf(process.platform !== "linux")("the dialog of GNOME Keyring", () 
     const { stdout, stderr, status } = await runRt({ args: [project.join("main.ts")], env: keyring.env });
     expect({ stderr, status }).toEqual({ stderr: "", status: 0 });
     return stdout;
-  }
-
-  async function enter(password: string): Promise<void> {
-    await display.type(password);
-    await display.press("Return");
   }
 
   async function choosePassword(): Promise<void> {
@@ -125,7 +129,7 @@ describe.skipIf(process.platform !== "linux")("the dialog of GNOME Keyring", () 
     const storing = run(keyring, ["set", "a", "b"], "not stored");
     await display.shows(PROMPTER);
     await display.press("Escape");
-    expect(await storing).toEqual(dismissed);
+    expect(await storing).toEqual(DISMISSED);
     await display.hides(PROMPTER);
     await readAgain(keyring);
   }, 60_000);
@@ -161,7 +165,7 @@ describe.skipIf(process.platform !== "linux")("the dialog of GNOME Keyring", () 
     const declined = run(keyring, ["set", "a", "b"], "value");
     await display.shows(PROMPTER);
     await display.press("Escape");
-    expect(await declined).toEqual(dismissed);
+    expect(await declined).toEqual(DISMISSED);
     await display.hides(PROMPTER);
     const storing = run(keyring, ["set", "a", "b"], "value");
     await choosePassword();
@@ -178,5 +182,30 @@ describe.skipIf(process.platform !== "linux")("the dialog of GNOME Keyring", () 
     const { stdout } = await run(keyring, ["list", "many"]);
     expect(stdout.match(/\n/g)).toHaveLength(20);
     expect(await keyring.run(["sh", "-c", "ls .local/share/keyrings/*.keyring | wc -l"])).toBe("1");
+  }, 60_000);
+});
+
+describe.skipIf(process.platform !== "linux")("the dialog of KWallet", () => {
+  // While it is locked, KWallet answers a read with an empty value.
+  test("unlocks the wallet, or not, as the person decides", async () => {
+    await using keyring = await startKWallet({ display: display.name });
+    expect(await run(keyring, ["set", "a", "b"], "value")).toEqual(printed(""));
+    await keyring.lock();
+    for (const args of [
+      ["get", "a", "b"],
+      ["set", "a", "b"],
+      ["delete", "a", "b"],
+      ["get", "a", "absent"],
+    ]) {
+      const declined = run(keyring, args, "not stored");
+      await display.shows("kwalletd5");
+      await display.press("Escape");
+      expect(await declined).toEqual(DISMISSED);
+      await display.hides("kwalletd5");
+    }
+    const reading = run(keyring, ["get", "a", "b"]);
+    await display.shows("kwalletd5");
+    await enter(WALLET_PASSWORD);
+    expect(await reading).toEqual(printed("value"));
   }, 60_000);
 });

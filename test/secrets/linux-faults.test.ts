@@ -172,19 +172,16 @@ describe.skipIf(process.platform !== "linux")("secrets on Linux", () => {
 
     async function expectLocked({ secrets }: Entered): Promise<void> {
       const absent = { ...PAIR, name: "absent" };
-      for (const operation of [
+      const failures = [
         secrets.get(PAIR),
         secrets.get(absent),
         secrets.set(PAIR, "other"),
         secrets.set(absent, "other"),
         secrets.delete(PAIR),
         secrets.delete(absent),
-      ]) {
-        expect(await failureOf(operation)).toMatchObject({
-          name: "SecretsError",
-          code: "ERR_SECRETS_LOCKED",
-        });
-      }
+      ].map(failureOf);
+      for (const failure of await Promise.all(failures))
+        expect(failure).toMatchObject({ name: "SecretsError", code: "ERR_SECRETS_LOCKED" });
     }
 
     test("a keyring that was locked: every operation says so, and works again after it is unlocked", async () => {

@@ -1,5 +1,6 @@
-// KWallet in a private session, headless: its wallet is made and opened through the call that the login
-// manager's PAM module uses, with a key instead of a typed password.
+// KWallet in a private session: its wallet is made and opened through the call that the login manager's PAM module
+// uses, with the key that is derived from the password instead of the password.
+import { pbkdf2Sync } from "node:crypto";
 import { existsSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -19,15 +20,21 @@ apiEnabled=true
 [Auto Allow]
 kdewallet=*
 `;
-const KEY = Array.from({ length: 56 }, (_, index) => index + 1);
+/** For those that have to type it. */
+export const WALLET_PASSWORD = "the wallet's password";
+const SALT = Uint8Array.from({ length: 56 }, (_, index) => index + 1);
+const KEY = [...pbkdf2Sync(WALLET_PASSWORD, SALT, 50_000, 56, "sha512")];
 
-/** A session whose secret service is KWallet, with an open wallet. */
-export async function startKWallet(): Promise<Keyring> {
-  const keyring = await startKeyring({ service: "none" });
+/** A session whose secret service is KWallet, with an open wallet; its dialogs need a display. */
+export async function startKWallet({ display }: { display?: string } = {}): Promise<Keyring> {
+  const keyring = await startKeyring({ service: "none", display });
   try {
-    await mkdir(join(keyring.home, ".config"), { recursive: true });
+    for (const path of [".config", ".local/share/kwalletd"])
+      await mkdir(join(keyring.home, path), { recursive: true });
+    await writeFile(join(keyring.home, ".local/share/kwalletd/kdewallet.salt"), SALT);
     await writeFile(join(keyring.home, ".config", "kwalletrc"), CONFIG);
-    const start = () => keyring.start(["kwalletd5"], { QT_QPA_PLATFORM: "offscreen" });
+    const platform = { QT_QPA_PLATFORM: display === undefined ? "offscreen" : "xcb" };
+    const start = () => keyring.start(["kwalletd5"], platform);
     // Collections are read at the start, so the wallet has to exist before it.
     await start();
     await openWallet(keyring);

@@ -1,0 +1,141 @@
+// Credentials of other programs, with the real programs: each finds, replaces and removes what the other stored,
+// and neither leaves a second entry for the same thing. On every store, since each matches attributes in its own way.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { startKeePassXC } from "../support/keepassxc.ts";
+import { type Keyring, startKeyring } from "../support/keyring.ts";
+import { startKWallet } from "../support/kwallet.ts";
+import { createProject, type Project } from "../support/project.ts";
+import { runRt } from "../support/rt.ts";
+
+/** Debian's own, for which its packages of the libraries are. */
+const PYTHON = "/usr/bin/python3";
+
+interface Peer {
+  readonly name: string;
+  /** Command lines; `save` reads the value from standard input, `read` prints it. */
+  save(service: string, account: string): string[];
+  read(service: string, account: string): string[];
+  remove(service: string, account: string): string[];
+  /** Whether it finds what rt has stored first, and whether it then replaces that or adds an entry of its own. */
+  readonly ours: "replaced" | "found" | "not found";
+}
+
+const PROGRAMS = {
+  "bun.ts": `
+    const [, , method, service, name] = process.argv;
+    const value = method === "set" ? await Bun.stdin.text() : undefined;
+    const result = await Bun.secrets[method]({ service, name, value });
+    if (method === "get") process.stdout.write(result ?? "");`,
+  "peer.py": `
+import sys
+from keyring.backends.SecretService import Keyring
+method, service, name = sys.argv[1:]
+if method == "set":
+    Keyring().set_password(service, name, sys.stdin.read())
+elif method == "get":
+    sys.stdout.write(Keyring().get_password(service, name) or "")
+else:
+    Keyring().delete_password(service, name)
+`,
+};
+
+function secretTool(name: string, ours: Peer["ours"], key: string, more: string[] = []): Peer {
+  const attributes = (service: string, account: string) => ["service", service, key, account];
+  return {
+    name,
+    save: (...pair) => ["secret-tool", "store", "--label=x", ...attributes(...pair), ...more],
+    read: (...pair) => ["secret-tool", "lookup", ...attributes(...pair)],
+    remove: (...pair) => ["secret-tool", "clear", ...attributes(...pair)],
+    ours,
+  };
+}
+
+function program(name: string, ours: Peer["ours"], ...command: string[]): Peer {
+  return {
+    name,
+    save: (...pair) => [...command, "set", ...pair],
+    read: (...pair) => [...command, "get", ...pair],
+    remove: (...pair) => [...command, "delete", ...pair],
+    ours,
+  };
+}
+
+const STORES: Record<string, () => Promise<Keyring>> = {
+  "GNOME Keyring": startKeyring,
+  KWallet: startKWallet,
+  KeePassXC: startKeePassXC,
+};
+
+for (const [store, start] of Object.entries(process.platform === "linux" ? STORES : {})) {
+  describe(`rt.secrets in ${store} interoperates with`, () => {
+    let keyring: Keyring;
+    let project: Project;
+    let serial = 0;
+    beforeAll(async () => {
+      [keyring, project] = await Promise.all([start(), createProject(PROGRAMS)]);
+    }, 30_000);
+    afterAll(async () => {
+      await project?.[Symbol.asyncDispose]();
+      await keyring?.[Symbol.asyncDispose]();
+    });
+
+    /** KeePassXC shows a dialog when a program creates what is there; rt does not, it changes the entry. */
+    const canReplace = store !== "KeePassXC";
+    const peers = [
+      program("Bun.secrets", "replaced", process.execPath, "bun.ts"),
+      secretTool("secret-tool", store === "GNOME Keyring" ? "replaced" : "found", "account"),
+      secretTool("keytar's layout", "found", "account", ["xdg:schema", "org.freedesktop.Secret.Generic"]),
+      program("Python's keyring", "not found", PYTHON, "peer.py"),
+      secretTool("the layout of Rust's keyring", "not found", "username", ["target", "default"]),
+    ];
+
+    test.each(peers)(
+      "$name, in both directions",
+      async ({ save, read, remove, ours }) => {
+        const service = `dev.rt.interop.${++serial}`;
+        const run = (command: string[], stdin?: string) => {
+          const [program, ...args] = command.map((word) => (word in PROGRAMS ? project.join(word) : word));
+          return keyring.run([program!, ...args], stdin);
+        };
+        const rt = async (args: string[], stdin?: string) => {
+          const { stdout, stderr, status } = await runRt({
+            args: ["secrets", ...args],
+            stdin,
+            env: keyring.env,
+          });
+          return status === 0 ? stdout : `${status} ${stderr}`;
+        };
+        const count = async () => {
+          const found = await keyring.run(["secret-tool", "search", "--all", "service", service]);
+          return found.match(/^\[/gm)?.length ?? 0;
+        };
+
+        await run(save(service, "theirs"), "stored by the peer ü");
+        expect(await rt(["get", service, "theirs"])).toBe("stored by the peer ü");
+        expect(await rt(["list", service])).toBe(`${service}\ttheirs\n`);
+        await rt(["set", service, "theirs"], "replaced by rt ü");
+        expect(await run(read(service, "theirs"))).toBe("replaced by rt ü");
+        if (canReplace) {
+          await run(save(service, "theirs"), "replaced by the peer");
+          expect(await rt(["get", service, "theirs"])).toBe("replaced by the peer");
+        }
+        expect(await count()).toBe(1);
+        expect(await rt(["delete", service, "theirs"])).toBe("");
+        expect(await run(read(service, "theirs"))).toBe("");
+        expect(await count()).toBe(0);
+
+        await rt(["set", service, "ours"], "stored by rt");
+        expect(await run(read(service, "ours"))).toBe(ours === "not found" ? "" : "stored by rt");
+        if (canReplace && ours === "replaced") {
+          await run(save(service, "ours"), "replaced by the peer");
+          expect(await rt(["get", service, "ours"])).toBe("replaced by the peer");
+          expect(await count()).toBe(1);
+        }
+        if (ours === "not found") return;
+        await run(remove(service, "ours"));
+        expect(await rt(["get", service, "ours"])).toStartWith("1 ");
+      },
+      30_000,
+    );
+  });
+}
