@@ -241,6 +241,24 @@ describe.skipIf(process.platform !== "linux")("secrets on Linux", () => {
         expect(await entered.secrets.get({ ...PAIR, name })).toBe(`value of ${name}`);
     }, 30_000);
 
+    test("the service is killed under many reads: each ends with the value or says why not", async () => {
+      await using entered = await enterKeyring();
+      await entered.secrets.set(PAIR, "value");
+      const reads = Array.from({ length: 100 }, () =>
+        entered.secrets.get(PAIR).catch((error: { code: string }) => error.code),
+      );
+      await Promise.race(reads);
+      await entered.keyring.killService();
+      await entered.keyring.startService();
+      const results = new Set(await Promise.all(reads));
+      expect(results).toContain("value");
+      results.delete("value");
+      expect(
+        [...results].filter((result) => !/^ERR_SECRETS_(UNAVAILABLE|LOCKED)$/.test(String(result))),
+      ).toEqual([]);
+      expect(await entered.secrets.get(PAIR)).toBe("value");
+    });
+
     test("the bus is killed under an operation and comes back", async () => {
       await using entered = await enterFake();
       entered.fake.silent.add("SearchItems");
@@ -388,6 +406,47 @@ describe.skipIf(process.platform !== "linux")("secrets on Linux", () => {
       );
       expect(values).toEqual(Array.from({ length: 20 }, (_, index) => `v${index}`));
       expect(fake.maxOpenPrompts).toBe(1);
+    });
+
+    test("a hundred dialogs leave no match rule on the bus", async () => {
+      await using entered = await enterFake();
+      const { fake, secrets, keyring } = entered;
+      const unlock = async (name: string) => {
+        fake.addItem(PAIR.service, name, "value", { isLocked: true });
+        expect(await secrets.get(PAIR.service, name)).toBe("value");
+      };
+      await unlock("first");
+      const rules = await keyring.countOnBus("MatchRules");
+      for (let index = 0; index < 100; index++) await unlock(`n${index}`);
+      expect(fake.count("Prompt")).toBe(101);
+      expect(await keyring.countOnBus("MatchRules")).toBe(rules);
+    });
+
+    test("what was declined is declined for all that had been called, and not for the next", async () => {
+      await using entered = await enterFake();
+      using _ = setEnvironment({ DISPLAY: ":0" });
+      const { fake, secrets } = entered;
+      for (const name of ["a", "b"]) fake.addItem(PAIR.service, name, name, { isLocked: true });
+      fake.prompts = "dismiss";
+      const failures = ["a", "a", "b", "b", "a"].map((name) => failureOf(secrets.get(PAIR.service, name)));
+      for (const failure of await Promise.all(failures)) expect(failure.code).toBe("ERR_SECRETS_CANCELED");
+      expect(fake.count("Prompt")).toBe(1);
+      fake.prompts = "complete";
+      expect(await secrets.get(PAIR.service, "b")).toBe("b");
+    });
+
+    test("a service that answers for a locked item with an empty value, as KWallet", async () => {
+      await using entered = await enterFake();
+      const { fake, secrets } = entered;
+      fake.hidesLocks = true;
+      fake.addItem(PAIR.service, PAIR.name, "value", { isLocked: true });
+      expect(await secrets.get(PAIR)).toBe("value");
+      const item = fake.items.get(fake.addItem(PAIR.service, "other", "another value"))!;
+      const searched = fake.called("SearchItems");
+      const reading = secrets.get(PAIR.service, "other");
+      await searched;
+      item.isLocked = true; // between the search and the read
+      expect(await reading).toBe("another value");
     });
 
     test("a service that asks before it creates and deletes", async () => {

@@ -81,29 +81,6 @@ describe.skipIf(process.platform !== "linux")("rt.secrets in a process", () => {
       const loaded = new Bun.Glob("loaded-*").scanSync(project.path);
       expect([...loaded]).toEqual([]);
     });
-
-    test("killed while it writes, leaves the old value or the new one", async () => {
-      await using project = await createProject({
-        "main.ts": `import { secrets } from "rt"; console.log("ready");
-          for (let i = 0; ; i++) await secrets.set("killed", "me", "value " + i);`,
-      });
-      for (let round = 0; round < 5; round++) {
-        const child = startRt({ args: [project.join("main.ts")], env: keyring.env });
-        const reader = child.stdout.getReader();
-        await reader.read();
-        while (
-          !/^value/.test(
-            (await keyring.run(["secret-tool", "lookup", "service", "killed", "account", "me"])) || "",
-          )
-        ) {}
-        child.kill("SIGKILL");
-        await child.exited;
-        const left = await rt("get.ts", "killed", "me");
-        expect(left.stdout).toMatch(/^"value \d+"\n$/);
-      }
-      expect(await rt("delete.ts", "killed", "me")).toEqual(output("true\n"));
-      expect(await rt("delete.ts", "killed", "me")).toEqual(output("false\n"));
-    }, 30_000);
   });
 
   test("two processes that set one pair leave one credential", async () => {

@@ -29,6 +29,8 @@ export class FakeSecretService implements AsyncDisposable {
   /** The most dialogs that were open at one time. */
   maxOpenPrompts = 0;
   needsPrompt = false;
+  /** Whether a locked item is read as an empty value, as by KWallet. */
+  hidesLocks = false;
   readonly #bus: MessageBus;
   readonly #open = new Map<string, () => void>();
   #serial = 0;
@@ -125,7 +127,7 @@ export class FakeSecretService implements AsyncDisposable {
         return ["aoao", [paths(false), paths(true)]];
       }
       case "Get":
-        return ["v", [new Variant("b", false)]];
+        return ["v", [new Variant("b", this.items.get(path)?.isLocked ?? false)]];
       case "GetAll": {
         const { attributes, modified } = this.#item(path);
         return [
@@ -134,8 +136,9 @@ export class FakeSecretService implements AsyncDisposable {
         ];
       }
       case "GetSecret": {
-        const item = this.#openItem(path);
-        return ["(oayays)", [[body[0] as string, Buffer.alloc(0), Buffer.from(item.value), "text/plain"]]];
+        const item = this.hidesLocks ? this.#item(path) : this.#openItem(path);
+        const value = Buffer.from(item.isLocked ? "" : item.value);
+        return ["(oayays)", [[body[0] as string, Buffer.alloc(0), value, "text/plain"]]];
       }
       case "SetSecret":
         this.#openItem(path).value = Buffer.from((body[0] as Secret)[2]).toString();

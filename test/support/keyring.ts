@@ -37,6 +37,8 @@ export interface Keyring extends AsyncDisposable {
   /** Calls the secret service as another program would. */
   call(path: string, on: string, member: string, signature?: string, body?: unknown[]): Promise<unknown[]>;
   lock(): Promise<void>;
+  /** What the bus has to keep, the connection of the one who counts included. */
+  countOnBus(what: "ActiveConnections" | "MatchRules"): Promise<number>;
   /** Starts GNOME Keyring; without `isUnlocked` its collections are locked. */
   startService(options?: { isUnlocked?: boolean }): Promise<void>;
   /** Whether there is a default collection that is not locked. */
@@ -131,6 +133,12 @@ export async function startKeyring({
         new Message({ destination: SECRETS_NAME, path, interface: on, member, signature, body }),
       );
       return reply!.body;
+    },
+    async countOnBus(what) {
+      const [path, on] = ["/org/freedesktop/DBus", "org.freedesktop.DBus"];
+      const command = ["dbus-send", "--session", "--print-reply", `--dest=${on}`, path];
+      const statistics = await keyring.run([...command, `${on}.Debug.Stats.GetStats`]);
+      return Number(new RegExp(`"${what}"\\s+variant\\s+uint32 (\\d+)`).exec(statistics)![1]);
     },
     async isOpen() {
       const [path] = await keyring.call(SECRETS_PATH, "org.freedesktop.Secret.Service", "ReadAlias", "s", [
