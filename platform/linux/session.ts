@@ -7,12 +7,15 @@
 // The group is small by today's measure; what encryption buys here is that no copy of a value is left in the
 // buffers of the bus, the kernel and this process. BigInt does the arithmetic: node:crypto needs 3 ms to
 // load and 57 ms to check the prime.
+import { ProviderFailure } from "../secret-provider.ts";
 import { decrypt, encrypt } from "./cipher.ts";
 import { type Bus, BusFailure, MACHINE_TIMEOUT } from "./bus.ts";
 import { SERVICE_INTERFACE, SERVICE_NAME, SERVICE_PATH } from "./names.ts";
 import { align, prepareOpenSession, PUBLIC_KEY_SIZE } from "./prepared.ts";
 
 const KEY_SIZE = 16;
+/** Of an array in a message of D-Bus. */
+const MAX_ARRAY = 2 ** 26;
 /** 160 bits: twice the strength of the group, as RFC 3526 asks. */
 const PRIVATE_KEY_SIZE = 20;
 const PRIME = BigInt(
@@ -83,6 +86,8 @@ export async function encodeSecret(
   const parameters = session.key ? crypto.getRandomValues(new Uint8Array(16)) : new Uint8Array(0);
   const { marshall } = await import("./codec.ts");
   const content = session.key ? await encrypt(session.key, parameters, value) : value;
+  if (content.length > MAX_ARRAY)
+    throw new ProviderFailure("TOO_LARGE", "D-Bus carries values of less than 64 MiB; store a shorter value");
   const head = marshall("oay", [session.path, parameters]);
   const tail = marshall("s", [type]);
   const start = align(prefix.length, 8);

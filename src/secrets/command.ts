@@ -10,6 +10,7 @@
 //   means; input of several lines, such as a key in PEM, is kept to the byte.
 // - An empty input is refused, because it is what a failing command before the pipe leaves. `echo | rt secrets set`
 //   stores an empty value.
+import { host } from "../../platform/process.ts";
 import { splitRemedy } from "../../platform/secret-provider.ts";
 import { checkText, secrets, toSecretsError } from "./secrets.ts";
 import { SECRETS_COMMANDS, type SecretsCommand, type SecretsCommandName } from "./commands.ts";
@@ -56,6 +57,9 @@ async function carryOut(args: readonly string[], showHelp: () => Promise<void>):
   if (options.has("json") && !command.hasJson)
     throw new WordsError(`rt secrets ${word} prints nothing, so no JSON`);
   const [service, name] = rest;
+  // What the engine could not decode would be one name for many.
+  if (!host.exactArguments(args).every((word) => word.isWellFormed()))
+    throw new WordsError("Service and name must be text in UTF-8");
   if (service !== undefined) checkText("service", service);
   if (name !== undefined) checkText("name", name);
   return PERFORM[word](service ?? "", name ?? "", options.has("json"));
@@ -121,12 +125,15 @@ function compare(a: string, b: string): number {
   return a < b ? -1 : Number(a > b);
 }
 
-/** One column of one line, whatever the name: other programs choose names freely. */
+/**
+ * One column of one line, whatever the name: other programs choose names freely. What would break the line, steer the
+ * terminal or turn the direction of writing is escaped as in JSON.
+ */
 function toWord(text: string): string {
-  const escape = (char: string) => JSON.stringify(char).slice(1, -1);
+  const code = (char: string) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`;
   return text
-    .replace(/[\\\x00-\x1f]/g, escape)
-    .replace(/[\x7f-\x9f]/g, (char) => `\\u00${char.charCodeAt(0).toString(16)}`);
+    .replace(/[\\\x00-\x1f]/g, (char) => JSON.stringify(char).slice(1, -1))
+    .replace(/[\x7f-\x9f\u2028\u2029]|\p{Bidi_Control}/gu, code);
 }
 
 async function askForValue(service: string, name: string): Promise<string | null> {
@@ -141,7 +148,9 @@ async function askForValue(service: string, name: string): Promise<string | null
 }
 
 async function readValue(): Promise<string> {
-  const bytes = await Bun.stdin.bytes();
+  const bytes = await Bun.stdin.bytes().catch(({ code }: { code?: string }) => {
+    throw new WordsError(`Standard input could not be read (${code}), so nothing was stored`);
+  });
   if (bytes.length === 0)
     throw new WordsError(
       "Standard input is empty, so nothing was stored",
@@ -180,15 +189,20 @@ function printJson(value: unknown): Promise<void> {
 
 /** Ends when all is written, so that the process may be ended after it. */
 async function print(text: string): Promise<void> {
-  await Bun.write(Bun.stdout, text);
+  await Bun.write(Bun.stdout, text).catch((error: { code?: string }) => {
+    if (error.code === "EPIPE") throw error; // whoever read the output has had enough
+    throw new WordsError(`Standard output could not be written (${error.code})`);
+  });
 }
 
 async function explain(error: unknown, isJson: boolean): Promise<number> {
   const { name, code, message, hint } = error as Error & { code?: string; hint?: string };
-  if (code === "EPIPE") return FAILED; // whoever read the output has had enough
+  if (code === "EPIPE") return FAILED;
   if (name !== "WordsError" && !code?.startsWith("ERR_")) throw error;
   const [what, remedy] = name === "SecretsError" ? splitRemedy(message) : [message, hint];
   complain(what, remedy);
-  if (isJson && name === "SecretsError") await printJson({ error: { code, message: what, hint: remedy } });
+  // If that cannot be printed, the line above and the exit code still tell.
+  if (isJson && name === "SecretsError")
+    await printJson({ error: { code, message: what, hint: remedy } }).catch(() => {});
   return FAILED;
 }

@@ -8,7 +8,7 @@ import { isatty, ReadStream } from "node:tty";
 
 export interface Typed {
   readonly text: string;
-  readonly state: "typing" | "entered" | "interrupted";
+  readonly state: "typing" | "entered" | "interrupted" | "suspended";
   readonly isPasting: boolean;
 }
 
@@ -30,6 +30,7 @@ export function typeKeys(typed: Typed, keys: string): Typed {
     else if (isPasting) text += key === "\r" || key === "\r\n" ? "\n" : key;
     else if (key === "\r" || key === "\n" || key === "\r\n") return { text, state: "entered", isPasting };
     else if (key === "\x03") return { text: "", state: "interrupted", isPasting };
+    else if (key === "\x1a") return { text: "", state: "suspended", isPasting };
     else if (key === "\x04" && text === "") return { text, state: "interrupted", isPasting };
     else if (key === "\x7f" || key === "\b") text = text.replace(/.$/su, "");
     else if (key === "\x15") text = "";
@@ -38,22 +39,39 @@ export function typeKeys(typed: Typed, keys: string): Typed {
   return { text, state: "typing", isPasting };
 }
 
-/** The value, or null when the person gave up with Ctrl-C or Ctrl-D. The terminal is as before when this settles. */
+/**
+ * The value, or null when the person gave up with Ctrl-C or Ctrl-D. Ctrl-Z stops the program, which asks anew when it goes
+ * on. The terminal is as before when this settles, and while the program is stopped.
+ */
 export async function promptHidden(question: string): Promise<string | null> {
   const canMark = isatty(2) && process.env.TERM !== "dumb";
   const terminal = new ReadStream(0);
-  terminal.setRawMode(true);
-  process.stderr.write(canMark ? MARK_PASTES + question : question);
+  const show = () => {
+    terminal.setRawMode(false); // or the stream believes that nothing has to be done
+    terminal.setRawMode(true);
+    process.stderr.write(canMark ? MARK_PASTES + question : question);
+  };
+  const restore = () => {
+    process.stderr.write(canMark ? `${LEAVE_PASTES}\n` : "\n");
+    terminal.setRawMode(false);
+  };
+  // A shell may have given the terminal its own settings meanwhile, and what is typed would be shown.
+  process.on("SIGCONT", show);
+  show();
   const decoder = new TextDecoder();
   try {
     let typed = NOTHING_TYPED;
     for await (const chunk of terminal) {
       typed = typeKeys(typed, decoder.decode(chunk as Uint8Array, { stream: true }));
-      if (typed.state !== "typing") break;
+      if (typed.state === "suspended") {
+        restore();
+        process.kill(process.pid, "SIGTSTP");
+        typed = NOTHING_TYPED;
+      } else if (typed.state !== "typing") break;
     }
     return typed.state === "entered" ? typed.text : null;
   } finally {
-    process.stderr.write(canMark ? `${LEAVE_PASTES}\n` : "\n");
-    terminal.setRawMode(false);
+    process.off("SIGCONT", show);
+    restore();
   }
 }

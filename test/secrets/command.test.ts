@@ -134,6 +134,21 @@ describe.skipIf(process.platform !== "linux")("rt secrets", () => {
       expect(await lookUp("set", "kept")).toBe("before");
     });
 
+    test("standard input that cannot be read is one line", async () => {
+      const result = await runRt({
+        program: ["bash", "-c", '"$0" secrets set set directory < /', RT],
+        env: keyring.env,
+      });
+      const stderr = "error: Standard input could not be read (EISDIR), so nothing was stored\n";
+      expect(result).toEqual({ stdout: "", stderr, status: 2 });
+    });
+
+    test("a value that D-Bus cannot carry is refused as too large", async () => {
+      const result = await run(["set", "set", "huge"], "x".repeat(2 ** 26));
+      const stderr = "error: D-Bus carries values of less than 64 MiB\nhint: store a shorter value\n";
+      expect(result).toEqual({ stdout: "", stderr, status: 2 });
+    });
+
     test("keeps the value out of every argument and environment, while the store works on it", async () => {
       await using session = await startKeyring({ service: "none" });
       await using fake = await FakeSecretService.start(session.address);
@@ -198,6 +213,37 @@ describe.skipIf(process.platform !== "linux")("rt secrets", () => {
       expect(terminal.isOrdinary).toBe(true);
     });
 
+    test("Ctrl-Z gives the terminal back to the shell, and going on asks anew", async () => {
+      const env = { ...keyring.env, PS1: "shell> " };
+      await using terminal = startOnTerminal(["setsid", "--ctty", "bash", "--norc", "-i"], env);
+      await terminal.shows("shell> ");
+      terminal.type(`${RT} secrets set prompt stopped\r`);
+      await terminal.shows("Value for");
+      terminal.type("forgotten\x1a");
+      await terminal.shows("Stopped");
+      expect(terminal.isOrdinary).toBe(true);
+      terminal.type("fg; echo ended $?\r");
+      await terminal.shows("Value for prompt stopped (not shown): ", 2);
+      terminal.type(`${VALUE}\r`);
+      await terminal.shows("ended 0");
+      expect(terminal.shown).not.toContain("pass phrase");
+      expect(terminal.shown).not.toContain("forgotten");
+      expect(await lookUp("prompt", "stopped")).toBe(VALUE);
+    });
+
+    test("what is typed stays hidden when something else has changed the terminal meanwhile", async () => {
+      await using terminal = ask("continued");
+      await terminal.shows("Value for");
+      terminal.kill("SIGSTOP");
+      terminal.makeOrdinary();
+      terminal.kill("SIGCONT");
+      await terminal.shows("Value for", 2);
+      expect(terminal.isOrdinary).toBe(false);
+      terminal.type(`${VALUE}\r`);
+      expect(await terminal.ends()).toBe(0);
+      expect(await lookUp("prompt", "continued")).toBe(VALUE);
+    });
+
     test("Enter alone stores nothing", async () => {
       await using terminal = ask("nothing");
       await terminal.shows("Value for");
@@ -214,6 +260,8 @@ describe.skipIf(process.platform !== "linux")("rt secrets", () => {
       ["a marked paste may have several lines", "\x1b[200~a\rb\r\nc\n\x1b[201~\r", "a\nb\nc\n", "entered"],
       ["what follows the line is dropped", "a\rb", "a", "entered"],
       ["Ctrl-D within a value does nothing", "a\x04b", "ab", "typing"],
+      ["Ctrl-Z forgets what was typed", "a\x1ab\r", "", "suspended"],
+      ["a marked paste may have any character", "\x1b[200~a\x1ab\x03\x1b[201~\r", "a\x1ab\x03", "entered"],
     ] as const)("%s", (_what, keys, text, state) => {
       expect(typeKeys(NOTHING_TYPED, keys)).toMatchObject({ text, state });
     });
@@ -271,7 +319,31 @@ describe.skipIf(process.platform !== "linux")("rt secrets", () => {
     });
   });
 
+  test.each(["get full a", "get full a --json", "list"])(
+    "%s into a full device is one line",
+    async (words) => {
+      await store("full", "a", VALUE);
+      const program = ["bash", "-c", '"$0" secrets "$@" > /dev/full', RT];
+      const result = await runRt({ program, args: words.split(" "), env: keyring.env });
+      const stderr = "error: Standard output could not be written (ENOSPC)\n";
+      expect(result).toEqual({ stdout: "", stderr, status: 2 });
+    },
+  );
+
+  test("a name that turns the direction of writing is shown as what it is", async () => {
+    await store("turned", "a\u202eb\u2066\u2028", VALUE);
+    expect(await run(["list", "turned"])).toEqual(printed("turned\ta\\u202eb\\u2066\\u2028\n"));
+  });
+
   describe("misuse", () => {
+    test("a name that is not UTF-8 is refused, not replaced", async () => {
+      const program = ["bash", "-c", `"$0" secrets set misuse $'a\\xff'`, RT];
+      const result = await runRt({ program, stdin: VALUE, env: keyring.env });
+      const stderr = "error: Service and name must be text in UTF-8\n";
+      expect(result).toEqual({ stdout: "", stderr, status: 2 });
+      expect(await run(["list", "misuse"])).toEqual(printed(""));
+    });
+
     test.each([
       [["steal"], /^error: "steal" is no command of rt secrets\nhint: there are get, set, delete, list\n$/],
       [["constructor"], /^error: "constructor" is no command/],

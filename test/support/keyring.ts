@@ -185,7 +185,8 @@ export async function startKeyring({
         // Whatever fails next, this is why.
         const how = started.signalCode ?? `exit code ${started.exitCode}`;
         const words = await readFile(log, "utf8").catch(() => "");
-        console.error(`${command[0]} ended by itself (${how}): ${words.trim().slice(-2000)}`);
+        if (started.exitCode !== 0)
+          console.error(`${command[0]} ended by itself (${how}): ${words.trim().slice(-2000)}`);
         throw new Error(`${command[0]} ended by itself`);
       });
       ended.catch(() => {});

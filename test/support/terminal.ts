@@ -15,8 +15,9 @@ export interface TerminalProgram extends AsyncDisposable {
   readonly shown: string;
   /** Whether the terminal shows what is typed, line by line, as a shell needs it. */
   readonly isOrdinary: boolean;
-  /** Resolves when `text` has been shown. */
-  shows(text: string): Promise<void>;
+  makeOrdinary(): void;
+  /** Resolves when `text` has been shown so many times. */
+  shows(text: string, times?: number): Promise<void>;
   type(keys: string): void;
   kill(signal: NodeJS.Signals): void;
   /** The exit code, or the signal's name. What was shown last may still be on its way: ask `shows` first. */
@@ -43,8 +44,11 @@ export function startOnTerminal(command: readonly string[], env: Record<string, 
       const wanted = ECHO | ICANON;
       return (terminal.localFlags & wanted) === wanted;
     },
-    async shows(text) {
-      while (!shown.includes(text)) await new Promise<void>((resolve) => (notify = resolve));
+    makeOrdinary() {
+      terminal.localFlags |= ECHO | ICANON;
+    },
+    async shows(text, times = 1) {
+      while (shown.split(text).length <= times) await new Promise<void>((resolve) => (notify = resolve));
     },
     type: (keys) => void terminal.write(keys),
     kill: (signal) => child.kill(signal),
