@@ -2,6 +2,8 @@
 import { type FailureKind, ProviderFailure } from "../secret-provider.ts";
 import { BusFailure } from "./bus.ts";
 
+/** Not the service's own: what it sent is not encrypted with our key. */
+export const UNDECIPHERABLE = "undecipherable";
 export const IS_LOCKED = "org.freedesktop.Secret.Error.IsLocked";
 
 const NO_SERVICE =
@@ -47,11 +49,19 @@ export function isLocked(error: unknown): boolean {
   return error instanceof BusFailure && error.native === IS_LOCKED;
 }
 
-/** Whether the service does not know our session, as after its restart. KWallet has no name of its own for it. */
+/**
+ * Whether a new session may help: the service does not know ours, as after its restart, or has another key for it.
+ * KWallet has no name of its own for the first.
+ */
 export function isNoSession(error: unknown): boolean {
-  return isAnswer(
-    error,
-    /^org\.(freedesktop\.Secret\.Error\.NoSession|qtproject\.QtDBus\.Error\.InvalidObjectPath)$/,
+  if (!(error instanceof BusFailure)) return false;
+  const { native = "", message } = error;
+  return (
+    native === UNDECIPHERABLE ||
+    /^org\.(freedesktop\.Secret\.Error\.NoSession|qtproject\.QtDBus\.Error\.InvalidObjectPath)$/.test(
+      native,
+    ) ||
+    (native.endsWith(".UnknownObject") && message.includes("/secrets/session/"))
   );
 }
 

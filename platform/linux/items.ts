@@ -51,6 +51,12 @@ export async function getSecret(operation: Operation): Promise<Uint8Array | null
 
 /** Replaces the value of the pair's item or creates it in the default collection. */
 export async function setSecret(operation: Operation, value: Uint8Array): Promise<void> {
+  await storeValue(operation, value);
+  // Reading it shows whether the service could: it fails to decrypt when the keys differ.
+  if (!(await operation.connection.session).isProven) (await getSecret(operation))?.fill(0);
+}
+
+async function storeValue(operation: Operation, value: Uint8Array): Promise<void> {
   const found = await completeSearch(operation, await searchItems(operation));
   const session = await operation.connection.session;
   const item = await chooseItem(

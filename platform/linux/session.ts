@@ -10,6 +10,7 @@
 import { ProviderFailure } from "../secret-provider.ts";
 import { decrypt, encrypt } from "./cipher.ts";
 import { type Bus, BusFailure, MACHINE_TIMEOUT } from "./bus.ts";
+import { UNDECIPHERABLE } from "./failures.ts";
 import { SERVICE_INTERFACE, SERVICE_NAME, SERVICE_PATH } from "./names.ts";
 import { align, prepareOpenSession, PUBLIC_KEY_SIZE } from "./prepared.ts";
 
@@ -31,7 +32,15 @@ export interface Session {
   readonly path: string;
   /** Undefined in a plain session. */
   readonly key: Uint8Array | undefined;
+  /**
+   * Whether the service surely has the same key. KWallet has another one in one session of 150, among them those
+   * whose shared secret begins with a zero byte; what is stored in such a session is dropped without an error.
+   */
+  isProven: boolean;
 }
+
+/** KWallet numbers its sessions; the others' paths end otherwise. */
+const IS_NUMBERED = /\/\d+$/;
 
 /** Errors after which another algorithm cannot help: there is nobody to talk to. */
 const IS_ABSENT = /\.(ServiceUnknown|NoReply|NameHasNoOwner|Spawn\.\w+|AccessDenied|Disconnected|TimedOut)$/;
@@ -46,7 +55,9 @@ export async function openSession(bus: Bus, timeout = MACHINE_TIMEOUT): Promise<
     const theirs = toBigInt(output.value);
     if (theirs <= 1n || theirs >= PRIME - 1n)
       throw new BusFailure("answered", "The secret service sent an unusable public key");
-    return { path, key: deriveKey(toBytes(power(theirs, privateKey))) };
+    const shared = toBytes(power(theirs, privateKey));
+    if (shared[0] === 0) return await openSession(bus, timeout);
+    return { path, key: deriveKey(shared), isProven: !IS_NUMBERED.test(path) };
   } catch (error) {
     const isRefused =
       error instanceof BusFailure &&
@@ -59,7 +70,7 @@ export async function openSession(bus: Bus, timeout = MACHINE_TIMEOUT): Promise<
   const service = { destination: SERVICE_NAME, path: SERVICE_PATH, interface: SERVICE_INTERFACE };
   const call = { ...service, member: "OpenSession", signature: "sv", body: ["plain", new Variant("s", "")] };
   const [, path] = (await bus.call(call, timeout)) as [unknown, string];
-  return { path, key: undefined };
+  return { path, key: undefined, isProven: true };
 }
 
 /** HKDF-SHA-256 with an empty salt and no info; one block is enough. Zeroes what it is given. */
@@ -106,10 +117,12 @@ export async function encodeSecret(
 /** The value of a received structure, as a copy that is the caller's; the received bytes are zeroed. */
 export async function decodeSecret(session: Session, [, parameters, content]: Secret): Promise<Uint8Array> {
   try {
-    return session.key ? await decrypt(session.key, parameters, content) : Uint8Array.from(content);
+    const value = session.key ? await decrypt(session.key, parameters, content) : Uint8Array.from(content);
+    session.isProven = true;
+    return value;
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    throw new BusFailure("answered", `a value that cannot be decrypted, ${reason}`, "undecipherable");
+    throw new BusFailure("answered", `a value that cannot be decrypted, ${reason}`, UNDECIPHERABLE);
   } finally {
     content.fill(0);
   }

@@ -1,3 +1,4 @@
+import { expect, test } from "bun:test";
 import { openProvider } from "../../platform/secret-provider.ts";
 import { createSecrets } from "../../src/secrets/secrets.ts";
 import { startKWallet } from "../support/kwallet.ts";
@@ -14,4 +15,16 @@ if (process.platform === "linux") {
       [Symbol.asyncDispose]: () => keyring[Symbol.asyncDispose](),
     };
   });
+
+  // In one of 150 sessions KWallet has another key than we, drops what is stored and says nothing.
+  test("150 sessions of KWallet: what was stored is there", async () => {
+    await using keyring = await startKWallet();
+    keyring.enter();
+    const account = { service: "dev.rt.sessions", name: "me" };
+    const reader = createSecrets(openProvider);
+    for (let session = 0; session < 150; session++) {
+      await createSecrets(openProvider).set(account, `value ${session}`);
+      expect(await reader.get(account)).toBe(`value ${session}`);
+    }
+  }, 30_000);
 }
