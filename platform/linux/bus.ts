@@ -3,19 +3,23 @@
 // the bus dies or is mute, and knows neither address lists nor time-outs.
 //
 // What would surprise you:
-// - Nothing is awaited while opening. Authentication, Hello and the prepared calls leave in one write, and
-//   only then is dbus-next loaded: the service works meanwhile. A bus that refuses us closes the
-//   connection, which fails all calls.
+// - Authentication, Hello and the other calls that lead leave in one write. Every other call waits for the answers
+//   to these: when gnome-keyring is busy, it may come to the calls of a new client before it knows the client,
+//   and an OpenSession among them ends it. dbus-next is loaded after the prepared calls have left: the service
+//   works meanwhile. A bus that refuses us closes the connection, which fails all calls.
 // - At most 64 calls are under way and the others wait their turn: a bus refuses a client with more than
 //   128 pending replies.
 // - The socket keeps the process alive only while somebody holds the connection, see `hold`.
 // - Outgoing bytes are zeroed once they are written; they may contain a secret.
 import type { Endpoint } from "./address.ts";
 import type { Incoming } from "./codec.ts";
+import { countReplies, messageLength } from "./framing.ts";
 import { type PreparedCall, SERIAL_OFFSET } from "./prepared.ts";
 
 const MAX_PENDING = 64;
 const MAX_TIMER = 2 ** 31 - 1;
+/** Milliseconds to wait for the answers to the calls that lead before dbus-next is loaded; a service may be starting. */
+const LOAD_DELAY = 10;
 
 /** The one module that knows messages; loaded with the first open connection. */
 export type Codec = typeof import("./codec.ts");
@@ -71,6 +75,11 @@ interface Pending {
   timer: ReturnType<typeof setTimeout>;
 }
 
+interface Waiting {
+  readonly isPrepared: boolean;
+  start(): void;
+}
+
 type BusSocket = Bun.Socket<undefined>;
 
 export class Bus {
@@ -78,12 +87,17 @@ export class Bus {
   #socket: BusSocket | undefined;
   #failure: BusFailure | undefined;
   #isAuthenticated = false;
+  /** Whether the calls that lead have been answered. */
+  #isLed = false;
+  #loading: Promise<void> | undefined;
   #serial = 0;
   #holders = 0;
   #isFlushing = false;
   #isRetired = false;
   readonly #label: string;
   readonly #pending = new Map<number, Pending>();
+  /** Calls that follow those that lead. */
+  readonly #following: Waiting[] = [];
   /** Calls that cannot leave yet: dbus-next is not there or 64 others are under way. */
   readonly #waiting: (() => void)[] = [];
   #outgoing: Uint8Array[] = [];
@@ -126,10 +140,23 @@ export class Bus {
           this.#startNext();
         }
       };
-      const canStart = this.#pending.size < MAX_PENDING && (isPrepared || this.#codec);
-      if (this.#failure || canStart) start();
-      else this.#waiting.push(start);
+      if (this.#failure || (isPrepared && call.leads)) start();
+      else if (this.#isLed) this.#submit({ start, isPrepared });
+      else this.#following.push({ start, isPrepared });
     });
+  }
+
+  #submit({ start, isPrepared }: Waiting): void {
+    if (this.#pending.size < MAX_PENDING && (isPrepared || this.#codec)) start();
+    else this.#waiting.push(start);
+  }
+
+  #follow(): void {
+    if (this.#isLed) return;
+    this.#isLed = true;
+    for (const waiting of this.#following.splice(0)) this.#submit(waiting);
+    this.#flush();
+    this.#load();
   }
 
   /** Keeps the process alive until the matching `release`. */
@@ -169,10 +196,15 @@ export class Bus {
     this.#fail(new BusFailure("unreachable", `No session bus answers at ${this.#label} (${reason})`, reason));
   }
 
-  async #load(): Promise<void> {
-    this.#codec = await import("./codec.ts");
-    while (this.#waiting.length > 0 && this.#pending.size < MAX_PENDING) this.#startNext();
-    this.#readMessages();
+  #load(): void {
+    this.#loading ??= import("./codec.ts").then((codec) => {
+      this.#codec = codec;
+      while (this.#waiting.length > 0 && this.#pending.size < MAX_PENDING) this.#startNext();
+      this.#readMessages();
+    });
+    this.#loading.catch((error) =>
+      this.#fail(new BusFailure("closed", `The D-Bus client could not be loaded (${error})`)),
+    );
   }
 
   #handlers(): Bun.SocketHandler<undefined> {
@@ -182,7 +214,7 @@ export class Bus {
         this.#socket = socket;
         if (this.#holders === 0) socket.unref();
         this.#flush();
-        this.#guard(this.#load());
+        setTimeout(() => this.#load(), LOAD_DELAY).unref();
       },
       data: (_socket, chunk) => {
         this.#collect(chunk);
@@ -220,12 +252,6 @@ export class Bus {
     this.#send(bytes);
   }
 
-  #guard(task: Promise<void>): void {
-    task.catch((error) =>
-      this.#fail(new BusFailure("closed", `The D-Bus client could not be loaded (${error})`)),
-    );
-  }
-
   #send(bytes: Uint8Array): void {
     this.#outgoing.push(bytes);
     if (this.#isFlushing || !this.#socket) return;
@@ -256,10 +282,14 @@ export class Bus {
   }
 
   #readMessages(): void {
-    if (this.#failure || (!this.#isAuthenticated && !this.#readGreeting()) || !this.#codec) return;
+    if (this.#failure || (!this.#isAuthenticated && !this.#readGreeting())) return;
     try {
+      if (!this.#codec) {
+        if (countReplies(this.#received) >= this.#pending.size) this.#follow();
+        return;
+      }
       for (;;) {
-        const length = this.#codec.messageLength(this.#received);
+        const length = messageLength(this.#received);
         if (this.#received.length < length) return;
         const bytes = this.#received.subarray(0, length);
         this.#received = this.#received.subarray(length);
@@ -308,6 +338,7 @@ export class Bus {
     if (!pending) return undefined;
     this.#pending.delete(serial);
     clearTimeout(pending.timer);
+    if (this.#pending.size === 0) this.#follow();
     this.#startNext();
     return pending;
   }
@@ -325,6 +356,7 @@ export class Bus {
       clearTimeout(timer);
       reject(failure);
     }
+    for (const { start } of this.#following.splice(0)) start();
     for (const start of this.#waiting.splice(0)) start();
     for (const part of this.#outgoing) part.fill(0);
     this.#outgoing = [];

@@ -1,5 +1,5 @@
 // D-Bus messages as bytes, by dbus-next. The only file that loads it, and late: 2 ms of modules are read while
-// the service already works on what was sent before (see opening.ts).
+// the service already works on what was sent before (see bus.ts).
 import constants from "dbus-next/lib/constants.js";
 import DBusBuffer from "dbus-next/lib/dbus-buffer.js";
 import compat from "dbus-next/lib/marshall-compat.js";
@@ -11,10 +11,6 @@ import type { Call } from "./bus.ts";
 
 export { marshall, Variant };
 export const { MessageType } = constants;
-
-const HEADER_SIZE = 16;
-const MAX_MESSAGE = 2 ** 27; // the specification's maximum, 128 MiB
-const LITTLE_ENDIAN = 108;
 
 export interface Incoming {
   type: number;
@@ -42,17 +38,6 @@ export function encodeCall({ body, ...fields }: Call, serial: number): Uint8Arra
   const bytes = Buffer.concat([header, body]);
   body.fill(0);
   return bytes;
-}
-
-/** Bytes of the message that begins here, or of its fixed part while that is incomplete. */
-export function messageLength(bytes: Buffer): number {
-  if (bytes.length < HEADER_SIZE) return HEADER_SIZE;
-  const isLittle = bytes[0] === LITTLE_ENDIAN;
-  const bodyLength = isLittle ? bytes.readUInt32LE(4) : bytes.readUInt32BE(4);
-  const fieldsLength = isLittle ? bytes.readUInt32LE(12) : bytes.readUInt32BE(12);
-  const length = HEADER_SIZE + Math.ceil(fieldsLength / 8) * 8 + bodyLength;
-  if (length > MAX_MESSAGE) throw new Error(`a message of ${length} bytes`);
-  return length;
 }
 
 /** One whole message; byte arrays in its body are views of `bytes`. */

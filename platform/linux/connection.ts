@@ -3,6 +3,7 @@
 import type { ProviderFailure } from "../secret-provider.ts";
 import { parseAddresses, sessionBusAddress } from "./address.ts";
 import { Bus, BusFailure } from "./bus.ts";
+import { NO_OBJECT } from "./names.ts";
 import { prepareHello, prepareReadAlias } from "./prepared.ts";
 import { Prompts } from "./prompts.ts";
 import { SecretRequests } from "./secret-requests.ts";
@@ -47,8 +48,7 @@ export function openBus(): { bus: Bus; address: string; greeted: Promise<unknown
 
 export function openConnection(): Connection {
   const { bus } = openBus();
-  // A cheap call has to come first: gnome-keyring 50 ends itself when that is OpenSession.
-  const defaultCollection = readDefaultCollection(bus);
+  const defaultCollection = readFirst(bus);
   // Nobody is asked anything by it, so its silence is the service's.
   defaultCollection.catch((error) => {
     if (isTimeout(error)) bus.close(error);
@@ -87,6 +87,12 @@ export function renewSession(connection: Connection, stale: Promise<Session>): v
 export function renewDefaultCollection(connection: Connection): void {
   connection.defaultCollection = readDefaultCollection(connection.bus);
   watch(connection, connection.defaultCollection);
+}
+
+/** A call that does no harm, before any other, see bus.ts. Its answer is "/" from a service that does not know us yet. */
+async function readFirst(bus: Bus): Promise<string> {
+  const [path] = await bus.call({ ...prepareReadAlias(), leads: true });
+  return path === NO_OBJECT ? readDefaultCollection(bus) : (path as string);
 }
 
 async function readDefaultCollection(bus: Bus): Promise<string> {

@@ -26,10 +26,12 @@ const GET_SECRET = Buffer.from(MESSAGES.getSecret, "base64");
 export interface PreparedCall {
   readonly member: string;
   readonly message: Buffer;
+  /** Leaves at once, while other calls wait for its answer, see bus.ts. */
+  readonly leads?: boolean;
 }
 
 export function prepareHello(): PreparedCall {
-  return { member: "Hello", message: Buffer.from(MESSAGES.hello, "base64") };
+  return { member: "Hello", message: Buffer.from(MESSAGES.hello, "base64"), leads: true };
 }
 
 export function prepareReadAlias(): PreparedCall {

@@ -292,6 +292,15 @@ describe.skipIf(process.platform !== "linux")("secrets on Linux", () => {
       },
     );
 
+    // A busy gnome-keyring ends when a client opens a session before it has noticed the client.
+    test("no session is asked for before the service has answered something", async () => {
+      await using entered = await enterFake();
+      entered.fake.silent.add("ReadAlias");
+      const failure = failureOf(entered.secrets.get({ ...PAIR, timeout: 100 }));
+      expect(await failure).toMatchObject({ code: "ERR_SECRETS_TIMEOUT" });
+      expect(entered.fake.calls).toEqual(["ReadAlias"]);
+    });
+
     test("an aborted operation rejects with the signal's reason and takes no further step", async () => {
       await using entered = await enterFake();
       entered.fake.addItem(PAIR.service, PAIR.name, "value");
