@@ -2,7 +2,8 @@
 // was learnt about the service. Opening waits for nothing; the first calls leave together with the greeting.
 import type { ProviderFailure } from "../secret-provider.ts";
 import { parseAddresses, sessionBusAddress } from "./address.ts";
-import { Bus, BusFailure } from "./bus.ts";
+import { Bus } from "./bus.ts";
+import { BusFailure } from "./bus-failure.ts";
 import { NO_OBJECT } from "./names.ts";
 import { prepareHello, prepareReadAlias } from "./prepared.ts";
 import { Prompts } from "./prompts.ts";

@@ -5,7 +5,8 @@
 // as any use of it would: without that nothing could be said about it. A call that fails ends the diagnosis, since
 // the later ones would fail as well.
 import { type Check, type Diagnosis, ProviderFailure, splitRemedy } from "../secret-provider.ts";
-import { type Bus, BusFailure } from "./bus.ts";
+import type { Bus } from "./bus.ts";
+import { BusFailure } from "./bus-failure.ts";
 import { openBus } from "./connection.ts";
 import { toProviderFailure } from "./failures.ts";
 import {

@@ -5,7 +5,7 @@
 //
 // A locked item is unlocked before anything else is done to it, as the specification asks. Most services would say
 // that it is locked; KWallet answers with an empty value.
-import { BusFailure } from "./bus.ts";
+import { BusFailure } from "./bus-failure.ts";
 import type { Connection } from "./connection.ts";
 import { IS_LOCKED } from "./failures.ts";
 import { chooseItem, completeSearch, findEvery, type Item, SCHEMA, searchItems } from "./item-search.ts";

@@ -4,7 +4,8 @@
 // `Dismiss` is never called, since gnome-keyring then fails an assertion and ends. It leaves its dialog open when
 // our connection ends, and the answer to it then serves whoever asks next.
 import { ProviderFailure } from "../secret-provider.ts";
-import { type Bus, BusFailure, PERSON_TIMEOUT, type Signal } from "./bus.ts";
+import { type Bus, PERSON_TIMEOUT, type Signal } from "./bus.ts";
+import { BusFailure } from "./bus-failure.ts";
 import { NO_OBJECT, PROMPT_INTERFACE, SERVICE_NAME } from "./names.ts";
 
 const BUS_NAME = "org.freedesktop.DBus";

@@ -9,7 +9,8 @@
 // load and 57 ms to check the prime.
 import { ProviderFailure } from "../secret-provider.ts";
 import { decrypt, encrypt } from "./cipher.ts";
-import { type Bus, BusFailure, MACHINE_TIMEOUT } from "./bus.ts";
+import { type Bus, MACHINE_TIMEOUT } from "./bus.ts";
+import { BusFailure } from "./bus-failure.ts";
 import { UNDECIPHERABLE } from "./failures.ts";
 import { SERVICE_INTERFACE, SERVICE_NAME, SERVICE_PATH } from "./names.ts";
 import { align, prepareOpenSession, PUBLIC_KEY_SIZE } from "./prepared.ts";

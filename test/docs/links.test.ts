@@ -48,6 +48,7 @@ const FOREIGN: Readonly<Record<string, string>> = {
   "--quiet": "git",
   "--recursive": "pnpm",
   "--replace": "gnome-keyring-daemon",
+  "--rerun-each": "bun test",
   "--run": "node",
   "--unlock": "gnome-keyring-daemon",
   "--yes": "apt-get",

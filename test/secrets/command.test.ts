@@ -215,7 +215,10 @@ describe.skipIf(process.platform !== "linux")("rt secrets", () => {
 
     test("Ctrl-Z gives the terminal back to the shell, and going on asks anew", async () => {
       const env = { ...keyring.env, PS1: "shell> " };
-      await using terminal = startOnTerminal(["setsid", "--ctty", "bash", "--norc", "-i"], env);
+      await using terminal = startOnTerminal(
+        ["setsid", "--ctty", "bash", "--norc", "--noediting", "-i"],
+        env,
+      );
       await terminal.shows("shell> ");
       terminal.type(`${RT} secrets set prompt stopped\r`);
       await terminal.shows("Value for");

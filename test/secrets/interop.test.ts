@@ -123,8 +123,8 @@ for (const [store, start] of Object.entries(process.platform === "linux" ? STORE
         await saves("theirs", "stored by the peer ü");
         expect(await rt(["get", service, "theirs"])).toBe("stored by the peer ü");
         expect(await rt(["list", service])).toBe(`${service}\ttheirs\n`);
-        await rt(["set", service, "theirs"], "replaced by rt ü");
-        expect(await run(read(service, "theirs"))).toBe("replaced by rt ü");
+        expect(await rt(["set", service, "theirs"], "replaced by rt ü")).toBe("");
+        expect(await reads("theirs", "replaced by rt ü")).toBe("replaced by rt ü");
         if (canReplace) {
           await saves("theirs", "replaced by the peer");
           expect(await rt(["get", service, "theirs"])).toBe("replaced by the peer");
@@ -134,8 +134,9 @@ for (const [store, start] of Object.entries(process.platform === "linux" ? STORE
         expect(await run(read(service, "theirs"))).toBe("");
         expect(await count()).toBe(0);
 
-        await rt(["set", service, "ours"], "stored by rt");
-        expect(await run(read(service, "ours"))).toBe(ours === "not found" ? "" : "stored by rt");
+        expect(await rt(["set", service, "ours"], "stored by rt")).toBe("");
+        const seen = ours === "not found" ? "" : "stored by rt";
+        expect(await reads("ours", seen)).toBe(seen);
         if (canReplace && ours === "replaced") {
           await saves("ours", "replaced by the peer");
           expect(await rt(["get", service, "ours"])).toBe("replaced by the peer");
