@@ -11,6 +11,7 @@ import { BEGIN, END } from "../src/runtime/embedded-parts.ts";
 import { type BuildTarget, hostTarget } from "./targets.ts";
 import { guides } from "./guides.ts";
 import { dbusOptional } from "./stubs/dbus-optional.ts";
+import { windowsRegistry } from "./windows-registry.ts";
 
 const ROOT = join(import.meta.dir, "..");
 export const DIST = join(ROOT, "dist");
@@ -121,7 +122,7 @@ async function bundleScript(
     format: "cjs",
     minify: true,
     define: constantsOf(target),
-    plugins: [...plugins, dbusOptional, onlyFor(target)],
+    plugins: [...plugins, dbusOptional, onlyFor(target), await windowsRegistry(target, false)],
   });
   const source = await result.outputs[0]!.text();
   return source.slice(source.indexOf("(function"));
@@ -184,6 +185,7 @@ export async function compile(
       onlyFor(target),
       ownCopies,
       dbusOptional,
+      await windowsRegistry(target, true),
       generatedModules(await bundlePreload(target), partsFile),
       guides,
     ],

@@ -31,6 +31,11 @@ export interface OperationOptions {
   timeout?: number;
 }
 
+export interface StoreOptions extends OperationOptions {
+  /** Windows: whether the entry goes along where the user's account roams; "enterprise" unless given. */
+  persist?: "local" | "enterprise";
+}
+
 export interface CredentialName {
   readonly service: string;
   readonly name: string;
@@ -38,7 +43,7 @@ export interface CredentialName {
 
 export interface SecretProvider {
   get(service: string, name: string, options?: OperationOptions): Promise<Uint8Array | null>;
-  set(service: string, name: string, value: Uint8Array, options?: OperationOptions): Promise<void>;
+  set(service: string, name: string, value: Uint8Array, options?: StoreOptions): Promise<void>;
   delete(service: string, name: string, options?: OperationOptions): Promise<boolean>;
   /** What `get` could find, of one service or of all: each pair once, in no order. */
   list?(service?: string, options?: OperationOptions): Promise<CredentialName[]>;
@@ -79,6 +84,10 @@ export async function openProvider(): Promise<SecretProvider> {
   if (process.platform === "darwin") {
     const { openKeychain } = await import("./macos/keychain.ts");
     return openKeychain();
+  }
+  if (process.platform === "win32") {
+    const { openCredentialManager } = await import("./windows/credential-manager.ts");
+    return openCredentialManager();
   }
   throw new ProviderFailure("UNAVAILABLE", `No credential store is known for ${process.platform}`);
 }

@@ -14,7 +14,7 @@
 //   that is no UTF-8 is an error, never a replaced character.
 //
 // The bytes of a value are zeroed in every buffer made here; JavaScript strings cannot be.
-import type { OperationOptions, SecretProvider } from "../../platform/secret-provider.ts";
+import type { OperationOptions, SecretProvider, StoreOptions } from "../../platform/secret-provider.ts";
 import { describeType, rangeError, SecretsError, type SecretsFailure, typeError } from "../errors.ts";
 
 const MAX_LENGTH = 255;
@@ -30,13 +30,21 @@ export interface SecretsOptions {
   timeout?: number;
 }
 
+export interface SecretsSetOptions extends SecretsOptions {
+  /**
+   * Windows: "enterprise", the default, lets the credential go along where the user's account roams, "local" keeps it
+   * on this computer. Other systems have no such choice.
+   */
+  persist?: "local" | "enterprise";
+}
+
 export interface Secrets {
   /** The stored value, or null. Rejects with a TypeError, a RangeError or a SecretsError. */
   get(options: SecretsOptions): Promise<string | null>;
   get(service: string, name: string): Promise<string | null>;
   /** Stores a value, an empty one too, and replaces the one before. */
-  set(options: SecretsOptions & { value: string }): Promise<void>;
-  set(options: SecretsOptions, value: string): Promise<void>;
+  set(options: SecretsSetOptions & { value: string }): Promise<void>;
+  set(options: SecretsSetOptions, value: string): Promise<void>;
   set(service: string, name: string, value: string): Promise<void>;
   /** Whether there was something to delete. */
   delete(options: SecretsOptions): Promise<boolean>;
@@ -47,7 +55,7 @@ interface Request {
   service: string;
   name: string;
   value: unknown;
-  options: OperationOptions | undefined;
+  options: StoreOptions | undefined;
 }
 
 /** Loads the store's client at the first operation, so that a program without credentials does not pay for it. */
@@ -129,17 +137,17 @@ function readRequest(method: keyof Secrets, args: readonly unknown[]): Request {
       `secrets.${method}() takes ${expected}, got ${describeType(first)}`,
     );
   }
-  const { service, name, signal, timeout, value } = first as Record<string, unknown>;
+  const { service, name, signal, timeout, persist, value } = first as Record<string, unknown>;
   return {
     service: checkText("service", service),
     name: checkText("name", name),
     value: second === undefined ? value : second,
-    options: readOptions(signal, timeout),
+    options: readOptions(signal, timeout, persist),
   };
 }
 
-function readOptions(signal: unknown, timeout: unknown): OperationOptions | undefined {
-  if (signal === undefined && timeout === undefined) return undefined;
+function readOptions(signal: unknown, timeout: unknown, persist: unknown): StoreOptions | undefined {
+  if (signal === undefined && timeout === undefined && persist === undefined) return undefined;
   if (signal !== undefined && !(signal instanceof AbortSignal)) {
     throw typeError("ERR_INVALID_ARG_TYPE", `signal must be an AbortSignal, got ${describeType(signal)}`);
   }
@@ -151,7 +159,9 @@ function readOptions(signal: unknown, timeout: unknown): OperationOptions | unde
   }
   if (timeout !== undefined && !(timeout > 0))
     throw rangeError(`timeout must be more than 0 milliseconds, got ${timeout}`);
-  return { signal, timeout };
+  if (persist !== undefined && persist !== "local" && persist !== "enterprise")
+    throw typeError("ERR_INVALID_ARG_VALUE", 'persist must be "local" or "enterprise"');
+  return { signal, timeout, persist };
 }
 
 /** Answers `text` when it can be a service or a name; throws a TypeError or RangeError when it cannot. */

@@ -1,0 +1,101 @@
+// The native part of @vscode/windows-registry, for the Windows binaries.
+//
+// The package brings C++ source and expects the user's machine to compile it. A binary that is made on another system
+// needs it beforehand, so it is compiled here with MinGW, or taken from the package where its own build has run.
+//
+// Surprising: such an addon is linked against a program named NODE.EXE. A hook of the linker's delayed loading answers
+// with the running program instead, whatever that is called. There is no MinGW for arm64 in the distributions; that
+// binary goes without, and explains less.
+import { spawnSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { BunPlugin } from "bun";
+import type { BuildTarget } from "./targets.ts";
+
+const ROOT = join(import.meta.dir, "..");
+const PACKAGE = join(ROOT, "node_modules/@vscode/windows-registry");
+const HEADERS = join(ROOT, "node_modules/node-api-headers");
+const BUILT = join(ROOT, ".toolchain/windows-registry");
+
+/** The names of the compiler, the same on every system that has it. */
+const COMPILER = "x86_64-w64-mingw32-g++";
+const DLLTOOL = "x86_64-w64-mingw32-dlltool";
+
+const HOOK = `#include <windows.h>
+#include <delayimp.h>
+static FARPROC WINAPI answer(unsigned event, PDelayLoadInfo) {
+  return event == dliNotePreLoadLibrary ? (FARPROC)GetModuleHandleW(NULL) : NULL;
+}
+PfnDliHook __pfnDliNotifyHook2 = answer;
+`;
+
+/** Embeds the addon; in a script, which cannot carry files, the package finds none and its caller does without. */
+export async function windowsRegistry(target: BuildTarget, canEmbed: boolean): Promise<BunPlugin> {
+  const addon = canEmbed && target.os === "windows" && target.arch === "x64" ? await findAddon() : undefined;
+  return {
+    name: "rt-windows-registry",
+    setup(build) {
+      build.onResolve({ filter: /[\\/]winregistry\.node$/ }, () =>
+        addon === undefined ? { path: "winregistry", namespace: "no-addon" } : { path: addon },
+      );
+      build.onLoad({ filter: /.*/, namespace: "no-addon" }, () => ({
+        contents: "throw new Error('The registry cannot be read here')",
+        loader: "js",
+      }));
+    },
+  };
+}
+
+async function findAddon(): Promise<string> {
+  const own = join(PACKAGE, "build/Release/winregistry.node");
+  if (existsSync(own)) return own;
+  const { version } = JSON.parse(await readFile(join(PACKAGE, "package.json"), "utf8")) as {
+    version: string;
+  };
+  const built = join(BUILT, version, "winregistry.node");
+  if (!existsSync(built)) await buildAddon(built);
+  return built;
+}
+
+async function buildAddon(file: string): Promise<void> {
+  await mkdir(join(file, ".."), { recursive: true });
+  const directory = await mkdtemp(join(BUILT, "build-"));
+  try {
+    const definitions = await Promise.all(
+      ["js_native_api.def", "node_api.def"].map((name) => readFile(join(HEADERS, "def", name), "utf8")),
+    );
+    const names = definitions.flatMap((text) => text.split("\n").filter((line) => /^\w+$/.test(line.trim())));
+    const exports = ["NAME NODE.EXE", "EXPORTS", ...names.filter((name) => name.trim() !== "EXPORTS")];
+    await writeFile(join(directory, "node_api.def"), exports.join("\n"));
+    await writeFile(join(directory, "hook.cc"), HOOK);
+    run(directory, DLLTOOL, [
+      "-d",
+      "node_api.def",
+      "--output-delaylib",
+      "libnode_api.a",
+      "-m",
+      "i386:x86-64",
+    ]);
+    const flags = ["-shared", "-O2", "-s", "-static", "-Wl,--no-insert-timestamp"];
+    const definition = "-DNODE_GYP_MODULE_NAME=winregistry";
+    const sources = [join(PACKAGE, "src/winregistry.cc"), "hook.cc"];
+    const libraries = ["-L.", "-lnode_api", "-ldelayimp"];
+    const include = `-I${join(HEADERS, "include")}`;
+    run(directory, COMPILER, [...flags, definition, include, ...sources, ...libraries, "-o", "out.node"]);
+    await rename(join(directory, "out.node"), file);
+  } finally {
+    await rm(directory, { recursive: true });
+  }
+}
+
+function run(directory: string, program: string, args: readonly string[]): void {
+  const { status, stderr, error } = spawnSync(program, args, { cwd: directory, encoding: "utf8" });
+  if (status === 0) return;
+  if ((error as { code?: string } | undefined)?.code === "ENOENT") {
+    throw new Error(
+      `The binary for Windows needs the C++ compiler of MinGW (${program}); on Debian or Ubuntu: apt-get install g++-mingw-w64-x86-64-win32`,
+    );
+  }
+  throw new Error(`${program} failed: ${stderr || error?.message}`);
+}

@@ -1,0 +1,81 @@
+// Credentials in the Windows Credential Manager, as generic entries of the signed-in user.
+//
+// (service, name) becomes an entry with the target "service/name" and the user name `name`, the layout of Bun.secrets
+// and keytar; targets.ts says what becomes of pairs that share a target, entries.ts of values that are too large
+// for an entry. operations.ts keeps the order of the operations and their callers' patience.
+//
+// Every call into Windows is made in a thread of its own: it asks a security service that may take its time. Whoever
+// writes holds a lock against other processes of rt, because writing takes several steps; who reads does so only when
+// a value turns out to be changing under it.
+import { ForeignThreads, type ForeignCall } from "../foreign-threads.ts";
+import { Operations } from "../operations.ts";
+import type { CredentialName, OperationOptions, SecretProvider, StoreOptions } from "../secret-provider.ts";
+import { ERROR_FROM, LIBRARIES, openVault, Win32Error, withLock } from "./advapi.ts";
+import { IncompleteValue, listPairs, readValue, removeValue, type Vault, writeValue } from "./entries.ts";
+import { toProviderFailure } from "./failures.ts";
+import { isVaultDisabled } from "./registry.ts";
+
+const TIMEOUT =
+  "The Credential Manager did not finish within $; see whether the service Credential Manager (VaultSvc) hangs";
+
+export function openCredentialManager(): SecretProvider {
+  return new CredentialManager();
+}
+
+class CredentialManager implements SecretProvider {
+  readonly #threads = new ForeignThreads(LIBRARIES, { errorFrom: ERROR_FROM });
+  readonly #operations = new Operations(TIMEOUT);
+
+  get(service: string, name: string, options?: OperationOptions): Promise<Uint8Array | null> {
+    const pair = { service, name };
+    return this.#perform(pair, options, async (call, vault) => {
+      try {
+        return await readValue(vault, pair);
+      } catch (error) {
+        if (!(error instanceof IncompleteValue)) throw error;
+        return await withLock(call, () => readValue(vault, pair));
+      }
+    });
+  }
+
+  async set(service: string, name: string, value: Uint8Array, options: StoreOptions = {}): Promise<void> {
+    const pair = { service, name };
+    const { persist = "enterprise" } = options;
+    const copy = value.slice(); // the caller may give up, and zero its own, while this one is in use
+    let isInUse = false;
+    try {
+      await this.#perform(pair, options, async (call, vault) => {
+        isInUse = true;
+        await withLock(call, () => writeValue(vault, pair, copy, persist)).finally(() => copy.fill(0));
+      });
+    } finally {
+      if (!isInUse) copy.fill(0);
+    }
+  }
+
+  delete(service: string, name: string, options?: OperationOptions): Promise<boolean> {
+    const pair = { service, name };
+    return this.#perform(pair, options, (call, vault) => withLock(call, () => removeValue(vault, pair)));
+  }
+
+  list(service?: string, options?: OperationOptions): Promise<CredentialName[]> {
+    const nobody = { service: "", name: "" };
+    return this.#perform(nobody, options, (_, vault) => listPairs(vault, service));
+  }
+
+  /** Operations on pairs that may share an entry happen one after the other, too. */
+  async #perform<T>(
+    { service, name }: CredentialName,
+    options: OperationOptions | undefined,
+    task: (call: ForeignCall, vault: Vault) => Promise<T>,
+  ): Promise<T> {
+    try {
+      return await this.#operations.perform(`${service}/${name}`.toLowerCase(), options, () =>
+        this.#threads.use((call) => task(call, openVault(call))),
+      );
+    } catch (error) {
+      if (!(error instanceof Win32Error)) throw error;
+      throw toProviderFailure(error.code, () => isVaultDisabled() === true);
+    }
+  }
+}

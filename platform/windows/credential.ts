@@ -1,0 +1,116 @@
+// One entry of the Windows Credential Manager: the structure CREDENTIALW in memory, and what the bytes in it mean.
+//
+// Programs do not agree on the text of an entry. Bun and keytar store UTF-8; Python's keyring, Git Credential Manager
+// and `cmdkey` store UTF-16LE. An entry that rt wrote says so in its comment and is UTF-8 to the byte; of any other the
+// bytes have to tell. UTF-8 is preferred where both are possible, since it is what the address that rt reads is
+// used with.
+import { ptr, type Pointer, read, toArrayBuffer } from "bun:ffi";
+import { isUtf8, transcode } from "node:buffer";
+
+/** Bytes that one entry takes (CRED_MAX_CREDENTIAL_BLOB_SIZE). */
+export const MAX_BLOB = 5 * 512;
+
+/** CRED_PERSIST_LOCAL_MACHINE and CRED_PERSIST_ENTERPRISE. */
+export const PERSISTENCE = { local: 2, enterprise: 3 } as const;
+export type Persistence = keyof typeof PERSISTENCE;
+
+/** CRED_TYPE_GENERIC: neither shown to nor used by Windows itself. */
+export const GENERIC = 1;
+
+export interface Credential {
+  readonly target: string;
+  readonly userName: string;
+  readonly comment: string;
+  /** Whoever holds the credential zeroes it. */
+  readonly blob: Uint8Array;
+}
+
+/** The structure's size and the offsets of its fields, on 64-bit systems. */
+const SIZE = 80;
+const FIELD = {
+  type: 4,
+  targetName: 8,
+  comment: 16,
+  blobSize: 32,
+  blob: 40,
+  persist: 48,
+  userName: 72,
+} as const;
+
+export interface EncodedCredential {
+  readonly structure: Uint8Array;
+  /** What the structure points to; to be kept as long as it is used. The blob is the credential's own. */
+  readonly buffers: readonly Uint8Array[];
+}
+
+export function encodeCredential(
+  { target, userName, comment, blob }: Credential,
+  persist: Persistence,
+): EncodedCredential {
+  const structure = new Uint8Array(SIZE);
+  const view = new DataView(structure.buffer);
+  const texts = [target, comment, userName].map(encodeWide);
+  const point = (offset: number, buffer: Uint8Array) =>
+    view.setBigUint64(offset, buffer.length === 0 ? 0n : BigInt(ptr(buffer)), true);
+  view.setUint32(FIELD.type, GENERIC, true);
+  view.setUint32(FIELD.blobSize, blob.length, true);
+  view.setUint32(FIELD.persist, PERSISTENCE[persist], true);
+  point(FIELD.targetName, texts[0]!);
+  point(FIELD.comment, texts[1]!);
+  point(FIELD.userName, texts[2]!);
+  point(FIELD.blob, blob);
+  return { structure, buffers: [...texts, blob] };
+}
+
+/** Copies the entry at an address and zeroes the blob there; null for one that is not generic. */
+export function takeCredential(address: number): Credential | null {
+  const at = address as Pointer;
+  const size = read.u32(at, FIELD.blobSize);
+  const blobAddress = size === 0 ? 0 : read.ptr(at, FIELD.blob);
+  const original = new Uint8Array(
+    blobAddress === 0 ? new ArrayBuffer(0) : toArrayBuffer(blobAddress as Pointer, 0, size),
+  );
+  const isGeneric = read.u32(at, FIELD.type) === GENERIC;
+  const credential = isGeneric && {
+    target: decodeWide(read.ptr(at, FIELD.targetName)),
+    userName: decodeWide(read.ptr(at, FIELD.userName)),
+    comment: decodeWide(read.ptr(at, FIELD.comment)),
+    blob: original.slice(),
+  };
+  original.fill(0);
+  return credential || null;
+}
+
+/** UTF-16LE with the NUL that ends it. */
+export function encodeWide(text: string): Uint8Array {
+  return Buffer.from(`${text}\0`, "utf16le");
+}
+
+function decodeWide(address: number): string {
+  if (address === 0) return "";
+  let length = 0;
+  while (read.u16(address as Pointer, length) !== 0) length += 2;
+  return length === 0 ? "" : Buffer.from(toArrayBuffer(address as Pointer, 0, length)).toString("utf16le");
+}
+
+/** The bytes of a foreign entry as UTF-8; the same buffer where they are that, or are no text that is known. */
+export function toUtf8(blob: Uint8Array): Uint8Array {
+  if (isUtf8(blob) && !blob.includes(0)) return blob;
+  if (!isWideText(blob)) return blob;
+  const text = transcode(blob, "utf16le", "utf8");
+  blob.fill(0);
+  return text;
+}
+
+/** UTF-16LE without NUL characters or halves of surrogate pairs. */
+function isWideText(blob: Uint8Array): boolean {
+  if (blob.length % 2 !== 0) return false;
+  let wantsLow = false;
+  for (let index = 0; index < blob.length; index += 2) {
+    const unit = blob[index]! | (blob[index + 1]! << 8);
+    const isLow = unit >= 0xdc00 && unit < 0xe000;
+    if (unit === 0 || isLow !== wantsLow) return false;
+    wantsLow = unit >= 0xd800 && unit < 0xdc00;
+  }
+  return !wantsLow;
+}

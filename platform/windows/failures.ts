@@ -1,0 +1,59 @@
+// What the Credential Manager's error codes mean to the caller of `rt.secrets`: the one table.
+import { type FailureKind, ProviderFailure } from "../secret-provider.ts";
+
+/** ERROR_NOT_FOUND, which is an answer and no failure. */
+export const NOT_FOUND = 1168;
+
+/** ERROR_TIMEOUT */
+export const TIMED_OUT = 1460;
+
+const SERVICE_DISABLED = 1058;
+
+const ENABLE =
+  "set the service Credential Manager (VaultSvc) to Manual, in services.msc or as an administrator with: sc.exe config VaultSvc start= demand";
+const DISABLED = `The Credential Manager service is disabled; ${ENABLE}`;
+
+const CODES: Readonly<Record<number, readonly [FailureKind, string]>> = {
+  5: [
+    "DENIED",
+    "Windows refuses this program the Credential Manager; start it as a program of the signed-in user, outside a sandbox",
+  ],
+  87: ["TOO_LARGE", "The Credential Manager does not take this service, name or value; use shorter ones"],
+  1004: [
+    "PLATFORM",
+    "The Credential Manager does not know what it was asked; report this with the version of Windows",
+  ],
+  [SERVICE_DISABLED]: ["UNAVAILABLE", DISABLED],
+  1062: [
+    "UNAVAILABLE",
+    "The Credential Manager service is not running; start it with: sc.exe start VaultSvc",
+  ],
+  1223: ["CANCELED", "The dialog of the Credential Manager was dismissed; try again"],
+  1312: [
+    "UNAVAILABLE",
+    "This session has no credential store, as with SSH by key, services and some scheduled tasks; sign in with a password, or pass the credential in another way",
+  ],
+  [TIMED_OUT]: [
+    "TIMEOUT",
+    "Another program has kept the credentials to itself for half a minute; end it and try again",
+  ],
+  1722: [
+    "UNAVAILABLE",
+    "The Credential Manager service does not answer; start it with: sc.exe start VaultSvc",
+  ],
+  1783: ["TOO_LARGE", "The value is too large for the Credential Manager; use a shorter one"],
+  2202: ["PLATFORM", "The Credential Manager does not take this name as a user name; use another name"],
+};
+
+/**
+ * @param code of GetLastError
+ * @param isServiceDisabled looks at the service's settings, where the code says no more than that it is not there
+ */
+export function toProviderFailure(code: number, isServiceDisabled: () => boolean): ProviderFailure {
+  const [kind, message] = CODES[code] ?? [
+    "PLATFORM",
+    `The Credential Manager failed with error ${code}; net helpmsg ${code} explains it`,
+  ];
+  const isDisabled = kind === "UNAVAILABLE" && code !== SERVICE_DISABLED && isServiceDisabled();
+  return new ProviderFailure(kind, isDisabled ? DISABLED : message, code);
+}
