@@ -1,7 +1,23 @@
 // Directories with one link each to a program, under other names, private to the user.
-import { lstatSync, mkdirSync, readlinkSync, renameSync, symlinkSync } from "node:fs";
+//
+// Surprising: Windows lets only some users make symbolic links, so there it is a second name of the same file or,
+// from one drive to another, a copy. Such a name stays with the old file when the program is replaced, and cannot be
+// replaced while somebody runs it; so the directory is named after the file, not only after its path.
+import {
+  copyFileSync,
+  existsSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  readlinkSync,
+  renameSync,
+  statSync,
+  symlinkSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+
+const isWindows = process.platform === "win32";
 
 /**
  * A directory that holds a link of this name to `program`. A directory in its place that is not the user's own, or
@@ -9,28 +25,48 @@ import { join } from "node:path";
  */
 export function makeLink(program: string, name: string): string {
   const user = process.getuid?.() ?? 0;
-  const key = Bun.hash(program).toString(36);
+  const key = Bun.hash(isWindows ? `${program} ${describeFile(program)}` : program).toString(36);
   const base = join(process.env.XDG_RUNTIME_DIR ?? tmpdir(), `rt-links-${user}-${key}`);
   const directory = join(base, name);
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   for (const path of [base, directory]) checkPrivate(path, user);
-  link(program, join(directory, process.platform === "win32" ? `${name}.exe` : name));
+  link(program, join(directory, isWindows ? `${name}.exe` : name));
   return directory;
 }
 
 export function checkPrivate(path: string, user: number): void {
-  if (process.platform === "win32") return;
+  if (isWindows) return;
   const { uid, mode } = lstatSync(path);
   if (uid !== user || (mode & 0o022) !== 0)
     throw new Error(`${path} can be changed by other users; remove it`);
 }
 
+function describeFile(path: string): string {
+  const { ino, size, mtimeMs } = statSync(path);
+  return `${ino} ${size} ${mtimeMs}`;
+}
+
 function link(program: string, path: string): void {
-  try {
-    if (readlinkSync(path) === program) return;
-  } catch {}
+  if (isWindows ? existsSync(path) : isLinkTo(program, path)) return;
   // Renamed into place: another rt may be making the same link.
   const draft = `${path}.${process.pid}`;
-  symlinkSync(program, draft);
+  if (isWindows) linkOrCopy(program, draft);
+  else symlinkSync(program, draft);
   renameSync(draft, path);
+}
+
+function isLinkTo(program: string, path: string): boolean {
+  try {
+    return readlinkSync(path) === program;
+  } catch {
+    return false;
+  }
+}
+
+function linkOrCopy(program: string, path: string): void {
+  try {
+    linkSync(program, path);
+  } catch {
+    copyFileSync(program, path);
+  }
 }

@@ -13,6 +13,9 @@ export interface ReplaceRequest {
   readonly descriptors?: readonly number[];
 }
 
+/** The engine's built-in shell, or one that is installed. */
+export type ShellChoice = "rt" | "system";
+
 export interface ProcessOperations {
   /**
    * Becomes another program: same process id, terminal, file descriptors and, but for the changes asked for,
@@ -53,6 +56,18 @@ export interface ProcessOperations {
 
   /** For the user agent of scripts: "linux x64". */
   readonly system: string;
+
+  /** What scripts are run in unless `--shell` says otherwise. */
+  readonly defaultShell: ShellChoice;
+
+  /** The program for `--shell system`, with this PATH; undefined when none is installed. */
+  findShell(path: string): string | undefined;
+
+  /** What to do then. */
+  readonly shellHint: string;
+
+  /** A file that is always there and always empty. */
+  readonly noFile: string;
 
   /** What separates the entries of PATH. */
   readonly pathSeparator: ":" | ";";

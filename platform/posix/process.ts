@@ -140,6 +140,16 @@ const dieOf: ProcessOperations["dieOf"] = (signal) => {
 
 const isTerminal: ProcessOperations["isTerminal"] = (descriptor) => libc().isatty(descriptor) === 1;
 
+const SHELLS = ["bash", "sh", "zsh"];
+
+const findShell: ProcessOperations["findShell"] = (path) => {
+  for (const name of SHELLS) {
+    const found = Bun.which(name, { PATH: path });
+    if (found) return found;
+  }
+  return undefined;
+};
+
 export const operations: ProcessOperations = {
   replace,
   originalEnvironment,
@@ -148,6 +158,10 @@ export const operations: ProcessOperations = {
   inheritedDescriptors,
   isInputEmpty,
   exactArguments,
+  defaultShell: "system",
+  findShell,
+  shellHint: "install bash or sh, or use --shell rt",
+  noFile: "/dev/null",
   pathSeparator: ":",
   system: `${process.platform} ${process.arch}`,
 };

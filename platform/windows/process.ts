@@ -1,35 +1,151 @@
-// Starting programs on Windows, which cannot replace a process: the child shares the console, rt waits and
-// exits with its code.
+// Starting programs on Windows, which cannot replace a process: rt starts the program in its own console with its own
+// standard handles, waits, and ends as it did. If rt is ended from outside, the program ends with it.
 //
-// Surprising: console signals (Ctrl-C) reach the child by themselves, since it is attached to the same
-// console; rt must only not die before it.
-import type { ProcessOperations } from "../process-operations.ts";
+// Why not `Bun.spawnSync`: the switch that makes this file the engine must be on for the engine's own start and off for
+// what the user's code starts. The first entry of a name counts for the one, the last for the other, and only who
+// writes the block of the environment himself decides on their order.
+//
+// Surprising: console signals (Ctrl-C) reach the program by themselves, since it is attached to the same console; rt
+// must only not die before it.
+import { read, toArrayBuffer } from "bun:ffi";
+import type { ProcessOperations, ReplaceRequest } from "../process-operations.ts";
+import { quoteForBatch, quoteForProgram } from "./command-line.ts";
+import { address, kernel, wideString } from "./kernel.ts";
 
-const replace: ProcessOperations["replace"] = ({ program, argv, environment, engine = false }) => {
-  const env: Record<string, string> = originalEnvironment();
-  for (const [name, value] of Object.entries(environment)) {
-    if (value === undefined) delete env[name];
-    else env[name] = value;
+const ENGINE_SWITCH = "BUN_BE_BUN";
+const INFINITE = 0xffffffff;
+
+/** The process's own entries, those that begin with "=" (a drive's current directory) among them. */
+function environmentEntries(): string[] {
+  const block = kernel().GetEnvironmentStringsW();
+  if (block === null) return [];
+  const entries: string[] = [];
+  for (let start = 0; read.u16(block, start) !== 0;) {
+    let end = start;
+    while (read.u16(block, end) !== 0) end += 2;
+    entries.push(Buffer.from(toArrayBuffer(block, start, end - start)).toString("utf16le"));
+    start = end + 2;
   }
-  if (engine) env.BUN_BE_BUN = "1";
-  process.on("SIGINT", () => {});
-  try {
-    const child = Bun.spawnSync([program, ...argv.slice(1)], {
-      env,
-      stdin: "inherit",
-      stdout: "inherit",
-      stderr: "inherit",
-    });
-    process.exit(child.exitCode ?? 1);
-  } catch (error) {
-    return (error as { code?: string }).code ?? "EXEC";
+  kernel().FreeEnvironmentStringsW(block);
+  return entries;
+}
+
+function nameOf(entry: string): string {
+  return entry.slice(0, entry.indexOf("=", 1)).toUpperCase();
+}
+
+function buildEnvironment(changes: ReplaceRequest["environment"], engine: boolean): string {
+  const changed = new Set(Object.keys(changes).map((name) => name.toUpperCase()));
+  if (engine) changed.add(ENGINE_SWITCH);
+  const entries = environmentEntries().filter((entry) => !changed.has(nameOf(entry)));
+  for (const [name, value] of Object.entries(changes)) {
+    if (value !== undefined) entries.push(`${name}=${value}`);
   }
+  if (engine) {
+    entries.unshift(`${ENGINE_SWITCH}=1`);
+    entries.push(`${ENGINE_SWITCH}=0`);
+  }
+  return `${entries.join("\0")}\0`;
+}
+
+function buildCommandLine(
+  program: string,
+  argv: readonly string[],
+): { program: string; line: string } | undefined {
+  if (!/\.(?:cmd|bat)$/i.test(program)) return { program, line: quoteForProgram(argv) };
+  const interpreter = process.env.ComSpec ?? "C:\\Windows\\System32\\cmd.exe";
+  const line = quoteForBatch(interpreter, program, argv.slice(1));
+  return line === undefined ? undefined : { program: interpreter, line };
+}
+
+/** Of the structures that CreateProcessW reads and fills, on 64-bit systems. */
+const STARTUP = { size: 104, flags: 60, handles: [80, 88, 96] } as const;
+const PROCESS_INFORMATION_SIZE = 24;
+const STARTF_USESTDHANDLES = 0x100;
+const CREATE_SUSPENDED = 0x4;
+const CREATE_UNICODE_ENVIRONMENT = 0x400;
+const HANDLE_FLAG_INHERIT = 1;
+
+/** Standard input, output and error as GetStdHandle counts them: -10, -11, -12. */
+const STANDARD = [-10, -11, -12].map((number) => number >>> 0);
+
+function describeStart(): bigint {
+  const startup = new DataView(new ArrayBuffer(STARTUP.size));
+  startup.setUint32(0, STARTUP.size, true);
+  startup.setUint32(STARTUP.flags, STARTF_USESTDHANDLES, true);
+  for (const [index, number] of STANDARD.entries()) {
+    const handle = BigInt(kernel().GetStdHandle(number));
+    kernel().SetHandleInformation(handle, HANDLE_FLAG_INHERIT, HANDLE_FLAG_INHERIT);
+    startup.setBigUint64(STARTUP.handles[index]!, BigInt.asUintN(64, handle), true);
+  }
+  return address(new Uint8Array(startup.buffer));
+}
+
+const JOB_LIMITS = { class: 9, size: 144, flags: 16 } as const;
+const KILL_ON_JOB_CLOSE = 0x2000;
+const SILENT_BREAKAWAY_OK = 0x1000;
+
+/** Ends the program when this process ends; what the program starts itself may outlive both. */
+function tieToUs(handle: bigint): void {
+  const job = BigInt(kernel().CreateJobObjectW(0, 0));
+  const limits = new DataView(new ArrayBuffer(JOB_LIMITS.size));
+  limits.setUint32(JOB_LIMITS.flags, KILL_ON_JOB_CLOSE | SILENT_BREAKAWAY_OK, true);
+  kernel().SetInformationJobObject(
+    job,
+    JOB_LIMITS.class,
+    address(new Uint8Array(limits.buffer)),
+    JOB_LIMITS.size,
+  );
+  kernel().AssignProcessToJobObject(job, handle);
+}
+
+/** What CreateProcessW fails with, in the words that callers know. */
+const REFUSALS: Readonly<Record<number, string>> = {
+  2: "ENOENT",
+  3: "ENOENT",
+  5: "EACCES",
+  193: "ENOEXEC",
+  206: "E2BIG",
+  740: "EACCES",
 };
 
-const originalEnvironment: ProcessOperations["originalEnvironment"] = () =>
-  Object.fromEntries(
-    Object.entries(process.env).filter((entry): entry is [string, string] => entry[1] !== undefined),
+const replace: ProcessOperations["replace"] = ({ program, argv, environment, engine = false }) => {
+  const command = buildCommandLine(program, argv);
+  if (!command) return "EINVAL";
+  const information = new BigUint64Array(PROCESS_INFORMATION_SIZE / 8);
+  process.on("SIGINT", () => {});
+  const isStarted = kernel().CreateProcessW(
+    wideString(command.program),
+    wideString(command.line),
+    0,
+    0,
+    1,
+    CREATE_SUSPENDED | CREATE_UNICODE_ENVIRONMENT,
+    wideString(buildEnvironment(environment, engine)),
+    0,
+    describeStart(),
+    address(information),
   );
+  if (!isStarted) {
+    const code = kernel().GetLastError();
+    return REFUSALS[code] ?? `error ${code}`;
+  }
+  const [handle, thread] = information as unknown as [bigint, bigint];
+  tieToUs(handle);
+  kernel().ResumeThread(thread);
+  kernel().WaitForSingleObject(handle, INFINITE);
+  const code = new Uint32Array(1);
+  kernel().GetExitCodeProcess(handle, address(code));
+  kernel().ExitProcess(code[0]!);
+  throw new Error("This process has ended");
+};
+
+const originalEnvironment: ProcessOperations["originalEnvironment"] = () => {
+  const entries = environmentEntries().filter((entry) => !entry.startsWith("="));
+  return Object.fromEntries(
+    entries.map((entry) => [entry.slice(0, entry.indexOf("=")), entry.slice(entry.indexOf("=") + 1)]),
+  );
+};
 
 const dieOf: ProcessOperations["dieOf"] = (signal) =>
   128 + process.getBuiltinModule("node:os").constants.signals[signal];
@@ -39,10 +155,52 @@ const isTerminal: ProcessOperations["isTerminal"] = (descriptor) =>
 
 const inheritedDescriptors: ProcessOperations["inheritedDescriptors"] = () => [];
 
-/** Not looked into: a pipe cannot be peeked at with what the engine offers. */
-const isInputEmpty: ProcessOperations["isInputEmpty"] = () => false;
+const FILE_TYPE_PIPE = 3;
+const ERROR_BROKEN_PIPE = 109;
+/** Milliseconds between two looks at a pipe: Windows has nothing to wait for its first byte with. */
+const PEEK_INTERVAL = 2;
+
+const isInputEmpty: ProcessOperations["isInputEmpty"] = () => {
+  const input = BigInt(kernel().GetStdHandle(STANDARD[0]!));
+  if (kernel().GetFileType(input) !== FILE_TYPE_PIPE) {
+    const { isFile, size } = statInput();
+    return isFile && size === 0;
+  }
+  const available = new Uint32Array(1);
+  for (;;) {
+    if (!kernel().PeekNamedPipe(input, 0, 0, 0, address(available), 0))
+      return kernel().GetLastError() === ERROR_BROKEN_PIPE;
+    if (available[0]! > 0) return false;
+    Bun.sleepSync(PEEK_INTERVAL);
+  }
+};
+
+function statInput(): { isFile: boolean; size: number } {
+  try {
+    const stats = process.getBuiltinModule("node:fs").fstatSync(0);
+    return { isFile: stats.isFile(), size: stats.size };
+  } catch {
+    return { isFile: false, size: 0 };
+  }
+}
 
 const exactArguments: ProcessOperations["exactArguments"] = (args) => args;
+
+const PATH_SEPARATOR = ";";
+
+/** That of Git for Windows before one on PATH, and never the one of Windows, which is the door to another system. */
+const findShell: ProcessOperations["findShell"] = (path) => {
+  const { findGit } = require("./registry.ts") as typeof import("./registry.ts");
+  const git = findGit();
+  const entries = path
+    .split(PATH_SEPARATOR)
+    .filter((entry) => !/\\(?:System32|WindowsApps)\\?$/i.test(entry));
+  return (
+    (git && Bun.which(`${git}\\bin\\bash.exe`)) ??
+    Bun.which("bash", { PATH: entries.join(PATH_SEPARATOR) }) ??
+    undefined
+  );
+};
 
 export const operations: ProcessOperations = {
   replace,
@@ -52,6 +210,11 @@ export const operations: ProcessOperations = {
   inheritedDescriptors,
   isInputEmpty,
   exactArguments,
-  pathSeparator: ";",
+  defaultShell: "rt",
+  findShell,
+  shellHint: "install Git for Windows, whose bash is used, or leave out --shell system",
+  // The engine wants a path with a directory.
+  noFile: "\\\\.\\NUL",
+  pathSeparator: PATH_SEPARATOR,
   system: `${process.platform} ${process.arch}`,
 };

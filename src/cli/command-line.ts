@@ -260,7 +260,7 @@ async function engineConfig(word: string, runsCode: boolean, config?: Config): P
 function settingsOf(invocation: Invocation): RunSettings {
   return {
     silent: hasOption(invocation, "silent"),
-    shell: lastValue(invocation, "shell") === "rt" ? ("rt" as const) : ("system" as const),
+    shell: (lastValue(invocation, "shell") as RunSettings["shell"] | undefined) ?? host.defaultShell,
     forceRuntime: hasOption(invocation, "rt"),
     version: VERSION,
   };

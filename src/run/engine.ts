@@ -8,7 +8,7 @@ import { host } from "../../platform/process.ts";
 import { preloadFor } from "./engine-preload.ts";
 
 /** Where no configuration is to be read. */
-export const NO_FILE = "/dev/null";
+export const NO_FILE = host.noFile;
 
 const SUBCOMMANDS = ["run", "test", "repl"];
 

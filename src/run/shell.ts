@@ -1,15 +1,16 @@
 // Turns a script's command into a program to start.
 //
 // Contract (specification, "Script runner command line", rule 2): on Linux and macOS the first of bash, sh
-// and zsh that is found; on Windows, and with `--shell rt`, the engine's built-in shell.
+// and zsh that is found; on Windows, and with `--shell rt`, the engine's built-in shell. `--shell system` on Windows is
+// a bash too, so that a script means the same everywhere.
 //
 // A command that needs no shell is started without one, which saves the shell's own start. No script may be
 // able to tell, so this is done only where bash's answer is known: words of harmless characters, a first word
 // that is no builtin, function or keyword, a program with a recognized format, and no variable that changes
 // how bash starts. What bash would do to the environment (SHLVL, PWD, OLDPWD, _) is done here.
 import { files } from "../../platform/files.ts";
-
-export type ShellChoice = "rt" | "system";
+import { host } from "../../platform/process.ts";
+import type { ShellChoice } from "../../platform/process-operations.ts";
 
 export interface ShellCommand {
   readonly program: string;
@@ -19,8 +20,6 @@ export interface ShellCommand {
   /** The program is rt, started as the engine. */
   readonly engine?: boolean;
 }
-
-const SHELLS = ["bash", "sh", "zsh"];
 
 export interface Surroundings {
   readonly choice: ShellChoice;
@@ -47,7 +46,7 @@ export function openShell(surroundings: Surroundings): Shell {
       engine: true,
     });
   }
-  const shell = findShell(inherited.PATH ?? "");
+  const shell = host.findShell(inherited.PATH ?? "");
   if (!shell) return () => undefined;
   const findDirect = shell.endsWith("/bash") ? openDirect(surroundings) : undefined;
   return (command, directory, path) =>
@@ -56,14 +55,6 @@ export function openShell(surroundings: Surroundings): Shell {
       argv: [shell, "-c", command],
       environment: {},
     };
-}
-
-function findShell(path: string): string | undefined {
-  for (const name of SHELLS) {
-    const found = Bun.which(name, { PATH: path });
-    if (found) return found;
-  }
-  return undefined;
 }
 
 /** Beside letters and digits: what means nothing to bash wherever it stands in a word, but for the cases below. */

@@ -3,10 +3,11 @@
 // A script is up to three steps (pre-hook, script, post-hook). Steps are prepared the same way whether the
 // script runs alone (launch.ts) or among many (many.ts).
 import { host } from "../../platform/process.ts";
+import type { ShellChoice } from "../../platform/process-operations.ts";
 import { type LocatedPackage, scriptOf } from "../workspace/package-json.ts";
 import { findRecursion, scriptEnvironment } from "./environment.ts";
 import { RunFailure } from "./run-failure.ts";
-import { openShell, type Shell, type ShellChoice, type ShellCommand } from "./shell.ts";
+import { openShell, type Shell, type ShellCommand } from "./shell.ts";
 import { directoriesFor, openStandIns, type StandIns } from "./stand-in.ts";
 
 export interface RunSettings {
@@ -40,7 +41,8 @@ export interface StepContext {
 }
 
 export function openSteps(settings: RunSettings): StepContext {
-  const inherited = { ...process.env, ...settings.environment };
+  // Asked for by name: where case does not count, the name may be spelled otherwise.
+  const inherited = { ...process.env, PATH: process.env.PATH, ...settings.environment };
   const path = inherited.PATH ?? "";
   const stands = openStandIns(settings.forceRuntime, path);
   const initialDirectory = process.cwd();
@@ -82,7 +84,7 @@ export function prepareStep(
   });
   const shell = context.shell(command, directory, environment.PATH!);
   if (!shell) {
-    throw new RunFailure("No shell was found to run the script in", "install bash or sh, or use --shell rt");
+    throw new RunFailure("No shell was found to run the script in", host.shellHint);
   }
   return { event, command, shell, environment: { ...settings.environment, ...environment } };
 }

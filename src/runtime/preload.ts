@@ -13,7 +13,7 @@ declare const preloadUrl: string;
 installRuntime(PARTS, () => preloadUrl);
 
 /** The preload, and a configuration that is none or a copy of ours (see src/config/handover.ts). */
-const HANDED_OVER = /^--config=(?:\/dev\/null|.*[\\/]rt-files-\d+[\\/]config-\w+\.json)$/;
+const HANDED_OVER = /^--config=(?:\/dev\/null|\\\\\.\\NUL|.*[\\/]rt-files-\d+[\\/]config-\w+\.json)$/;
 const COMPILED_IN = /^--loader=\.[a-z0-9]+:file$/;
 const isOurs = (option: string) =>
   option === `--preload=${preloadUrl}` ||
