@@ -16,6 +16,7 @@ import type { BuildTarget } from "./targets.ts";
 const ROOT = join(import.meta.dir, "..");
 const PACKAGE = join(ROOT, "node_modules/@vscode/windows-registry");
 const HEADERS = join(ROOT, "node_modules/node-api-headers");
+const LOADER = join(ROOT, "platform/windows/registry-addon.ts");
 const BUILT = join(ROOT, ".toolchain/windows-registry");
 
 /** The names of the compiler, the same on every system that has it. */
@@ -30,15 +31,21 @@ static FARPROC WINAPI answer(unsigned event, PDelayLoadInfo) {
 PfnDliHook __pfnDliNotifyHook2 = answer;
 `;
 
-/** Embeds the addon; in a script, which cannot carry files, the package finds none and its caller does without. */
+/** Embeds the addon; in a script, which cannot carry files, there is none and its caller does without. */
 export async function windowsRegistry(target: BuildTarget, canEmbed: boolean): Promise<BunPlugin> {
   const addon = canEmbed && target.os === "windows" && target.arch === "x64" ? await findAddon() : undefined;
   return {
     name: "rt-windows-registry",
     setup(build) {
       build.onResolve({ filter: /[\\/]winregistry\.node$/ }, () =>
-        addon === undefined ? { path: "winregistry", namespace: "no-addon" } : { path: addon },
+        addon === undefined ? { path: "winregistry", namespace: "no-addon" } : { path: LOADER },
       );
+      build.onResolve({ filter: /^rt:registry-addon$/ }, () => ({ path: addon! }));
+      // By its ending the bundler would load it where it lies.
+      build.onLoad({ filter: /[\\/]winregistry\.node$/ }, async ({ path }) => ({
+        contents: await readFile(path),
+        loader: "file",
+      }));
       build.onLoad({ filter: /.*/, namespace: "no-addon" }, () => ({
         contents: "throw new Error('The registry cannot be read here')",
         loader: "js",

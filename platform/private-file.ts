@@ -8,7 +8,7 @@ import { checkPrivate } from "./links.ts";
  * Writes a file, unless one of the same content is there, and answers its path. A directory that is not the
  * user's own, or that others may write to, is an Error.
  */
-export function writePrivateFile(name: string, extension: string, content: string): string {
+export function writePrivateFile(name: string, extension: string, content: string | Uint8Array): string {
   const user = process.getuid?.() ?? 0;
   const directory = join(process.env.XDG_RUNTIME_DIR ?? tmpdir(), `rt-files-${user}`);
   mkdirSync(directory, { recursive: true, mode: 0o700 });

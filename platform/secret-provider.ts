@@ -102,6 +102,10 @@ export async function diagnoseStore(): Promise<Diagnosis> {
     const { diagnoseKeychain } = await import("./macos/diagnosis.ts");
     return diagnoseKeychain();
   }
+  if (process.platform === "win32") {
+    const { diagnoseCredentialManager } = await import("./windows/diagnosis.ts");
+    return diagnoseCredentialManager();
+  }
   const found = `No credential store is known for ${process.platform}`;
   return { checks: [{ name: "credential store", status: "problem", found }] };
 }

@@ -9,6 +9,11 @@ declare module "rt:parts" {
   export default file;
 }
 
+declare module "rt:registry-addon" {
+  const file: string;
+  export default file;
+}
+
 declare module "rt:types" {
   const text: string;
   export default text;

@@ -25,6 +25,7 @@ export const LIBRARIES: readonly ForeignLibrary[] = [
       CredDeleteW: { args: ["u64", "u32", "u32"], returns: "i32" },
       CredEnumerateW: { args: ["u64", "u32", "u64", "u64"], returns: "i32" },
       CredFree: { args: ["u64"], returns: "void" },
+      CredGetSessionTypes: { args: ["u32", "u64"], returns: "i32" },
     },
   },
 ];
@@ -86,6 +87,14 @@ export function openVault(call: ForeignCall): Vault {
       }
     },
   };
+}
+
+/** The greatest persistence that this session allows a generic entry; undefined when Windows does not tell. */
+export async function readMaximumPersistence(call: ForeignCall): Promise<number | undefined> {
+  const TYPES = 7;
+  const most = new Uint32Array(TYPES);
+  const { value } = await call("CredGetSessionTypes", [TYPES, most]);
+  return value === 0 ? undefined : most[GENERIC];
 }
 
 /** What WaitForSingleObject answers when it gave up. */

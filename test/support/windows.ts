@@ -1,0 +1,165 @@
+// The Windows binary of rt, started as a user would: under Wine on Linux, by itself on Windows.
+//
+//   await using windows = await openWindows();      // a Windows of its own: registry, credentials, users
+//   await windows.run({ args: ["-p", "1"] })        // the result, as runRt() gives it
+//   windows.start({ args, cwd })                    // a live process
+//
+// The binary is built when there is none; `npm test` builds it anew. What Wine needs for the first time takes ten
+// seconds and is kept in .toolchain; each test file gets a copy of what can change and links to the rest.
+//
+// Surprising: Wine 8 lacks bcryptprimitives.dll, which the engine takes its random numbers from, so one with that one
+// function is built here. And the engine complains under Wine about directories that it does understand.
+import { existsSync } from "node:fs";
+import { copyFile, cp, mkdir, mkdtemp, rename, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { compile } from "../../build/compile.ts";
+import { TARGETS } from "../../build/targets.ts";
+import { REPOSITORY, type Environment, type RtOptions, type RtResult } from "./rt.ts";
+
+export const isWine = process.platform !== "win32";
+
+export const WINDOWS_RT = join(REPOSITORY, "dist/windows-x64/rt.exe");
+const WINE = "/usr/lib/wine/wine64";
+const WINESERVER = "/usr/lib/wine/wineserver";
+const TEMPLATE = join(REPOSITORY, ".toolchain/wine-prefix");
+
+export interface WindowsOptions extends Omit<RtOptions, "stdin" | "program"> {
+  stdin?: string | Uint8Array | "pipe";
+}
+
+export interface Windows extends AsyncDisposable {
+  start(options: WindowsOptions): Bun.Subprocess<"pipe" | Uint8Array | "ignore", "pipe", "pipe">;
+  run(options: WindowsOptions): Promise<RtResult>;
+  /** What the programs call a file of this machine. */
+  path(file: string): string;
+}
+
+export async function openWindows(): Promise<Windows> {
+  await prepareWindows();
+  const prefix = isWine ? await copyTemplate() : undefined;
+  const system = prefix ? wineEnvironment(prefix) : (process.env as Environment);
+  if (prefix) await runQuietly([WINESERVER, "-p"], system);
+
+  function start({ args = [], cwd = tmpdir(), env = {}, stdin }: WindowsOptions) {
+    return Bun.spawn([...(isWine ? [WINE] : []), WINDOWS_RT, ...args], {
+      cwd,
+      env: { ...system, ...env },
+      stdin:
+        stdin === undefined
+          ? "ignore"
+          : typeof stdin === "string" && stdin !== "pipe"
+            ? Buffer.from(stdin)
+            : stdin,
+      stdout: "pipe",
+      stderr: "pipe",
+    }) as ReturnType<Windows["start"]>;
+  }
+
+  return {
+    start,
+    async run(options) {
+      const child = start(options);
+      const [stdout, stderr] = await Promise.all([
+        new Response(child.stdout).text(),
+        new Response(child.stderr).text(),
+      ]);
+      await child.exited;
+      return {
+        stdout: readable(stdout),
+        stderr: readable(stderr),
+        status: child.signalCode ?? child.exitCode ?? -1,
+      };
+    },
+    path: (file) => (isWine ? `Z:${file.replaceAll("/", "\\")}` : file),
+    async [Symbol.asyncDispose]() {
+      if (!prefix) return;
+      await runQuietly([WINESERVER, "-k"], system);
+      await runQuietly([WINESERVER, "-w"], system);
+      await rm(prefix, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Without the engine's complaint about Wine, and with the line ends of other systems. */
+function readable(output: string): string {
+  const lines = output.replaceAll("\r\n", "\n");
+  return isWine ? lines.replace(/^Internal error: directory mismatch for directory .*\n/gm, "") : lines;
+}
+
+function wineEnvironment(prefix: string): Record<string, string> {
+  return {
+    PATH: process.env.PATH ?? "",
+    HOME: prefix,
+    LANG: "C.UTF-8",
+    WINEPREFIX: prefix,
+    WINEARCH: "win64",
+    WINEDEBUG: "-all",
+    // Neither .NET nor a browser is set up, and nothing is shown.
+    WINEDLLOVERRIDES: "mscoree,mshtml,winemenubuilder.exe=",
+    DISPLAY: "",
+  };
+}
+
+/** What all test files share. To be called before they run side by side. */
+export async function prepareWindows(): Promise<void> {
+  if (!existsSync(WINDOWS_RT)) await buildForWindows();
+  if (isWine && !existsSync(TEMPLATE)) await makeTemplate();
+}
+
+export async function buildForWindows(): Promise<void> {
+  await mkdir(join(WINDOWS_RT, ".."), { recursive: true });
+  await compile(
+    TARGETS.find(({ name }) => name === "windows-x64")!,
+    WINDOWS_RT,
+  );
+}
+
+const RANDOM_NUMBERS = `#include <windows.h>
+BOOLEAN WINAPI SystemFunction036(PVOID, ULONG);
+__declspec(dllexport) BOOL WINAPI ProcessPrng(PBYTE data, SIZE_T size) {
+  return SystemFunction036(data, (ULONG)size);
+}
+`;
+
+async function makeTemplate(): Promise<void> {
+  if (!existsSync(WINE)) throw new Error("The tests of the Windows binary need Wine: apt-get install wine64");
+  await mkdir(join(TEMPLATE, ".."), { recursive: true });
+  const draft = await mkdtemp(`${TEMPLATE}-`);
+  const env = wineEnvironment(draft);
+  await runQuietly([WINE, "wineboot.exe", "--init"], env);
+  await runQuietly([WINESERVER, "-w"], env);
+  const source = join(draft, "bcryptprimitives.c");
+  await writeFile(source, RANDOM_NUMBERS);
+  const library = join(draft, "drive_c/windows/system32/bcryptprimitives.dll");
+  const flags = ["-O1", "-s", "-shared", "-nostartfiles", "-Wl,--entry=0"];
+  await runQuietly(["x86_64-w64-mingw32-gcc", ...flags, "-o", library, source, "-ladvapi32"], env);
+  // Whoever was first has made it.
+  await rename(draft, TEMPLATE).catch(() => rm(draft, { recursive: true }));
+}
+
+async function copyTemplate(): Promise<string> {
+  const prefix = await mkdtemp(join(tmpdir(), "rt-wine-"));
+  for (const name of ["system.reg", "user.reg", "userdef.reg", ".update-timestamp"])
+    await copyFile(join(TEMPLATE, name), join(prefix, name));
+  await mkdir(join(prefix, "dosdevices"));
+  await mkdir(join(prefix, "drive_c"));
+  await symlink("../drive_c", join(prefix, "dosdevices/c:"));
+  await symlink("/", join(prefix, "dosdevices/z:"));
+  await cp(join(TEMPLATE, "drive_c/users"), join(prefix, "drive_c/users"), {
+    recursive: true,
+    verbatimSymlinks: true,
+  });
+  for (const name of ["windows", "ProgramData", "Program Files"])
+    await symlink(join(TEMPLATE, "drive_c", name), join(prefix, "drive_c", name));
+  return prefix;
+}
+
+/** Nothing is piped: what it leaves behind in the background would keep the pipe. */
+async function runQuietly(command: readonly string[], env: Environment): Promise<void> {
+  const child = Bun.spawn([...command], { env, stdin: "ignore", stdout: "ignore", stderr: "ignore" });
+  await child.exited;
+  const isServer = command[0] === WINESERVER; // which answers with failure when it has nothing to do
+  if (child.exitCode !== 0 && !isServer)
+    throw new Error(`${command.join(" ")} failed with ${child.exitCode}`);
+}
