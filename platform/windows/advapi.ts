@@ -44,12 +44,15 @@ export class Win32Error extends Error {
   }
 }
 
+/** What Wine answers for an entry that goes while it is looked at. */
+const KEY_DELETED = 1018;
+
 export function openVault(call: ForeignCall): Vault {
   /** Whether it succeeded; false when there is no such entry. */
   async function attempt(...[symbol, args, keep]: Parameters<ForeignCall>): Promise<boolean> {
     const { value, error } = await call(symbol, args, keep);
     if (value !== 0) return true;
-    if (error === NOT_FOUND) return false;
+    if (error === NOT_FOUND || error === KEY_DELETED) return false;
     throw new Win32Error(symbol, error);
   }
 

@@ -11,7 +11,7 @@ import { ForeignThreads, type ForeignCall } from "../foreign-threads.ts";
 import { Operations } from "../operations.ts";
 import type { CredentialName, OperationOptions, SecretProvider, StoreOptions } from "../secret-provider.ts";
 import { ERROR_FROM, LIBRARIES, openVault, Win32Error, withLock } from "./advapi.ts";
-import { IncompleteValue, listPairs, readValue, removeValue, type Vault, writeValue } from "./entries.ts";
+import { ChangingValue, listPairs, readValue, removeValue, type Vault, writeValue } from "./entries.ts";
 import { toProviderFailure } from "./failures.ts";
 import { isVaultDisabled } from "./registry.ts";
 
@@ -32,8 +32,8 @@ class CredentialManager implements SecretProvider {
       try {
         return await readValue(vault, pair);
       } catch (error) {
-        if (!(error instanceof IncompleteValue)) throw error;
-        return await withLock(call, () => readValue(vault, pair));
+        if (!(error instanceof ChangingValue)) throw error;
+        return await withLock(call, () => readValue(vault, pair, true));
       }
     });
   }

@@ -95,11 +95,20 @@ function decodeWide(address: number): string {
 
 /** The bytes of a foreign entry as UTF-8; the same buffer where they are that, or are no text that is known. */
 export function toUtf8(blob: Uint8Array): Uint8Array {
-  if (isUtf8(blob) && !blob.includes(0)) return blob;
+  if (isUtf8(blob) && !hasWideZeros(blob)) return blob;
   if (!isWideText(blob)) return blob;
   const text = transcode(blob, "utf16le", "utf8");
   blob.fill(0);
   return text;
+}
+
+/** Whether zeros stand mostly where UTF-16LE has them for the letters of most of Europe: in every second place. */
+function hasWideZeros(blob: Uint8Array): boolean {
+  let balance = 0;
+  for (let index = 0; index < blob.length; index++) {
+    if (blob[index] === 0) balance += index % 2 === 1 ? 1 : -1;
+  }
+  return balance > 0;
 }
 
 /** UTF-16LE without NUL characters or halves of surrogate pairs. */

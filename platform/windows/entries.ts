@@ -30,11 +30,20 @@ const MAX_PARTS = 256;
 
 const TEXT_COMMENT = "rt: UTF-8";
 
-export async function readValue(vault: Vault, pair: CredentialName): Promise<Uint8Array | null> {
+/**
+ * Throws a ChangingValue where another program seems to be replacing the value.
+ * @param isAlone whether no other rt can be at it
+ */
+export async function readValue(
+  vault: Vault,
+  pair: CredentialName,
+  isAlone = false,
+): Promise<Uint8Array | null> {
   const targets = targetsOf(pair);
   const found = await findEntry(vault, pair, targets);
   if (!found) return null;
   const head = readHead(found);
+  if (!head && !isAlone && mentionsHead(found)) throw new ChangingValue("Half of an entry is there");
   if (!head) return found.comment === TEXT_COMMENT ? found.blob : toUtf8(found.blob);
   const value = new Uint8Array(head.size);
   let length = 0;
@@ -46,18 +55,15 @@ export async function readValue(vault: Vault, pair: CredentialName): Promise<Uin
     part?.blob.fill(0);
     if (belongs) continue;
     value.fill(0);
-    throw new IncompleteValue(index, head.count);
+    throw new ChangingValue(`Part ${index} of ${head.count} of this value is missing`);
   }
   return value;
 }
 
-/** A part is missing: another program is replacing the value right now, or has removed some of its entries. */
-export class IncompleteValue extends ProviderFailure {
-  constructor(index: number, count: number) {
-    super(
-      "PLATFORM",
-      `Part ${index} of ${count} of this value is missing in the Credential Manager; store the value again`,
-    );
+/** What was read does not fit together: it is being replaced right now, or somebody has removed some of its entries. */
+export class ChangingValue extends ProviderFailure {
+  constructor(found: string) {
+    super("PLATFORM", `${found} in the Credential Manager; store the value again`);
   }
 }
 
@@ -172,6 +178,7 @@ interface Head {
   readonly id: string;
 }
 
+const HEAD_BEGIN = Buffer.from("rt: value of ");
 const HEAD = /^rt: value of (\d+) bytes in (\d+) parts at (a|b), ([\w-]+)$/;
 
 function describeHead({ slot, count, size, id }: Head): string {
@@ -180,6 +187,11 @@ function describeHead({ slot, count, size, id }: Head): string {
 
 function describePart({ slot, count, id }: Head, index: number): string {
   return `rt: part ${index} of ${count} at ${slot}, ${id}`;
+}
+
+/** Wine writes the fields of an entry one by one. */
+function mentionsHead({ blob, comment }: Credential): boolean {
+  return HEAD.test(comment) || HEAD_BEGIN.equals(blob.subarray(0, HEAD_BEGIN.length));
 }
 
 function readHead({ blob, comment }: Credential): Head | undefined {

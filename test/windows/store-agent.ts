@@ -1,14 +1,11 @@
-// The store of the Windows binary for a test on another system: requests and answers are lines of JSON. Run
-// by rt.
+// The stores of the Windows binary for a test on another system: requests and answers are lines of JSON. Run by rt.
 import { createReadStream } from "node:fs";
 import { createInterface } from "node:readline";
 import { secrets } from "rt";
+import { raw } from "./raw-credentials.ts";
 
-type Method = (...args: unknown[]) => Promise<unknown>;
-const stores: Record<string, Record<string, Method>> = {
-  rt: secrets as unknown as Record<string, Method>,
-  bun: Bun.secrets as unknown as Record<string, Method>,
-};
+type Methods = Record<string, (...args: unknown[]) => Promise<unknown>>;
+const stores = { rt: secrets, bun: Bun.secrets, raw } as unknown as Record<string, Methods>;
 
 // Wine has a pipe that can be read as a file, and not as a stream.
 const input = createReadStream("", { fd: 0 });

@@ -1,11 +1,14 @@
-// `rt.secrets` and `Bun.secrets` of the Windows binary, as objects of the test's own process.
+// `rt.secrets`, `Bun.secrets` and Windows' own functions in the Windows binary, as objects of the test's own process.
 import { join } from "node:path";
 import type { Secrets } from "../../src/secrets/secrets.ts";
+import type { raw } from "./raw-credentials.ts";
 import type { Windows } from "../support/windows.ts";
 
 export interface WindowsStore extends AsyncDisposable {
   readonly secrets: Secrets;
   readonly bun: typeof Bun.secrets;
+  /** Windows' own functions: see raw-credentials.ts. */
+  readonly raw: typeof raw;
 }
 
 interface Answer {
@@ -59,13 +62,14 @@ export function openStore(windows: Windows, options: readonly string[] = []): Wi
     return answer.isVoid ? undefined : answer.value;
   }
 
-  const storeOf = (name: string) =>
+  const storeOf = (name: string, methods: readonly string[] = ["get", "set", "delete"]) =>
     Object.fromEntries(
-      ["get", "set", "delete"].map((method) => [method, (...args: unknown[]) => request(name, method, args)]),
+      methods.map((method) => [method, (...args: unknown[]) => request(name, method, args)]),
     );
   return {
     secrets: storeOf("rt") as unknown as Secrets,
     bun: storeOf("bun") as unknown as typeof Bun.secrets,
+    raw: storeOf("raw", ["write", "read", "delete", "list", "lock", "unlock"]) as unknown as typeof raw,
     async [Symbol.asyncDispose]() {
       (child.stdin as unknown as Bun.FileSink).end();
       await child.exited;

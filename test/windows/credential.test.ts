@@ -1,0 +1,81 @@
+// The structure CREDENTIALW, and what the bytes of an entry mean.
+import { expect, test } from "bun:test";
+import { ptr, read, toArrayBuffer, type Pointer } from "bun:ffi";
+import { encodeCredential, takeCredential, toUtf8 } from "../../platform/windows/credential.ts";
+import { quoteForBatch, quoteForProgram } from "../../platform/windows/command-line.ts";
+
+const bytes = (text: string) => new TextEncoder().encode(text);
+
+test("an entry has the fields of CREDENTIALW at their places, and comes back from memory", () => {
+  const credential = { target: "sérvice/näme", userName: "näme", comment: "rt: UTF-8", blob: bytes("välue") };
+  const { structure, buffers } = encodeCredential(credential, "enterprise");
+  const view = new DataView(structure.buffer);
+  expect(structure).toHaveLength(80);
+  expect([0, 4, 32, 48, 52].map((offset) => view.getUint32(offset, true))).toEqual([0, 1, 6, 3, 0]);
+  expect(buffers.at(-1)).toBe(credential.blob);
+  const target = read.ptr(ptr(structure), 8) as Pointer;
+  expect(Buffer.from(toArrayBuffer(target, 0, 26)).toString("utf16le")).toBe("sérvice/näme\0");
+  const blob = credential.blob.slice();
+  expect(takeCredential(ptr(structure))).toEqual({ ...credential, blob });
+});
+
+test("taking an entry leaves no byte of its value behind", () => {
+  const blob = bytes("value");
+  const { structure } = encodeCredential({ target: "t", userName: "u", comment: "", blob }, "local");
+  expect(takeCredential(ptr(structure))?.blob).toEqual(bytes("value"));
+  expect(blob).toEqual(new Uint8Array(5));
+  new DataView(structure.buffer).setUint32(4, 2, true); // a domain's password
+  blob.set(bytes("value"));
+  expect(takeCredential(ptr(structure))).toBe(null);
+  expect(blob).toEqual(new Uint8Array(5));
+});
+
+test("an entry without a value, a user name and a comment can be read", () => {
+  const empty = { target: "t", userName: "", comment: "", blob: new Uint8Array() };
+  const { structure } = encodeCredential(empty, "local");
+  structure.fill(0, 16, 24);
+  structure.fill(0, 72, 80);
+  expect(takeCredential(ptr(structure))).toEqual(empty);
+});
+
+test("foreign text is recognized as UTF-8 or UTF-16", () => {
+  const cases: readonly [input: Buffer, expected: string][] = [
+    [Buffer.from(""), ""],
+    [Buffer.from("plain"), "plain"],
+    [Buffer.from("pässwörd 🔑"), "pässwörd 🔑"],
+    [Buffer.from("plain", "utf16le"), "plain"],
+    [Buffer.from("x", "utf16le"), "x"],
+    [Buffer.from("pässwörd €", "utf16le"), "pässwörd €"],
+    [Buffer.from("日本語", "utf16le"), "日本語"],
+    [Buffer.from("🔑", "utf16le"), "🔑"],
+    [Buffer.from("ab\0c"), "ab\0c"],
+    [Buffer.from("aaaa"), "aaaa"],
+  ];
+  for (const [input, expected] of cases) {
+    expect(new TextDecoder("utf-8", { fatal: true }).decode(toUtf8(new Uint8Array(input)))).toBe(expected);
+  }
+  for (const unknown of [
+    [0xff, 0, 0xff],
+    [0, 0xd8, 0x61, 0],
+    [0, 0xdc],
+  ]) {
+    expect([...toUtf8(Uint8Array.from(unknown))]).toEqual(unknown);
+  }
+  const wide = new Uint8Array(Buffer.from("secret", "utf16le"));
+  toUtf8(wide);
+  expect(wide.every((byte) => byte === 0)).toBe(true);
+});
+
+test("a command line is split by a program into what it was made of", () => {
+  expect(quoteForProgram(["rt", "a b", "", 'd"e', "x\\", "a\\b", 'q\\"', "t \\", "*", "%X%"])).toBe(
+    'rt "a b" "" "d\\"e" x\\ a\\b "q\\\\\\"" "t \\\\" * %X%',
+  );
+});
+
+test("a batch file's arguments mean nothing to cmd.exe", () => {
+  const line = quoteForBatch("cmd.exe", "C:\\my tools\\x.cmd", ["a&b", 'say "hi"', "%PATH%", "c\\"]);
+  expect(line).toBe(
+    '"cmd.exe" /e:on /v:off /d /s /c ""C:\\my tools\\x.cmd" "a&b" "say ""hi""" "%%cd:~,%PATH%%cd:~,%" "c\\\\""',
+  );
+  expect(quoteForBatch("cmd.exe", "x.cmd", ["a\nb"])).toBe(undefined);
+});

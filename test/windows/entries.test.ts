@@ -1,0 +1,145 @@
+// How a value lies in the Credential Manager's entries, with entries in memory: each step of each operation is made to be
+// the last one that a program lives to do.
+import { describe, expect, test } from "bun:test";
+import { type Credential, MAX_BLOB } from "../../platform/windows/credential.ts";
+import { listPairs, readValue, removeValue, type Vault, writeValue } from "../../platform/windows/entries.ts";
+
+class Died extends Error {}
+
+/** Entries as Windows keeps them: case in a target does not count. `steps` is how many calls are left to live for. */
+function createVault(entries = new Map<string, Credential>()) {
+  const state = { steps: Number.POSITIVE_INFINITY, entries };
+  const step = () => {
+    if (state.steps-- <= 0) throw new Died();
+  };
+  const keyOf = (target: string) => target.toLowerCase();
+  const vault: Vault = {
+    async read(target) {
+      step();
+      const found = entries.get(keyOf(target));
+      return found ? { ...found, blob: found.blob.slice() } : null;
+    },
+    async write(credential) {
+      step();
+      expect(credential.blob.length).toBeLessThanOrEqual(MAX_BLOB);
+      expect(credential.comment.length).toBeLessThan(256);
+      expect(credential.target.length).toBeLessThan(32_767);
+      entries.set(keyOf(credential.target), { ...credential, blob: credential.blob.slice() });
+    },
+    async remove(target) {
+      step();
+      return entries.delete(keyOf(target));
+    },
+    async list() {
+      return [...entries.values()];
+    },
+  };
+  return { vault, state };
+}
+
+const pair = { service: "service", name: "name" };
+const SIZES: Record<string, number> = {
+  none: -1,
+  empty: 0,
+  small: 10,
+  two: MAX_BLOB + 1,
+  five: 5 * MAX_BLOB,
+};
+const valueOf = (size: number, fill: number) => new Uint8Array(size).fill(fill);
+
+/** The value as text that says which and how long it is. */
+async function look(vault: Vault): Promise<string> {
+  const value = await readValue(vault, pair, true);
+  if (!value) return "none";
+  expect(new Set(value).size).toBeLessThanOrEqual(1); // never half of one and half of another
+  return `${value[0] ?? "empty"} x ${value.length}`;
+}
+
+const describeValue = (size: number, fill: number) =>
+  size < 0 ? "none" : `${size === 0 ? "empty" : fill} x ${size}`;
+
+describe("a program that dies at any step", () => {
+  for (const [before, oldSize] of Object.entries(SIZES)) {
+    for (const [after, newSize] of Object.entries(SIZES)) {
+      for (const isTaken of [false, true]) {
+        const where = isTaken ? ", the plain target being somebody else's" : "";
+        test(`between ${before} and ${after} leaves one of them, whole${where}`, async () => {
+          let steps = 0;
+          for (let isDone = false; !isDone; steps++) {
+            const { vault, state } = createVault();
+            if (isTaken) {
+              const theirs = { target: "service/name", userName: "NAME", comment: "", blob: valueOf(3, 9) };
+              await vault.write(theirs, "enterprise");
+            }
+            // Twice, so that both slots have been used.
+            for (const fill of [3, 1])
+              if (oldSize >= 0) await writeValue(vault, pair, valueOf(oldSize, fill), "enterprise");
+            state.steps = steps;
+            try {
+              if (newSize >= 0) await writeValue(vault, pair, valueOf(newSize, 2), "enterprise");
+              else await removeValue(vault, pair);
+              isDone = true;
+            } catch (error) {
+              if (!(error instanceof Died)) throw error;
+            }
+            state.steps = Number.POSITIVE_INFINITY;
+            const found = await look(vault);
+            const possible = [describeValue(oldSize, 1), describeValue(newSize, 2)];
+            if (isDone) expect(found).toBe(possible[1]!);
+            else expect(possible).toContain(found);
+            expect(await listPairs(vault, undefined)).toEqual(
+              expect.arrayContaining(found === "none" ? [] : [pair]),
+            );
+            // Whatever was left over goes with what is done next.
+            await writeValue(vault, pair, valueOf(MAX_BLOB + 5, 4), "local");
+            expect(await look(vault)).toBe(`4 x ${MAX_BLOB + 5}`);
+            expect(state.entries.size).toBe(3 + Number(isTaken));
+            expect(await removeValue(vault, pair)).toBe(true);
+            expect(state.entries.size).toBe(Number(isTaken));
+            expect(await removeValue(vault, pair)).toBe(false);
+          }
+          expect(steps).toBeGreaterThan(1);
+        });
+      }
+    }
+  }
+});
+
+test("what a program left over goes with the removal of nothing", async () => {
+  const { vault, state } = createVault();
+  await writeValue(vault, pair, valueOf(9000, 1), "enterprise");
+  await vault.remove("service/name");
+  expect(state.entries.size).toBe(4);
+  expect(await removeValue(vault, pair)).toBe(false);
+  expect(state.entries.size).toBe(0);
+});
+
+test("names of every kind come back from the targets that are made of them", async () => {
+  const texts = [
+    "a",
+    "A",
+    "a/b",
+    "rt:",
+    "rt:a/b",
+    "%41",
+    "é",
+    "e\u0301",
+    "🔑",
+    "a#a1",
+    "a b",
+    "*",
+    "\\",
+    "İ",
+    "ß",
+  ];
+  const { vault } = createVault();
+  const pairs = texts.flatMap((service) => texts.map((name) => ({ service, name })));
+  for (const [index, each] of pairs.entries())
+    await writeValue(vault, each, valueOf(index % 7 === 0 ? MAX_BLOB + 1 : 1, index % 251), "enterprise");
+  const key = ({ service, name }: { service: string; name: string }) => JSON.stringify([service, name]);
+  expect((await listPairs(vault, undefined)).map(key).sort()).toEqual(pairs.map(key).sort());
+  for (const [index, each] of pairs.entries())
+    expect((await readValue(vault, each, true))?.[0]).toBe(index % 251);
+  for (const each of pairs) expect(await removeValue(vault, each)).toBe(true);
+  expect(await vault.list()).toEqual([]);
+});

@@ -1,0 +1,318 @@
+// `rt.secrets` of the Windows binary with the Credential Manager: what is stored where, other programs' entries, values of
+// many parts, and how processes get along. The conformance suite is in conformance.test.ts.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { createProject, type Project } from "../support/project.ts";
+import { openWindows, type Windows } from "../support/windows.ts";
+import { openStore, type WindowsStore } from "./store.ts";
+
+const utf8 = (text: string) => Buffer.from(text).toString("hex");
+const utf16 = (text: string) => Buffer.from(text, "utf16le").toString("hex");
+const repeat = (text: string, length: number) =>
+  text.repeat(Math.ceil(length / text.length)).slice(0, length);
+const ENTRY = 2560;
+
+const PROGRAMS: Record<string, string> = {
+  "unawaited.ts": `import { secrets } from "rt";
+    for (let i = 0; i < 20; i++) void secrets.set("unawaited", "n" + i, "v" + i);
+    setImmediate(() => void secrets.set("unawaited", "late", "v"));`,
+  "end.ts": `import { secrets } from "rt";
+    await secrets.get("a", "b");
+    process.on("exit", () => console.log("end"));`,
+  "give-up.ts": `import { secrets } from "rt";
+    await secrets.set({ service: "held", name: "me", value: "x", timeout: 200 }).catch(({ code }) => console.log(code));`,
+  "use.ts": `import { secrets, CSRF } from "rt";
+    await secrets.set("used", "me", process.argv.at(-1)!);
+    console.log(await secrets.get("used", "me"), rt.CSRF.verify(CSRF.generate("key"), { secret: "key" }));`,
+  "worker.ts": `import { secrets } from "rt"; postMessage(await secrets.get("used", "me"));`,
+  "main.ts": `new Worker(new URL("./worker.ts", import.meta.url)).onmessage = ({ data }) => { console.log(data); process.exit(0); };`,
+  "replace.ts": `import { secrets } from "rt";
+    const [name, first, second, rounds] = process.argv.slice(2);
+    for (let i = 0; i < Number(rounds); i++) {
+      await secrets.set("replaced", name, (i % 2 ? second : first).repeat(9000));
+      if (i === 1) console.log("ready");
+    }`,
+  "read.ts": `import { secrets } from "rt";
+    const seen = new Set<string>();
+    for (let i = 0; i < 200; i++) seen.add((await secrets.get("replaced", process.argv[2]!))!.replace(/(.)\\1+/g, "$1"));
+    console.log([...seen].every((each) => each === "a" || each === "b"));`,
+  "collide.ts": `import { secrets } from "rt";
+    const name = process.argv[2]!;
+    for (let i = 0; i < 20; i++) {
+      await secrets.set("collide" + i, name, name);
+    }`,
+};
+
+describe("rt.secrets on Windows", () => {
+  let windows: Windows;
+  let store: WindowsStore;
+  let project: Project;
+  beforeAll(async () => {
+    windows = await openWindows();
+    store = openStore(windows);
+    project = await createProject(PROGRAMS);
+  }, 60_000);
+  afterAll(async () => {
+    await store?.[Symbol.asyncDispose]();
+    await windows?.[Symbol.asyncDispose]();
+    await project?.[Symbol.asyncDispose]();
+  });
+
+  const rt = (...args: string[]) => windows.run({ args, cwd: project.path });
+  const targets = async (part: string) => (await store.raw.list()).filter((target) => target.includes(part));
+
+  describe("an entry", () => {
+    test("is generic, of the enterprise, and named as Bun names it", async () => {
+      await store.secrets.set("layout", "me", "pässword");
+      expect(await store.raw.read("layout/me")).toEqual({
+        type: 1,
+        target: "layout/me",
+        userName: "me",
+        persist: 3,
+        blob: utf8("pässword"),
+      });
+    });
+
+    test("stays on this computer where that is asked for", async () => {
+      await store.secrets.set({ service: "layout", name: "local", value: "x", persist: "local" });
+      expect((await store.raw.read("layout/local"))?.persist).toBe(2);
+      await store.secrets.set("layout", "local", "y");
+      expect((await store.raw.read("layout/local"))?.persist).toBe(3);
+      const wrong = { service: "layout", name: "local", value: "x", persist: "session" as "local" };
+      await expect(store.secrets.set(wrong)).rejects.toMatchObject({ code: "ERR_INVALID_ARG_VALUE" });
+    });
+
+    test("is Bun's, in both directions", async () => {
+      const account = { service: "interop", name: "me" };
+      await store.secrets.set("interop", "me", "von rt ü");
+      expect(await store.bun.get(account)).toBe("von rt ü");
+      await store.bun.set({ ...account, value: "from bun" });
+      expect(await store.secrets.get("interop", "me")).toBe("from bun");
+      expect(await store.secrets.delete("interop", "me")).toBe(true);
+      expect(await store.bun.get(account)).toBe(null);
+    });
+
+    test("may be keytar's, which has the same layout", async () => {
+      await store.raw.write({ target: "keytar/me", userName: "me", blob: utf8("from keytar ü") });
+      expect(await store.secrets.get("keytar", "me")).toBe("from keytar ü");
+    });
+
+    test("may be in UTF-16, as cmdkey writes it", async () => {
+      for (const value of ["plain", "pässwörd €", "日本語 🔑"]) {
+        await store.raw.write({ target: "cmdkey/me", userName: "me", blob: utf16(value) });
+        expect(await store.secrets.get("cmdkey", "me")).toBe(value);
+      }
+      await store.secrets.set("cmdkey", "me", "now\0UTF-8\0");
+      expect(await store.secrets.get("cmdkey", "me")).toBe("now\0UTF-8\0");
+    });
+
+    test("of neither encoding is an error that keeps it", async () => {
+      await store.raw.write({ target: "binary/me", userName: "me", blob: "ff00ff" });
+      await expect(store.secrets.get("binary", "me")).rejects.toMatchObject({ code: "ERR_SECRETS_PLATFORM" });
+      expect((await store.raw.read("binary/me"))?.blob).toBe("ff00ff");
+    });
+
+    test("of Python's keyring has another address, and is left alone", async () => {
+      const entries = [
+        { target: "python", userName: "me", blob: utf16("x"), persist: 3 },
+        { target: "me@python", userName: "me", blob: utf16("y"), persist: 3 },
+      ];
+      for (const entry of entries) await store.raw.write(entry);
+      expect(await store.secrets.get("python", "me")).toBe(null);
+      expect(await store.secrets.delete("python", "me")).toBe(false);
+      await store.secrets.set("python", "me", "ours");
+      expect(await store.secrets.delete("python", "me")).toBe(true);
+      for (const entry of entries) expect(await store.raw.read(entry.target)).toMatchObject(entry);
+    });
+
+    test("of somebody else at the same target is not read, replaced or deleted", async () => {
+      const entry = { target: "taken/me", userName: "somebody", blob: utf8("theirs"), persist: 2 };
+      await store.raw.write(entry);
+      expect(await store.secrets.get("taken", "me")).toBe(null);
+      await store.secrets.set("taken", "me", "ours");
+      expect(await store.secrets.get("taken", "me")).toBe("ours");
+      expect(await store.raw.read("taken/me")).toMatchObject(entry);
+      expect(await targets("taken")).toEqual(["rt:taken/me", "taken/me"]);
+      expect(await store.secrets.delete("taken", "me")).toBe(true);
+      expect(await store.secrets.delete("taken", "me")).toBe(false);
+      expect(await targets("taken")).toEqual(["taken/me"]);
+    });
+  });
+
+  describe("pairs that share a target", () => {
+    test("find what Bun has stored, each its own", async () => {
+      await store.bun.set({ service: "share/a", name: "b", value: "1" });
+      expect(await store.secrets.get("share/a", "b")).toBe("1");
+      expect(await store.secrets.get("share", "a/b")).toBe(null);
+      await store.secrets.set("share", "a/b", "2");
+      expect(await store.secrets.get("share/a", "b")).toBe("1");
+      expect(await store.secrets.delete("share/a", "b")).toBe(true);
+      expect(await store.secrets.get("share", "a/b")).toBe("2");
+      // The free target is not taken: the value has one place.
+      await store.secrets.set("share", "a/b", "3");
+      expect(await targets("share")).toEqual(["rt:share/a%2fb"]);
+    });
+
+    test("take back the plain target, once Bun has written there", async () => {
+      await store.raw.write({ target: "back/me", userName: "else", blob: utf8("x") });
+      await store.secrets.set("back", "me", "escaped");
+      await store.raw.delete("back/me");
+      await store.bun.set({ service: "back", name: "me", value: "from bun" });
+      expect(await store.secrets.get("back", "me")).toBe("from bun");
+      await store.secrets.set("back", "me", "one");
+      expect(await targets("back")).toEqual(["back/me"]);
+    });
+
+    test("that look like the ones of rt are escaped", async () => {
+      await store.secrets.set("rt:a", "b", "1");
+      await store.secrets.set("RT:a", "b", "2");
+      expect(await store.secrets.get("rt:a", "b")).toBe("1");
+      expect(await store.secrets.get("RT:a", "b")).toBe("2");
+      expect(await targets("%3aa")).toEqual(["rt:%52%54%3aa/b", "rt:rt%3aa/b"]);
+    });
+
+    test("are kept apart when two processes store them at once", async () => {
+      const results = await Promise.all([rt("collide.ts", "me"), rt("collide.ts", "ME")]);
+      for (const result of results) expect(result).toEqual({ stdout: "", stderr: "", status: 0 });
+      for (let i = 0; i < 20; i++) {
+        expect(await store.secrets.get(`collide${i}`, "me")).toBe("me");
+        expect(await store.secrets.get(`collide${i}`, "ME")).toBe("ME");
+      }
+    }, 30_000);
+  });
+
+  describe("a value that does not fit into one entry", () => {
+    const service = "large";
+    const entries = () => targets("large");
+
+    test("is split as needed, read whole, and leaves no part behind", async () => {
+      for (const [length, count] of [
+        [ENTRY, 1],
+        [ENTRY + 1, 3],
+        [2 * ENTRY, 3],
+        [2 * ENTRY + 1, 4],
+        [100, 1],
+        [20 * ENTRY - 1, 21],
+        [ENTRY + 2, 3],
+        [0, 1],
+      ] as const) {
+        const value = repeat("0123456789äöü🔑", length);
+        const bytes = Buffer.byteLength(value);
+        const wanted = length === 100 || length === 0 ? 1 : bytes <= ENTRY ? 1 : 1 + Math.ceil(bytes / ENTRY);
+        await store.secrets.set(service, "me", value);
+        expect((await store.secrets.get(service, "me")) === value).toBe(true);
+        expect(await entries()).toHaveLength(wanted);
+        expect(wanted).toBeGreaterThanOrEqual(count);
+      }
+      expect(await store.secrets.delete(service, "me")).toBe(true);
+      expect(await entries()).toEqual([]);
+    }, 20_000);
+
+    test("fits to the byte, and is refused beyond the most", async () => {
+      await store.secrets.set(service, "fits", "x".repeat(ENTRY));
+      expect(await entries()).toEqual(["large/fits"]);
+      const tooLarge = "x".repeat(256 * ENTRY + 1);
+      await expect(store.secrets.set(service, "fits", tooLarge)).rejects.toMatchObject({
+        name: "SecretsError",
+        code: "ERR_SECRETS_TOO_LARGE",
+      });
+      expect(await store.secrets.get(service, "fits")).toBe("x".repeat(ENTRY));
+      await store.secrets.delete(service, "fits");
+    });
+
+    test("is one credential to `rt secrets list`", async () => {
+      await store.secrets.set(service, "listed", "x".repeat(9000));
+      const { stdout } = await rt("secrets", "list", "large");
+      expect(stdout).toBe("large\tlisted\n");
+      await store.secrets.delete(service, "listed");
+    });
+
+    test("tells other programs what it is, and gives way to theirs", async () => {
+      await store.secrets.set(service, "bun", "x".repeat(9000));
+      const account = { service, name: "bun" };
+      expect(await store.bun.get(account)).toStartWith("rt: value of 9000 bytes in 4 parts");
+      await store.bun.set({ ...account, value: "small" });
+      expect(await store.secrets.get(service, "bun")).toBe("small");
+      await store.secrets.set(service, "bun", "smaller");
+      expect(await entries()).toEqual(["large/bun"]);
+      await store.secrets.delete(service, "bun");
+    });
+
+    test("may look like the words that describe one", async () => {
+      const text = "rt: value of 9000 bytes in 4 parts at a, 00000000-0000-0000-0000-000000000000";
+      await store.secrets.set(service, "words", text);
+      expect(await store.secrets.get(service, "words")).toBe(text);
+      await store.secrets.delete(service, "words");
+    });
+
+    test("without one of its parts is an error, until it is stored again", async () => {
+      await store.secrets.set(service, "damaged", "x".repeat(9000));
+      expect(await store.raw.delete("rt:large/damaged#a3")).toBe(true);
+      await expect(store.secrets.get(service, "damaged")).rejects.toMatchObject({
+        code: "ERR_SECRETS_PLATFORM",
+        message: expect.stringContaining("Part 3 of 4"),
+      });
+      await store.secrets.set(service, "damaged", "y".repeat(9000));
+      expect(await store.secrets.get(service, "damaged")).toBe("y".repeat(9000));
+      await store.secrets.delete(service, "damaged");
+    });
+
+    test("is the old or the new one after the writer was killed", async () => {
+      for (let round = 0; round < 8; round++) {
+        const child = windows.start({ args: ["replace.ts", "killed", "a", "b", "1000"], cwd: project.path });
+        await child.stdout.getReader().read();
+        await store.secrets.get("replaced", "killed");
+        child.kill("SIGKILL");
+        await child.exited;
+        expect(await store.secrets.get("replaced", "killed")).toMatch(/^(?:a{9000}|b{9000})$/);
+      }
+      await store.secrets.set("replaced", "killed", "x");
+      expect(await targets("killed")).toEqual(["replaced/killed"]);
+    }, 60_000);
+
+    test("is never read half while others replace it", async () => {
+      await store.secrets.set("replaced", "shared", "a".repeat(9000));
+      const writers = ["a", "b"].map(() => rt("replace.ts", "shared", "a", "b", "25"));
+      expect(await rt("read.ts", "shared")).toEqual({ stdout: "true\n", stderr: "", status: 0 });
+      for (const { status, stderr } of await Promise.all(writers)) expect([status, stderr]).toEqual([0, ""]);
+      expect(await targets("shared")).toHaveLength(5);
+    }, 60_000);
+  });
+
+  describe("a process", () => {
+    test("ends by itself, and not before operations that nobody awaits", async () => {
+      const [ended, unawaited] = await Promise.all([rt("end.ts"), rt("unawaited.ts")]);
+      expect(ended).toEqual({ stdout: "end\n", stderr: "", status: 0 });
+      expect(unawaited).toEqual({ stdout: "", stderr: "", status: 0 });
+      expect(await store.secrets.get("unawaited", "n19")).toBe("v19");
+      expect(await store.secrets.get("unawaited", "late")).toBe("v");
+    });
+
+    test("gives up when its patience ends, and is not kept by what it gave up", async () => {
+      await store.raw.lock();
+      const signal = { service: "held", name: "you" };
+      const results = await Promise.all([rt("give-up.ts"), rt("-p", GIVE_UP)]);
+      expect(results).toEqual([
+        { stdout: "ERR_SECRETS_TIMEOUT\n", stderr: "", status: 0 },
+        { stdout: "AbortError\n", stderr: "", status: 0 },
+      ]);
+      await store.raw.unlock();
+      expect(await store.secrets.get(signal)).toBe(null);
+    }, 20_000);
+
+    test("has secrets and CSRF however it was started", async () => {
+      const expected = (value: string) => ({ stdout: `${value} true\n`, stderr: "", status: 0 });
+      const use = PROGRAMS["use.ts"]!;
+      expect(await rt("use.ts", "1")).toEqual(expected("1"));
+      expect(await rt("--smol", "use.ts", "2")).toEqual(expected("2"));
+      expect(await rt("-e", use, "3")).toEqual(expected("3"));
+      const fromInput = use.replace("process.argv.at(-1)!", '"4"');
+      expect(await windows.run({ args: ["run", "-"], cwd: project.path, stdin: fromInput })).toEqual(
+        expected("4"),
+      );
+      expect(await rt("main.ts")).toEqual({ stdout: "4\n", stderr: "", status: 0 });
+    }, 20_000);
+  });
+});
+
+const GIVE_UP = `const wait = new AbortController(); setTimeout(() => wait.abort(), 100);
+  await rt.secrets.set({ service: "held", name: "you", value: "x", signal: wait.signal }).catch(({ name }) => name)`;
