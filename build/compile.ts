@@ -131,7 +131,10 @@ async function bundleScript(
 async function bundlePreload(target: BuildTarget): Promise<string> {
   const body = `(function (preloadUrl) { return ${await bundleScript("src/runtime/preload.ts", target, [])}})\n//# sourceURL=rt:runtime`;
   // The script may also lie in a file: see preloadFor() in src/run/engine-preload.ts.
-  const url = 'import.meta.path.slice(Math.max(0, import.meta.path.indexOf("data:")))';
+  const path = 'import.meta.path.slice(Math.max(0, import.meta.path.indexOf("data:")))';
+  // Windows has turned the slashes of what it took for a path.
+  const restored = `(import.meta.path.includes("data:") ? ${path}.replaceAll("\\\\", "/") : import.meta.path)`;
+  const url = target.os === "windows" ? restored : path;
   const source = `(0, eval)(${JSON.stringify(body)})(${url})({}, import.meta.require, { exports: {} }, "", "")`;
   return `data:text/javascript;base64,${Buffer.from(source).toString("base64")}`;
 }

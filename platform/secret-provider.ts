@@ -86,7 +86,7 @@ export async function openProvider(): Promise<SecretProvider> {
     return openKeychain();
   }
   if (process.platform === "win32") {
-    const { openCredentialManager } = await import("./windows/credential-manager.ts");
+    const { openCredentialManager } = await import("./windows/credential-store.ts");
     return openCredentialManager();
   }
   throw new ProviderFailure("UNAVAILABLE", `No credential store is known for ${process.platform}`);

@@ -25,12 +25,16 @@ const WINESERVER = "/usr/lib/wine/wineserver";
 const TEMPLATE = join(REPOSITORY, ".toolchain/wine-prefix");
 
 export interface WindowsOptions extends Omit<RtOptions, "stdin" | "program"> {
-  stdin?: string | Uint8Array | "pipe";
+  stdin?: "pipe" | "ignore";
 }
 
 export interface Windows extends AsyncDisposable {
-  start(options: WindowsOptions): Bun.Subprocess<"pipe" | Uint8Array | "ignore", "pipe", "pipe">;
-  run(options: WindowsOptions): Promise<RtResult>;
+  start(options: WindowsOptions): Bun.Subprocess<"pipe", "pipe", "pipe">;
+  /** @param options.input what the program finds on standard input, which is empty otherwise */
+  run(options: WindowsOptions & { input?: string | undefined }): Promise<RtResult>;
+  /** The command line of rt, for a test that starts it in another way, and what it needs around it. */
+  command(...args: string[]): string[];
+  readonly environment: Record<string, string>;
   /** What the programs call a file of this machine. */
   path(file: string): string;
 }
@@ -38,28 +42,46 @@ export interface Windows extends AsyncDisposable {
 export async function openWindows(): Promise<Windows> {
   await prepareWindows();
   const prefix = isWine ? await copyTemplate() : undefined;
-  const system = prefix ? wineEnvironment(prefix) : (process.env as Environment);
-  if (prefix) await runQuietly([WINESERVER, "-p"], system);
+  const system = prefix ? wineEnvironment(prefix) : (process.env as Record<string, string>);
+  const command = (...args: readonly string[]) => [...(isWine ? [WINE] : []), WINDOWS_RT, ...args];
+  if (prefix) {
+    await runQuietly([WINESERVER, "-p"], system);
+    // The first program starts the system's services, which keep its pipes.
+    await runQuietly([WINE, "cmd.exe", "/c", "exit"], system);
+  }
 
-  function start({ args = [], cwd = tmpdir(), env = {}, stdin }: WindowsOptions) {
-    return Bun.spawn([...(isWine ? [WINE] : []), WINDOWS_RT, ...args], {
+  function start({ args = [], cwd = tmpdir(), env = {}, stdin = "ignore" }: WindowsOptions) {
+    const options = { cwd, env: { ...system, ...env }, stdout: "pipe", stderr: "pipe" } as const;
+    return Bun.spawn(command(...args), { ...options, stdin }) as Bun.Subprocess<"pipe", "pipe", "pipe">;
+  }
+
+  /** Through a pipe as shells make it; what the engine makes on Linux for `stdin` is a socket, which Wine does not take. */
+  async function startWithInput(options: WindowsOptions, input: string) {
+    if (!isWine) {
+      const child = start({ ...options, stdin: "pipe" });
+      child.stdin.write(input);
+      await child.stdin.end();
+      return child;
+    }
+    const file = join(prefix!, `input-${crypto.randomUUID()}`);
+    await writeFile(file, input);
+    const { args = [], cwd = tmpdir(), env = {} } = options;
+    const shell = ["sh", "-c", 'cat "$0" | "$@"', file, ...command(...args)];
+    return Bun.spawn(shell, {
       cwd,
       env: { ...system, ...env },
-      stdin:
-        stdin === undefined
-          ? "ignore"
-          : typeof stdin === "string" && stdin !== "pipe"
-            ? Buffer.from(stdin)
-            : stdin,
+      stdin: "ignore",
       stdout: "pipe",
       stderr: "pipe",
-    }) as ReturnType<Windows["start"]>;
+    });
   }
 
   return {
     start,
-    async run(options) {
-      const child = start(options);
+    command,
+    environment: system,
+    async run({ input, ...options }) {
+      const child = input === undefined ? start(options) : await startWithInput(options, input);
       const [stdout, stderr] = await Promise.all([
         new Response(child.stdout).text(),
         new Response(child.stderr).text(),

@@ -53,9 +53,8 @@ export function openStore(windows: Windows, options: readonly string[] = []): Wi
     const answer = await new Promise<Answer>((resolve) => {
       if (hasEnded) return resolve(hasEnded);
       waiting.set(id, resolve);
-      const input = child.stdin as unknown as Bun.FileSink;
-      input.write(`${JSON.stringify({ id, store, method, args })}\n`);
-      input.flush();
+      child.stdin.write(`${JSON.stringify({ id, store, method, args })}\n`);
+      child.stdin.flush();
     });
     if (answer.error)
       throw Object.assign(new Error(answer.error.message, { cause: answer.error.cause }), answer.error);
@@ -71,7 +70,7 @@ export function openStore(windows: Windows, options: readonly string[] = []): Wi
     bun: storeOf("bun") as unknown as typeof Bun.secrets,
     raw: storeOf("raw", ["write", "read", "delete", "list", "lock", "unlock"]) as unknown as typeof raw,
     async [Symbol.asyncDispose]() {
-      (child.stdin as unknown as Bun.FileSink).end();
+      child.stdin.end();
       await child.exited;
     },
   };

@@ -1,0 +1,220 @@
+// `rt` itself as a Windows program: files, scripts, binaries, standard input, workspaces, and the commands for secrets.
+// Several things are looked at per start, since a start costs a fifth of a second under Wine.
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { createProject, type Project } from "../support/project.ts";
+import { startOnTerminal } from "../support/terminal.ts";
+import { isWine, openWindows, type Windows } from "../support/windows.ts";
+
+// Wine on a busy machine takes its time.
+setDefaultTimeout(60_000);
+
+/** What hurts between shells and programs. `%` is left to the tests without cmd.exe. */
+const ARGUMENTS = [
+  "a b",
+  "",
+  'say "hi"',
+  "x\\",
+  'q\\"',
+  "it's",
+  "*",
+  "ü🔑",
+  "a&b|c<d>e^f",
+  "$HOME",
+  "!x!",
+  "--",
+  "-p",
+];
+
+const FILES = {
+  "package.json": {
+    name: "root",
+    workspaces: ["packages/*"],
+    scripts: {
+      args: "rt args.ts",
+      prehooked: "echo pre",
+      hooked: "echo main && exit 3",
+      posthooked: "echo never",
+      env: 'echo $npm_lifecycle_event $npm_package_name && rt -p "[process.env.INIT_CWD === process.cwd(), process.env.BUN_BE_BUN, typeof rt]"',
+      nested: "rt run args 1",
+      node: "node -p 'typeof rt'",
+      tool: "tool 1",
+    },
+  },
+  "packages/a/package.json": {
+    name: "a",
+    scripts: { build: "echo built a", fail: "exit 4" },
+    dependencies: { b: "*" },
+  },
+  "packages/b/package.json": { name: "b", scripts: { build: "echo built b", fail: "echo fine" } },
+  "args.ts": "const args: string[] = process.argv.slice(2); console.log(JSON.stringify(args));",
+  "facts.ts": `import { secrets } from "rt";
+    console.log(process.platform, typeof secrets.get, typeof rt.CSRF.generate, import.meta.path === process.argv[1],
+      process.execArgv.length, process.argv.length);
+    process.exit(77);`,
+  "spawn.ts": `const [kind] = process.argv.slice(2);
+    const child = Bun.spawn([process.execPath, "run", "-"], { stdin: "pipe", stdout: "inherit", stderr: "inherit" });
+    if (kind === "code") child.stdin.write("console.log(6 * 7)");
+    child.stdin.end();
+    process.exit(await child.exited);`,
+  "node_modules/tool/cli.js": `console.log("tool", JSON.stringify(process.argv.slice(2)));`,
+  "node_modules/.bin/tool.cmd":
+    '@ECHO off\r\nSETLOCAL\r\nnode "%~dp0\\..\\tool\\cli.js" %*\r\nexit /b %ERRORLEVEL%\r\n',
+};
+
+describe("rt.exe", () => {
+  let windows: Windows;
+  let project: Project;
+  beforeAll(async () => {
+    [windows, project] = await Promise.all([openWindows(), createProject(FILES)]);
+  });
+  afterAll(async () => {
+    await windows?.[Symbol.asyncDispose]();
+    await project?.[Symbol.asyncDispose]();
+  });
+
+  const rt = (args: readonly string[], input?: string) => windows.run({ args, cwd: project.path, input });
+  const output = (stdout: string, status = 0) => ({ stdout, stderr: "", status });
+  const json = (args: readonly string[]) => `${JSON.stringify(args)}\n`;
+
+  test("runs a file in its own process, and passes arguments and the exit code on", async () => {
+    expect(await rt(["facts.ts", "x"])).toEqual(output("win32 function function true 0 3\n", 77));
+    expect(await rt(["args.ts", ...ARGUMENTS, "%PATH%"])).toEqual(output(json([...ARGUMENTS, "%PATH%"])));
+    expect(await rt([windows.path(project.join("args.ts")), "1"])).toEqual(output(json(["1"])));
+    expect(await rt([".\\args.ts", "2"])).toEqual(output(json(["2"])));
+  });
+
+  test("becomes the engine where it has to", async () => {
+    expect(await rt(["--smol", "facts.ts", "x"])).toEqual(output("win32 function function true 1 3\n", 77));
+    expect(await rt(["--smol", "args.ts", ...ARGUMENTS, "%PATH%"])).toEqual(
+      output(json([...ARGUMENTS, "%PATH%"])),
+    );
+    expect(await rt(["-p", "[process.platform, process.env.BUN_BE_BUN, process.execArgv.length]"])).toEqual(
+      output('[ "win32", "0", 2 ]\n'),
+    );
+    expect(await rt(["-e", "process.exit(42)"])).toEqual(output("", 42));
+    expect(await rt(["run", "-", "a b"], "console.log(JSON.stringify(process.argv.slice(2)))")).toEqual(
+      output(json(["a b"])),
+    );
+  });
+
+  test("tells an empty pipe from one with code", async () => {
+    expect(await rt(["spawn.ts", "code"])).toEqual(output("42\n"));
+    expect(await rt(["spawn.ts", "nothing"])).toMatchObject({
+      stderr: expect.stringContaining("error: Standard input is empty"),
+      status: 1,
+    });
+  });
+
+  test("runs scripts in the built-in shell, with their hooks and arguments", async () => {
+    expect(await rt(["run", "args", ...ARGUMENTS])).toMatchObject({ stdout: json(ARGUMENTS), status: 0 });
+    expect(await rt(["hooked"])).toEqual({
+      stdout: "pre\nmain\n",
+      stderr: '$ echo pre\n$ echo main && exit 3\nerror: script "hooked" exited with code 3\n',
+      status: 3,
+    });
+    expect(await rt(["--silent", "env"])).toEqual(output('env root\n[ true, "0", "object" ]\n'));
+    expect(await rt(["--silent", "nested"])).toMatchObject({ stdout: json(["1"]), status: 0 });
+    expect(await rt(["--silent", "node"])).toEqual(output("object\n"));
+    expect(await rt(["run", "--shell", "system", "args"])).toMatchObject({
+      stderr: expect.stringContaining("hint: install Git for Windows"),
+      status: 1,
+    });
+  });
+
+  test("runs binaries of packages, and commands of the system", async () => {
+    expect(await rt(["--silent", "run", "tool", "x y"])).toEqual(output(`tool ${json(["1", "x y"])}`));
+    await using other = await createProject({ ...FILES, "package.json": { name: "without-scripts" } });
+    const direct = await windows.run({ args: ["--rt", "tool", ...ARGUMENTS], cwd: other.path });
+    expect(direct).toEqual(output(`tool ${json(ARGUMENTS)}`));
+    expect(await rt(["run", "cmd", "/c", "exit 5"])).toEqual(output("", 5));
+    expect(await rt(["run", "nothing-of-this-name"])).toMatchObject({ status: 1, stdout: "" });
+  });
+
+  test("runs many scripts, dependencies first", async () => {
+    const { stdout, status } = await rt(["run", "--filter", "*", "build"]);
+    expect(stdout.split("\n").filter((line) => line.includes("built"))).toEqual([
+      "b build: built b",
+      "a build: built a",
+    ]);
+    expect(status).toBe(0);
+    expect(await rt(["run", "--workspaces", "--parallel", "fail"])).toMatchObject({ status: 4 });
+  });
+
+  test("keeps credentials from the command line", async () => {
+    expect(await rt(["secrets", "set", "cli", "me"], "a välue\n")).toEqual(output(""));
+    expect(await rt(["secrets", "get", "cli", "me"])).toEqual(output("a välue"));
+    expect(await rt(["secrets", "list", "cli"])).toEqual(output("cli\tme\n"));
+    expect(await rt(["secrets", "delete", "cli", "me"])).toEqual(output(""));
+    expect(await rt(["secrets", "get", "cli", "me"])).toEqual({
+      stdout: "",
+      stderr: 'error: There is no credential "me" under "cli"\n',
+      status: 1,
+    });
+  });
+
+  test.skipIf(!isWine)(
+    "asks for a value on a console without showing it",
+    async () => {
+      // Wine leaves the terminal as it finds it.
+      const command = [
+        "sh",
+        "-c",
+        'stty raw -echo; exec "$@"',
+        "sh",
+        ...windows.command("secrets", "set", "cli", "asked"),
+      ];
+      await using terminal = startOnTerminal(command, windows.environment);
+      await terminal.shows("(not shown)");
+      terminal.type("hidden vX\x7falue\r");
+      expect(await terminal.ends()).toBe(0);
+      expect(terminal.shown).not.toContain("hidden");
+      expect(await rt(["secrets", "get", "cli", "asked"])).toEqual(output("hidden value"));
+    },
+    20_000,
+  );
+
+  test("looks at the Credential Manager, and says when it is disabled", async () => {
+    const ready = await rt(["doctor"]);
+    expect(ready).toMatchObject({ status: 0, stderr: "" });
+    expect(ready.stdout).toContain("ok       credential store  Windows Credential Manager answers\n");
+    if (!isWine) return; // the service of a real machine is not touched
+    const key = [
+      "HKLM\\SYSTEM\\CurrentControlSet\\Services\\VaultSvc",
+      "/v",
+      "Start",
+      "/t",
+      "REG_DWORD",
+      "/f",
+      "/d",
+    ];
+    await rt(["run", "reg", "add", ...key, "4"]);
+    const disabled = await rt(["doctor", "--json"]);
+    expect(disabled.status).toBe(1);
+    expect(JSON.parse(disabled.stdout)).toEqual({
+      ready: false,
+      store: null,
+      checks: [
+        {
+          name: "service",
+          status: "problem",
+          found: "The Credential Manager service is disabled",
+          remedy: expect.stringContaining("sc.exe config VaultSvc start= demand"),
+        },
+      ],
+    });
+    await rt(["run", "reg", "add", ...key, "3"]);
+    expect((await rt(["doctor"])).stdout).toContain(
+      "ok       service           The Credential Manager service may start\n",
+    );
+  });
+
+  test("has its help, its version and its types", async () => {
+    const [help, version, types] = await Promise.all([rt(["--help"]), rt(["--version"]), rt(["types"])]);
+    expect(help).toMatchObject({
+      stdout: expect.stringContaining("Usage\n  rt [options] <file|script> [args]"),
+      stderr: "",
+    });
+    expect(version).toMatchObject({ stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/), status: 0 });
+    expect(types.stdout).toContain('declare module "rt"');
+  });
+});
