@@ -7,6 +7,7 @@
 import { delimiter, join } from "node:path";
 import { compile, DIST } from "../build/compile.ts";
 import { hostTarget } from "../build/targets.ts";
+import { canRunWindows, prepareWindows } from "./support/windows.ts";
 
 const ROOT = join(import.meta.dir, "..");
 const ENGINE = process.execPath;
@@ -84,6 +85,8 @@ async function runTests(patterns: readonly string[]): Promise<Count> {
 const patterns = process.argv.slice(2);
 const target = hostTarget();
 await compile(target, join(DIST, target.file));
+const mentionsWindows = patterns.some((pattern) => pattern.includes("windows"));
+if (canRunWindows && (patterns.length === 0 || mentionsWindows)) await prepareWindows({ isAnew: true });
 const checks = patterns.length === 0 ? await checkTree() : { passed: 0, failed: 0, skipped: 0 };
 const tests = await runTests(patterns);
 const passed = checks.passed + tests.passed;

@@ -19,6 +19,9 @@ import { REPOSITORY, type Environment, type RtOptions, type RtResult } from "./r
 
 export const isWine = process.platform !== "win32";
 
+/** Wine runs programs for its own processor. */
+export const canRunWindows = !isWine || (process.platform === "linux" && process.arch === "x64");
+
 export const WINDOWS_RT = join(REPOSITORY, "dist/windows-x64/rt.exe");
 const WINE = "/usr/lib/wine/wine64";
 const WINESERVER = "/usr/lib/wine/wineserver";
@@ -123,13 +126,14 @@ function wineEnvironment(prefix: string): Record<string, string> {
   };
 }
 
-/** What all test files share. To be called before they run side by side. */
-export async function prepareWindows(): Promise<void> {
-  if (!existsSync(WINDOWS_RT)) await buildForWindows();
-  if (isWine && !existsSync(TEMPLATE)) await makeTemplate();
+/** What all test files share: called once before they run side by side. */
+export async function prepareWindows({ isAnew = false } = {}): Promise<void> {
+  const build = isAnew || !existsSync(WINDOWS_RT) ? buildProgram() : undefined;
+  const template = isWine && !existsSync(TEMPLATE) ? makeTemplate() : undefined;
+  await Promise.all([build, template]);
 }
 
-export async function buildForWindows(): Promise<void> {
+async function buildProgram(): Promise<void> {
   await mkdir(join(WINDOWS_RT, ".."), { recursive: true });
   await compile(
     TARGETS.find(({ name }) => name === "windows-x64")!,

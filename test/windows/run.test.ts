@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { createProject, type Project } from "../support/project.ts";
 import { startOnTerminal } from "../support/terminal.ts";
-import { isWine, openWindows, type Windows } from "../support/windows.ts";
+import { canRunWindows, isWine, openWindows, type Windows } from "../support/windows.ts";
 
 // Wine on a busy machine takes its time.
 setDefaultTimeout(60_000);
@@ -61,7 +61,7 @@ const FILES = {
     '@ECHO off\r\nSETLOCAL\r\nnode "%~dp0\\..\\tool\\cli.js" %*\r\nexit /b %ERRORLEVEL%\r\n',
 };
 
-describe("rt.exe", () => {
+describe.skipIf(!canRunWindows)("rt.exe", () => {
   let windows: Windows;
   let project: Project;
   beforeAll(async () => {

@@ -2,7 +2,7 @@
 // many parts, and how processes get along. The conformance suite is in conformance.test.ts.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { createProject, type Project } from "../support/project.ts";
-import { openWindows, type Windows } from "../support/windows.ts";
+import { canRunWindows, openWindows, type Windows } from "../support/windows.ts";
 import { openStore, type WindowsStore } from "./store.ts";
 
 // Wine on a busy machine takes its time.
@@ -45,7 +45,7 @@ const PROGRAMS: Record<string, string> = {
     }`,
 };
 
-describe("rt.secrets on Windows", () => {
+describe.skipIf(!canRunWindows)("rt.secrets on Windows", () => {
   let windows: Windows;
   let store: WindowsStore;
   let project: Project;

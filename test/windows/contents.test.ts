@@ -1,0 +1,32 @@
+// The program for Windows, looked into: what rt adds to the engine is there, and nothing of another system.
+import { beforeAll, expect, test } from "bun:test";
+import { readFile } from "node:fs/promises";
+import { BEGIN, END } from "../../src/runtime/embedded-parts.ts";
+import { canRunWindows, prepareWindows, WINDOWS_RT } from "../support/windows.ts";
+
+let program: Buffer;
+beforeAll(async () => {
+  if (!canRunWindows) return;
+  await prepareWindows();
+  program = await readFile(WINDOWS_RT);
+}, 120_000);
+
+const absent = ["org.freedesktop.secrets", "gnome-keyring-daemon", "kSecClass", "libc.so.6", "/proc/self/fd"];
+
+test.skipIf(!canRunWindows)("has the Credential Manager and the registry's reader", () => {
+  for (const text of ["CredEnumerateW", "CreateProcessW", "VaultSvc", "GetDWORDRegKey", "winregistry"])
+    expect([text, program.includes(text)]).toEqual([text, true]);
+});
+
+test.skipIf(!canRunWindows)("has nothing of other systems, in its parts neither", () => {
+  const parts = program.subarray(program.indexOf(BEGIN), program.indexOf(END));
+  expect(parts.includes("CredReadW")).toBe(true);
+  for (const text of absent) expect([text, program.includes(text)]).toEqual([text, false]);
+});
+
+test("has left nothing of Windows in the program of another system", async () => {
+  if (process.platform === "win32") return;
+  const own = await readFile(process.env.RT_BINARY ?? WINDOWS_RT.replace("windows-x64/rt.exe", "rt"));
+  for (const text of ["CredEnumerateW", "VaultSvc", "winregistry"])
+    expect([text, own.includes(text)]).toEqual([text, false]);
+});
