@@ -51,7 +51,7 @@ function planPlainScript(words: readonly string[]): Extract<Plan, { mode: "scrip
   return words[0]! in COMMANDS ? undefined : planScriptShortcut(words, false);
 }
 
-const PLAIN: RunSettings = { silent: false, shell: "system", forceRuntime: false, version: VERSION };
+const PLAIN: RunSettings = { silent: false, shell: host.defaultShell, forceRuntime: false, version: VERSION };
 
 async function carryOut(invocation: Invocation, words: readonly string[]): Promise<Outcome> {
   const { command } = invocation;
