@@ -16,10 +16,13 @@ const SYMBOLS = {
   GetFileType: { args: [u64], returns: u32 },
   GetLastError: { args: [], returns: u32 },
   GetStdHandle: { args: [u32], returns: u64 },
+  OpenProcess: { args: [u32, i32, u32], returns: u64 },
   PeekNamedPipe: { args: [u64, u64, u32, u64, u64, u64], returns: i32 },
+  QueryInformationJobObject: { args: [u64, i32, u64, u32, u64], returns: i32 },
   ResumeThread: { args: [u64], returns: u32 },
   SetHandleInformation: { args: [u64, u32, u32], returns: i32 },
   SetInformationJobObject: { args: [u64, i32, u64, u32], returns: i32 },
+  TerminateJobObject: { args: [u64, u32], returns: i32 },
   WaitForSingleObject: { args: [u64, u32], returns: u32 },
 } as const;
 
@@ -33,7 +36,7 @@ export function kernel(): NonNullable<typeof opened> {
   return opened;
 }
 
-// The collector must not free what a structure points to.
+// The collector must not free what a structure points to. What is passed here is little.
 const kept: ArrayBufferView[] = [];
 
 /** The address of a buffer that from now on stays where it is. */

@@ -1,16 +1,23 @@
-// Children whose whole family can be ended, on Windows: `taskkill /T` walks the tree by parent process.
+// Children whose whole family can be ended, on Windows: each gets a job, which everything that it starts is put into, and
+// a job is ended as one, with those who have lost their parents. When rt dies without a word, Windows ends its jobs.
 //
-// Surprising: there is no signal to pass on. A console's Ctrl-C reaches every process attached to it by
-// itself, so only ending is left to us, and what has lost its parent is not found.
+// Surprising: there is no signal to pass on. A console's Ctrl-C reaches every process attached to it by itself, so only
+// ending is left to us. A process that a script left in the background may hold a pipe open for ever: after the
+// script's exit it is heard for `LINGER` more, then not any longer; it may live on.
 import {
   type Child,
   type ChildExit,
   describeExit,
   type ProcessTreeOperations,
 } from "../process-tree-operations.ts";
+import { countProcesses, createJob, endJob, freeJob, putIntoJob } from "./job.ts";
+
+const LINGER = 100; // ms
 
 interface WindowsChild extends Child {
-  isAlive(): boolean;
+  readonly job: bigint;
+  /** Once it has exited its job is gone. */
+  isFollowed: boolean;
 }
 
 export const startChild: ProcessTreeOperations["startChild"] = (request): WindowsChild => {
@@ -24,31 +31,43 @@ export const startChild: ProcessTreeOperations["startChild"] = (request): Window
     stderr: mode,
     windowsHide: true,
   });
-  const follow = async (): Promise<ChildExit> => {
-    await Promise.all([pump(subprocess.stdout, false), pump(subprocess.stderr, true)]);
-    await subprocess.exited;
-    return describeExit(subprocess);
-  };
+  const job = createJob();
+  putIntoJob(job, subprocess.pid);
+  const readers: ReadableStreamDefaultReader<Uint8Array>[] = [];
   const pump = async (stream: unknown, isError: boolean): Promise<void> => {
     if (!(stream instanceof ReadableStream)) return;
-    for await (const bytes of stream as ReadableStream<Uint8Array>) await request.onOutput(bytes, isError);
+    const reader = stream.getReader() as ReadableStreamDefaultReader<Uint8Array>;
+    readers.push(reader);
+    for (;;) {
+      const { value, done } = await reader.read();
+      if (done) return;
+      await request.onOutput(value, isError);
+    }
   };
-  return { pid: subprocess.pid, done: follow(), isAlive: () => subprocess.exitCode === null };
+  const follow = async (): Promise<ChildExit> => {
+    const pumps = Promise.all([pump(subprocess.stdout, false), pump(subprocess.stderr, true)]);
+    await subprocess.exited;
+    const lingering = setTimeout(() => {
+      for (const reader of readers) void reader.cancel().catch(() => {});
+    }, LINGER);
+    await pumps;
+    clearTimeout(lingering);
+    child.isFollowed = false;
+    freeJob(job);
+    return describeExit(subprocess);
+  };
+  const child = { pid: subprocess.pid, job, isFollowed: true } as WindowsChild;
+  return Object.assign(child, { done: follow() });
 };
 
 export const signalTrees: ProcessTreeOperations["signalTrees"] = (children, signal) => {
   if (signal === "SIGINT") return; // the console has told everyone
-  for (const { pid } of children) {
-    Bun.spawnSync(["taskkill", "/T", "/F", "/PID", String(pid)], {
-      stdin: "ignore",
-      stdout: "ignore",
-      stderr: "ignore",
-    });
-  }
+  const code = 128 + process.getBuiltinModule("node:os").constants.signals[signal];
+  for (const { job, isFollowed } of children as readonly WindowsChild[]) if (isFollowed) endJob(job, code);
 };
 
 export const hasSurvivors: ProcessTreeOperations["hasSurvivors"] = (children) =>
-  (children as readonly WindowsChild[]).some((child) => child.isAlive());
+  (children as readonly WindowsChild[]).some(({ job, isFollowed }) => isFollowed && countProcesses(job) > 0);
 
 /** Handles are not scarce. */
 export const childLimit: ProcessTreeOperations["childLimit"] = () => 1024;

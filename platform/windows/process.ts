@@ -10,6 +10,7 @@
 import { read, toArrayBuffer } from "bun:ffi";
 import type { ProcessOperations, ReplaceRequest } from "../process-operations.ts";
 import { quoteForBatch, quoteForProgram } from "./command-line.ts";
+import { addToJob, createJob } from "./job.ts";
 import { address, kernel, wideString } from "./kernel.ts";
 
 const ENGINE_SWITCH = "BUN_BE_BUN";
@@ -81,24 +82,6 @@ function describeStart(): bigint {
   return address(new Uint8Array(startup.buffer));
 }
 
-const JOB_LIMITS = { class: 9, size: 144, flags: 16 } as const;
-const KILL_ON_JOB_CLOSE = 0x2000;
-const SILENT_BREAKAWAY_OK = 0x1000;
-
-/** Ends the program when this process ends; what the program starts itself may outlive both. */
-function tieToUs(handle: bigint): void {
-  const job = BigInt(kernel().CreateJobObjectW(0, 0));
-  const limits = new DataView(new ArrayBuffer(JOB_LIMITS.size));
-  limits.setUint32(JOB_LIMITS.flags, KILL_ON_JOB_CLOSE | SILENT_BREAKAWAY_OK, true);
-  kernel().SetInformationJobObject(
-    job,
-    JOB_LIMITS.class,
-    address(new Uint8Array(limits.buffer)),
-    JOB_LIMITS.size,
-  );
-  kernel().AssignProcessToJobObject(job, handle);
-}
-
 /** What CreateProcessW fails with, in the words that callers know. */
 const REFUSALS: Readonly<Record<number, string>> = {
   2: "ENOENT",
@@ -131,7 +114,8 @@ const replace: ProcessOperations["replace"] = ({ program, argv, environment, eng
     return REFUSALS[code] ?? `error ${code}`;
   }
   const [handle, thread] = information as unknown as [bigint, bigint];
-  tieToUs(handle);
+  // It ends when this process ends; what it starts itself may outlive both.
+  addToJob(createJob(false), handle);
   kernel().ResumeThread(thread);
   kernel().WaitForSingleObject(handle, INFINITE);
   const code = new Uint32Array(1);

@@ -38,6 +38,9 @@ const FILES = {
       nested: "rt run args 1",
       node: "node -p 'typeof rt'",
       tool: "tool 1",
+      endless: "rt endless.ts",
+      fails:
+        'rt -e "while (!(await Bun.file(process.env.STARTED).exists())) await Bun.sleep(10); process.exit(9)"',
     },
   },
   "packages/a/package.json": {
@@ -46,6 +49,9 @@ const FILES = {
     dependencies: { b: "*" },
   },
   "packages/b/package.json": { name: "b", scripts: { build: "echo built b", fail: "echo fine" } },
+  "endless.ts": `const child = Bun.spawn([process.execPath, "-e", "setInterval(() => {}, 1e6)"]);
+    await Bun.write(process.env.STARTED!, String(child.pid));
+    setInterval(() => {}, 1e6);`,
   "args.ts": "const args: string[] = process.argv.slice(2); console.log(JSON.stringify(args));",
   "facts.ts": `import { secrets } from "rt";
     console.log(process.platform, typeof secrets.get, typeof rt.CSRF.generate, import.meta.path === process.argv[1],
@@ -138,6 +144,17 @@ describe.skipIf(!canRunWindows)("rt.exe", () => {
     ]);
     expect(status).toBe(0);
     expect(await rt(["run", "--workspaces", "--parallel", "fail"])).toMatchObject({ status: 4 });
+  });
+
+  test("ends the whole family of a script that is to stop", async () => {
+    const env = { STARTED: windows.path(project.join("started")) };
+    const args = ["run", "--parallel", "endless", "fails"];
+    const { stderr, status } = await windows.run({ args, cwd: project.path, env });
+    expect(status).toBe(9);
+    expect(stderr).toContain("1 failed, 1 stopped");
+    const pid = await Bun.file(project.join("started")).text();
+    const check = `try { process.kill(${pid}, 0); "alive" } catch ({ code }) { code }`;
+    expect(await rt(["-p", check])).toEqual(output("ESRCH\n"));
   });
 
   test("keeps credentials from the command line", async () => {

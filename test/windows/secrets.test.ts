@@ -333,6 +333,7 @@ describe.skipIf(!canRunWindows)("rt.secrets on Windows", () => {
         expected("4"),
       );
       expect(await rt("main.ts")).toEqual({ stdout: "4\n", stderr: "", status: 0 });
+      expect(await rt("--smol", "main.ts")).toEqual({ stdout: "4\n", stderr: "", status: 0 });
     });
   });
 });
