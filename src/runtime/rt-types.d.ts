@@ -16,13 +16,18 @@ declare module "rt" {
     timeout?: number;
   }
 
+  export interface SecretsSetOptions extends SecretsOptions {
+    /** Windows: "local" keeps the credential on this computer where the account roams. @default "enterprise" */
+    persist?: "local" | "enterprise";
+  }
+
   export interface Secrets {
     /** The stored value, or null when there is none. */
     get(options: SecretsOptions): Promise<string | null>;
     get(service: string, name: string): Promise<string | null>;
     /** Stores a value in place of the one before. */
-    set(options: SecretsOptions, value: string): Promise<void>;
-    set(options: SecretsOptions & { value: string }): Promise<void>;
+    set(options: SecretsSetOptions, value: string): Promise<void>;
+    set(options: SecretsSetOptions & { value: string }): Promise<void>;
     set(service: string, name: string, value: string): Promise<void>;
     /** True when a credential was deleted, false when there was none. */
     delete(options: SecretsOptions & { value?: string }): Promise<boolean>;

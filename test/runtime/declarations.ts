@@ -6,6 +6,7 @@ import type {
   CSRFVerifyOptions,
   Secrets,
   SecretsOptions,
+  SecretsSetOptions,
 } from "rt";
 import type * as csrf from "../../src/csrf/csrf.ts";
 import type * as secrets from "../../src/secrets/secrets.ts";
@@ -19,6 +20,8 @@ type Agrees<Declared, Implemented> = [Declared] extends [Implemented]
 export const agreement: [
   Agrees<Secrets, secrets.Secrets>,
   Agrees<SecretsOptions, secrets.SecretsOptions>,
+  Agrees<SecretsSetOptions, secrets.SecretsSetOptions>,
+  Agrees<keyof SecretsSetOptions, keyof secrets.SecretsSetOptions>,
   Agrees<DeclaredCSRF, typeof csrf.CSRF>,
   Agrees<CSRFGenerateOptions, csrf.CSRFGenerateOptions>,
   Agrees<CSRFVerifyOptions, csrf.CSRFVerifyOptions>,
@@ -26,4 +29,4 @@ export const agreement: [
   Agrees<keyof SecretsOptions, keyof secrets.SecretsOptions>,
   Agrees<keyof CSRFGenerateOptions, keyof csrf.CSRFGenerateOptions>,
   Agrees<keyof CSRFVerifyOptions, keyof csrf.CSRFVerifyOptions>,
-] = [true, true, true, true, true, true, true, true, true];
+] = [true, true, true, true, true, true, true, true, true, true, true];

@@ -322,6 +322,16 @@ describe.skipIf(!canRunWindows)("rt.secrets on Windows", () => {
       expect(await store.secrets.get(signal)).toBe(null);
     });
 
+    test("loads no library from the working directory", async () => {
+      const names = ["advapi32.dll", "kernel32.dll", "winregistry.node"];
+      await using trap = await createProject({
+        ...PROGRAMS,
+        ...Object.fromEntries(names.map((name) => [name, "no library"])),
+      });
+      const started = await windows.run({ args: ["end.ts"], cwd: trap.path });
+      expect(started).toEqual({ stdout: "end\n", stderr: "", status: 0 });
+    });
+
     test("has secrets and CSRF however it was started", async () => {
       const expected = (value: string) => ({ stdout: `${value} true\n`, stderr: "", status: 0 });
       const use = PROGRAMS["use.ts"]!;
