@@ -125,15 +125,14 @@ function startThread(opening: Opening): Thread {
   const EngineWorker = Worker.prototype.constructor as typeof Worker;
   const script = URL.createObjectURL(new Blob([`(${serve})()`], { type: "text/javascript" }));
   const worker = new EngineWorker(script, { ref: false, smol: true } as WorkerOptions);
-  let settle: ((reply: Reply) => void) | undefined;
+  /** In the order of the calls, which is that of the answers. */
+  const waiting: ((reply: Reply) => void)[] = [];
   let failure: Reply | undefined;
-  const receive = (reply: Reply) => {
-    const waiting = settle;
-    settle = undefined;
-    waiting?.(reply);
+  worker.onmessage = ({ data }: MessageEvent<Reply>) => waiting.shift()!(data);
+  worker.onerror = ({ message }) => {
+    failure = { failure: message };
+    for (const settle of waiting.splice(0)) settle(failure);
   };
-  worker.onmessage = ({ data }: MessageEvent<Reply>) => receive(data);
-  worker.onerror = ({ message }) => receive((failure = { failure: message }));
   worker.postMessage(opening);
   const call: ForeignCall = async (symbol, args, keep = []) => {
     const held = [args, keep];
@@ -141,10 +140,10 @@ function startThread(opening: Opening): Thread {
     const reply =
       failure ??
       (await new Promise<Reply>((resolve) => {
-        settle = (answer) => {
+        waiting.push((answer) => {
           held.length = 0;
           resolve(answer);
-        };
+        });
         worker.postMessage([symbol, addresses]);
       }));
     if ("failure" in reply) throw new Error(reply.failure);

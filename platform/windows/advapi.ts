@@ -56,6 +56,11 @@ export function openVault(call: ForeignCall): Vault {
     throw new Win32Error(symbol, error);
   }
 
+  /** Nobody has to wait for it: the thread's next call comes after it. */
+  function free(address: bigint): void {
+    call("CredFree", [address]).catch(() => {});
+  }
+
   return {
     async read(target) {
       const out = new BigUint64Array(1);
@@ -63,7 +68,7 @@ export function openVault(call: ForeignCall): Vault {
       try {
         return takeCredential(Number(out[0]));
       } finally {
-        await call("CredFree", [out[0]!]);
+        free(out[0]!);
       }
     },
 
@@ -86,7 +91,7 @@ export function openVault(call: ForeignCall): Vault {
           return credential;
         }).filter((credential) => credential !== null);
       } finally {
-        await call("CredFree", [out[0]!]);
+        free(out[0]!);
       }
     },
   };
