@@ -26,7 +26,7 @@ export interface ProcessOperations {
    * user's code starts later: libc's getenv sees the first entry of a name and the engine's own map the last,
    * so the switch is on in the first entry and off in the last.
    *
-   * Returns only when the system refused, with its error code (for example "ENOEXEC").
+   * Returns only when the system refused, with its error code (for example "ENOEXEC") or a few words.
    */
   replace(request: ReplaceRequest): string;
 

@@ -94,7 +94,7 @@ const REFUSALS: Readonly<Record<number, string>> = {
 
 const replace: ProcessOperations["replace"] = ({ program, argv, environment, engine = false }) => {
   const command = buildCommandLine(program, argv);
-  if (!command) return "EINVAL";
+  if (!command) return "a batch file cannot be given an argument with a line break";
   const information = new BigUint64Array(PROCESS_INFORMATION_SIZE / 8);
   process.on("SIGINT", () => {});
   const isStarted = kernel().CreateProcessW(

@@ -1,6 +1,9 @@
-// The structure CREDENTIALW, and what the bytes of an entry mean.
+// What is pure in platform/windows: the structure CREDENTIALW and the meaning of an entry's bytes, the table of errors, and
+// the quoting of command lines.
 import { expect, test } from "bun:test";
 import { ptr, read, toArrayBuffer, type Pointer } from "bun:ffi";
+import { splitRemedy } from "../../platform/secret-provider.ts";
+import { toProviderFailure } from "../../platform/windows/failures.ts";
 import { encodeCredential, takeCredential, toUtf8 } from "../../platform/windows/credential.ts";
 import { quoteForBatch, quoteForProgram } from "../../platform/windows/command-line.ts";
 
@@ -64,6 +67,31 @@ test("foreign text is recognized as UTF-8 or UTF-16", () => {
   const wide = new Uint8Array(Buffer.from("secret", "utf16le"));
   toUtf8(wide);
   expect(wide.every((byte) => byte === 0)).toBe(true);
+});
+
+test("an error of Windows is told with what to do about it", () => {
+  const kinds: readonly [code: number, kind: string][] = [
+    [5, "DENIED"],
+    [87, "TOO_LARGE"],
+    [1004, "PLATFORM"],
+    [1058, "UNAVAILABLE"],
+    [1062, "UNAVAILABLE"],
+    [1223, "CANCELED"],
+    [1312, "UNAVAILABLE"],
+    [1460, "TIMEOUT"],
+    [1722, "UNAVAILABLE"],
+    [1783, "TOO_LARGE"],
+    [2202, "PLATFORM"],
+    [31337, "PLATFORM"],
+  ];
+  for (const [code, kind] of kinds) {
+    const failure = toProviderFailure(code, () => false);
+    expect([failure.kind as string, failure.native]).toEqual([kind, code]);
+    expect(splitRemedy(failure.message)[1]).toBeString();
+  }
+  const disabled = toProviderFailure(1058, () => false).message;
+  expect(toProviderFailure(1722, () => true).message).toBe(disabled);
+  expect(toProviderFailure(5, () => true).message).not.toBe(disabled);
 });
 
 test("a command line is split by a program into what it was made of", () => {

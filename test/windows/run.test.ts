@@ -78,6 +78,8 @@ describe.skipIf(!canRunWindows)("rt.exe", () => {
     await project?.[Symbol.asyncDispose]();
   });
 
+  /** What would change a real machine, or needs a person there. */
+  const testOnWine = isWine ? test : () => {};
   const rt = (args: readonly string[], input?: string) => windows.run({ args, cwd: project.path, input });
   const output = (stdout: string, status = 0) => ({ stdout, stderr: "", status });
   const json = (args: readonly string[]) => `${JSON.stringify(args)}\n`;
@@ -121,9 +123,31 @@ describe.skipIf(!canRunWindows)("rt.exe", () => {
     expect(await rt(["--silent", "env"])).toEqual(output('env root\n[ true, "0", "object" ]\n'));
     expect(await rt(["--silent", "nested"])).toMatchObject({ stdout: json(["1"]), status: 0 });
     expect(await rt(["--silent", "node"])).toEqual(output("object\n"));
+    if (!isWine) return;
     expect(await rt(["run", "--shell", "system", "args"])).toMatchObject({
       stderr: expect.stringContaining("hint: install Git for Windows"),
       status: 1,
+    });
+  });
+
+  const BASH = `#include <stdio.h>
+    int main(int count, char **words) { printf("bash %s %s\\n", words[1], words[2]); return count; }`;
+  testOnWine("--shell system is the bash of Git for Windows", async () => {
+    await project.write({ "git/bash.c": BASH, "git/bin/.keep": "" });
+    const compiler = ["x86_64-w64-mingw32-gcc", "-o", "git/bin/bash.exe", "git/bash.c"];
+    expect(Bun.spawnSync(compiler, { cwd: project.path }).exitCode).toBe(0);
+    const key = ["HKCU\\SOFTWARE\\GitForWindows", "/v", "InstallPath", "/t", "REG_SZ", "/f", "/d"];
+    await rt(["run", "reg", "add", ...key, windows.path(project.join("git"))]);
+    expect(await rt(["--silent", "run", "--shell", "system", "args", "x y"])).toEqual(
+      output("bash -c rt args.ts 'x y'\n", 3),
+    );
+  });
+
+  test("refuses to give a line break to a batch file, which would end its command there", async () => {
+    await using other = await createProject({ ...FILES, "package.json": { name: "without-scripts" } });
+    expect(await windows.run({ args: ["tool", "a\nb"], cwd: other.path })).toMatchObject({
+      status: 126,
+      stderr: expect.stringContaining("a batch file cannot be given an argument with a line break"),
     });
   });
 
