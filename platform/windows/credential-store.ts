@@ -11,6 +11,7 @@ import { ForeignThreads, type ForeignCall } from "../foreign-threads.ts";
 import { Operations } from "../operations.ts";
 import type { CredentialName, OperationOptions, SecretProvider, StoreOptions } from "../secret-provider.ts";
 import { ERROR_FROM, LIBRARIES, openVault, Win32Error, withLock } from "./advapi.ts";
+import { copySecret } from "./credential.ts";
 import { ChangingValue, listPairs, readValue, removeValue, type Vault, writeValue } from "./entries.ts";
 import { toProviderFailure } from "./failures.ts";
 import { isVaultDisabled } from "./registry.ts";
@@ -41,7 +42,7 @@ class CredentialManager implements SecretProvider {
   async set(service: string, name: string, value: Uint8Array, options: StoreOptions = {}): Promise<void> {
     const pair = { service, name };
     const { persist = "enterprise" } = options;
-    const copy = value.slice(); // the caller may give up, and zero its own, while this one is in use
+    const copy = copySecret(value); // the caller may give up, and zero its own, while this one is in use
     let isInUse = false;
     try {
       await this.#perform(pair, options, async (call, vault) => {

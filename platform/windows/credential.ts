@@ -75,10 +75,20 @@ export function takeCredential(address: number): Credential | null {
     target: decodeWide(read.ptr(at, FIELD.targetName)),
     userName: decodeWide(read.ptr(at, FIELD.userName)),
     comment: decodeWide(read.ptr(at, FIELD.comment)),
-    blob: original.slice(),
+    blob: copySecret(original),
   };
   original.fill(0);
   return credential || null;
+}
+
+/**
+ * A copy that stays in one place. The engine moves the bytes of a small array when a second view of it is made, and
+ * leaves what it has moved where it was.
+ */
+export function copySecret(bytes: Uint8Array): Uint8Array {
+  const copy = new Uint8Array(new ArrayBuffer(bytes.length));
+  copy.set(bytes);
+  return copy;
 }
 
 /** UTF-16LE with the NUL that ends it. */

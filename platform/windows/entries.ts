@@ -45,7 +45,7 @@ export async function readValue(
   const head = readHead(found);
   if (!head && !isAlone && mentionsHead(found)) throw new ChangingValue("Half of an entry is there");
   if (!head) return found.comment === TEXT_COMMENT ? found.blob : toUtf8(found.blob);
-  const value = new Uint8Array(head.size);
+  const value = new Uint8Array(new ArrayBuffer(head.size));
   let length = 0;
   for (let index = 1; index <= head.count; index++) {
     const part = await vault.read(targets.part(head.slot, index));
