@@ -1,5 +1,6 @@
 // The functions of Windows that the credential store needs, as the entries see them. Each call happens in the thread
 // that `call` belongs to.
+import { ProviderFailure } from "../secret-provider.ts";
 import type { ForeignCall, ForeignLibrary } from "../foreign-threads.ts";
 import { type Pointer, read } from "bun:ffi";
 import { encodeCredential, encodeWide, GENERIC, takeCredential } from "./credential.ts";
@@ -112,9 +113,13 @@ const LOCK_TIMEOUT = 30_000;
 
 /**
  * Runs `task` while no other rt in this user's session runs one. A program that dies in it leaves the lock to the
- * next. Where it cannot be had at all, as when a program with more rights made it, the task runs without.
+ * next; for a caller that has given up meanwhile, nothing is done. Where it cannot be had at all, as when a program with more rights made it, the task runs without.
  */
-export async function withLock<T>(call: ForeignCall, task: () => Promise<T>): Promise<T> {
+export async function withLock<T>(
+  call: ForeignCall,
+  isOver: () => boolean,
+  task: () => Promise<T>,
+): Promise<T> {
   const user = (process.env.USERNAME ?? "").replaceAll("\\", "_");
   const { value: mutex } = await call("CreateMutexW", [null, 0, encodeWide(`Local\\rt.secrets.${user}`)]);
   if (!mutex) return await task();
@@ -122,6 +127,7 @@ export async function withLock<T>(call: ForeignCall, task: () => Promise<T>): Pr
     const { value } = await call("WaitForSingleObject", [mutex, LOCK_TIMEOUT]);
     if (value === WAIT_TIMEOUT) throw new Win32Error("WaitForSingleObject", TIMED_OUT);
     try {
+      if (isOver()) throw new ProviderFailure("CANCELED", "The operation was given up");
       return await task();
     } finally {
       await call("ReleaseMutex", [mutex]);

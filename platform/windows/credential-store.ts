@@ -8,7 +8,7 @@
 // writes holds a lock against other processes of rt, because writing takes several steps; who reads does so only when
 // a value turns out to be changing under it.
 import { ForeignThreads, type ForeignCall } from "../foreign-threads.ts";
-import { Operations } from "../operations.ts";
+import { type IsOver, Operations } from "../operations.ts";
 import type { CredentialName, OperationOptions, SecretProvider, StoreOptions } from "../secret-provider.ts";
 import { ERROR_FROM, LIBRARIES, openVault, Win32Error, withLock } from "./advapi.ts";
 import { copySecret } from "./credential.ts";
@@ -29,12 +29,12 @@ class CredentialManager implements SecretProvider {
 
   get(service: string, name: string, options?: OperationOptions): Promise<Uint8Array | null> {
     const pair = { service, name };
-    return this.#perform(pair, options, async (call, vault) => {
+    return this.#perform(pair, options, async (call, vault, isOver) => {
       try {
         return await readValue(vault, pair);
       } catch (error) {
         if (!(error instanceof ChangingValue)) throw error;
-        return await withLock(call, () => readValue(vault, pair, true));
+        return await withLock(call, isOver, () => readValue(vault, pair, true));
       }
     });
   }
@@ -45,9 +45,10 @@ class CredentialManager implements SecretProvider {
     const copy = copySecret(value); // the caller may give up, and zero its own, while this one is in use
     let isInUse = false;
     try {
-      await this.#perform(pair, options, async (call, vault) => {
+      await this.#perform(pair, options, async (call, vault, isOver) => {
         isInUse = true;
-        await withLock(call, () => writeValue(vault, pair, copy, persist)).finally(() => copy.fill(0));
+        const write = () => writeValue(vault, pair, copy, persist);
+        await withLock(call, isOver, write).finally(() => copy.fill(0));
       });
     } finally {
       if (!isInUse) copy.fill(0);
@@ -56,7 +57,8 @@ class CredentialManager implements SecretProvider {
 
   delete(service: string, name: string, options?: OperationOptions): Promise<boolean> {
     const pair = { service, name };
-    return this.#perform(pair, options, (call, vault) => withLock(call, () => removeValue(vault, pair)));
+    const remove = (vault: Vault) => removeValue(vault, pair);
+    return this.#perform(pair, options, (call, vault, isOver) => withLock(call, isOver, () => remove(vault)));
   }
 
   list(service?: string, options?: OperationOptions): Promise<CredentialName[]> {
@@ -68,11 +70,11 @@ class CredentialManager implements SecretProvider {
   async #perform<T>(
     { service, name }: CredentialName,
     options: OperationOptions | undefined,
-    task: (call: ForeignCall, vault: Vault) => Promise<T>,
+    task: (call: ForeignCall, vault: Vault, isOver: IsOver) => Promise<T>,
   ): Promise<T> {
     try {
-      return await this.#operations.perform(`${service}/${name}`.toLowerCase(), options, () =>
-        this.#threads.use((call) => task(call, openVault(call))),
+      return await this.#operations.perform(`${service}/${name}`.toLowerCase(), options, (isOver) =>
+        this.#threads.use((call) => task(call, openVault(call), isOver)),
       );
     } catch (error) {
       if (!(error instanceof Win32Error)) throw error;
