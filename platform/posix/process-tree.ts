@@ -19,6 +19,7 @@ import {
 import { constants } from "./constants.ts";
 import { openLibc } from "./libc.ts";
 import { closeDescriptor, openPipe, readAvailable } from "./pipe.ts";
+import { isStopIgnored, stopLikeTerminal } from "./suspension.ts";
 import { listProcesses, selectTrees } from "./process-table.ts";
 import { guard, release } from "./guardian.ts";
 
@@ -136,14 +137,39 @@ async function follow(subprocess: Bun.Subprocess, outlets: readonly Outlet[]): P
   return describeExit(subprocess);
 }
 
-export const signalTrees: ProcessTreeOperations["signalTrees"] = (children, signal) => {
+/** Another rt in the tree passes on what it gets; its children would otherwise hear everything twice. */
+const RELAYED: readonly string[] = ["SIGINT", "SIGTERM", "SIGHUP"];
+
+export const signalTrees = (children: readonly Child[], signal: NodeJS.Signals): void => {
   const processes = listProcesses();
   const roots = (children as readonly PosixChild[]).map(({ pid, ownsSession }) => ({ pid, ownsSession }));
-  // Another rt in the tree passes on what it gets; its children would otherwise hear everything twice.
-  const members = selectTrees(processes, roots, signal === "SIGKILL" ? null : process.execPath);
+  const members = selectTrees(processes, roots, RELAYED.includes(signal) ? process.execPath : null);
   for (const { pid, ownsSession } of roots) if (ownsSession) send(-pid, signal);
   const inLeadGroups = new Set(roots.flatMap(({ pid, ownsSession }) => (ownsSession ? [pid] : [])));
   for (const { pid, group } of members) if (!inLeadGroups.has(group)) send(pid, signal);
+};
+
+/**
+ * The children get SIGSTOP, because a session of their own has no shell that could resume them, and to the kernel
+ * that makes any other stop of theirs void. rt itself stops by the terminal's own signal, which is void where no
+ * shell waits for rt: then everything goes on at once.
+ */
+export const shareSuspension: ProcessTreeOperations["shareSuspension"] = ({
+  children,
+  onSuspend,
+  onResume,
+}) => {
+  const suspend = () => {
+    const stopped = children();
+    onSuspend();
+    signalTrees(stopped, "SIGSTOP");
+    stopLikeTerminal();
+    signalTrees(stopped, "SIGCONT");
+    onResume();
+  };
+  if (isStopIgnored()) return () => {};
+  process.on("SIGTSTP", suspend);
+  return () => process.off("SIGTSTP", suspend);
 };
 
 function send(pid: number, signal: NodeJS.Signals): void {

@@ -66,6 +66,9 @@ export const signalTrees: ProcessTreeOperations["signalTrees"] = (children, sign
   for (const { job, isFollowed } of children as readonly WindowsChild[]) if (isFollowed) endJob(job, code);
 };
 
+/** Consoles have no job control. */
+export const shareSuspension: ProcessTreeOperations["shareSuspension"] = () => () => {};
+
 export const hasSurvivors: ProcessTreeOperations["hasSurvivors"] = (children) =>
   (children as readonly WindowsChild[]).some(({ job, isFollowed }) => isFollowed && countProcesses(job) > 0);
 

@@ -40,7 +40,9 @@ export type TaskEvent =
       readonly duration: number;
     }
   | { readonly type: "notice"; readonly message: string }
-  | { readonly type: "interrupt"; readonly signal: NodeJS.Signals };
+  | { readonly type: "interrupt"; readonly signal: NodeJS.Signals }
+  /** The run stood still, with the terminal in other hands (Ctrl-Z and `fg`). */
+  | { readonly type: "resume" };
 
 export interface Reporter {
   /** A promise holds back the output of the task that the event is about. */

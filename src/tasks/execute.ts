@@ -27,6 +27,8 @@ export interface ExecutorOptions {
   emit(event: TaskEvent): void | Promise<void>;
   /** A signal came: nothing more is to be started. */
   onInterrupt(signal: NodeJS.Signals): void;
+  /** Everything is about to stand still, rt included. */
+  onSuspend(): void;
 }
 
 export class Executor {
@@ -47,6 +49,14 @@ export class Executor {
       process.on(signal, listener);
       this.#listeners.push(() => process.off(signal, listener));
     }
+    // With inherited output the children are in our own group, which the terminal stops as a whole.
+    if (options.output === "inherit") return;
+    const stopSharing = trees.shareSuspension({
+      children: () => [...new Set([...this.#running.keys(), ...this.#stopped])],
+      onSuspend: () => options.onSuspend(),
+      onResume: () => void options.emit({ type: "resume" }),
+    });
+    this.#listeners.push(stopSharing);
   }
 
   now(): number {

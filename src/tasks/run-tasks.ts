@@ -73,6 +73,7 @@ async function execute(
       interruptedBy ??= signal;
       halt();
     },
+    onSuspend: () => void queue.flush(),
   });
   queue.onBroken = () => {
     interruptedBy ??= "SIGPIPE";

@@ -84,6 +84,7 @@ export function createGitHubReporter(queue: OutputQueue): Reporter {
           return queue.write(1, `::warning::${event.message}\n`);
         case "step-end":
         case "interrupt":
+        case "resume":
           return;
       }
     },

@@ -150,6 +150,9 @@ export function createLiveReporter({ tasks, queue, elideLines, useColor }: LiveO
         case "notice":
           scrolled += `warn: ${event.message}\n`;
           return requestRedraw();
+        case "resume":
+          drawn = { lines: [] }; // the shell has written below
+          return draw();
         case "step-end":
         case "interrupt":
           return;

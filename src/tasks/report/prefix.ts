@@ -98,6 +98,7 @@ export function createPrefixReporter({
           return queue.write(2, `warn: ${event.message}\n`);
         case "step-start":
         case "interrupt":
+        case "resume":
           return;
       }
     },

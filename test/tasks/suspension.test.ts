@@ -1,0 +1,148 @@
+// Ctrl-Z and `fg` at a real shell: a run stands still as one job, and goes on as one.
+import { readFileSync, statSync } from "node:fs";
+import { describe, expect, test } from "bun:test";
+import { createMark, waitUntil } from "../support/processes.ts";
+import { createProject } from "../support/project.ts";
+import { cleanEnvironment, RT } from "../support/rt.ts";
+import { startOnTerminal } from "../support/terminal.ts";
+
+/** It cannot stand still unnoticed: a file grows. (bash without a trap may take a Ctrl-C for its sleep's affair.) */
+const ticking = (file: string) => `trap 'exit 130' INT; while :; do echo >> ${file}; sleep 0.01; done`;
+const PLAIN = `bash -c "${ticking("ticks")}"`;
+/** In a session of its own. */
+const APART = `setsid --wait bash -c "${ticking("apart")}"`;
+const SHELL = ["setsid", "--ctty", "--wait", "bash", "--norc", "--noprofile", "-i"];
+
+interface Session {
+  type(keys: string): void;
+  shows(text: string): Promise<void>;
+  readonly path: string;
+  /** Whether everything that the shell has started stands still. */
+  isStill(): boolean;
+  /** rt and what it has started; the guardian belongs to neither side. */
+  job(): { pid: number; command: string }[];
+}
+
+async function withShell(use: (session: Session) => Promise<void>): Promise<void> {
+  await using project = await createProject({
+    "package.json": { workspaces: ["packages/*"], scripts: { t: PLAIN, postt: "true", p: PLAIN, u: APART } },
+    "packages/a/package.json": { name: "a", scripts: { t: APART, only: PLAIN } },
+    "packages/b/package.json": { name: "b", scripts: { t: PLAIN } },
+    "plain.ts": "",
+  });
+  const mark = createMark();
+  const shell = startOnTerminal(
+    SHELL,
+    cleanEnvironment({ ...mark.env, PS1: "READY> ", HISTFILE: "/dev/null" }),
+  );
+  const job = () => mark.find().filter(({ command }) => !command.includes("--norc"));
+  try {
+    await shell.shows("READY> ");
+    shell.type(`cd ${project.path}\n`);
+    await use({
+      type: shell.type,
+      shows: shell.shows,
+      path: project.path,
+      job,
+      isStill: () => job().every(({ pid }) => "TZ".includes(stateOf(pid))),
+    });
+  } finally {
+    killAll(mark);
+    await shell[Symbol.asyncDispose]();
+  }
+}
+
+function killAll(mark: ReturnType<typeof createMark>): void {
+  for (const { pid } of mark.find()) {
+    try {
+      process.kill(pid, "SIGKILL");
+    } catch {} // it has ended meanwhile
+  }
+}
+
+function stateOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/stat`, "latin1").split(") ").at(-1)![0]!;
+  } catch {
+    return "Z"; // it has ended meanwhile
+  }
+}
+
+async function grows(file: string): Promise<void> {
+  const size = () => statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+  const before = size();
+  await waitUntil(() => size() > before);
+}
+
+const MODES: readonly (readonly [args: string, files: readonly string[]])[] = [
+  ["run --filter '*' --concurrency 2 t", ["packages/a/apart", "packages/b/ticks"]],
+  ["run --parallel p u", ["ticks", "apart"]],
+  ["run --filter '*' --concurrency 2 t | cat", ["packages/a/apart", "packages/b/ticks"]],
+  ["run --filter a --report report.json only", ["packages/a/ticks"]],
+  ["run --filter a only", ["packages/a/ticks"]],
+  ["run p", ["ticks"]],
+  ["run t", ["ticks"]],
+  ["--watch run p", ["ticks"]],
+  ["--watch run --parallel p u", ["ticks", "apart"]],
+];
+
+describe.concurrent("Ctrl-Z", () => {
+  test.each(MODES)(
+    "stops all of rt %s, and fg resumes it",
+    (args, files) =>
+      withShell(async ({ type, shows, path, isStill, job }) => {
+        type(`${RT} ${args}\n`);
+        for (const round of [1, 2]) {
+          for (const file of files) await grows(`${path}/${file}`);
+          type("\x1a");
+          await waitUntil(isStill);
+          type(`echo round $((${round})) over\n`);
+          await shows(`round ${round} over`);
+          expect(isStill()).toBe(true);
+          type("fg\n");
+        }
+        for (const file of files) await grows(`${path}/${file}`);
+        type("\x03");
+        await waitUntil(() => job().length === 0);
+        type("echo status $?\n");
+        await shows("status 130");
+      }),
+    30_000,
+  );
+});
+
+test(
+  "a run that stands still is ended by TERM, and by KILL, and leaves nothing",
+  () =>
+    withShell(async ({ type, path, isStill, job }) => {
+      for (const signal of ["TERM", "KILL"] as const) {
+        type(`${RT} run --parallel p u\n`);
+        await grows(`${path}/ticks`);
+        type("\x1a");
+        await waitUntil(isStill);
+        type(`kill -${signal} %%\n`);
+        await waitUntil(() => job().length === 0);
+      }
+    }),
+  30_000,
+);
+
+test("a stop that nobody could end is no stop", async () => {
+  await using project = await createProject({ "package.json": { scripts: { p: PLAIN, u: PLAIN } } });
+  const mark = createMark();
+  // A session of its own without a shell: the kernel discards its SIGTSTP.
+  const child = Bun.spawn(["setsid", "--wait", RT, "run", "--parallel", "p", "u"], {
+    cwd: project.path,
+    env: cleanEnvironment(mark.env),
+    stdio: ["ignore", "ignore", "ignore"],
+  });
+  try {
+    await grows(project.join("ticks"));
+    const rt = mark.find().find(({ command }) => command.startsWith(RT));
+    process.kill(rt!.pid, "SIGTSTP");
+    for (const _ of [1, 2, 3]) await grows(project.join("ticks"));
+  } finally {
+    killAll(mark);
+    await child.exited;
+  }
+}, 30_000);
