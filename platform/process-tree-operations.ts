@@ -50,11 +50,7 @@ export interface ProcessTreeOperations {
    * A stop that the terminal asks for (Ctrl-Z) reaches rt alone where its children lead sessions of their own. Until
    * the returned function is called it also stops the trees of `children()`, and what continues rt continues them.
    */
-  shareSuspension(request: {
-    children(): readonly Child[];
-    onSuspend(): void;
-    onResume(): void;
-  }): () => void;
+  shareSuspension(request: { children(): readonly Child[]; onSuspend(): void; onResume(): void }): () => void;
   /** Whether any process of these trees is left. */
   hasSurvivors(children: readonly Child[]): boolean;
   /** How many children with piped output may run at once before file descriptors run out. */

@@ -29,10 +29,10 @@ table() {
     ps -ax -o pid= -o ppid= -o pgid= -o pgid=
   fi
 }
+doomed=$alive
 for round in 1 2 3 4 5 6 7 8; do
   case $alive in *[0-9]*) ;; *) exit ;; esac
   processes=$(table)
-  doomed=$alive
   before=
   while [ "$before" != "$doomed" ]; do
     before=$doomed

@@ -20,7 +20,7 @@ import { constants } from "./constants.ts";
 import { openLibc } from "./libc.ts";
 import { closeDescriptor, openPipe, readAvailable } from "./pipe.ts";
 import { isStopIgnored, stopLikeTerminal } from "./suspension.ts";
-import { listProcesses, selectTrees } from "./process-table.ts";
+import { listProcesses, selectTrees, type TreeRoot } from "./process-table.ts";
 import { guard, release } from "./guardian.ts";
 
 const ATTACH_AFTER = 2; // ms
@@ -140,13 +140,31 @@ async function follow(subprocess: Bun.Subprocess, outlets: readonly Outlet[]): P
 /** Another rt in the tree passes on what it gets; its children would otherwise hear everything twice. */
 const RELAYED: readonly string[] = ["SIGINT", "SIGTERM", "SIGHUP"];
 
+/** The table is not read in one moment: what forks or leaves its group meanwhile is found when it is read again. */
+const MOST_READINGS = 5;
+
 export const signalTrees = (children: readonly Child[], signal: NodeJS.Signals): void => {
-  const processes = listProcesses();
+  const relay = RELAYED.includes(signal) ? process.execPath : null;
   const roots = (children as readonly PosixChild[]).map(({ pid, ownsSession }) => ({ pid, ownsSession }));
-  const members = selectTrees(processes, roots, RELAYED.includes(signal) ? process.execPath : null);
-  for (const { pid, ownsSession } of roots) if (ownsSession) send(-pid, signal);
-  const inLeadGroups = new Set(roots.flatMap(({ pid, ownsSession }) => (ownsSession ? [pid] : [])));
-  for (const { pid, group } of members) if (!inLeadGroups.has(group)) send(pid, signal);
+  const leads = new Set(roots.flatMap(({ pid, ownsSession }) => (ownsSession ? [pid] : [])));
+  const told = new Set<number>();
+  // What was seen once stays a member, although the signal may have ended its parent.
+  const seen = new Map<number, TreeRoot>(roots.map((root) => [root.pid, root]));
+  for (let reading = 0; reading < MOST_READINGS; reading += 1) {
+    const members = selectTrees(listProcesses(), [...seen.values()], relay);
+    if (reading === 0) for (const lead of leads) send(-lead, signal);
+    let isNew = false;
+    for (const { pid, group } of members) {
+      const isToldByGroup = leads.has(group);
+      isNew ||= !seen.has(pid);
+      if (!seen.has(pid)) seen.set(pid, { pid, ownsSession: false });
+      if (isToldByGroup || told.has(pid)) continue;
+      told.add(pid);
+      send(pid, signal);
+      isNew = true;
+    }
+    if (!isNew) return;
+  }
 };
 
 /**

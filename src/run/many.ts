@@ -10,6 +10,7 @@ import {
   type TaskRequest,
 } from "../tasks/run-tasks.ts";
 import { scriptOf } from "../workspace/package-json.ts";
+import { evaluate, needsNoProcess } from "./built-in-shell.ts";
 import { type Ending, launchScript } from "./launch.ts";
 import { appendArguments } from "./quote.ts";
 import { openSteps, prepareStep, type RunSettings, type StepContext } from "./step.ts";
@@ -66,6 +67,9 @@ function commandFor(
   steps: StepContext,
 ): Command {
   const line = appendArguments(scriptOf(manifest, scriptName) ?? "", args);
+  if (steps.settings.shell === "rt" && needsNoProcess(line, originalEnvironment)) {
+    return { argv: [], cwd: directory, env: {}, evaluate: () => evaluate(line, directory) };
+  }
   const { shell, environment } = prepareStep(steps, { directory, manifest }, scriptName, line);
   // rt's own `exec` command changes into the engine's shell without a trace in the child's environment.
   return {

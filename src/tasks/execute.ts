@@ -4,6 +4,7 @@
 // its children have started; what is still there after a grace, or at a second INT, is killed. When a run
 // is over because of a signal or a failure, nothing of it is left running. A background process that a
 // script leaves behind in a run without either is the script's affair.
+import { existsSync } from "node:fs";
 import { host } from "../../platform/process.ts";
 import { trees } from "../../platform/process-tree.ts";
 import type { Child, ChildExit, ChildRequest, StopSignal } from "../../platform/process-tree-operations.ts";
@@ -34,7 +35,6 @@ export interface ExecutorOptions {
 export class Executor {
   readonly #options: ExecutorOptions;
   readonly #running = new Map<Child, Task>();
-  readonly #aborts = new Set<AbortController>();
   readonly #started = performance.now();
   #stopped: Child[] = [];
   #isStopping = false;
@@ -82,8 +82,9 @@ export class Executor {
     const { emit, request } = this.#options;
     const begin = this.now();
     let exit: ChildExit;
+    let command: Command | undefined;
     try {
-      const command = request.commandFor({
+      command = request.commandFor({
         packageDirectory: task.packageDirectory,
         manifest: task.manifest,
         scriptName: step.scriptName,
@@ -93,7 +94,8 @@ export class Executor {
     } catch (error) {
       const { code = "", message } = error as { code?: string; message: string };
       if (LACK_OF_RESOURCES.has(code) && step === task.steps[0]) throw new Refused(message);
-      return { kind: "unstartable", code: START_FAILURES[code] ?? 1, step, reason: message };
+      const reason = (command && explainStart(code, command)) ?? message;
+      return { kind: "unstartable", code: START_FAILURES[code] ?? 1, step, reason };
     }
     const at = this.now();
     await emit({ type: "step-end", task, step, exit, at, duration: at - begin });
@@ -109,7 +111,9 @@ export class Executor {
       emit({ type: "output", task, step, bytes, isError });
     if (command.evaluate) {
       emit({ type: "step-start", task, step, at });
-      return this.#evaluate(command.evaluate, deliver);
+      const { code, stdout } = await command.evaluate();
+      if (stdout.length > 0) await deliver(stdout, false);
+      return { code, signal: null };
     }
     const env = isEmpty(extraEnvironment) ? command.env : { ...extraEnvironment, ...command.env };
     const child = trees.startChild({
@@ -126,19 +130,6 @@ export class Executor {
     const exit = await child.done;
     this.#running.delete(child);
     return exit;
-  }
-
-  async #evaluate(
-    evaluate: NonNullable<Command["evaluate"]>,
-    write: (bytes: Uint8Array, isError: boolean) => void | Promise<void>,
-  ): Promise<ChildExit> {
-    const abort = new AbortController();
-    this.#aborts.add(abort);
-    try {
-      return { code: await evaluate({ write, signal: abort.signal }), signal: null };
-    } finally {
-      this.#aborts.delete(abort);
-    }
   }
 
   #interrupt(signal: StopSignal & NodeJS.Signals): void {
@@ -159,7 +150,6 @@ export class Executor {
   stop(signal: StopSignal, isToldAlready = false): void {
     this.#isStopping = true;
     for (const child of this.#running.keys()) if (!this.#stopped.includes(child)) this.#stopped.push(child);
-    for (const abort of this.#aborts) abort.abort();
     if (!isToldAlready && this.#stopped.length > 0) trees.signalTrees(this.#stopped, signal);
     const grace = this.#options.request.killGrace ?? DEFAULT_GRACE;
     this.#killTimer ??= setTimeout(() => trees.signalTrees(this.#stopped, "SIGKILL"), grace);
@@ -171,6 +161,16 @@ export class Executor {
     clearTimeout(this.#killTimer);
     for (const remove of this.#listeners) remove();
   }
+}
+
+/** The system's own words do not say what it is that is missing. */
+function explainStart(code: string, { program, argv, cwd }: Command): string | undefined {
+  if (!existsSync(cwd)) return `its directory is not there: ${cwd}`;
+  const name = program ?? argv[0];
+  if (code === "ENOENT") return `${name} is not there`;
+  if (code === "EACCES") return `permission denied, for ${name} or ${cwd}`;
+  if (code === "E2BIG") return "the command and its environment are too long for this system";
+  return undefined;
 }
 
 function isTerminal(): boolean {

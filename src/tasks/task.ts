@@ -8,16 +8,8 @@ export interface Command {
   readonly argv: readonly string[];
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /**
-   * Runs inside this process instead (`argv` is not used): a shell whose builtins need no process of their
-   * own. Writes through `write` and resolves to the exit code; `signal` aborts it.
-   */
-  readonly evaluate?: (io: InProcessIo) => Promise<number>;
-}
-
-export interface InProcessIo {
-  write(bytes: Uint8Array, isError: boolean): void | Promise<void>;
-  readonly signal: AbortSignal;
+  /** Runs inside this process instead (the rest but `cwd` is not used). Ends at once, by itself. */
+  readonly evaluate?: (() => Promise<{ readonly code: number; readonly stdout: Uint8Array }>) | undefined;
 }
 
 export interface CommandRequest {
