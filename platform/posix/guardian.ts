@@ -4,6 +4,8 @@
 // some do, it kills their trees. It leads its own session and ignores what a terminal sends, so it outlives
 // us in every case, and it ends with us when there is nothing to do.
 //
+// What it is going to kill stands still first: see freezeTrees in process-tree.ts.
+//
 // Surprising: it is written in the shell's language because every system has one and it needs two pages of
 // memory; a copy of rt would need twenty megabytes.
 import { closeDescriptor, openPipe, type Pipe, writePipe } from "./pipe.ts";
@@ -29,9 +31,11 @@ table() {
     ps -ax -o pid= -o ppid= -o pgid= -o pgid=
   fi
 }
+case $alive in *[0-9]*) ;; *) exit ;; esac
+for pid in $alive; do kill -s STOP -- "-$pid"; done 2>/dev/null
 doomed=$alive
+frozen=
 for round in 1 2 3 4 5 6 7 8; do
-  case $alive in *[0-9]*) ;; *) exit ;; esac
   processes=$(table)
   before=
   while [ "$before" != "$doomed" ]; do
@@ -44,10 +48,11 @@ for round in 1 2 3 4 5 6 7 8; do
 $processes
 END
   done
-  for pid in $doomed; do kill -KILL "$pid" && killed=yes; done 2>/dev/null
-  [ "$killed" ] || exit
-  killed=
+  [ "$doomed" != "$frozen" ] || break
+  frozen=$doomed
+  for pid in $doomed; do kill -s STOP "$pid"; done 2>/dev/null
 done
+for pid in $doomed; do kill -s KILL "$pid"; done 2>/dev/null
 `;
 
 let channel: number | undefined;

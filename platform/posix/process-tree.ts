@@ -140,32 +140,49 @@ async function follow(subprocess: Bun.Subprocess, outlets: readonly Outlet[]): P
 /** Another rt in the tree passes on what it gets; its children would otherwise hear everything twice. */
 const RELAYED: readonly string[] = ["SIGINT", "SIGTERM", "SIGHUP"];
 
-/** The table is not read in one moment: what forks or leaves its group meanwhile is found when it is read again. */
-const MOST_READINGS = 5;
-
 export const signalTrees = (children: readonly Child[], signal: NodeJS.Signals): void => {
   const relay = RELAYED.includes(signal) ? process.execPath : null;
   const roots = (children as readonly PosixChild[]).map(({ pid, ownsSession }) => ({ pid, ownsSession }));
-  const leads = new Set(roots.flatMap(({ pid, ownsSession }) => (ownsSession ? [pid] : [])));
-  const told = new Set<number>();
-  // What was seen once stays a member, although the signal may have ended its parent.
-  const seen = new Map<number, TreeRoot>(roots.map((root) => [root.pid, root]));
-  for (let reading = 0; reading < MOST_READINGS; reading += 1) {
-    const members = selectTrees(listProcesses(), [...seen.values()], relay);
-    if (reading === 0) for (const lead of leads) send(-lead, signal);
-    let isNew = false;
-    for (const { pid, group } of members) {
-      const isToldByGroup = leads.has(group);
-      isNew ||= !seen.has(pid);
-      if (!seen.has(pid)) seen.set(pid, { pid, ownsSession: false });
-      if (isToldByGroup || told.has(pid)) continue;
-      told.add(pid);
-      send(pid, signal);
-      isNew = true;
-    }
-    if (!isNew) return;
-  }
+  const targets = signal === "SIGCONT" ? targetsOf(roots, relay) : freezeTrees(roots, relay);
+  if (signal === "SIGSTOP") return;
+  for (const target of targets) send(target, signal);
+  if (RELAYED.includes(signal)) for (const target of targets) send(target, "SIGCONT");
 };
+
+/** Groups (negative) and single processes. What is in a group that a root leads is reached through the group. */
+function targetsOf(roots: readonly TreeRoot[], relay: string | null): number[] {
+  const leads = new Set(roots.flatMap(({ pid, ownsSession }) => (ownsSession ? [pid] : [])));
+  const members = selectTrees(listProcesses(), roots, relay);
+  const others = members.flatMap(({ pid, group }) => (leads.has(group) ? [] : [pid]));
+  return [...Array.from(leads, (lead) => -lead), ...others];
+}
+
+/** The chain of new members in trees that are being stopped is not longer than this. */
+const MOST_READINGS = 10;
+
+/**
+ * The process table is not read in one moment, and what forks or takes a session of its own meanwhile, just
+ * before its parent is ended, would never be found again. What stands still does neither.
+ */
+function freezeTrees(roots: readonly TreeRoot[], relay: string | null): number[] {
+  const frozen = new Set<number>();
+  for (const { pid, ownsSession } of roots) if (ownsSession) freeze(-pid);
+  const known = [...roots];
+  for (let reading = 0; reading < MOST_READINGS; reading += 1) {
+    const fresh = targetsOf(known, relay).filter((target) => !frozen.has(target));
+    if (fresh.length === 0) break;
+    for (const pid of fresh) {
+      freeze(pid);
+      known.push({ pid, ownsSession: false });
+    }
+  }
+  return [...frozen];
+
+  function freeze(target: number): void {
+    frozen.add(target);
+    send(target, "SIGSTOP");
+  }
+}
 
 /**
  * The children get SIGSTOP, because a session of their own has no shell that could resume them, and to the kernel
