@@ -141,11 +141,15 @@ const dieOf: ProcessOperations["dieOf"] = (signal) => {
 const isTerminal: ProcessOperations["isTerminal"] = (descriptor) => libc().isatty(descriptor) === 1;
 
 const SHELLS = ["bash", "sh", "zsh"];
+/** Where every system has one, should PATH be empty or wrong. */
+const SHELL_DIRECTORIES = "/bin:/usr/bin";
 
 const findShell: ProcessOperations["findShell"] = (path) => {
-  for (const name of SHELLS) {
-    const found = Bun.which(name, { PATH: path });
-    if (found) return found;
+  for (const PATH of [path, SHELL_DIRECTORIES]) {
+    for (const name of SHELLS) {
+      const found = Bun.which(name, { PATH });
+      if (found) return found;
+    }
   }
   return undefined;
 };

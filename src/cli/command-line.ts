@@ -197,13 +197,14 @@ function reasonFor(path: string, cwd: string, config: Config | undefined): strin
 
 function changeDirectory(invocation: Invocation): string {
   const directory = lastValue(invocation, "cwd");
-  if (directory === undefined) return process.cwd();
   try {
-    process.chdir(directory);
+    if (directory !== undefined) process.chdir(directory);
+    return process.cwd();
   } catch {
+    if (directory === undefined)
+      throw new UsageError("The current directory is not there any more", "go to another one, or give --cwd");
     throw new UsageError(`Cannot work in "${directory}"`, "--cwd needs a directory that exists");
   }
-  return process.cwd();
 }
 
 async function execute(
@@ -273,7 +274,7 @@ async function settingsFor(invocation: Invocation): Promise<RunSettings> {
   if (options.length === 0 || options.every(({ option }) => option.by === "runner")) return settings;
   const { environmentOf, warnAboutFiles, warnAboutOptions } = await import("../run/script-options.ts");
   for (const line of warnAboutFiles(invocation)) console.error(line);
-  const warning = warnAboutOptions(invocation, invocation.target!);
+  const warning = warnAboutOptions(invocation);
   if (warning) console.error(warning);
   return { ...settings, environment: environmentOf(invocation) };
 }

@@ -1,5 +1,6 @@
 // `rt run` without a target: the scripts of the nearest package.json, with their commands and a count.
 import { findPackageJson, scriptNames, scriptOf } from "../workspace/package-json.ts";
+import { quoteArgument } from "../run/quote.ts";
 import { UsageError } from "./parse.ts";
 
 export function listScripts(cwd: string): string {
@@ -8,6 +9,9 @@ export function listScripts(cwd: string): string {
   const { manifest } = located;
   const names = scriptNames(manifest);
   const bold = (text: string) => (Bun.enableANSIColors ? `\x1b[1m${text}\x1b[0m` : text);
-  const entries = names.map((name) => `  $ rt run ${bold(name)}\n    ${scriptOf(manifest, name)}\n`);
+  const entries = names.map((name) => {
+    const separator = name.startsWith("-") ? "-- " : "";
+    return `  $ rt run ${separator}${bold(quoteArgument(name))}\n    ${scriptOf(manifest, name)}\n`;
+  });
   return [`${bold("package.json scripts")} (${names.length} found):`, ...entries].join("\n").trimEnd();
 }

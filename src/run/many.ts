@@ -12,13 +12,17 @@ import {
 import { scriptOf } from "../workspace/package-json.ts";
 import { evaluate, needsNoProcess } from "./built-in-shell.ts";
 import { type Ending, launchScript } from "./launch.ts";
-import { appendArguments } from "./quote.ts";
+import { appendArguments, quoteArgument } from "./quote.ts";
+import { RunFailure } from "./run-failure.ts";
 import { openSteps, prepareStep, type RunSettings, type StepContext } from "./step.ts";
 
 const DEFAULT_ELIDED_LINES = 10;
 
 export async function runMany(invocation: Invocation, cwd: string, settings: RunSettings): Promise<Ending> {
   const given = (name: string) => hasOption(invocation, name);
+  if (given("parallel") && given("sequential")) {
+    throw new RunFailure("--parallel and --sequential exclude each other", "give one of them");
+  }
   const { scripts, args } = splitWords(invocation);
   const originalEnvironment = host.originalEnvironment();
   const steps = openSteps(settings);
@@ -33,13 +37,14 @@ export async function runMany(invocation: Invocation, cwd: string, settings: Run
     parallel: given("parallel"),
     sequential: given("sequential"),
     noExitOnError: given("no-exit-on-error"),
-    concurrency: countOf(lastValue(invocation, "concurrency") ?? process.env.RT_CONCURRENCY),
+    concurrency: concurrencyOf(invocation),
     elideLines: countOf(lastValue(invocation, "elide-lines")) ?? DEFAULT_ELIDED_LINES,
     silent: settings.silent,
     ifPresent: given("if-present"),
     dryRun: given("dry-run") ? (lastValue(invocation, "dry-run") === "json" ? "json" : "text") : undefined,
     report: lastValue(invocation, "report"),
     commandFor: (wanted) => commandFor(wanted, originalEnvironment, steps),
+    quote: quoteArgument,
     runAlone: (task) => runAlone(task, settings),
   };
   return await runTasks(request);
@@ -54,6 +59,18 @@ function splitWords(invocation: Invocation): { scripts: string[]; args: readonly
   const scripts = end < 0 ? words : words.slice(0, end);
   const rest = end < 0 ? [] : words.slice(end);
   return { scripts, args: host.exactArguments(rest[0] === "--" ? rest.slice(1) : rest) };
+}
+
+function concurrencyOf(invocation: Invocation): number | undefined {
+  const option = lastValue(invocation, "concurrency");
+  const value = option ?? process.env.RT_CONCURRENCY;
+  const count = countOf(value);
+  if (value === undefined || (count ?? 0) > 0) return count;
+  const name = option === undefined ? "RT_CONCURRENCY" : "--concurrency";
+  throw new RunFailure(
+    `${name} needs a whole number from 1 up, not "${value}"`,
+    "leave it out for the default",
+  );
 }
 
 function countOf(value: string | undefined): number | undefined {

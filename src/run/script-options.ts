@@ -36,13 +36,14 @@ export function warnAboutFiles(invocation: Invocation): string[] {
 }
 
 /** A line for the user about options that the target of this run cannot have; undefined when there are none. */
-export function warnAboutOptions({ options }: Invocation, target: string): string | undefined {
+export function warnAboutOptions({ options, target }: Invocation): string | undefined {
   const idle = options.filter(({ option, isConfigured }) => option.by === "engine" && !isConfigured);
   if (idle.length === 0) return undefined;
   const names = [...new Set(idle.map(({ option }) => `--${option.name}`))];
   const verb = names.length === 1 ? "has" : "have";
+  const where = target === undefined ? "a list of scripts" : `"${target}"`;
   return (
-    `warning: ${names.join(", ")} ${verb} no effect on "${target}", only on code that rt runs itself; ` +
+    `warning: ${names.join(", ")} ${verb} no effect on ${where}, only on code that rt runs itself; ` +
     `write ${names.length === 1 ? "it" : "them"} in the script, as in: rt ${names[0]} <file>`
   );
 }

@@ -16,7 +16,12 @@ const DEFAULT_GRACE = 5000; // ms
 const LOOK_AGAIN_AFTER = 10; // ms
 const LACK_OF_RESOURCES = new Set(["EMFILE", "ENFILE", "EAGAIN", "ENOMEM"]);
 /** What shells say of a program that is not there, or is none. */
-const START_FAILURES: Readonly<Record<string, number>> = { ENOENT: 127, EACCES: 126, ENOEXEC: 126 };
+const START_FAILURES: Readonly<Record<string, number>> = {
+  ENOENT: 127,
+  EACCES: 126,
+  ENOEXEC: 126,
+  E2BIG: 126,
+};
 const FORWARDED = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 export interface ExecutorOptions {

@@ -11,9 +11,10 @@ export async function listScripts(request: TaskRequest, useColor: boolean): Prom
     const member = workspace.members[index]!;
     const names = scriptNames(member.manifest);
     const selector = member.name === "" ? `./${member.path}` : member.name;
-    const entries = names.map(
-      (name) => `  $ rt run --filter ${selector} ${bold(name)}\n    ${scriptOf(member.manifest, name)}\n`,
-    );
+    const entries = names.map((name) => {
+      const words = `--filter ${request.quote(selector)} ${name.startsWith("-") ? "-- " : ""}`;
+      return `  $ rt run ${words}${bold(request.quote(name))}\n    ${scriptOf(member.manifest, name)}\n`;
+    });
     return `${bold(displayName(member))} scripts (${names.length} found):\n${entries.join("")}`;
   });
   return blocks.join("\n");

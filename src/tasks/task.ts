@@ -45,6 +45,8 @@ export interface TaskRequest {
   /** Milliseconds between a forwarded signal and SIGKILL. */
   readonly killGrace?: number | undefined;
   commandFor(request: CommandRequest): Command;
+  /** A word as one would type it in a shell. */
+  quote(word: string): string;
   /**
    * Takes over when there is a single script to run and a terminal to give it: as if it had been started alone
    * in its package. Without it, it is run here with the terminal inherited.

@@ -80,7 +80,7 @@ export function selectMembers(
   for (const selector of selectors.filter(({ isExclusion }) => isExclusion)) {
     for (const index of apply(selector)) selected.delete(index);
   }
-  if (selected.size === 0) throw nothingMatched(selectors, members);
+  if (selected.size === 0) throw nothingMatched(selectors, unmatched, members);
   return { indices: [...selected].sort((a, b) => a - b), unmatched };
 
   function apply(selector: Selector): Set<number> {
@@ -138,14 +138,32 @@ function isWithin(directory: string, parent: string): boolean {
   return directory === parent || directory.startsWith(parent.endsWith("/") ? parent : `${parent}/`);
 }
 
-function nothingMatched(selectors: readonly Selector[], members: readonly Member[]): WorkspaceError {
+function nothingMatched(
+  selectors: readonly Selector[],
+  unmatched: readonly string[],
+  members: readonly Member[],
+): WorkspaceError {
   const sources = selectors.map(({ source }) => `"${source}"`);
   const label = sources.length === 1 ? `the filter ${sources[0]}` : `the filters ${sources.join(", ")}`;
-  const names = members.map(({ name }) => name).filter((name) => name !== "");
-  const suggestions = [...new Set(selectors.flatMap(({ name }) => nearest(name, names)))];
-  const list = suggestions.map((name) => `"${name}"`).join(" or ");
-  return new WorkspaceError(
-    `No workspace packages matched ${label}`,
-    list === "" ? undefined : `Did you mean ${list}?`,
+  const hints = selectors.flatMap((selector) =>
+    unmatched.includes(selector.source) ? hintAt(selector, members) : [],
   );
+  return new WorkspaceError(
+    unmatched.length > 0
+      ? `No workspace packages matched ${label}`
+      : `No workspace packages are left by ${label}`,
+    hints.length === 0 ? undefined : [...new Set(hints)].join("; "),
+  );
+}
+
+const COMMIT = /^\[(.+)\]$/;
+
+function hintAt({ name }: Selector, members: readonly Member[]): string[] {
+  const [, commit] = COMMIT.exec(name) ?? [];
+  if (commit !== undefined) return [`Packages changed since a commit are meant by --affected=${commit}`];
+  if (members.some(({ path }) => path === name.replace(/\/$/, "")))
+    return [`A path begins with ./, as in ./${name}`];
+  const names = members.map((member) => member.name).filter((each) => each !== "");
+  const suggestions = nearest(name, names).map((each) => `"${each}"`);
+  return suggestions.length === 0 ? [] : [`Did you mean ${suggestions.join(" or ")}?`];
 }

@@ -13,7 +13,8 @@ export function nearest(typed: string, known: Iterable<string>): string[] {
     const candidate = name.toLowerCase();
     const unscoped = candidate.slice(candidate.lastIndexOf("/") + 1);
     const edits = Math.min(...[candidate, unscoped].map((name) => damerauLevenshtein(wanted, name).steps));
-    if (edits <= limit) scored.push({ name, score: edits });
+    const isSlip = edits <= limit && edits < wanted.length; // something of it is left
+    if (isSlip) scored.push({ name, score: edits });
     else if (wanted.length > 2 && candidate.startsWith(wanted)) scored.push({ name, score: limit + 1 });
   }
   scored.sort((a, b) => a.score - b.score || (a.name < b.name ? -1 : 1));

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { createProject, type Files } from "../support/project.ts";
-import { expectRt, runRt } from "../support/rt.ts";
+import { expectRt, RT, runRt } from "../support/rt.ts";
 
 const SUMMARY = /^\n\d+ scripts in .*\n(.*\n)*$/;
 
@@ -145,6 +145,42 @@ describe("rt run --filter", () => {
       ["--workspaces", "t"],
       'error: Cannot read $PROJECT/packages/b/package.json:2:6: expected : after the member name "x", found 1\n',
     ],
+    [
+      "a filter that is a path without ./",
+      workspace({ web: scripts("true") }),
+      ["--filter", "packages/web", "t"],
+      'error: No workspace packages matched the filter "packages/web"\nhint: A path begins with ./, as in ./packages/web\n',
+    ],
+    [
+      "a filter by commit",
+      workspace({ web: scripts("true") }),
+      ["--filter", "[main]", "t"],
+      'error: No workspace packages matched the filter "[main]"\nhint: Packages changed since a commit are meant by --affected=main\n',
+    ],
+    [
+      "filters that exclude what they include",
+      workspace({ web: scripts("true") }),
+      ["--filter", "web", "--filter", "!web", "t"],
+      'error: No workspace packages are left by the filters "web", "!web"\n',
+    ],
+    [
+      "an unknown script that resembles none",
+      { "package.json": { scripts: { "": "true", x: "true" } } },
+      ["--parallel", "t"],
+      'error: Script "t" not found\nhint: `rt run` lists the scripts\n',
+    ],
+    [
+      "modes that exclude each other",
+      workspace({ web: scripts("true") }),
+      ["--parallel", "--sequential", "t"],
+      "error: --parallel and --sequential exclude each other\nhint: give one of them\n",
+    ],
+    [
+      "a run of nothing at a time",
+      workspace({ web: scripts("true") }),
+      ["--concurrency", "0", "--filter", "*", "t"],
+      'error: --concurrency needs a whole number from 1 up, not "0"\nhint: leave it out for the default\n',
+    ],
   ])("explains %s", (_, files, args, stderr) =>
     expectRt({ files, args: ["run", ...args], stderr, status: 1 }),
   );
@@ -196,7 +232,6 @@ describe("rt run --filter", () => {
     await using project = await createProject(
       workspace(Object.fromEntries(names.map((name) => [name, scripts("sleep 0.01; echo x")]))),
     );
-    const { RT } = await import("../support/rt.ts");
     const program = ["bash", "-c", `ulimit -n 256; exec ${RT} run --parallel --silent --filter '*' t`];
     const { stdout, status } = await runRt({ program, cwd: project.path });
     expect(status).toBe(0);
@@ -383,6 +418,51 @@ describe("rt run --dry-run and --report", () => {
     );
   });
 });
+
+test("a number of scripts at a time that the environment gives and is none", () =>
+  expectRt({
+    files: { "package.json": { scripts: { t: "true" } } },
+    args: ["run", "--parallel", "t"],
+    env: { RT_CONCURRENCY: "many" },
+    stderr:
+      'error: RT_CONCURRENCY needs a whole number from 1 up, not "many"\nhint: leave it out for the default\n',
+    status: 1,
+  }));
+
+test("lists show each script as it can be typed", async () => {
+  const scripts = { "a b": "true", "-x": "true", "build:x": "true" };
+  await using project = await createProject(workspace({ "web app": { scripts } }, { scripts }));
+  const listed = async (...args: string[]) =>
+    (await runRt({ args: ["run", ...args], cwd: project.path })).stdout.match(/rt run .*/g);
+  expect(await listed()).toEqual(["rt run 'a b'", "rt run -- -x", "rt run build:x"]);
+  expect(await listed("--filter", "*")).toEqual([
+    "rt run --filter 'web app' 'a b'",
+    "rt run --filter 'web app' -- -x",
+    "rt run --filter 'web app' build:x",
+  ]);
+});
+
+test("a command that is too long for the system is one failure like any other", () =>
+  expectRt({
+    files: workspace({ a: scripts(`true ${"x".repeat(200_000)};`), b: scripts("echo b") }),
+    args: ["run", "--silent", "--concurrency", "1", "--workspaces", "t"],
+    stdout:
+      "a t: Cannot start: the command and its environment are too long for this system\nb t: b\nb t: Exited with code 0\n",
+    status: 126,
+  }));
+
+test.each(["run t", "run --filter * t", "t.ts", "run"])(
+  "a current directory that is gone is told in one line: rt %s",
+  async (words) => {
+    await using project = await createProject({ "gone/t.ts": "" });
+    const program = ["bash", "-c", 'cd gone && rm -r ../gone && exec "$0" "$@"', RT];
+    expect(await runRt({ program, args: words.split(" "), cwd: project.path })).toEqual({
+      stdout: "",
+      stderr: "error: The current directory is not there any more\nhint: go to another one, or give --cwd\n",
+      status: 1,
+    });
+  },
+);
 
 describe("rt run --affected", () => {
   const git = (cwd: string, ...args: string[]) =>
