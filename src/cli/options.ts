@@ -112,7 +112,7 @@ export const OPTIONS: readonly Option[] = [
     },
     {
       name: "dry-run",
-      value: optional("json"),
+      value: { ...optional("json"), choices: ["json", "text"] },
       by: "runner",
       help: "Print what would run, in order, and run nothing",
     },

@@ -48,7 +48,8 @@ function planPackage(request: TaskRequest): Plan {
   const { directory, manifest } = found;
   const names = request.scripts.flatMap((script) => {
     const matches = matchScripts(manifest, script);
-    if (matches.length === 0 && !request.ifPresent) throw scriptNotFound(script, [manifest], "", "`rt run` lists the scripts");
+    if (matches.length === 0 && !request.ifPresent)
+      throw scriptNotFound(script, [manifest], "", "`rt run` lists the scripts");
     return matches;
   });
   const tasks = [...new Set(names)].map((scriptName, index) =>

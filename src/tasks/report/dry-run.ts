@@ -3,16 +3,16 @@ import type { Plan } from "../plan.ts";
 import type { Step, TaskRequest } from "../task.ts";
 
 export function renderPlan(plan: Plan, request: TaskRequest, format: "text" | "json"): string {
-  return format === "json" ? renderJson(plan, request) : renderText(plan);
+  return format === "json" ? renderJson(plan, request) : renderText(plan, request);
 }
 
-function renderText({ tasks, waitsFor, cycles, notices }: Plan): string {
+function renderText({ tasks, waitsFor, cycles, notices }: Plan, { quote }: TaskRequest): string {
   const lines = notices.map((notice) => `warn: ${notice}`);
   for (const cycle of cycles) lines.push(`warn: circular dependency ${[...cycle, cycle[0]].join(" -> ")}`);
   for (const task of tasks) {
     const before = (waitsFor[task.index] ?? []).map((index) => tasks[index]?.label);
     lines.push(`${task.label}${before.length > 0 ? ` (after ${before.join(", ")})` : ""}`);
-    for (const step of task.steps) lines.push(`  $ ${describeStep(step, task.args)}`);
+    for (const step of task.steps) lines.push(`  $ ${describeStep(step, task.args.map(quote))}`);
   }
   const count = tasks.length === 1 ? "1 script" : `${tasks.length} scripts`;
   return `${[...lines, "", `${count} would run`].join("\n")}\n`;
@@ -37,8 +37,6 @@ function renderJson({ tasks, waitsFor, cycles, notices }: Plan, request: TaskReq
   return `${JSON.stringify(plan, null, 2)}\n`;
 }
 
-function describeStep({ command, isMain }: Step, args: readonly string[]): string {
-  return isMain && args.length > 0
-    ? `${command} ${args.map((arg) => JSON.stringify(arg)).join(" ")}`
-    : command;
+function describeStep({ command, isMain }: Step, quotedArgs: readonly string[]): string {
+  return isMain ? [command, ...quotedArgs].join(" ") : command;
 }
