@@ -356,7 +356,7 @@ describe("rt run --dry-run and --report", () => {
       files,
       args: ["run", "--dry-run", "--filter", "*", "t", "x y"],
       stdout:
-        'a t\n  $ echo a "x y"\nb t (after a t)\n  $ true\n  $ exit 2 "x y"\nc t (after b t)\n  $ true "x y"\n\n3 scripts would run\n',
+        "a t\n  $ echo a 'x y'\nb t (after a t)\n  $ true\n  $ exit 2 'x y'\nc t (after b t)\n  $ true 'x y'\n\n3 scripts would run\n",
     }));
 
   test("prints the plan as JSON", async () => {
