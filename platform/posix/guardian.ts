@@ -1,24 +1,22 @@
 // Ends the children if rt itself is killed outright (SIGKILL, a crash), when no code of ours runs any more.
 //
-// One idle `sh` holds the reading end of a pipe. It is told which children live; when the pipe closes while
-// some do, it kills their trees. It leads its own session and ignores what a terminal sends, so it outlives
-// us in every case, and it ends with us when there is nothing to do.
+// One idle `sh` waits for the end of a pipe that only we hold open. Which children live stands in a file without
+// a name, a line for each, that it reads when the pipe closes; it then kills their trees. So it sleeps while
+// everything is well, however many children come and go. It leads its own session and ignores what a terminal
+// sends, so it outlives us in every case, and it ends with us when there is nothing to do.
 //
 // What it is going to kill stands still first: see freezeTrees in process-tree.ts.
 //
 // Surprising: it is written in the shell's language because every system has one and it needs two pages of
 // memory; a copy of rt would need twenty megabytes.
-import { closeDescriptor, openPipe, type Pipe, writePipe } from "./pipe.ts";
+import { closeDescriptor, openPipe, type Pipe } from "./pipe.ts";
+import { openNamelessFile, writeAt } from "./nameless-file.ts";
 
 const SCRIPT = `
 trap '' INT TERM HUP QUIT
+read -r nothing
 alive=' '
-while read -r what pid; do
-  case $what in
-    +) alive="$alive$pid " ;;
-    -) case $alive in *" $pid "*) alive="\${alive%%" $pid "*} \${alive#*" $pid "}" ;; esac ;;
-  esac
-done
+while read -r pid; do [ -z "$pid" ] || alive="$alive$pid "; done <&3
 table() {
   if [ -r /proc/self/stat ]; then
     for file in /proc/[0-9]*/stat; do
@@ -55,49 +53,56 @@ done
 for pid in $doomed; do kill -s KILL "$pid"; done 2>/dev/null
 `;
 
-let channel: number | undefined;
+/** Its line in the file. */
+const places = new Map<number, number>();
+const vacant: number[] = [];
+const LINE = 12; // characters: more than a process number has, and the line break
+let list: number | undefined;
 
 /** From now on this child's tree dies with us. */
 export function guard(pid: number): void {
-  channel ??= startGuardian();
-  tell(`+ ${pid}\n`);
+  list ??= startGuardian();
+  const place = vacant.pop() ?? places.size;
+  places.set(pid, place);
+  note(place, String(pid));
 }
 
 /** The child has ended; its number may be given to someone else. */
 export function release(pid: number): void {
-  tell(`- ${pid}\n`);
+  const place = places.get(pid);
+  if (place === undefined) return;
+  places.delete(pid);
+  vacant.push(place);
+  note(place, "");
 }
 
 const encoder = new TextEncoder();
 
-function tell(line: string): void {
-  if (channel === undefined || channel < 0) return;
-  writePipe(channel, encoder.encode(line));
+function note(place: number, text: string): void {
+  if (list === undefined || list < 0) return;
+  writeAt(list, encoder.encode(`${text.padEnd(LINE - 1)}\n`), place * LINE);
 }
 
-/** -1 when there is none: without it everything works but this. */
+/** The list's descriptor; -1 when there is no guardian: without it everything works but this. */
 function startGuardian(): number {
-  let pipe: Pipe;
+  let pipe: Pipe | undefined;
+  let file = -1;
   try {
+    file = openNamelessFile();
     pipe = openPipe({ isPolled: false });
-  } catch {
-    return -1;
-  }
-  try {
     const shell = Bun.spawn(["/bin/sh", "-c", SCRIPT, "rt-guardian"], {
       cwd: "/",
       env: { PATH: "/usr/bin:/bin" },
-      stdin: pipe.reader,
-      stdout: "ignore",
-      stderr: "ignore",
+      stdio: [pipe.reader, "ignore", "ignore", file],
       detached: true,
     });
     shell.unref();
-    return pipe.writer;
+    return file;
   } catch {
-    closeDescriptor(pipe.writer);
+    if (pipe) closeDescriptor(pipe.writer);
+    if (file >= 0) closeDescriptor(file);
     return -1;
   } finally {
-    closeDescriptor(pipe.reader);
+    if (pipe) closeDescriptor(pipe.reader);
   }
 }

@@ -14,7 +14,6 @@ const symbols = {
   close: { args: [i32], returns: i32 },
   fcntl: { args: [i32, i32, ...VARIABLE], returns: i32 },
   read: { args: [i32, pointer, u64], returns: i64_fast },
-  write: { args: [i32, pointer, u64], returns: i64_fast },
 } as const;
 
 const { functions } = openLibc(symbols);
@@ -65,10 +64,6 @@ const bufferPointer = ptr(buffer);
 export function readAvailable(descriptor: number): Uint8Array | null {
   const count = Number(functions.read(descriptor, bufferPointer, buffer.length));
   return count === 0 ? null : buffer.subarray(0, Math.max(count, 0));
-}
-
-export function writePipe(descriptor: number, bytes: Uint8Array): void {
-  functions.write(descriptor, ptr(bytes), bytes.length);
 }
 
 export function closeDescriptor(descriptor: number): void {

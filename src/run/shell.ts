@@ -113,8 +113,13 @@ function openDirect({ inherited, initialDirectory }: Surroundings): Shell | unde
   // What bash finds through a relative entry it starts, and names in `_`, by a relative path.
   const isPathAbsolute = !`:${inherited.PATH ?? ""}`.replaceAll(":/", "").includes(":");
   const formats = new Map<string, Format>();
+  const known = new Map<string, string[] | undefined>();
+  const split = (command: string) => {
+    if (!known.has(command)) known.set(command, splitPlainCommand(command));
+    return known.get(command);
+  };
   return (command, directory, path) => {
-    const words = splitPlainCommand(command);
+    const words = split(command);
     // bash keeps a PWD that reaches this directory by another name; which one does is not looked into here.
     const mayKeepName = directory === initialDirectory && (inherited.PWD ?? directory) !== directory;
     if (!words || mayKeepName) return undefined;
