@@ -4,7 +4,7 @@
 // writing costs. The memory of the prefixer is measured without the pipe, on the process itself.
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { BUN } from "../peers.ts";
+import { BUN, findPeer } from "../peers.ts";
 import { copyPrograms, type TimedCommand, timeCommands } from "../processes.ts";
 import type { Row } from "../row.ts";
 
@@ -55,7 +55,9 @@ const piped = (name: string, command: string): TimedCommand => ({
 });
 
 export async function measure(): Promise<Row[]> {
-  await using programs = await copyPrograms({ rt: RT, bun: BUN });
+  const denoProgram = findPeer("deno");
+  const optional: Record<string, string> = denoProgram === undefined ? {} : { deno: denoProgram };
+  await using programs = await copyPrograms({ rt: RT, bun: BUN, ...optional });
   const { directory, paths } = programs;
   const rt = `${paths.rt} run`;
   const bun = `${paths.bun} run`;
@@ -95,6 +97,10 @@ export async function measure(): Promise<Row[]> {
     compare(`true in ${packages} packages`, flat, runs, `${rt} ${all}`, {
       "bun --filter": [`${bun} ${all}`, 0.8],
       "xargs -P2 bash -c true": [`seq ${packages} | xargs -P2 -I{} bash -c true`, 1],
+    });
+    if (paths.deno === undefined) continue;
+    compare(`the same with --shell rt`, flat, runs * 3, `${rt} --shell rt ${all}`, {
+      "deno task -r": [`NO_COLOR=1 ${paths.deno} task -q -r t`, 1.2],
     });
   }
   const chain = await createWorkspace(join(directory, "chain"), {
