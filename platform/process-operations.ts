@@ -48,6 +48,12 @@ export interface ProcessOperations {
    */
   dieOf(signal: NodeJS.Signals): number;
 
+  /**
+   * Those of `signals` that rt may answer to. One that it was started to ignore (by nohup, or as a background job of a
+   * shell without job control) is ignored by rt and by what it starts.
+   */
+  heeded<Signal extends NodeJS.Signals>(signals: readonly Signal[]): Signal[];
+
   /** Whether standard input ends before its first byte; waits for that byte, but does not take it. */
   isInputEmpty(): boolean;
 

@@ -19,7 +19,7 @@ import {
 import { constants } from "./constants.ts";
 import { openLibc } from "./libc.ts";
 import { closeDescriptor, openPipe, readAvailable } from "./pipe.ts";
-import { isStopIgnored, stopLikeTerminal } from "./suspension.ts";
+import { heeded, stopLikeTerminal } from "./signals.ts";
 import { listProcesses, selectTrees, type TreeRoot } from "./process-table.ts";
 import { guard, release } from "./guardian.ts";
 
@@ -202,7 +202,7 @@ export const shareSuspension: ProcessTreeOperations["shareSuspension"] = ({
     signalTrees(stopped, "SIGCONT");
     onResume();
   };
-  if (isStopIgnored()) return () => {};
+  if (heeded(["SIGTSTP"]).length === 0) return () => {};
   process.on("SIGTSTP", suspend);
   return () => process.off("SIGTSTP", suspend);
 };

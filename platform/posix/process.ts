@@ -13,6 +13,7 @@ import { constants } from "./constants.ts";
 import { isInputEmpty } from "./input.ts";
 import { encodeCString, environmentVariable, lastError, libc } from "./libc.ts";
 import { listDescriptors } from "./libproc.ts";
+import { heeded } from "./signals.ts";
 
 const IGNORED_BY_ENGINE = { SIGPIPE: 13, SIGXFSZ: 25 };
 const F_GETFD = 1;
@@ -158,6 +159,7 @@ export const operations: ProcessOperations = {
   replace,
   originalEnvironment,
   dieOf,
+  heeded,
   isTerminal,
   inheritedDescriptors,
   isInputEmpty,

@@ -134,6 +134,8 @@ const originalEnvironment: ProcessOperations["originalEnvironment"] = () => {
 const dieOf: ProcessOperations["dieOf"] = (signal) =>
   128 + process.getBuiltinModule("node:os").constants.signals[signal];
 
+const heeded: ProcessOperations["heeded"] = (signals) => [...signals];
+
 const isTerminal: ProcessOperations["isTerminal"] = (descriptor) =>
   process.getBuiltinModule("node:tty").isatty(descriptor);
 
@@ -190,6 +192,7 @@ export const operations: ProcessOperations = {
   replace,
   originalEnvironment,
   dieOf,
+  heeded,
   isTerminal,
   inheritedDescriptors,
   isInputEmpty,

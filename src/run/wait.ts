@@ -20,7 +20,7 @@ export async function waitForStep(
   let child: Child | undefined;
   let received: (typeof FORWARDED)[number] | undefined;
   // Before the child starts: what it writes first may be what somebody waits for to send a signal.
-  const stops = FORWARDED.map((signal) => {
+  const stops = host.heeded(FORWARDED).map((signal) => {
     const stop = () => {
       const isFromTerminal = signal === "SIGINT" && trees.terminalSignalsInherited && host.isTerminal(0);
       const children = child ? [child] : [];

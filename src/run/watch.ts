@@ -62,7 +62,8 @@ export async function watchRun(
     stop ??= signal;
     wake();
   };
-  for (const signal of SIGNALS) process.on(signal, onSignal);
+  const signals = host.heeded(SIGNALS);
+  for (const signal of signals) process.on(signal, onSignal);
   while (!stop) {
     hasChanged = false;
     child = trees.startChild({
@@ -80,7 +81,7 @@ export async function watchRun(
     await endTree(child, stop ?? settings.signal, stop === "SIGINT" && host.isTerminal(0));
     if (!stop && settings.clearsScreen && host.isTerminal(1)) await Bun.write(Bun.stdout, CLEAR);
   }
-  for (const signal of SIGNALS) process.off(signal, onSignal);
+  for (const signal of signals) process.off(signal, onSignal);
   return { signal: stop };
 }
 

@@ -49,7 +49,7 @@ export class Executor {
 
   constructor(options: ExecutorOptions) {
     this.#options = options;
-    for (const signal of FORWARDED) {
+    for (const signal of host.heeded(FORWARDED)) {
       const listener = () => this.#interrupt(signal);
       process.on(signal, listener);
       this.#listeners.push(() => process.off(signal, listener));

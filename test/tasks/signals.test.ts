@@ -168,3 +168,29 @@ test("a background process that a script leaves behind does not hold the run up"
   expect(await child.exited).toBe(0);
   for (const { pid } of mark.find()) process.kill(pid, "SIGKILL");
 });
+
+test.each(["SIGHUP", "SIGINT"] as const)(
+  "a run that was started to ignore %s, as nohup does it, goes on",
+  async (signal) => {
+    const t = "echo up; until test -e go; do sleep 0.01; done; echo done";
+    for (const args of ["run --parallel --silent t u", "--silent run t"]) {
+      await using project = await createProject({ "package.json": { scripts: { t, u: t, postt: "true" } } });
+      const mark = createMark();
+      const program = ["bash", "-c", `trap '' ${signal.slice(3)}; exec ${RT} ${args}`];
+      const child = startRt({ program, cwd: project.path, env: mark.env });
+      try {
+        const output = child.stdout.getReader();
+        expect(Buffer.from((await output.read()).value ?? []).toString()).toContain("up");
+        child.kill(signal);
+        await project.write({ go: "" }); // a signal that was heeded would be there before this
+        let rest = "";
+        for (let part = await output.read(); !part.done; part = await output.read())
+          rest += Buffer.from(part.value).toString();
+        expect(rest).toContain("done\n");
+        expect(await child.exited).toBe(0);
+      } finally {
+        for (const { pid } of mark.find()) process.kill(pid, "SIGKILL");
+      }
+    }
+  },
+);

@@ -1,0 +1,30 @@
+// What this process does about signals, as libc has it: what it was started to ignore, and being stopped by the
+// terminal's Ctrl-Z from within a handler that had something to do first.
+import { FFIType, ptr, read } from "bun:ffi";
+import type { ProcessOperations } from "../process-operations.ts";
+import { libc, openLibc } from "./libc.ts";
+
+const SIG_DFL = null;
+const SIG_IGN = 1;
+/** `struct sigaction` begins with the handler on every system, and is nowhere larger than this. */
+const SIGACTION_SIZE = 256;
+
+const numberOf = (signal: NodeJS.Signals) => process.getBuiltinModule("node:os").constants.signals[signal];
+
+export const heeded: ProcessOperations["heeded"] = (signals) => {
+  const { i32, ptr: pointer } = FFIType;
+  const { functions } = openLibc({ sigaction: { args: [i32, pointer, pointer], returns: i32 } });
+  const action = new Uint8Array(SIGACTION_SIZE);
+  return signals.filter((signal) => {
+    functions.sigaction(numberOf(signal), null, ptr(action));
+    return read.ptr(ptr(action), 0) !== SIG_IGN;
+  });
+};
+
+/** Returns when something has continued this process, or at once where nothing could. */
+export function stopLikeTerminal(): void {
+  const number = numberOf("SIGTSTP");
+  const handler = libc().signal(number, SIG_DFL);
+  libc().raise(number);
+  libc().signal(number, handler);
+}
