@@ -49,7 +49,12 @@ function planPackage(request: TaskRequest): Plan {
   const names = request.scripts.flatMap((script) => {
     const matches = matchScripts(manifest, script);
     if (matches.length === 0 && !request.ifPresent)
-      throw scriptNotFound(script, [manifest], "", "`rt run` lists the scripts");
+      throw scriptNotFound(
+        script,
+        [manifest],
+        "",
+        script.startsWith("-") ? "Options stand in front of the first script" : "`rt run` lists the scripts",
+      );
     return matches;
   });
   const tasks = [...new Set(names)].map((scriptName, index) =>

@@ -75,8 +75,11 @@ async function execute(
     },
     onSuspend: () => void queue.flush(),
   });
-  queue.onBroken = () => {
-    interruptedBy ??= "SIGPIPE";
+  let isComplete = true;
+  queue.onBroken = ({ code, message }) => {
+    isComplete = false;
+    if (code === "EPIPE") interruptedBy ??= "SIGPIPE";
+    else console.error(`error: ${message}`);
     halt();
     executor.stop("SIGTERM");
   };
@@ -101,11 +104,12 @@ async function execute(
     throw error;
   } finally {
     await executor.finish();
-    for (const reporter of reporters) await reporter.finish();
+    for (const reporter of reporters) if ((await reporter.finish()) === false) isComplete = false;
     await queue.flush();
   }
   if (interruptedBy) return dieBy(interruptedBy);
-  return failure === null ? 0 : statusOf(failure.outcome);
+  if (failure === null) return isComplete ? 0 : 1;
+  return statusOf(failure.outcome);
 }
 
 function broadcast(reporters: readonly Reporter[], event: TaskEvent): void | Promise<void> {

@@ -170,6 +170,18 @@ describe("rt run --filter", () => {
       'error: Script "t" not found\nhint: `rt run` lists the scripts\n',
     ],
     [
+      "an option behind the first of several scripts",
+      { "package.json": { scripts: { t: "true" } } },
+      ["--parallel", "t", "--silent"],
+      'error: Script "--silent" not found\nhint: Options stand in front of the first script\n',
+    ],
+    [
+      "a report that cannot be written, before anything runs",
+      { "package.json": { scripts: { t: "touch ran" } } },
+      ["--report", "nowhere/report.json", "--parallel", "t"],
+      "error: Cannot write the report $PROJECT/nowhere/report.json: ENOENT\nhint: --report needs a directory that can be written to\n",
+    ],
+    [
       "modes that exclude each other",
       workspace({ web: scripts("true") }),
       ["--parallel", "--sequential", "t"],
@@ -441,6 +453,25 @@ test("lists show each script as it can be typed", async () => {
     "rt run --filter 'web app' build:x",
   ]);
 });
+
+test("a report that could not be written after all is a failure of the run", () =>
+  expectRt({
+    files: { "package.json": { scripts: { t: "mkdir report.json" } } },
+    args: ["run", "--silent", "--report", "report.json", "--parallel", "t"],
+    stderr: /^t +\| Done in \d+ ms\nerror: Cannot write the report .*\/report.json: EISDIR\n$/,
+    status: 1,
+  }));
+
+test.skipIf(process.platform !== "linux")(
+  "output that finds no room is an error, not a reader that left",
+  () =>
+    expectRt({
+      files: { "package.json": { scripts: { t: "echo x; sleep 1001" } } },
+      program: ["bash", "-c", `exec ${RT} run --parallel t > /dev/full`],
+      stderr: /^(.*\n)*error: Cannot write to standard output: ENOSPC\n(.*\n)*$/,
+      status: 1,
+    }),
+);
 
 test("a command that is too long for the system is one failure like any other", () =>
   expectRt({

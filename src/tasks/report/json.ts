@@ -2,8 +2,9 @@
 //
 // Contract: documented in docs/; `version` changes when a field changes its meaning. Times are milliseconds;
 // `start` counts from `startedAt`. The file is written once, at the end, whole: a reader never sees half of it.
-import { renameSync, rmSync, writeFileSync } from "node:fs";
-import { resolve } from "node:path";
+import { accessSync, constants, renameSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import { WorkspaceError } from "../../workspace/workspace-error.ts";
 import type { Outcome, Reporter, TaskEvent } from "../event.ts";
 import type { OutputQueue } from "./output-queue.ts";
 import { describeOutcome } from "./wording.ts";
@@ -17,7 +18,14 @@ interface ReportedStep {
   signal: string | null;
 }
 
+/** Throws WorkspaceError where no file can be written: better said before the run than after it. */
 export function createJsonReporter(file: string, cwd: string, queue: OutputQueue): Reporter {
+  const target = resolve(cwd, file);
+  try {
+    accessSync(dirname(target), constants.W_OK);
+  } catch (error) {
+    throw new WorkspaceError(explain(target, error), "--report needs a directory that can be written to");
+  }
   const startedAt = new Date();
   const started = performance.now();
   const steps = new Map<string, ReportedStep>();
@@ -62,20 +70,22 @@ export function createJsonReporter(file: string, cwd: string, queue: OutputQueue
         duration: round(performance.now() - started),
         tasks,
       };
-      const target = resolve(cwd, file);
       const draft = `${target}.${process.pid}.tmp`;
       try {
         writeFileSync(draft, `${JSON.stringify(report, null, 2)}\n`);
         renameSync(draft, target);
       } catch (error) {
         rmSync(draft, { force: true });
-        void queue.write(
-          2,
-          `error: Cannot write the report ${target}: ${error instanceof Error ? error.message : String(error)}\n`,
-        );
+        void queue.write(2, `error: ${explain(target, error)}\n`);
+        return false;
       }
+      return true;
     },
   };
+}
+
+function explain(target: string, error: unknown): string {
+  return `Cannot write the report ${target}: ${(error as { code?: string }).code ?? String(error)}`;
 }
 
 function detailOf(outcome: Outcome): object {

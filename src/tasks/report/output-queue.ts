@@ -14,10 +14,16 @@ interface Segment {
   end: number;
 }
 
+/** `code` is EPIPE when the reader has gone. */
+export interface OutputFailure {
+  readonly code?: string;
+  readonly message: string;
+}
+
 const encoder = new TextEncoder();
 
 export class OutputQueue {
-  onBroken: () => void = () => {};
+  onBroken: (failure: OutputFailure) => void = () => {};
   #buffer = Buffer.allocUnsafe(FLUSH_AT * 2);
   #length = 0;
   #segments: Segment[] = [];
@@ -92,8 +98,8 @@ export class OutputQueue {
         }
         this.#segments.shift();
       }
-    } catch {
-      this.#break();
+    } catch (error) {
+      this.#break(error as OutputFailure);
     }
     this.#length = 0;
     return true;
@@ -106,9 +112,9 @@ export class OutputQueue {
     for (const segment of this.#segments) segment.end -= start;
   }
 
-  #break(): void {
+  #break(failure: OutputFailure): void {
     this.#isBroken = true;
     this.#segments = [];
-    this.onBroken();
+    this.onBroken(failure);
   }
 }
