@@ -166,7 +166,7 @@ const MOST_READINGS = 10;
  */
 function freezeTrees(roots: readonly TreeRoot[], relay: string | null): number[] {
   const frozen = new Set<number>();
-  for (const { pid, ownsSession } of roots) if (ownsSession) freeze(-pid);
+  for (const { pid, ownsSession } of roots) freeze(ownsSession ? -pid : pid);
   const known = [...roots];
   for (let reading = 0; reading < MOST_READINGS; reading += 1) {
     const fresh = targetsOf(known, relay).filter((target) => !frozen.has(target));
