@@ -197,14 +197,13 @@ function reasonFor(path: string, cwd: string, config: Config | undefined): strin
 
 function changeDirectory(invocation: Invocation): string {
   const directory = lastValue(invocation, "cwd");
+  if (directory === undefined) return process.cwd();
   try {
-    if (directory !== undefined) process.chdir(directory);
-    return process.cwd();
+    process.chdir(directory);
   } catch {
-    if (directory === undefined)
-      throw new UsageError("The current directory is not there any more", "go to another one, or give --cwd");
     throw new UsageError(`Cannot work in "${directory}"`, "--cwd needs a directory that exists");
   }
+  return process.cwd();
 }
 
 async function execute(
@@ -298,7 +297,9 @@ function complain(message: string, hint?: string, status = 1): number {
  * by name: a chunk that is loaded later has classes of its own.
  */
 async function explain(error: unknown): Promise<number> {
-  const { name, message, hint, status, unknown } = error as Failure;
+  const { name, message, hint, status, unknown, syscall } = error as Failure;
+  if (syscall === "uv_cwd")
+    return complain("The current directory is not there any more", "go to another one, or give --cwd");
   if (!EXPECTED.includes(name)) throw error;
   if (!unknown) return complain(message, hint, status);
   const { suggestName } = await import("./suggest.ts");
@@ -307,6 +308,7 @@ async function explain(error: unknown): Promise<number> {
 }
 
 interface Failure extends Error {
+  readonly syscall?: string;
   readonly hint?: string;
   readonly status?: number;
   readonly unknown?: UsageError["unknown"];

@@ -76,10 +76,9 @@ async function execute(
     onSuspend: () => void queue.flush(),
   });
   let isComplete = true;
-  queue.onBroken = ({ code, message }) => {
+  queue.onBroken = ({ code }) => {
     isComplete = false;
     if (code === "EPIPE") interruptedBy ??= "SIGPIPE";
-    else console.error(`error: ${message}`);
     halt();
     executor.stop("SIGTERM");
   };

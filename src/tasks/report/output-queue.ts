@@ -2,8 +2,8 @@
 //
 // Contract: bytes leave in order, also between standard output and error. Small writes leave together at the
 // end of the event loop's turn. A slow reader is waited for without shutting out signals, and its slowness
-// reaches the scripts: `write` then returns a promise. When the reader is gone, `onBroken` is called once and
-// everything after that is dropped.
+// reaches the scripts: `write` then returns a promise. When the reader is gone, or there is no room, `onBroken` is
+// called once and everything after that is dropped.
 import { outputs } from "../../../platform/output.ts";
 
 const FLUSH_AT = 1 << 16;
@@ -115,6 +115,13 @@ export class OutputQueue {
   #break(failure: OutputFailure): void {
     this.#isBroken = true;
     this.#segments = [];
+    if (failure.code !== "EPIPE") {
+      try {
+        outputs.writeSome(2, encoder.encode(`error: ${failure.message}\n`));
+      } catch {
+        // Then nobody can be told.
+      }
+    }
     this.onBroken(failure);
   }
 }
