@@ -16,6 +16,8 @@ const SHELL = ["setsid", "--ctty", "--wait", "bash", "--norc", "--noprofile", "-
 interface Session {
   type(keys: string): void;
   shows(text: string): Promise<void>;
+  /** Everything shown so far. */
+  shown(): string;
   readonly path: string;
   /** Whether everything that the shell has started stands still. */
   isStill(): boolean;
@@ -42,6 +44,7 @@ async function withShell(use: (session: Session) => Promise<void>): Promise<void
     await use({
       type: shell.type,
       shows: shell.shows,
+      shown: () => shell.shown,
       path: project.path,
       job,
       isStill: () => job().every(({ pid }) => "TZ".includes(stateOf(pid))),
@@ -110,6 +113,25 @@ describe.concurrent("Ctrl-Z", () => {
     30_000,
   );
 });
+
+test(
+  "the live view leaves alone what the shell has written meanwhile",
+  () =>
+    withShell(async ({ type, shows, shown, path, isStill }) => {
+      type(`${RT} run --filter '*' --concurrency 2 t\n`);
+      await grows(`${path}/packages/a/apart`);
+      await shows("Running...");
+      type("\x1a");
+      await waitUntil(isStill);
+      await shows("Stopped");
+      const before = shown().length;
+      type("fg\n");
+      await waitUntil(() => shown().slice(before).includes("\x1b[?2026l"));
+      const [, next] = shown().slice(before).split("\x1b[?2026h");
+      expect(next).toStartWith("\r\x1b[1ma t"); // not back over the lines of an earlier frame
+    }),
+  30_000,
+);
 
 test(
   "a run that stands still is ended by TERM, and by KILL, and leaves nothing",
