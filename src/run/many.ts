@@ -79,12 +79,12 @@ function countOf(value: string | undefined): number | undefined {
 }
 
 function commandFor(
-  { packageDirectory: directory, manifest, scriptName, args }: CommandRequest,
+  { packageDirectory: directory, manifest, scriptName, args, isCollected }: CommandRequest,
   originalEnvironment: Readonly<Record<string, string>>,
   steps: StepContext,
 ): Command {
   const line = appendArguments(scriptOf(manifest, scriptName) ?? "", args);
-  if (steps.settings.shell === "rt" && needsNoProcess(line, originalEnvironment)) {
+  if (isCollected && steps.settings.shell === "rt" && needsNoProcess(line, originalEnvironment)) {
     return { argv: [], cwd: directory, env: {}, evaluate: () => evaluate(line, directory) };
   }
   const { shell, environment } = prepareStep(steps, { directory, manifest }, scriptName, line);

@@ -94,6 +94,7 @@ export class Executor {
         manifest: task.manifest,
         scriptName: step.scriptName,
         args: step.isMain ? task.args : [],
+        isCollected: this.#options.output !== "inherit",
       });
       exit = await this.#start(task, step, command, begin);
     } catch (error) {

@@ -19,6 +19,8 @@ export interface CommandRequest {
   readonly scriptName: string;
   /** For the script; hooks get none. */
   readonly args: readonly string[];
+  /** Whether what it writes comes here, so that it may be evaluated here. */
+  readonly isCollected: boolean;
 }
 
 export interface TaskRequest {

@@ -4,7 +4,8 @@ import { describe, expect, test } from "bun:test";
 import { needsNoProcess } from "../../src/run/built-in-shell.ts";
 import { createProject, type Files } from "../support/project.ts";
 import { createRandom, type Random } from "../support/random.ts";
-import { RT, runRt } from "../support/rt.ts";
+import { cleanEnvironment, RT, runRt } from "../support/rt.ts";
+import { startOnTerminal } from "../support/terminal.ts";
 
 const INSIDE = [
   ...["true", "false", "pwd", "echo", "exit", "exit 3", "exit 007", "exit 256", "exit 999", "  true  "],
@@ -119,6 +120,31 @@ describe("--shell rt in a run of many", () => {
     const [inside, outside] = [await run({}), await run({ BUN_OPTIONS: "--smol" })];
     expect(inside).toEqual(outside);
   }, 60_000);
+
+  test("a script that has the terminal writes to it as it does with the other shell", async () => {
+    await using project = await createProject({
+      "package.json": { workspaces: ["packages/*"] },
+      "packages/a/package.json": { name: "a", scripts: { t: "echo written" } },
+    });
+    for (const shell of ["rt", "system"]) {
+      const args = [
+        "run",
+        "--cwd",
+        project.path,
+        "--shell",
+        shell,
+        "--report",
+        "report.json",
+        "--filter",
+        "a",
+        "t",
+      ];
+      await using terminal = startOnTerminal([RT, ...args], cleanEnvironment());
+      await terminal.shows("Exited");
+      expect(terminal.shown).toBe("written\r\na t: Exited with code 0\r\n");
+      expect(await terminal.ends()).toBe(0);
+    }
+  });
 
   test("no process is started, and what goes wrong is told in the same words", async () => {
     const chain = (script: string, ...dependencies: string[]) => ({
