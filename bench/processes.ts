@@ -16,8 +16,6 @@ export interface Timing {
   readonly name: string;
   /** Median wall time in milliseconds. */
   readonly median: number;
-  /** Peak memory of the largest run, in MB. */
-  readonly memory: number;
   /** Median of the ratios to the first command, run by run. */
   readonly ratio: number;
 }
@@ -31,13 +29,12 @@ function terminalEnvironment(): Record<string, string | undefined> {
 
 export function timeCommands(commands: readonly TimedCommand[], runs: number, cwd: string): Timing[] {
   const times = commands.map((): number[] => []);
-  const memory = commands.map(() => 0);
   const inherited = terminalEnvironment();
   const warmUps = 3;
   for (let run = -warmUps; run < runs; run += 1) {
     for (const [index, { argv, env, stdin }] of commands.entries()) {
       const start = Bun.nanoseconds();
-      const { exitCode, resourceUsage } = Bun.spawnSync([...argv], {
+      const { exitCode } = Bun.spawnSync([...argv], {
         cwd,
         env: { ...inherited, ...env },
         stdin: stdin === undefined ? "ignore" : Bun.file(stdin),
@@ -48,16 +45,28 @@ export function timeCommands(commands: readonly TimedCommand[], runs: number, cw
       if (exitCode !== 0) throw new Error(`${argv.join(" ")} exited with ${exitCode}`);
       if (run < 0) continue;
       times[index]!.push(elapsed);
-      memory[index] = Math.max(memory[index]!, (resourceUsage?.maxRSS ?? 0) / 2 ** 20);
     }
   }
   const first = times[0]!;
   return commands.map(({ name }, index) => ({
     name,
     median: median(times[index]!),
-    memory: memory[index]!,
     ratio: median(first.map((time, run) => time / times[index]![run]!)),
   }));
+}
+
+const LAUNCHER = `
+  const { resourceUsage } = Bun.spawnSync(process.argv.slice(1), { stdout: "ignore", stderr: "ignore" });
+  console.log(resourceUsage.maxRSS);
+`;
+
+/**
+ * Peak memory of the largest of three runs, in MB. The kernel counts what a process was when it was forked, so it is
+ * started from a process that is small, which this one may not be.
+ */
+export function measureMemory(argv: readonly string[], cwd: string): number {
+  const measure = () => Number(Bun.spawnSync([process.execPath, "-e", LAUNCHER, ...argv], { cwd }).stdout);
+  return Math.max(measure(), measure(), measure()) / 2 ** 20;
 }
 
 export function median(values: readonly number[]): number {

@@ -5,7 +5,7 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { BUN, findPeer } from "../peers.ts";
-import { copyPrograms, type TimedCommand, timeCommands } from "../processes.ts";
+import { copyPrograms, measureMemory, type TimedCommand, timeCommands } from "../processes.ts";
 import type { Row } from "../row.ts";
 
 const RT = join(import.meta.dir, "..", "..", "dist", "rt");
@@ -130,14 +130,14 @@ export async function measure(): Promise<Row[]> {
       script: `cat ${file}`,
     });
     compare(`${bytes / 1e6} MB, ${name}`, big, 3, `${rt} ${all}`, { "bun --filter": [`${bun} ${all}`, 1] });
-    const [memory] = timeCommands([{ name: "rt", argv: [paths.rt!, "run", "--filter", "*", "t"] }], 3, big);
+    const memory = measureMemory([paths.rt!, "run", "--filter", "*", "t"], big);
     rows.push({
       figure: `${bytes / 1e6} MB, ${name}: peak memory`,
-      ours: `${memory!.memory.toFixed(0)} MB`,
+      ours: `${memory.toFixed(0)} MB`,
       peer: "",
-      ratio: memory!.memory,
+      ratio: memory,
       goal: "<= 80",
-      met: memory!.memory <= 80,
+      met: memory <= 80,
     });
   }
   return rows;
