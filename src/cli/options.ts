@@ -112,7 +112,7 @@ export const OPTIONS: readonly Option[] = [
     },
     {
       name: "dry-run",
-      value: { ...optional("json"), choices: ["json", "text"] },
+      value: { ...optional("json"), choices: ["json"] },
       by: "runner",
       help: "Print what would run, in order, and run nothing",
     },

@@ -86,7 +86,7 @@ describe("the table of options", () => {
         if (value.choices)
           expect({
             name,
-            some: value.choices.length > 1,
+            some: value.choices.length > (value.kind === "optional" ? 0 : 1), // to leave it out is a choice
             known: fallback === undefined || value.choices.includes(fallback),
           }).toEqual({ name, some: true, known: true });
         if (value.kind === "number" && fallback !== undefined) expect(fallback).toMatch(/^\d+$/);

@@ -182,6 +182,12 @@ describe("rt run --filter", () => {
       "error: Cannot write the report $PROJECT/nowhere/report.json: ENOENT\nhint: --report needs a directory that can be written to\n",
     ],
     [
+      "a plan in a format that there is not",
+      workspace({ web: scripts("true") }),
+      ["--dry-run=xml", "--filter", "*", "t"],
+      'error: --dry-run cannot be "xml"\nhint: use one of: json\n',
+    ],
+    [
       "modes that exclude each other",
       workspace({ web: scripts("true") }),
       ["--parallel", "--sequential", "t"],
@@ -248,7 +254,7 @@ describe("rt run --filter", () => {
     const { stdout, status } = await runRt({ program, cwd: project.path });
     expect(status).toBe(0);
     expect(stdout.split("\n").filter((line) => line.endsWith("| x")).length).toBe(300);
-  });
+  }, 30_000);
 });
 
 test("rt run --filter without a script lists what the packages offer", () =>
