@@ -10,8 +10,7 @@ const MAX_TIMER = 2 ** 31 - 1;
 export type IsOver = () => boolean;
 
 export class Operations {
-  /** The last operation under way for each key. */
-  readonly #turns = new Map<string, Promise<void>>();
+  readonly #turns = new Turns();
   readonly #timeout: string;
   #count = 0;
   #hold: ReturnType<typeof setInterval> | undefined;
@@ -23,50 +22,21 @@ export class Operations {
 
   async perform<T>(
     key: string,
-    { signal, timeout }: OperationOptions = {},
+    options: OperationOptions = {},
     task: (isOver: IsOver) => Promise<T>,
   ): Promise<T> {
-    signal?.throwIfAborted();
+    options.signal?.throwIfAborted();
     let over = false;
     this.#stay();
     try {
-      const done = this.#inTurn(key, async () => {
+      const done = this.#turns.take(key, async () => {
         if (over) throw new ProviderFailure("CANCELED", "The operation was given up");
         return await task(() => over);
       });
-      return await (signal || timeout !== undefined ? this.#orGiveUp(done, signal, timeout) : done);
+      return await orGiveUp(done, options, this.#timeout);
     } finally {
       over = true;
       this.#leave();
-    }
-  }
-
-  /** Starts `task` when those before it under the same key have ended. */
-  #inTurn<T>(key: string, task: () => Promise<T>): Promise<T> {
-    const before = this.#turns.get(key);
-    const done = before ? before.then(task) : task();
-    const leave = () => {
-      if (this.#turns.get(key) === turn) this.#turns.delete(key);
-    };
-    const turn = done.then(leave, leave);
-    this.#turns.set(key, turn);
-    return done;
-  }
-
-  /** Rejects when the caller's patience ends before `done` settles. */
-  async #orGiveUp<T>(done: Promise<T>, signal?: AbortSignal, timeout?: number): Promise<T> {
-    done.catch(() => {}); // nobody may be left to hear it
-    const { promise, reject } = Promise.withResolvers<never>();
-    const abort = () => reject(signal!.reason);
-    const expire = () =>
-      reject(new ProviderFailure("TIMEOUT", this.#timeout.replace("$", `${timeout} milliseconds`)));
-    const timer = timeout === undefined ? undefined : setTimeout(expire, Math.min(timeout, MAX_TIMER));
-    signal?.addEventListener("abort", abort);
-    try {
-      return await Promise.race([done, promise]);
-    } finally {
-      clearTimeout(timer);
-      signal?.removeEventListener("abort", abort);
     }
   }
 
@@ -76,5 +46,48 @@ export class Operations {
 
   #leave(): void {
     if (--this.#count === 0) clearInterval(this.#hold);
+  }
+}
+
+/** Keeps those under one key in order. */
+export class Turns {
+  /** The last one under way for each key. */
+  readonly #last = new Map<string, Promise<void>>();
+
+  /** Starts `task` when those before it under the same key have ended. */
+  take<T>(key: string, task: () => Promise<T>): Promise<T> {
+    const before = this.#last.get(key);
+    const done = before ? before.then(task) : task();
+    const leave = () => {
+      if (this.#last.get(key) === turn) this.#last.delete(key);
+    };
+    const turn = done.then(leave, leave);
+    this.#last.set(key, turn);
+    return done;
+  }
+}
+
+/**
+ * Settles as `done` does, or rejects when the caller's patience ends before.
+ * @param message of the TIMEOUT; "$" is the time that there was
+ */
+export async function orGiveUp<T>(
+  done: Promise<T>,
+  { signal, timeout }: OperationOptions,
+  message: string,
+): Promise<T> {
+  if (!signal && timeout === undefined) return await done;
+  done.catch(() => {}); // nobody may be left to hear it
+  const { promise, reject } = Promise.withResolvers<never>();
+  const abort = () => reject(signal!.reason);
+  const expire = () =>
+    reject(new ProviderFailure("TIMEOUT", message.replace("$", `${timeout} milliseconds`)));
+  const timer = timeout === undefined ? undefined : setTimeout(expire, Math.min(timeout, MAX_TIMER));
+  signal?.addEventListener("abort", abort);
+  try {
+    return await Promise.race([done, promise]);
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener("abort", abort);
   }
 }

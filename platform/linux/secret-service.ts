@@ -9,12 +9,8 @@
 // - an operation outlives one death of the bus or the service, and an item or session that vanishes;
 // - it ends when its caller's patience ends, dialog or not;
 // - the process stays until the last operation has ended, and an idle connection does not keep it.
-import {
-  type CredentialName,
-  type OperationOptions,
-  ProviderFailure,
-  type SecretProvider,
-} from "../secret-provider.ts";
+import { orGiveUp, Turns } from "../operations.ts";
+import type { CredentialName, OperationOptions, SecretProvider } from "../secret-provider.ts";
 import { PERSON_TIMEOUT } from "./bus.ts";
 import { type Connection, openConnection, renewDefaultCollection, renewSession } from "./connection.ts";
 import { isInterrupted, isNoSession, isVanished, toProviderFailure } from "./failures.ts";
@@ -24,7 +20,7 @@ import { type Operation, rejectIfOver } from "./operation.ts";
 
 /** How often an operation starts again because something vanished under it. */
 const MAX_ATTEMPTS = 5;
-const MAX_TIMER = 2 ** 31 - 1;
+const TIMEOUT = "The secret service did not finish within $; look for its dialog, then try again";
 
 export function openSecretService(): SecretProvider {
   return new SecretService();
@@ -32,8 +28,7 @@ export function openSecretService(): SecretProvider {
 
 class SecretService implements SecretProvider {
   #connection: Connection | undefined;
-  /** The last operation under way for each pair. */
-  readonly #turns = new Map<string, Promise<void>>();
+  readonly #turns = new Turns();
 
   get(service: string, name: string, options?: OperationOptions): Promise<Uint8Array | null> {
     return this.#perform(service, name, options, getSecret);
@@ -64,24 +59,24 @@ class SecretService implements SecretProvider {
   async #perform<T>(
     service: string,
     name: string,
-    { signal, timeout }: OperationOptions = {},
+    options: OperationOptions = {},
     attempt: (operation: Operation) => Promise<T>,
   ): Promise<T> {
-    signal?.throwIfAborted();
+    options.signal?.throwIfAborted();
     const connection = this.#connect();
     const operation: Operation = {
       service,
       name,
       calledAt: performance.now(),
-      patience: timeout ?? PERSON_TIMEOUT,
+      patience: options.timeout ?? PERSON_TIMEOUT,
       connection,
       isOver: false,
       isPrompting: false,
     };
     connection.bus.hold();
     try {
-      const done = this.#inTurn(`${service}\0${name}`, () => this.#attempt(operation, attempt));
-      return await (signal || timeout !== undefined ? orGiveUp(done, signal, timeout) : done);
+      const done = this.#turns.take(`${service}\0${name}`, () => this.#attempt(operation, attempt));
+      return await orGiveUp(done, options, TIMEOUT);
     } catch (error) {
       throw toProviderFailure(error);
     } finally {
@@ -89,18 +84,6 @@ class SecretService implements SecretProvider {
       if (operation.isPrompting) this.#retire(operation.connection);
       operation.connection.bus.release();
     }
-  }
-
-  /** Starts `task` when those before it under the same key have ended. */
-  #inTurn<T>(key: string, task: () => Promise<T>): Promise<T> {
-    const before = this.#turns.get(key);
-    const done = before ? before.then(task) : task();
-    const leave = () => {
-      if (this.#turns.get(key) === turn) this.#turns.delete(key);
-    };
-    const turn = done.then(leave, leave);
-    this.#turns.set(key, turn);
-    return done;
   }
 
   async #attempt<T>(operation: Operation, attempt: (operation: Operation) => Promise<T>): Promise<T> {
@@ -140,31 +123,5 @@ class SecretService implements SecretProvider {
   #retire(connection: Connection): void {
     if (this.#connection === connection) this.#connection = undefined;
     connection.bus.closeWhenReleased();
-  }
-}
-
-/** Rejects when the caller's patience ends before `done` settles. */
-async function orGiveUp<T>(
-  done: Promise<T>,
-  signal: AbortSignal | undefined,
-  timeout: number | undefined,
-): Promise<T> {
-  done.catch(() => {}); // nobody may be left to hear it
-  const { promise, reject } = Promise.withResolvers<never>();
-  const abort = () => reject(signal!.reason);
-  const expire = () =>
-    reject(
-      new ProviderFailure(
-        "TIMEOUT",
-        `The secret service did not finish within ${timeout} milliseconds; look for its dialog, then try again`,
-      ),
-    );
-  const timer = timeout === undefined ? undefined : setTimeout(expire, Math.min(timeout, MAX_TIMER));
-  signal?.addEventListener("abort", abort);
-  try {
-    return await Promise.race([done, promise]);
-  } finally {
-    clearTimeout(timer);
-    signal?.removeEventListener("abort", abort);
   }
 }
