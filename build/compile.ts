@@ -3,13 +3,18 @@
 // Three bundles go into it. Two are scripts for processes that are started as the engine: the preload, as a
 // `data:` URL, and the parts that it finds in the finished file (see src/run/engine-preload.ts). The third is
 // everything else, split into chunks, so that a start reads only what it needs.
-import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { BunPlugin } from "bun";
 import { renderManual } from "../src/cli/manual.ts";
 import { BEGIN, END } from "../src/runtime/embedded-parts.ts";
+import { compactElf } from "./elf.ts";
+import { drawIcon } from "./icon.ts";
+import { signAdHoc } from "./macos/signature.ts";
+import { PRODUCT } from "./product.ts";
 import { type BuildTarget, hostTarget } from "./targets.ts";
 import { guides } from "./guides.ts";
+import { lateBuiltins, withoutBuiltinImports } from "./late-builtins.ts";
 import { dbusOptional } from "./stubs/dbus-optional.ts";
 import { windowsRegistry } from "./windows-registry.ts";
 
@@ -86,7 +91,9 @@ const ownCopies: BunPlugin = {
     });
     build.onLoad({ filter: /\.(?:ts|json)\?(?:main|command-line)$/ }, async ({ path }) => {
       const file = path.slice(0, path.lastIndexOf("?"));
-      return { contents: await Bun.file(file).text(), loader: file.endsWith(".json") ? "json" : "ts" };
+      const text = await Bun.file(file).text();
+      if (file.endsWith(".json")) return { contents: text, loader: "json" };
+      return { contents: withoutBuiltinImports(text), loader: "ts" };
     });
   },
 };
@@ -163,24 +170,68 @@ function generatedModules(preload: string, partsFile: string): BunPlugin {
   };
 }
 
-/** @param plugins change what goes in, for tests that need another system's modules in a program that they can start */
+/** Metadata that Explorer and the task manager show. */
+function windowsMetadata(directory: string) {
+  return {
+    icon: join(directory, "rt.ico"),
+    title: PRODUCT.command,
+    publisher: PRODUCT.publisher,
+    version: `${PRODUCT.version}.0`,
+    description: PRODUCT.description,
+    copyright: PRODUCT.copyright,
+  };
+}
+
+/** What the toolchain leaves undone for a system. */
+function finish(program: Uint8Array, { os }: BuildTarget): Uint8Array {
+  if (os === "linux") return compactElf(program);
+  return os === "darwin" ? signAdHoc(program, PRODUCT.identifier) : program;
+}
+
+/**
+ * Files are named alike in each build, since names of modules and files get into the program: two builds of one source
+ * are the same to the byte.
+ *
+ * @param plugins change what goes in, for tests that need another system's modules in a program that they can start
+ */
 export async function compile(
   target: BuildTarget,
   outfile: string,
   plugins: readonly BunPlugin[] = [],
-): Promise<void> {
-  await mkdir(DIST, { recursive: true });
-  // On Windows' targets the toolchain adds the ending to a name that lacks it.
-  const draft = `${outfile}.${process.pid}${target.os === "windows" ? ".exe" : ""}`;
-  const partsFile = `${draft}.parts`;
+): Promise<Bun.BuildOutput> {
+  await mkdir(dirname(outfile), { recursive: true });
+  const directory = await mkdtemp(`${outfile}.build-`);
+  const draft = join(directory, target.file);
+  try {
+    const output = await bundle(target, draft, plugins);
+    // Written in one go: a file that is written in pieces, as the toolchain does, is slower to map.
+    const finished = `${draft}.finished`;
+    await writeFile(finished, finish(await readFile(draft), target), { mode: 0o755 });
+    await rename(finished, outfile);
+    return output;
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
+async function bundle(
+  target: BuildTarget,
+  outfile: string,
+  plugins: readonly BunPlugin[],
+): Promise<Bun.BuildOutput> {
+  const directory = dirname(outfile);
+  const partsFile = join(directory, "rt.parts");
+  const isWindows = target.os === "windows";
   await Bun.write(partsFile, `${BEGIN}${await bundleScript("src/runtime/parts.ts", target, plugins)}${END}`);
-  await Bun.build({
+  if (isWindows) await Bun.write(join(directory, "rt.ico"), drawIcon());
+  return await Bun.build({
     entrypoints: [MAIN],
     target: "bun",
     format: "esm",
     splitting: true,
     bytecode: true,
     minify: true,
+    metafile: true,
     loader: { ".parts": "file" },
     define: constantsOf(target),
     plugins: [
@@ -191,21 +242,18 @@ export async function compile(
       await windowsRegistry(target, true),
       generatedModules(await bundlePreload(target), partsFile),
       guides,
+      lateBuiltins,
     ],
     compile: {
       target: target.engine as Bun.Build.CompileTarget,
-      outfile: draft,
+      outfile,
       autoloadTsconfig: true,
       autoloadPackageJson: true,
       autoloadBunfig: false,
       execArgv: FILE_LOADERS.map((extension) => `--loader=${extension}:file`),
+      ...(isWindows ? { windows: windowsMetadata(directory) } : {}),
     },
   });
-  // The toolchain writes the file in pieces, which leaves it slower to map than one that is written in one go.
-  const copy = `${draft}.copy`;
-  await writeFile(copy, await readFile(draft), { mode: 0o755 });
-  await rename(copy, outfile);
-  await Promise.all([rm(draft), rm(partsFile)]);
 }
 
 if (import.meta.main) {

@@ -1,0 +1,106 @@
+// Takes 1.8 MB of zeros out of a program for Linux.
+//
+// The toolchain puts our program behind the memory that the engine wants zeroed (.bss), in the same segment, and so has
+// to write that memory out into the file. Here the segment gets back the sizes that the engine's file has, and our
+// program a segment of its own at the address that it has already: nothing moves in memory, only in the file.
+//
+// The table of segments has no room for a further one. PT_NOTE gives up its place: it holds the build id of a file that
+// this no longer is, and the loaders of glibc and musl read it in libraries alone.
+
+const PT_LOAD = 1;
+const PT_NOTE = 4;
+const SHT_NOBITS = 8;
+const SHF_TLS = 0x400;
+const READABLE_WRITABLE = 6;
+
+/** Field offsets of 64-bit headers: of the file, a segment (56 bytes each) and a section (64 bytes each). */
+const FILE = { segments: 32, sections: 40, segmentCount: 56, sectionCount: 60, nameSection: 62 } as const;
+const SEGMENT = { flags: 4, offset: 8, address: 16, physical: 24, fileSize: 32, memorySize: 40, align: 48 };
+const SECTION = { type: 4, flags: 8, address: 16, offset: 24, size: 32 } as const;
+
+interface Header {
+  /** Where it stands in the file. */
+  readonly at: number;
+  get(field: number): number;
+  set(field: number, value: number): void;
+}
+
+function headerAt(view: DataView, at: number): Header {
+  return {
+    at,
+    get: (field) => Number(view.getBigUint64(at + field, true)),
+    set: (field, value) => view.setBigUint64(at + field, BigInt(value), true),
+  };
+}
+
+function alignUp(value: number, alignment: number): number {
+  return Math.ceil(value / alignment) * alignment;
+}
+
+/** @throws Error when the file is not laid out as the toolchain lays it out */
+export function compactElf(file: Uint8Array): Uint8Array {
+  const bytes = new Uint8Array(file);
+  const view = new DataView(bytes.buffer);
+  const head = headerAt(view, 0);
+  const tableOf = (start: number, size: number, count: number) =>
+    Array.from({ length: view.getUint16(count, true) }, (_, index) => headerAt(view, start + index * size));
+  const segments = tableOf(head.get(FILE.segments), 56, FILE.segmentCount);
+  const sections = tableOf(head.get(FILE.sections), 64, FILE.sectionCount);
+  const names = sections[view.getUint16(FILE.nameSection, true)]!.get(SECTION.offset);
+  const nameOf = (section: Header) => {
+    const start = names + view.getUint32(section.at, true);
+    return Buffer.from(bytes.subarray(start, bytes.indexOf(0, start))).toString("latin1");
+  };
+  const typeOf = (header: Header, field: number) => view.getUint32(header.at + field, true);
+
+  const program = sections.find((section) => nameOf(section) === ".bun");
+  if (!program) throw new Error("The program has no section .bun");
+  const [offset, address, size] = [SECTION.offset, SECTION.address, SECTION.size].map((field) =>
+    program.get(field),
+  ) as [number, number, number];
+  const data = segments.find(
+    (segment) =>
+      typeOf(segment, 0) === PT_LOAD &&
+      segment.get(SEGMENT.offset) <= offset &&
+      offset + size <= segment.get(SEGMENT.offset) + segment.get(SEGMENT.fileSize),
+  );
+  const note = segments.findLast((segment) => typeOf(segment, 0) === PT_NOTE);
+  const zeroed = sections.filter(
+    (section) =>
+      typeOf(section, SECTION.type) === SHT_NOBITS &&
+      (section.get(SECTION.flags) & SHF_TLS) === 0 &&
+      section.get(SECTION.address) < address,
+  );
+  if (!data || !note || note.at < data.at || zeroed.length === 0)
+    throw new Error("The program's segments are not as expected");
+
+  const alignment = data.get(SEGMENT.align);
+  const zerosAt = Math.min(...zeroed.map((section) => section.get(SECTION.offset)));
+  const memoryEnd = Math.max(
+    ...zeroed.map((section) => section.get(SECTION.address) + section.get(SECTION.size)),
+  );
+  if (alignUp(memoryEnd, alignment) > address - (address % alignment))
+    throw new Error("The program shares a page with the engine's memory");
+  if (bytes.subarray(zerosAt, offset).some((byte) => byte !== 0))
+    throw new Error("There is something between the engine and the program");
+
+  // A segment's place in the file and in memory must be the same distance from a page's start.
+  const newOffset = alignUp(zerosAt, alignment) + (address % alignment);
+  const saved = offset - newOffset;
+  if (saved <= 0) return file;
+  data.set(SEGMENT.fileSize, zerosAt - data.get(SEGMENT.offset));
+  data.set(SEGMENT.memorySize, memoryEnd - data.get(SEGMENT.address));
+  view.setUint32(note.at, PT_LOAD, true);
+  view.setUint32(note.at + SEGMENT.flags, READABLE_WRITABLE, true);
+  note.set(SEGMENT.offset, newOffset);
+  note.set(SEGMENT.address, address);
+  note.set(SEGMENT.physical, address);
+  note.set(SEGMENT.fileSize, size);
+  note.set(SEGMENT.memorySize, size);
+  note.set(SEGMENT.align, alignment);
+  for (const section of sections)
+    if (section.get(SECTION.offset) >= offset) section.set(SECTION.offset, section.get(SECTION.offset) - saved);
+  head.set(FILE.sections, head.get(FILE.sections) - saved);
+  bytes.copyWithin(newOffset, offset);
+  return bytes.subarray(0, bytes.length - saved);
+}

@@ -1,0 +1,151 @@
+// Signs a Mach-O program ad hoc, on any system: what `codesign --sign -` would write, without a Mac.
+//
+// An ad-hoc signature names nobody. It is a SHA-256 of every page and a few of its own parts, which the kernel of an
+// Apple Silicon Mac asks of everything it runs. The toolchain's own is not enough: its x64 program keeps the signature of
+// the engine, whose pages it has changed, and its arm64 program is called "a.out" and is known by its hash alone, so that
+// the keychain would ask again after each update. Here the program has a fixed name and says that the name is what it is
+// known by (its designated requirement).
+//
+// Layout, all of it big-endian: a super blob with an index of blobs - the code directory (hashes), the requirements, and
+// an empty CMS signature, as codesign writes it. The signature is the last thing of the file, in the segment __LINKEDIT.
+import { createHash } from "node:crypto";
+
+const LC_SEGMENT_64 = 0x19;
+const LC_CODE_SIGNATURE = 0x1d;
+const HEADER_SIZE = 32;
+const CPU_ARM64 = 0x0100000c;
+
+const MAGIC = {
+  superBlob: 0xfade0cc0,
+  codeDirectory: 0xfade0c02,
+  requirements: 0xfade0c01,
+  requirement: 0xfade0c00,
+  cms: 0xfade0b01,
+} as const;
+
+const SLOT = { codeDirectory: 0, requirements: 2, cms: 0x10000 } as const;
+
+/** The code directory's version that names the executable segment, which the kernel needs to allow a JIT. */
+const VERSION = 0x20400;
+const CODE_DIRECTORY_SIZE = 88;
+const CS_ADHOC = 2;
+const SHA256 = { type: 2, size: 32 } as const;
+const MAIN_BINARY = 1;
+const DESIGNATED = 3;
+const EXPRESSION = 1;
+const OP_IDENTIFIER = 2;
+
+/** Special slots are counted down from -1: the Info.plist, of which there is none, and the requirements. */
+const SPECIAL_SLOTS = 2;
+
+function u32(...values: number[]): Buffer {
+  const bytes = Buffer.alloc(4 * values.length);
+  values.forEach((value, index) => bytes.writeUInt32BE(value, 4 * index));
+  return bytes;
+}
+
+function blob(magic: number, ...parts: Uint8Array[]): Buffer {
+  const content = Buffer.concat(parts);
+  return Buffer.concat([u32(magic, content.length + 8), content]);
+}
+
+function sha256(bytes: Uint8Array): Buffer {
+  return createHash("sha256").update(bytes).digest();
+}
+
+/** `designated => identifier "<identifier>"` */
+function requirementsOf(identifier: string): Buffer {
+  const padded = Buffer.alloc(Math.ceil(identifier.length / 4) * 4);
+  padded.write(identifier, "ascii");
+  const requirement = blob(MAGIC.requirement, u32(EXPRESSION, OP_IDENTIFIER, identifier.length), padded);
+  return blob(MAGIC.requirements, u32(1, DESIGNATED, 20), requirement);
+}
+
+interface Program {
+  readonly linkedit: { readonly command: number; readonly offset: number };
+  readonly text: { readonly offset: number; readonly size: number };
+  readonly signature: { readonly command: number; readonly offset: number };
+  readonly pageSize: number;
+}
+
+function readProgram(file: Buffer): Program {
+  const count = file.readUInt32LE(16);
+  const found: { linkedit?: Program["linkedit"]; text?: Program["text"]; signature?: Program["signature"] } =
+    {};
+  for (let at = HEADER_SIZE, index = 0; index < count; index += 1, at += file.readUInt32LE(at + 4)) {
+    const kind = file.readUInt32LE(at);
+    if (kind === LC_CODE_SIGNATURE) found.signature = { command: at, offset: file.readUInt32LE(at + 8) };
+    if (kind !== LC_SEGMENT_64) continue;
+    const name = file.toString("latin1", at + 8, at + 24).replace(/\0+$/, "");
+    const offset = Number(file.readBigUInt64LE(at + 40));
+    if (name === "__LINKEDIT") found.linkedit = { command: at, offset };
+    if (name === "__TEXT") found.text = { offset, size: Number(file.readBigUInt64LE(at + 48)) };
+  }
+  const { linkedit, text, signature } = found;
+  if (!linkedit || !text || !signature)
+    throw new Error("This is no Mach-O program that has a place for a signature");
+  return { linkedit, text, signature, pageSize: file.readUInt32LE(4) === CPU_ARM64 ? 0x4000 : 0x1000 };
+}
+
+function codeDirectory(
+  code: Buffer,
+  identifier: string,
+  requirements: Buffer,
+  { text, pageSize }: Program,
+): Buffer {
+  const name = Buffer.from(`${identifier}\0`, "ascii");
+  const pages = Math.ceil(code.length / pageSize);
+  const hashesAt = CODE_DIRECTORY_SIZE + name.length + SPECIAL_SLOTS * SHA256.size;
+  const header = Buffer.concat([
+    u32(VERSION, CS_ADHOC, hashesAt, CODE_DIRECTORY_SIZE, SPECIAL_SLOTS, pages, code.length),
+    Buffer.from([SHA256.size, SHA256.type, 0, Math.log2(pageSize)]),
+    u32(0, 0, 0, 0), // spare, scatter, team, spare
+    u32(0, 0), // the code's limit where it exceeds 32 bits
+    u32(0, text.offset, 0, text.size, 0, MAIN_BINARY), // 64 bits each
+  ]);
+  const hashes = Array.from({ length: pages }, (_, page) =>
+    sha256(code.subarray(page * pageSize, (page + 1) * pageSize)),
+  );
+  const special = [sha256(requirements), Buffer.alloc(SHA256.size)];
+  return blob(MAGIC.codeDirectory, header, name, ...special, ...hashes);
+}
+
+function superBlob(entries: readonly (readonly [slot: number, blob: Buffer])[]): Buffer {
+  let offset = 12 + 8 * entries.length;
+  const index = entries.map(([slot, { length }]) => {
+    const entry = u32(slot, offset);
+    offset += length;
+    return entry;
+  });
+  return blob(MAGIC.superBlob, u32(entries.length), ...index, ...entries.map(([, each]) => each));
+}
+
+/**
+ * @param file a thin 64-bit program with a signature at its end, right or stale, which is replaced
+ * @param identifier what the program is known by, as `org.example.tool`
+ * @throws Error when it is no such program
+ */
+export function signAdHoc(file: Uint8Array, identifier: string): Uint8Array {
+  if (file.length < HEADER_SIZE || Buffer.from(file.buffer, file.byteOffset).readUInt32LE(0) !== 0xfeedfacf)
+    throw new Error("This is no 64-bit Mach-O program");
+  const program = readProgram(Buffer.from(file.buffer, file.byteOffset, file.length));
+  const { signature, linkedit, pageSize } = program;
+  const code = Buffer.from(file.subarray(0, signature.offset));
+  const requirements = requirementsOf(identifier);
+  // The commands are themselves on a signed page: the sizes have to be in them before anything is hashed.
+  const size = superBlob(blobsOf(code, identifier, requirements, program)).length;
+  const end = signature.offset + size;
+  code.writeUInt32LE(size, signature.command + 12);
+  code.writeBigUInt64LE(BigInt(end - linkedit.offset), linkedit.command + 48);
+  const inMemory = Math.ceil((end - linkedit.offset) / pageSize) * pageSize;
+  code.writeBigUInt64LE(BigInt(inMemory), linkedit.command + 32);
+  return Buffer.concat([code, superBlob(blobsOf(code, identifier, requirements, program))]);
+}
+
+function blobsOf(code: Buffer, identifier: string, requirements: Buffer, program: Program) {
+  return [
+    [SLOT.codeDirectory, codeDirectory(code, identifier, requirements, program)],
+    [SLOT.requirements, requirements],
+    [SLOT.cms, blob(MAGIC.cms)],
+  ] as const;
+}
