@@ -4,7 +4,7 @@
 // `data:` URL, and the parts that it finds in the finished file (see src/run/engine-preload.ts). The third is
 // everything else, split into chunks, so that a start reads only what it needs.
 import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { dirname, join, relative } from "node:path";
 import type { BunPlugin } from "bun";
 import { renderManual } from "../src/cli/manual.ts";
 import { BEGIN, END } from "../src/runtime/embedded-parts.ts";
@@ -157,9 +157,10 @@ function generatedModules(preload: string, partsFile: string): BunPlugin {
         contents: await Bun.file(join(ROOT, "src/runtime/rt-types.d.ts")).text(),
         loader: "text",
       }));
+      // The path is from the root, since it gets into the chunk's name, and so into the program.
       // A copy for each that imports it, since a chunk of its own would cost each of them more than its size.
       build.onResolve({ filter: /^rt:preload$/ }, ({ importer }) => ({
-        path: `for:${importer}`,
+        path: `for:${relative(ROOT, importer)}`,
         namespace: "rt",
       }));
       build.onLoad({ filter: /.*/, namespace: "rt" }, () => ({
@@ -189,8 +190,8 @@ function finish(program: Uint8Array, { os }: BuildTarget): Uint8Array {
 }
 
 /**
- * Files are named alike in each build, since names of modules and files get into the program: two builds of one source
- * are the same to the byte.
+ * Two builds of one source are the same to the byte, wherever they are made. The names of modules, from the working
+ * directory, and of the output get into the program; so these are always the same.
  *
  * @param plugins change what goes in, for tests that need another system's modules in a program that they can start
  */
@@ -199,6 +200,7 @@ export async function compile(
   outfile: string,
   plugins: readonly BunPlugin[] = [],
 ): Promise<Bun.BuildOutput> {
+  process.chdir(ROOT);
   await mkdir(dirname(outfile), { recursive: true });
   const directory = await mkdtemp(`${outfile}.build-`);
   const draft = join(directory, target.file);
