@@ -117,26 +117,37 @@ function constantsOf({ os, arch }: BuildTarget): Record<string, string> {
   return { "process.platform": JSON.stringify(platform), "process.arch": JSON.stringify(arch) };
 }
 
+export interface Compiled {
+  /** The files that code was taken from, relative to the root. */
+  readonly inputs: ReadonlySet<string>;
+}
+
+function inputsOf({ metafile }: Bun.BuildOutput): Set<string> {
+  const used = Object.values(metafile!.outputs).flatMap(({ inputs }) => Object.entries(inputs));
+  return new Set(used.filter(([, { bytesInOutput }]) => bytesInOutput > 0).map(([path]) => path));
+}
+
 /** A module and all it imports, as one function expression of (exports, require, module, __filename, __dirname). */
 async function bundleScript(
   entry: string,
   target: BuildTarget,
   plugins: readonly BunPlugin[],
-): Promise<string> {
+): Promise<Compiled & { script: string }> {
   const result = await Bun.build({
     entrypoints: [join(ROOT, entry)],
     target: "bun",
     format: "cjs",
     minify: true,
+    metafile: true,
     define: constantsOf(target),
     plugins: [...plugins, dbusOptional, onlyFor(target), await windowsRegistry(target, false)],
   });
   const source = await result.outputs[0]!.text();
-  return source.slice(source.indexOf("(function"));
+  return { script: source.slice(source.indexOf("(function")), inputs: inputsOf(result) };
 }
 
-async function bundlePreload(target: BuildTarget): Promise<string> {
-  const body = `(function (preloadUrl) { return ${await bundleScript("src/runtime/preload.ts", target, [])}})\n//# sourceURL=rt:runtime`;
+function asPreload(script: string, target: BuildTarget): string {
+  const body = `(function (preloadUrl) { return ${script}})\n//# sourceURL=rt:runtime`;
   // The script may also lie in a file: see preloadFor() in src/run/engine-preload.ts.
   const path = 'import.meta.path.slice(Math.max(0, import.meta.path.indexOf("data:")))';
   // Windows has turned the slashes of what it took for a path.
@@ -199,34 +210,37 @@ export async function compile(
   target: BuildTarget,
   outfile: string,
   plugins: readonly BunPlugin[] = [],
-): Promise<Bun.BuildOutput> {
+): Promise<Compiled> {
   process.chdir(ROOT);
   await mkdir(dirname(outfile), { recursive: true });
   const directory = await mkdtemp(`${outfile}.build-`);
   const draft = join(directory, target.file);
   try {
-    const output = await bundle(target, draft, plugins);
+    const inputs = await bundle(target, draft, plugins);
     // Written in one go: a file that is written in pieces, as the toolchain does, is slower to map.
     const finished = `${draft}.finished`;
     await writeFile(finished, finish(await readFile(draft), target), { mode: 0o755 });
     await rename(finished, outfile);
-    return output;
+    return { inputs };
   } finally {
     await rm(directory, { recursive: true, force: true });
   }
 }
 
+/** @returns what code was taken from */
 async function bundle(
   target: BuildTarget,
   outfile: string,
   plugins: readonly BunPlugin[],
-): Promise<Bun.BuildOutput> {
+): Promise<Set<string>> {
   const directory = dirname(outfile);
+  const parts = await bundleScript("src/runtime/parts.ts", target, plugins);
+  const preload = await bundleScript("src/runtime/preload.ts", target, []);
   const partsFile = join(directory, "rt.parts");
   const isWindows = target.os === "windows";
-  await Bun.write(partsFile, `${BEGIN}${await bundleScript("src/runtime/parts.ts", target, plugins)}${END}`);
+  await Bun.write(partsFile, `${BEGIN}${parts.script}${END}`);
   if (isWindows) await Bun.write(join(directory, "rt.ico"), drawIcon());
-  return await Bun.build({
+  const output = await Bun.build({
     entrypoints: [MAIN],
     target: "bun",
     format: "esm",
@@ -242,7 +256,7 @@ async function bundle(
       ownCopies,
       dbusOptional,
       await windowsRegistry(target, true),
-      generatedModules(await bundlePreload(target), partsFile),
+      generatedModules(asPreload(preload.script, target), partsFile),
       guides,
       lateBuiltins,
     ],
@@ -256,6 +270,7 @@ async function bundle(
       ...(isWindows ? { windows: windowsMetadata(directory) } : {}),
     },
   });
+  return new Set([...inputsOf(output), ...parts.inputs, ...preload.inputs]);
 }
 
 if (import.meta.main) {

@@ -99,7 +99,8 @@ export function compactElf(file: Uint8Array): Uint8Array {
   note.set(SEGMENT.memorySize, size);
   note.set(SEGMENT.align, alignment);
   for (const section of sections)
-    if (section.get(SECTION.offset) >= offset) section.set(SECTION.offset, section.get(SECTION.offset) - saved);
+    if (section.get(SECTION.offset) >= offset)
+      section.set(SECTION.offset, section.get(SECTION.offset) - saved);
   head.set(FILE.sections, head.get(FILE.sections) - saved);
   bytes.copyWithin(newOffset, offset);
   return bytes.subarray(0, bytes.length - saved);

@@ -5,19 +5,45 @@ export interface BuildTarget {
   readonly engine: string;
   readonly os: "linux" | "darwin" | "windows";
   readonly arch: "x64" | "arm64";
+  /** Which C library, on Linux. */
+  readonly libc?: "glibc" | "musl";
   readonly file: string;
+  /** What of it runs when the tests run on Linux x64; the rest is looked at without being run. */
+  readonly proof: Proof;
 }
 
-export const TARGETS: readonly BuildTarget[] = [
-  { name: "linux-x64", engine: "bun-linux-x64", os: "linux", arch: "x64", file: "rt" },
-  { name: "linux-arm64", engine: "bun-linux-arm64", os: "linux", arch: "arm64", file: "rt" },
-  { name: "linux-x64-musl", engine: "bun-linux-x64-musl", os: "linux", arch: "x64", file: "rt" },
-  { name: "linux-arm64-musl", engine: "bun-linux-arm64-musl", os: "linux", arch: "arm64", file: "rt" },
-  { name: "darwin-x64", engine: "bun-darwin-x64", os: "darwin", arch: "x64", file: "rt" },
-  { name: "darwin-arm64", engine: "bun-darwin-arm64", os: "darwin", arch: "arm64", file: "rt" },
-  { name: "windows-x64", engine: "bun-windows-x64", os: "windows", arch: "x64", file: "rt.exe" },
-  { name: "windows-arm64", engine: "bun-windows-arm64", os: "windows", arch: "arm64", file: "rt.exe" },
+export const PROOFS = {
+  native: "runs every test",
+  musl: "runs, with Debian's musl",
+  emulated: "runs, under qemu-user",
+  wine: "runs, under Wine",
+  static: "read only: format, signature, what is embedded",
+} as const;
+
+export type Proof = keyof typeof PROOFS;
+
+type Row = readonly [
+  os: BuildTarget["os"],
+  arch: BuildTarget["arch"],
+  libc: BuildTarget["libc"],
+  proof: Proof,
 ];
+
+const ROWS: readonly Row[] = [
+  ["linux", "x64", "glibc", "native"],
+  ["linux", "arm64", "glibc", "emulated"],
+  ["linux", "x64", "musl", "musl"],
+  ["linux", "arm64", "musl", "static"],
+  ["darwin", "x64", undefined, "static"],
+  ["darwin", "arm64", undefined, "static"],
+  ["windows", "x64", undefined, "wine"],
+  ["windows", "arm64", undefined, "static"],
+];
+
+export const TARGETS: readonly BuildTarget[] = ROWS.map(([os, arch, libc, proof]) => {
+  const name = [os, arch, ...(libc === "musl" ? [libc] : [])].join("-");
+  return { name, engine: `bun-${name}`, os, arch, libc, file: os === "windows" ? "rt.exe" : "rt", proof };
+});
 
 /** The target that this machine runs. */
 export function hostTarget(): BuildTarget {

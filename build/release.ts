@@ -1,0 +1,186 @@
+// Makes what people download, for any system, on one machine:
+//
+//   npm run build                                this system's binary, at dist/rt
+//   npm run build -- --all                       everything of a release, at dist/release
+//   npm run build -- --target linux-x64          the same of one target (repeatable)
+//   npm run build -- --all --url <address>       and what needs to know where the releases will be: see
+//                                                docs/releasing.md
+//
+// A release of the same source is the same to the byte, wherever it is made.
+import { createHash } from "node:crypto";
+import { existsSync } from "node:fs";
+import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { completionScript } from "../src/cli/completions.ts";
+import { type ArchiveFile, type Effort, gzip, tar, zip } from "./archive.ts";
+import { describeContents, readComponents, renderNotices } from "./bill-of-materials.ts";
+import { compile, DIST } from "./compile.ts";
+import { checkEngine } from "./engine.ts";
+import { debianPackage } from "./packages/debian.ts";
+import { homebrewFormula, scoopManifest } from "./packages/manifests.ts";
+import { npmMainPackage, npmPlatformPackage } from "./packages/npm.ts";
+import { PRODUCT } from "./product.ts";
+import { CHECKSUMS, NPM_FILE, RELEASE_FILES, type ReleaseFiles } from "./release-files.ts";
+import { hostTarget, TARGETS } from "./targets.ts";
+
+const ROOT = join(import.meta.dir, "..");
+
+/** How much larger than the engine alone a binary may be. */
+export const MOST_ADDED = 1_500_000; // bytes
+
+export interface ReleaseSettings {
+  readonly names: readonly string[];
+  readonly directory: string;
+  /** The address below which releases are to be had. */
+  readonly url?: string;
+  readonly effort: Effort;
+}
+
+const COMPLETION_FILES = {
+  bash: "rt.bash",
+  zsh: "_rt",
+  fish: "rt.fish",
+  powershell: "rt.ps1",
+} as const;
+
+async function readDocuments(): Promise<ArchiveFile[]> {
+  const files = await Promise.all(
+    ["README.md", "LICENSE"].map(async (path) => ({ path, content: await readFile(join(ROOT, path)) })),
+  );
+  const completions = Object.entries(COMPLETION_FILES).map(([shell, name]) => ({
+    path: `completions/${name}`,
+    content: completionScript(shell),
+  }));
+  return [...files, ...completions];
+}
+
+export interface BuiltTarget {
+  readonly name: string;
+  readonly size: number;
+  readonly added: number;
+}
+
+async function releaseTarget(
+  files: ReleaseFiles,
+  documents: readonly ArchiveFile[],
+  { directory, effort }: ReleaseSettings,
+): Promise<BuiltTarget> {
+  const { target, folder, archive, bom, npm, debian } = files;
+  const write = (name: string, content: Uint8Array | string) => writeFile(join(directory, name), content);
+  const binary = join(directory, `${folder}.binary`);
+  const { inputs } = await compile(target, binary);
+  const program = await readFile(binary);
+  await rm(binary);
+  const { size } = await checkEngine(target);
+  const added = program.length - size;
+  if (added > MOST_ADDED) throw new Error(`The binary for ${target.name} adds ${added} bytes to the engine`);
+  const components = readComponents(inputs);
+  const notices = { path: "THIRD-PARTY.txt", content: renderNotices(components) };
+  const content = [
+    { path: target.file, content: program, isExecutable: true },
+    notices,
+    ...documents,
+  ] satisfies ArchiveFile[];
+  const inFolder = content.map((file) => ({ ...file, path: `${folder}/${file.path}` }));
+  await write(archive, target.os === "windows" ? zip(inFolder, effort) : gzip(tar(inFolder), effort));
+  await write(bom, describeContents(target, program, components));
+  await write(npm.file, gzip(tar(npmPlatformPackage(files, program, [notices])), effort));
+  if (debian) await write(debian.file, debianPackage(debian.architecture, content, effort));
+  return { name: target.name, size: program.length, added };
+}
+
+async function checksumsOf(directory: string, names: readonly string[]): Promise<Map<string, string>> {
+  const sums = new Map<string, string>();
+  for (const name of names.toSorted()) {
+    const path = join(directory, name);
+    if (!existsSync(path)) continue;
+    sums.set(
+      name,
+      createHash("sha256")
+        .update(await readFile(path))
+        .digest("hex"),
+    );
+  }
+  return sums;
+}
+
+/** The scripts know where to fetch from when the build does. */
+async function writeInstallers(directory: string, url: string | undefined): Promise<void> {
+  for (const name of ["install.sh", "install.ps1"]) {
+    const script = await readFile(join(ROOT, "build", "packages", name), "utf8");
+    await writeFile(join(directory, name), url ? script.replace("@RELEASES@", () => url) : script, {
+      mode: 0o755,
+    });
+  }
+}
+
+export async function buildRelease(
+  settings: ReleaseSettings,
+  report: (built: BuiltTarget) => void = () => {},
+): Promise<void> {
+  const { directory, names, url, effort } = settings;
+  await rm(directory, { recursive: true, force: true });
+  await mkdir(directory, { recursive: true });
+  const documents = await readDocuments();
+  for (const files of RELEASE_FILES)
+    if (names.includes(files.target.name)) report(await releaseTarget(files, documents, settings));
+  const main = npmMainPackage(documents.filter(({ path }) => !path.includes("/")));
+  await writeFile(join(directory, NPM_FILE), gzip(tar(main), effort));
+  await writeInstallers(directory, url);
+  const all = RELEASE_FILES.flatMap(({ archive, bom, npm, debian }) => [
+    archive,
+    bom,
+    npm.file,
+    ...(debian ? [debian.file] : []),
+  ]);
+  const sums = await checksumsOf(directory, [...all, NPM_FILE, "install.sh", "install.ps1"]);
+  const lines = [...sums].map(([name, sum]) => `${sum}  ${name}\n`);
+  await writeFile(join(directory, CHECKSUMS), lines.join(""));
+  if (url && names.length === TARGETS.length) {
+    await writeFile(join(directory, `${PRODUCT.package}.rb`), homebrewFormula(url, sums));
+    await writeFile(join(directory, `${PRODUCT.package}.json`), scoopManifest(url, sums));
+  }
+}
+
+function inMegabytes(bytes: number): string {
+  return (bytes / 1e6).toFixed(2);
+}
+
+async function run(args: string[]): Promise<void> {
+  const { values } = parseArgs({
+    args,
+    options: {
+      all: { type: "boolean", default: false },
+      target: { type: "string", multiple: true, default: [] },
+      url: { type: "string" },
+    },
+  });
+  const { all, target: asked, url } = values;
+  const known = TARGETS.map(({ name }) => name);
+  const unknown = asked.find((name) => !known.includes(name));
+  if (unknown) throw new Error(`There is no target "${unknown}"; the targets are: ${known.join(", ")}`);
+  if (url !== undefined && !/^https?:\/\/\S+$/.test(url)) throw new Error(`"${url}" is no address`);
+  const names = all ? known : asked;
+  if (names.length === 0) {
+    const host = hostTarget();
+    await compile(host, join(DIST, host.file));
+    return;
+  }
+  const directory = join(DIST, "release");
+  console.log(`${"target".padEnd(18)}${"MB".padStart(8)}${"of them rt".padStart(12)}`);
+  await buildRelease({ names, directory, url, effort: 9 }, ({ name, size, added }) => {
+    console.log(`${name.padEnd(18)}${inMegabytes(size).padStart(8)}${inMegabytes(added).padStart(12)}`);
+  });
+  console.log(`\nThe release is at ${directory}`);
+  if (!url) console.log("Without --url there is no formula for Homebrew and no manifest for Scoop");
+}
+
+if (import.meta.main) {
+  try {
+    await run(process.argv.slice(2));
+  } catch (error) {
+    console.error(`error: ${(error as Error).message}`);
+    process.exitCode = 1;
+  }
+}
