@@ -50,13 +50,14 @@ function layerOf(path: string): string {
 
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   main: ["cli", "run", "platform"],
-  cli: ["config", "run", "secrets", "workspace", "platform", "version", "errors"],
+  cli: ["config", "run", "secrets", "upgrade", "workspace", "platform", "version", "errors"],
   config: ["workspace", "platform", "errors"],
   run: ["config", "runtime", "tasks", "workspace", "platform", "version"],
   tasks: ["workspace", "platform"],
   workspace: ["platform"],
   runtime: ["secrets", "csrf", "platform"],
   secrets: ["platform", "errors"],
+  upgrade: ["version"],
   csrf: ["platform", "errors"],
   errors: [],
   version: ["package.json"],
@@ -171,6 +172,7 @@ const WRITERS: Readonly<Record<string, string>> = {
   "src/run/launch.ts": "the command of a script, and how a hook ended",
   "src/run/in-process.ts": "the address of a server, as the engine writes it",
   "src/run/watch.ts": "that a script starts again",
+  "src/upgrade/command.ts": "which version there is now",
 };
 
 test("the terminal is written to by few", () => {

@@ -102,6 +102,10 @@ async function runOwn(command: string, args: readonly string[]): Promise<Outcome
     );
   }
   const showOwnHelp = async () => await showHelp(command);
+  if (command === "upgrade") {
+    if (args.some((word) => word === "--help" || word === "-h")) return await showHelp(command);
+    return await (await import("../upgrade/command.ts")).runUpgradeCommand([...args]);
+  }
   if (command === "doctor")
     return await (await import("../secrets/doctor.ts")).runDoctorCommand([...args], showOwnHelp);
   const { runSecretsCommand } = await import("../secrets/command.ts");
@@ -314,4 +318,11 @@ interface Failure extends Error {
   readonly unknown?: UsageError["unknown"];
 }
 
-const EXPECTED = ["UsageError", "RunFailure", "ConfigError", "PackageJsonError", "WorkspaceError"];
+const EXPECTED = [
+  "UsageError",
+  "RunFailure",
+  "ConfigError",
+  "PackageJsonError",
+  "WorkspaceError",
+  "UpgradeFailure",
+];

@@ -38,6 +38,11 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     help: "Read and write the credential store",
   },
   doctor: { by: "rt", usage: "[--json]", help: "Look at the credential store and say what is wrong with it" },
+  upgrade: {
+    by: "rt",
+    usage: "<url|file> [--sha256 <sum>] | --rollback",
+    help: "Exchange rt for the version in an archive, or go back to the one before",
+  },
   test: { by: "engine", usage: "[patterns]", help: "Run tests" },
   check: { by: "engine", usage: "[files]", help: "Type check a project" },
   fmt: { by: "engine", usage: "[files]", help: "Format files" },

@@ -1,0 +1,83 @@
+// Puts a program in the place of another, which may be running, and keeps the other.
+//
+// A rename within a directory is one step: whoever starts rt gets the old one or the new one, whole. Windows does not
+// let a running program be overwritten, but lets it be renamed; there, for a moment, there is none.
+import { spawnSync } from "node:child_process";
+import { existsSync, linkSync, renameSync, rmSync } from "node:fs";
+import { dirname, join, parse } from "node:path";
+import { UpgradeFailure } from "./upgrade-failure.ts";
+
+/** `rt.previous`, and `rt.previous.exe`: Windows starts only what ends so. */
+function previousOf(program: string): string {
+  const { name, ext } = parse(program);
+  return ext === ".exe" ? join(dirname(program), `${name}.previous${ext}`) : `${program}.previous`;
+}
+
+/** Milliseconds for a program to say its version. */
+const PATIENCE = 30_000;
+
+/** @throws UpgradeFailure when it does not start, or is something else than rt */
+export function readVersion(program: string): string {
+  const { stdout, status, signal, error } = spawnSync(program, ["--version"], {
+    encoding: "utf8",
+    timeout: PATIENCE,
+    stdio: ["ignore", "pipe", "ignore"],
+    windowsHide: true,
+  });
+  const version = stdout?.trim() ?? "";
+  if (status === 0 && /^\d+\.\d+\.\d+\S*$/.test(version)) return version;
+  const reason = (error as NodeJS.ErrnoException | undefined)?.code ?? signal ?? `exit code ${status}`;
+  throw new UpgradeFailure(
+    `The new rt does not start here (${status === 0 ? "it says no version" : reason})`,
+    "nothing was changed",
+  );
+}
+
+/** The draft becomes the program, and the program the previous one. */
+export function swap(draft: string, program: string): void {
+  const previous = previousOf(program);
+  try {
+    rmSync(previous, { force: true });
+    linkSync(program, previous);
+    renameSync(draft, program);
+  } catch {
+    swapByRenaming(draft, program, previous);
+  }
+}
+
+/** Where there are no links, or the program cannot be overwritten. */
+function swapByRenaming(draft: string, program: string, previous: string): void {
+  try {
+    rmSync(previous, { force: true });
+    renameSync(program, previous);
+  } catch (error) {
+    throw new UpgradeFailure(`Cannot replace ${program} (${(error as NodeJS.ErrnoException).code})`);
+  }
+  try {
+    renameSync(draft, program);
+  } catch (error) {
+    renameSync(previous, program);
+    throw new UpgradeFailure(`Cannot replace ${program} (${(error as NodeJS.ErrnoException).code})`);
+  }
+}
+
+/** The previous program and the present one change places, so that it can be undone too. */
+export function restore(program: string): string {
+  const previous = previousOf(program);
+  if (!existsSync(previous))
+    throw new UpgradeFailure(`There is no earlier rt beside ${program}`, "an upgrade leaves one");
+  const version = readVersion(previous);
+  const draft = `${program}.${process.pid}`;
+  try {
+    renameSync(previous, draft);
+  } catch (error) {
+    throw new UpgradeFailure(`Cannot replace ${program} (${(error as NodeJS.ErrnoException).code})`);
+  }
+  try {
+    swap(draft, program);
+  } catch (error) {
+    renameSync(draft, previous);
+    throw error;
+  }
+  return version;
+}

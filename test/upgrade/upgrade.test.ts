@@ -1,0 +1,388 @@
+// `rt upgrade` as its user sees it: from files and from a local server, right and wrong, and back again.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { createHash } from "node:crypto";
+import { chmod, mkdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { gzip, tar, zip } from "../../build/archive.ts";
+import { compileProgram, compileVersion, placeRt } from "../support/programs.ts";
+import { createProject, type Project } from "../support/project.ts";
+import { expectRt, runRt, type RtResult } from "../support/rt.ts";
+import manifest from "../../package.json";
+
+const OLD = manifest.version;
+const NEW = "9.8.7";
+const ARCHIVE = "rt-9.8.7-linux-x64.tar.gz";
+
+let released: Project;
+let program: Buffer;
+
+beforeAll(async () => {
+  released = await createProject();
+  await compileVersion(released.join("rt"), NEW);
+  program = await readFile(released.join("rt"));
+  const content = { path: "rt-9.8.7-linux-x64/rt", content: program, isExecutable: true };
+  const readme = { path: "rt-9.8.7-linux-x64/README.md", content: "read me" };
+  await writeFile(released.join(ARCHIVE), gzip(tar([readme, content]), 1));
+  await writeFile(released.join("rt.zip"), zip([readme, content], 1));
+  await writeSums(released.path, ["rt", ARCHIVE, "rt.zip"]);
+});
+
+afterAll(async () => await released[Symbol.asyncDispose]());
+
+function sha256(bytes: Uint8Array): string {
+  return createHash("sha256").update(bytes).digest("hex");
+}
+
+async function writeSums(directory: string, names: readonly string[]): Promise<void> {
+  const lines = await Promise.all(
+    names.map(async (name) => `${sha256(await readFile(join(directory, name)))}  ${name}\n`),
+  );
+  await writeFile(join(directory, "SHA256SUMS"), lines.join(""));
+}
+
+/** A directory with an rt of its own in it. */
+async function installRt(): Promise<{
+  home: Project;
+  rt: string;
+  upgrade(...args: string[]): Promise<RtResult>;
+}> {
+  const home = await createProject();
+  await mkdir(home.join("bin"));
+  const rt = home.join("bin", "rt");
+  await placeRt(rt);
+  return {
+    home,
+    rt,
+    upgrade: (...args) => runRt({ program: [rt], args: ["upgrade", ...args], cwd: home.path }),
+  };
+}
+
+async function versionOf(path: string): Promise<string> {
+  const { stdout } = await runRt({ program: [path], args: ["--version"] });
+  return stdout.trim();
+}
+
+/** What an upgrade that fails must leave. */
+async function expectUntouched(home: Project, rt: string): Promise<void> {
+  expect(await versionOf(rt)).toBe(OLD);
+  const left = [...new Bun.Glob("*").scanSync({ cwd: home.join("bin"), dot: true, onlyFiles: false })];
+  expect(left).toEqual(["rt"]);
+}
+
+describe("rt upgrade", () => {
+  for (const file of [ARCHIVE, "rt.zip", "rt"]) {
+    test(`takes ${file === "rt" ? "a binary" : file}, and keeps the rt before`, async () => {
+      const { home, rt, upgrade } = await installRt();
+      await using _ = home;
+      expect(await upgrade(released.join(file))).toEqual({
+        stdout: `rt ${OLD} is now ${NEW}, at ${rt}\nrt upgrade --rollback brings ${OLD} back\n`,
+        stderr: "",
+        status: 0,
+      });
+      expect(await versionOf(rt)).toBe(NEW);
+      expect(await versionOf(`${rt}.previous`)).toBe(OLD);
+    });
+  }
+
+  test("goes back to the rt before, and keeps this one", async () => {
+    const { home, rt, upgrade } = await installRt();
+    await using _ = home;
+    const before = home.join("bin", "rt.previous");
+    await compileVersion(before, "0.0.9");
+    expect(await upgrade("--rollback")).toEqual({
+      stdout: `rt is 0.0.9 again, at ${rt}\n`,
+      stderr: "",
+      status: 0,
+    });
+    expect([await versionOf(rt), await versionOf(before)]).toEqual(["0.0.9", OLD]);
+  });
+
+  test("replaces an rt that is running", async () => {
+    const { home, rt, upgrade } = await installRt();
+    await using _ = home;
+    await home.write({
+      "wait.ts": 'console.log("up"); for await (const line of console) console.log("got", line);',
+    });
+    const child = Bun.spawn([rt, "wait.ts"], { cwd: home.path, stdin: "pipe", stdout: "pipe" });
+    const output = child.stdout.getReader();
+    expect(Buffer.from((await output.read()).value!).toString()).toBe("up\n");
+    expect((await upgrade(released.join(ARCHIVE))).status).toBe(0);
+    child.stdin.write("hello\n");
+    await child.stdin.end();
+    expect(Buffer.from((await output.read()).value!).toString()).toStartWith("got hello\n");
+    expect(await child.exited).toBe(0);
+    expect(await versionOf(rt)).toBe(NEW);
+  });
+
+  test("replaces the program that a link leads to", async () => {
+    const { home, rt } = await installRt();
+    await using _ = home;
+    await Bun.$`ln -s bin/rt ${home.join("rt")}`;
+    const { status } = await runRt({ program: [home.join("rt")], args: ["upgrade", released.join(ARCHIVE)] });
+    expect(status).toBe(0);
+    expect([await versionOf(rt), await versionOf(home.join("rt"))]).toEqual([NEW, NEW]);
+  });
+
+  test("is explained by the help", async () => {
+    for (const args of [
+      ["help", "upgrade"],
+      ["upgrade", "--help"],
+    ])
+      await expectRt({ args, stdout: /rt upgrade <url\|file> \[--sha256 <sum>\] \| --rollback/ });
+  });
+});
+
+describe("rt upgrade from a server", () => {
+  /** Serves `released`; `change` may answer in its place. */
+  function serve(change: (path: string) => Response | undefined = () => undefined) {
+    const server = Bun.serve({
+      port: 0,
+      hostname: "127.0.0.1",
+      fetch(request) {
+        const { pathname } = new URL(request.url);
+        return change(pathname) ?? new Response(Bun.file(released.join(pathname.slice(1))));
+      },
+      error: () => new Response("none", { status: 404 }),
+    });
+    return {
+      url: (name: string) => `http://127.0.0.1:${server.port}/${name}`,
+      [Symbol.dispose]: () => server.stop(true),
+    };
+  }
+
+  test("takes the archive and the checksum beside it", async () => {
+    using server = serve();
+    const { home, rt, upgrade } = await installRt();
+    await using _ = home;
+    expect(await upgrade(server.url(ARCHIVE))).toMatchObject({ stderr: "", status: 0 });
+    expect(await versionOf(rt)).toBe(NEW);
+  });
+
+  test("takes a checksum that the user gives, and then asks for no other", async () => {
+    const asked: string[] = [];
+    using server = serve((path) => void asked.push(path));
+    const { home, upgrade } = await installRt();
+    await using _ = home;
+    const sum = sha256(await readFile(released.join(ARCHIVE))).toUpperCase();
+    expect(await upgrade(server.url(ARCHIVE), "--sha256", sum)).toMatchObject({ stderr: "", status: 0 });
+    expect(asked).toEqual([`/${ARCHIVE}`]);
+  });
+
+  const FAILURES: ReadonlyArray<
+    readonly [what: string, answer: (path: string) => Response | undefined, message: RegExp]
+  > = [
+    [
+      "something else than was released",
+      (path) => (path.endsWith(".gz") ? new Response("nothing of the kind") : undefined),
+      /^error: rt-9.8.7-linux-x64.tar.gz is not what it should be: its SHA-256 is [0-9a-f]{64}, not [0-9a-f]{64}\nhint: nothing was changed/,
+    ],
+    [
+      "no archive",
+      (path) => (path.endsWith(".gz") ? new Response("", { status: 404 }) : undefined),
+      /^error: Cannot download http:\S+tar.gz \(status 404\)\n$/,
+    ],
+    [
+      "no checksums",
+      (path) => (path.endsWith("SUMS") ? new Response("", { status: 404 }) : undefined),
+      /^error: Cannot download http:\S+SHA256SUMS \(status 404\)\nhint: give the checksum/,
+    ],
+    [
+      "checksums of other files",
+      (path) => (path.endsWith("SUMS") ? new Response(`${"0".repeat(64)}  other\n`) : undefined),
+      /^error: SHA256SUMS has no checksum of rt-9.8.7-linux-x64.tar.gz\nhint: give it/,
+    ],
+  ];
+  for (const [what, answer, message] of FAILURES) {
+    test(`changes nothing when there is ${what}`, async () => {
+      using server = serve(answer);
+      const { home, rt, upgrade } = await installRt();
+      await using _ = home;
+      const { stderr, status } = await upgrade(server.url(ARCHIVE));
+      expect({ stderr, status }).toEqual({ stderr: expect.stringMatching(message), status: 1 });
+      await expectUntouched(home, rt);
+    });
+  }
+
+  test("changes nothing when the connection breaks in the middle", async () => {
+    const whole = await readFile(released.join(ARCHIVE));
+    const server = Bun.listen({
+      hostname: "127.0.0.1",
+      port: 0,
+      socket: {
+        data(socket, request) {
+          const isSums = request.toString().includes("SHA256SUMS");
+          const body = isSums ? `${sha256(whole)}  ${ARCHIVE}\n` : whole.subarray(0, 1000);
+          const length = isSums ? body.length : whole.length;
+          socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${length}\r\nConnection: close\r\n\r\n`);
+          socket.write(body);
+          socket.end();
+        },
+      },
+    });
+    const { home, rt, upgrade } = await installRt();
+    await using _ = home;
+    const { stderr, status } = await upgrade(`http://127.0.0.1:${server.port}/${ARCHIVE}`);
+    server.stop(true);
+    expect({ stderr, status }).toEqual({
+      stderr: expect.stringMatching(/^error: Cannot download \S+ \(\w+\)\nhint: nothing was changed\n$/),
+      status: 1,
+    });
+    await expectUntouched(home, rt);
+  });
+
+  test("changes nothing when nobody answers", async () => {
+    const { home, rt, upgrade } = await installRt();
+    await using _ = home;
+    const { stderr, status } = await upgrade(`http://127.0.0.1:1/${ARCHIVE}`);
+    expect({ stderr, status }).toEqual({
+      stderr: expect.stringMatching(/^error: Cannot download /),
+      status: 1,
+    });
+    await expectUntouched(home, rt);
+  });
+});
+
+describe("rt upgrade refuses", () => {
+  async function refuse(args: readonly string[], message: string | RegExp): Promise<void> {
+    const { home, rt, upgrade } = await installRt();
+    await using _ = home;
+    const { stdout, stderr, status } = await upgrade(...args);
+    const matched = typeof message === "string" ? message : expect.stringMatching(message);
+    expect({ stdout, stderr, status }).toEqual({ stdout: "", stderr: matched, status: 1 });
+    await expectUntouched(home, rt);
+  }
+
+  /** A file with its checksum beside it. */
+  async function offer(name: string, content: Uint8Array | string): Promise<Project> {
+    const project = await createProject({ [name]: content }, [name]);
+    await writeSums(project.path, [name]);
+    return project;
+  }
+
+  test("to start without being told from where", async () => {
+    await refuse(
+      [],
+      /^error: An upgrade needs one URL or file to come from\nhint: rt fetches nothing by itself/,
+    );
+    await refuse(["a", "b"], /^error: An upgrade needs one URL/);
+  });
+
+  test("options that it does not have, and ones that do not go together", async () => {
+    await refuse(["--latest"], /^error: Unknown option '--latest'\nhint: rt help upgrade/);
+    await refuse(["--sha256", "12", "x"], /^error: --sha256 is not a SHA-256\n/);
+    await refuse(["--rollback", "x"], /^error: --rollback takes nothing else\n/);
+  });
+
+  test("what has no checksum", async () => {
+    await using other = await createProject({ rt: program });
+    await refuse([other.join("rt")], /^error: Cannot read \S+SHA256SUMS \(ENOENT\)\nhint: give the checksum/);
+  });
+
+  test("a checksum that came over a network without protection", async () => {
+    await refuse(["http://example.invalid/rt.tar.gz"], /^error: Over http, .*\nhint: use https/);
+    await refuse(["ftp://example.invalid/rt"], /^error: "ftp:\S+" is no address that rt can fetch from\n/);
+  });
+
+  test("a file that is not there", async () => {
+    await refuse(
+      [released.join("none"), "--sha256", "0".repeat(64)],
+      /^error: Cannot read \S+none \(ENOENT\)\n$/,
+    );
+  });
+
+  test("what is no program, and archives without one", async () => {
+    await using text = await offer("rt", "#!/bin/sh\necho 9.9.9\n");
+    await refuse([text.join("rt")], /^error: rt is no program\n/);
+    await using empty = await offer("x.tar.gz", gzip(tar([{ path: "x/README.md", content: "x" }]), 1));
+    await refuse([empty.join("x.tar.gz")], /^error: There is no rt in x.tar.gz\n/);
+    await using cut = await offer("x.tar.gz", (await readFile(released.join(ARCHIVE))).subarray(0, 500));
+    await refuse([cut.join("x.tar.gz")], /^error: x.tar.gz cannot be unpacked\n/);
+  });
+
+  test("a program of another system", async () => {
+    const elf = (change: (bytes: Buffer) => void) => {
+      const bytes = Buffer.from(program);
+      change(bytes);
+      return bytes;
+    };
+    const macho = Buffer.alloc(2048);
+    macho.writeUInt32LE(0xfeedfacf, 0);
+    macho.writeUInt32LE(0x0100000c, 4);
+    const pe = Buffer.alloc(2048);
+    pe.write("MZ");
+    pe.writeUInt32LE(128, 0x3c);
+    pe.write("PE\0\0", 128);
+    pe.writeUInt16LE(0x8664, 132);
+    const others: ReadonlyArray<readonly [Buffer, string]> = [
+      [elf((bytes) => bytes.writeUInt16LE(0xb7, 18)), "Linux on arm64 with glibc"],
+      [
+        elf((bytes) => bytes.write("/lib/ld-musl-x86_64.so.1\0\0\0\0", bytes.indexOf("/lib64/ld-linux"))),
+        "Linux on x64 with musl",
+      ],
+      [macho, "macOS on arm64"],
+      [pe, "Windows on x64"],
+    ];
+    for (const [bytes, system] of others) {
+      await using other = await offer("rt", bytes);
+      await refuse(
+        [other.join("rt")],
+        `error: rt is for ${system}\nhint: this is Linux on x64 with glibc: name the archive for that\n`,
+      );
+    }
+  });
+
+  test("a program that does not start, or is something else", async () => {
+    const bodies = [
+      ["return 3;", "exit code 3"],
+      ["*(volatile int *)0 = 1;", "SIGSEGV"],
+      ['puts("hello"); return 0;', "it says no version"],
+    ];
+    for (const [body, reason] of bodies) {
+      await using project = await createProject();
+      await compileProgram(project.join("rt"), `${body} return 0;`);
+      await writeSums(project.path, ["rt"]);
+      await refuse(
+        [project.join("rt")],
+        `error: The new rt does not start here (${reason})\nhint: nothing was changed\n`,
+      );
+    }
+  });
+
+  test("to go back where nothing was before", async () => {
+    await refuse(["--rollback"], /^error: There is no earlier rt beside \S+\nhint: an upgrade leaves one\n$/);
+  });
+
+  test("to touch what a package manager has installed", async () => {
+    await using home = await createProject({ "node_modules/rt-runtime/bin/.keep": "" });
+    const rt = home.join("node_modules/rt-runtime/bin/rt");
+    await placeRt(rt);
+    const { stderr, status } = await runRt({ program: [rt], args: ["upgrade", released.join(ARCHIVE)] });
+    expect({ stderr, status }).toEqual({
+      stderr: `error: ${rt} was installed by npm\nhint: upgrade it with npm as well\n`,
+      status: 1,
+    });
+  });
+
+  test.skipIf(process.getuid?.() === 0 && !Bun.which("setpriv"))(
+    "a place that it may not write to",
+    async () => {
+      const { home, rt } = await installRt();
+      await using _ = home;
+      await chmod(home.path, 0o755);
+      await chmod(home.join("bin"), 0o555);
+      const isRoot = process.getuid?.() === 0;
+      // Root may write anywhere: another user tries.
+      const drop = isRoot ? ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"] : [];
+      const { stderr, status } = await runRt({
+        program: [...drop, rt],
+        args: ["upgrade", released.join(ARCHIVE)],
+        cwd: "/",
+      });
+      await chmod(home.join("bin"), 0o755);
+      expect({ stderr, status }).toEqual({
+        stderr: `error: Cannot write to ${home.join("bin")} (EACCES)\nhint: whoever installed rt there can upgrade it\n`,
+        status: 1,
+      });
+    },
+  );
+});
