@@ -9,12 +9,12 @@ import type { BunPlugin } from "bun";
 import { renderManual } from "../src/cli/manual.ts";
 import { BEGIN, END } from "../src/runtime/embedded-parts.ts";
 import { compactElf } from "./elf.ts";
-import { drawIcon } from "./icon.ts";
 import { signAdHoc } from "./macos/signature.ts";
 import { PRODUCT } from "./product.ts";
 import { type BuildTarget, hostTarget } from "./targets.ts";
 import { guides } from "./guides.ts";
 import { lateBuiltins, withoutBuiltinImports } from "./late-builtins.ts";
+import { setMetadata } from "./windows-metadata.ts";
 import { dbusOptional } from "./stubs/dbus-optional.ts";
 import { windowsRegistry } from "./windows-registry.ts";
 
@@ -182,22 +182,10 @@ function generatedModules(preload: string, partsFile: string): BunPlugin {
   };
 }
 
-/** Metadata that Explorer and the task manager show. */
-function windowsMetadata(directory: string) {
-  return {
-    icon: join(directory, "rt.ico"),
-    title: PRODUCT.command,
-    publisher: PRODUCT.publisher,
-    version: `${PRODUCT.version}.0`,
-    description: PRODUCT.description,
-    copyright: PRODUCT.copyright,
-  };
-}
-
 /** What the toolchain leaves undone for a system. */
 function finish(program: Uint8Array, { os }: BuildTarget): Uint8Array {
   if (os === "linux") return compactElf(program);
-  return os === "darwin" ? signAdHoc(program, PRODUCT.identifier) : program;
+  return os === "darwin" ? signAdHoc(program, PRODUCT.identifier) : setMetadata(program);
 }
 
 /**
@@ -237,9 +225,7 @@ async function bundle(
   const parts = await bundleScript("src/runtime/parts.ts", target, plugins);
   const preload = await bundleScript("src/runtime/preload.ts", target, []);
   const partsFile = join(directory, "rt.parts");
-  const isWindows = target.os === "windows";
   await Bun.write(partsFile, `${BEGIN}${parts.script}${END}`);
-  if (isWindows) await Bun.write(join(directory, "rt.ico"), drawIcon());
   const output = await Bun.build({
     entrypoints: [MAIN],
     target: "bun",
@@ -267,7 +253,6 @@ async function bundle(
       autoloadPackageJson: true,
       autoloadBunfig: false,
       execArgv: FILE_LOADERS.map((extension) => `--loader=${extension}:file`),
-      ...(isWindows ? { windows: windowsMetadata(directory) } : {}),
     },
   });
   return new Set([...inputsOf(output), ...parts.inputs, ...preload.inputs]);
