@@ -10,6 +10,8 @@ export interface ReleaseFiles {
   /** The folder inside the archive. */
   readonly folder: string;
   readonly archive: string;
+  /** The application, which exists where it was signed: on a Mac. */
+  readonly app?: string;
   /** What is embedded, in CycloneDX. */
   readonly bom: string;
   /** The name in the npm registry, and the file that `npm pack` would leave. */
@@ -28,6 +30,7 @@ function filesOf(target: BuildTarget): ReleaseFiles {
     target,
     folder,
     archive: `${folder}.${target.os === "windows" ? "zip" : "tar.gz"}`,
+    ...(target.os === "darwin" ? { app: `${folder}.app.zip` } : {}),
     bom: `${folder}.cdx.json`,
     npm: {
       name: `@${packageName}/${target.name}`,

@@ -5,6 +5,7 @@
 //   npm run build -- --target linux-x64          the same of one target (repeatable)
 //   npm run build -- --all --url <address>       and what needs to know where the releases will be: see
 //                                                docs/releasing.md
+//   npm run build -- --all --sign <identity>     signs the programs for macOS as this person, on a Mac
 //
 // A release of the same source is the same to the byte, wherever it is made.
 import { createHash } from "node:crypto";
@@ -18,6 +19,7 @@ import { describeContents, readComponents, renderNotices } from "./bill-of-mater
 import { compile, DIST } from "./compile.ts";
 import { checkEngine } from "./engine.ts";
 import { debianPackage } from "./packages/debian.ts";
+import { signWithIdentity } from "./macos/sign.ts";
 import { homebrewFormula, scoopManifest } from "./packages/manifests.ts";
 import { npmMainPackage, npmPlatformPackage } from "./packages/npm.ts";
 import { PRODUCT } from "./product.ts";
@@ -35,6 +37,8 @@ export interface ReleaseSettings {
   /** The address below which releases are to be had. */
   readonly url?: string;
   readonly effort: Effort;
+  /** Who signs the programs for macOS; without, their signature is ad hoc. */
+  readonly identity?: string;
 }
 
 const COMPLETION_FILES = {
@@ -64,12 +68,13 @@ export interface BuiltTarget {
 async function releaseTarget(
   files: ReleaseFiles,
   documents: readonly ArchiveFile[],
-  { directory, effort }: ReleaseSettings,
+  { directory, effort, identity }: ReleaseSettings,
 ): Promise<BuiltTarget> {
-  const { target, folder, archive, bom, npm, debian } = files;
+  const { target, folder, archive, app, bom, npm, debian } = files;
   const write = (name: string, content: Uint8Array | string) => writeFile(join(directory, name), content);
   const binary = join(directory, `${folder}.binary`);
   const { inputs } = await compile(target, binary);
+  if (identity && app) await write(app, zip(await signWithIdentity(binary, identity, directory), effort));
   const program = await readFile(binary);
   await rm(binary);
   const { size } = await checkEngine(target);
@@ -128,8 +133,9 @@ export async function buildRelease(
   const main = npmMainPackage(documents.filter(({ path }) => !path.includes("/")));
   await writeFile(join(directory, NPM_FILE), gzip(tar(main), effort));
   await writeInstallers(directory, url);
-  const all = RELEASE_FILES.flatMap(({ archive, bom, npm, debian }) => [
+  const all = RELEASE_FILES.flatMap(({ archive, app, bom, npm, debian }) => [
     archive,
+    ...(app ? [app] : []),
     bom,
     npm.file,
     ...(debian ? [debian.file] : []),
@@ -154,9 +160,10 @@ async function run(args: string[]): Promise<void> {
       all: { type: "boolean", default: false },
       target: { type: "string", multiple: true, default: [] },
       url: { type: "string" },
+      sign: { type: "string" },
     },
   });
-  const { all, target: asked, url } = values;
+  const { all, target: asked, url, sign: identity } = values;
   const known = TARGETS.map(({ name }) => name);
   const unknown = asked.find((name) => !known.includes(name));
   if (unknown) throw new Error(`There is no target "${unknown}"; the targets are: ${known.join(", ")}`);
@@ -169,7 +176,7 @@ async function run(args: string[]): Promise<void> {
   }
   const directory = join(DIST, "release");
   console.log(`${"target".padEnd(18)}${"MB".padStart(8)}${"of them rt".padStart(12)}`);
-  await buildRelease({ names, directory, url, effort: 9 }, ({ name, size, added }) => {
+  await buildRelease({ names, directory, url, identity, effort: 9 }, ({ name, size, added }) => {
     console.log(`${name.padEnd(18)}${inMegabytes(size).padStart(8)}${inMegabytes(added).padStart(12)}`);
   });
   console.log(`\nThe release is at ${directory}`);
