@@ -1,0 +1,142 @@
+// The binaries of other targets that can be started on Linux x64, started: the one for musl with Debian's musl, the one
+// for arm64 under qemu-user. (The one for Windows runs under Wine in test/windows; this system's runs everything else.)
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { copyFile, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { compile } from "../../build/compile.ts";
+import { type BuildTarget, TARGETS } from "../../build/targets.ts";
+import { type Keyring, startKeyring } from "../support/keyring.ts";
+import { createProject, type Project } from "../support/project.ts";
+import { type Environment, type RtOptions, runRt } from "../support/rt.ts";
+import manifest from "../../package.json";
+
+interface Runner {
+  /** In front of the binary. */
+  readonly prefix: readonly string[];
+  readonly env: Environment;
+}
+
+/** musl finds what it needs beside our stand-in for glibc: see musl-shim.c. */
+async function prepareMusl(directory: string): Promise<Runner> {
+  const libraries = "/usr/lib/x86_64-linux-gnu";
+  for (const name of ["libstdc++.so.6", "libgcc_s.so.1"])
+    await copyFile(join(libraries, name), join(directory, name));
+  const shim = join(directory, "ld-linux-x86-64.so.2");
+  const source = join(import.meta.dir, "musl-shim.c");
+  await Bun.$`cc -shared -fPIC -nostdlib -O1 -o ${shim} ${source}`.quiet();
+  return { prefix: [], env: { LD_LIBRARY_PATH: directory } };
+}
+
+/**
+ * The emulator takes the part of the loader of programs for arm64, in a namespace of its own: nothing of the system
+ * changes. So rt can start itself anew, as it does for -e.
+ */
+const REGISTER = `mount -t binfmt_misc none /proc/sys/fs/binfmt_misc &&
+printf '%s' ':arm64:M::\\x7fELF\\x02\\x01\\x01\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x00\\x02\\x00\\xb7\\x00:\\xff\\xff\\xff\\xff\\xff\\xff\\xff\\x00\\xff\\xff\\xff\\xff\\xff\\xff\\xff\\xff\\xfe\\xff\\xff\\xff:/usr/bin/qemu-aarch64:' > /proc/sys/fs/binfmt_misc/register &&
+exec "$0" "$@"`;
+
+function prepareEmulator(): Runner {
+  const isRoot = process.getuid!() === 0;
+  const namespace = isRoot
+    ? ["unshare", "-Ur", "-m"]
+    : ["unshare", "-U", "-m", "--map-current-user", "--keep-caps"];
+  return { prefix: [...namespace, "sh", "-c", REGISTER], env: { QEMU_LD_PREFIX: "/usr/aarch64-linux-gnu" } };
+}
+
+const PREPARE: Partial<Record<BuildTarget["proof"], (directory: string) => Runner | Promise<Runner>>> = {
+  musl: prepareMusl,
+  emulated: prepareEmulator,
+};
+
+const FILES = {
+  "package.json": { name: "smoke", scripts: { prehello: "echo before", hello: "echo hello" } },
+  "file.tsx": `import { readFileSync } from "node:fs";
+const words: string[] = [process.platform, process.arch, String(readFileSync("package.json").length > 0)];
+console.log(words.join(" "), process.argv.slice(2).join("|"));`,
+  "csrf.ts": `const token = rt.CSRF.generate("secret", { sessionId: "one" });
+console.log(rt.CSRF.verify(token, { secret: "secret", sessionId: "one" }), rt.CSRF.verify(token, { secret: "secret", sessionId: "two" }));`,
+  "secrets.ts": `import { secrets } from "rt";
+const account = { service: "com.example.smoke", name: "me" };
+await secrets.set({ ...account, value: "pässword" });
+console.log(await secrets.get(account), await secrets.delete(account), await secrets.get(account));`,
+};
+
+for (const target of TARGETS) {
+  const prepare = PREPARE[target.proof];
+  if (!prepare) continue;
+
+  describe.skipIf(process.platform !== "linux" || process.arch !== "x64")(`${target.name} runs`, () => {
+    let directory: string;
+    let project: Project;
+    let keyring: Keyring;
+    let runner: Runner;
+
+    beforeAll(async () => {
+      directory = await mkdtemp(join(tmpdir(), "rt-smoke-"));
+      [project, keyring, runner] = await Promise.all([
+        createProject(FILES),
+        startKeyring(),
+        prepare(directory),
+        compile(target, join(directory, "rt")),
+      ]);
+    });
+
+    afterAll(async () => {
+      await keyring[Symbol.asyncDispose]();
+      await project[Symbol.asyncDispose]();
+      await rm(directory, { recursive: true, force: true });
+    });
+
+    const expectOutput = async (options: RtOptions, stdout: string, stderr = "") => {
+      const program = [...runner.prefix, join(directory, "rt")];
+      const env = { ...options.env, ...runner.env };
+      const result = await runRt({ cwd: project.path, ...options, env, program });
+      expect(result).toEqual({ stdout, stderr, status: 0 });
+    };
+
+    test("and says its version", async () => {
+      await expectOutput({ args: ["--version"] }, `${manifest.version}\n`);
+    });
+
+    test("a file", async () => {
+      await expectOutput({ args: ["file.tsx", "a b", "c"] }, `linux ${target.arch} true a b|c\n`);
+    });
+
+    test("a script with its hook", async () => {
+      await expectOutput(
+        { args: ["run", "hello", "you"] },
+        "before\nhello you\n",
+        "$ echo before\n$ echo hello you\n",
+      );
+    });
+
+    test("code from standard input", async () => {
+      const stdin = "const found: string = process.arch; console.log(found, rt.CSRF !== undefined)";
+      await expectOutput({ args: ["run", "-"], stdin }, `${target.arch} true\n`);
+    });
+
+    test("code from the command line", async () => {
+      await expectOutput(
+        { args: ["-e", "console.log(process.arch, typeof rt.secrets.get)"] },
+        `${target.arch} function\n`,
+      );
+    });
+
+    test("tools of the engine", async () => {
+      const stdout = { args: ["pm", "hash-string"], cwd: project.path };
+      const program = [...runner.prefix, join(directory, "rt")];
+      const { status, stderr } = await runRt({ ...stdout, env: runner.env, program });
+      expect(status).toBe(1);
+      expect(stderr).toContain("lockfile");
+    });
+
+    test("tokens", async () => {
+      await expectOutput({ args: ["csrf.ts"] }, "true false\n");
+    });
+
+    test("credentials in the keyring", async () => {
+      await expectOutput({ args: ["secrets.ts"], env: keyring.env }, "pässword true null\n");
+    });
+  });
+}

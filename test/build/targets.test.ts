@@ -1,0 +1,124 @@
+// Every target, built here from one system: the same to the byte from another checkout, no larger than it may be, with its
+// own system's code and no other's, in a file that its system takes. What can be run here is run in smoke.test.ts.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { createHash } from "node:crypto";
+import { mkdtemp, readFile, rm, stat } from "node:fs/promises";
+import { builtinModules } from "node:module";
+import { join } from "node:path";
+import { compile, DIST } from "../../build/compile.ts";
+import { checkEngine, enginePath } from "../../build/engine.ts";
+import { MOST_ADDED } from "../../build/release.ts";
+import { TARGETS, type BuildTarget } from "../../build/targets.ts";
+import { type Checkout, copyCheckout } from "../support/checkout.ts";
+import { verifySignature } from "./code-signature.ts";
+import { readEmbeddedProgram } from "./program-section.ts";
+import { readResources } from "./windows-resources.ts";
+import manifest from "../../package.json";
+
+/** Words that stand in one system's modules alone. */
+const OWN_WORDS: Readonly<Record<BuildTarget["os"], readonly string[]>> = {
+  linux: ["org.freedesktop.secrets", "org.freedesktop.DBus"],
+  darwin: ["SecItemCopyMatching", "kSecClass", "SecItemAdd"],
+  windows: ["kernel32", "advapi32", "CredReadW", "CredWriteW"],
+};
+
+/** The systems whose own code must be found; the others' absence proves nothing unless it could be there. */
+const WITH_STORE: ReadonlyArray<BuildTarget["os"]> = ["linux"];
+
+let directory: string;
+let checkout: Checkout;
+let others: Promise<string>;
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(DIST, "targets-"));
+  checkout = await copyCheckout();
+  const script = join(import.meta.dir, "compile-copy.ts");
+  others = checkout.run(script, [checkout.path, ...TARGETS.map(({ name }) => name)]);
+});
+
+afterAll(async () => {
+  await others.catch(() => {});
+  await checkout[Symbol.asyncDispose]();
+  await rm(directory, { recursive: true, force: true });
+});
+
+for (const target of TARGETS) {
+  describe(target.name, () => {
+    let file: Buffer;
+
+    beforeAll(async () => {
+      const path = join(directory, target.name);
+      await compile(target, path);
+      file = await readFile(path);
+      await rm(path);
+    });
+
+    afterAll(() => {
+      file = Buffer.alloc(0);
+    });
+
+    test("adds no more to the engine than it may", async () => {
+      await checkEngine(target);
+      const { size } = await stat(enginePath(target));
+      expect(file.length - size).toBeGreaterThan(0);
+      expect(file.length - size).toBeLessThanOrEqual(MOST_ADDED);
+    });
+
+    test("has our program where the engine looks for it", () => {
+      const { modules } = readEmbeddedProgram(file, target.os);
+      expect(modules[0]!.name).toEndWith("/root/rt");
+      expect(modules.length).toBeGreaterThan(20);
+      expect(modules[0]!.source).toContain("import");
+    });
+
+    test("has no code of another system, and asks for the engine's modules late", () => {
+      const { bytes, modules } = readEmbeddedProgram(file, target.os);
+      const code = bytes.toString("latin1");
+      for (const [os, words] of Object.entries(OWN_WORDS)) {
+        const found = words.filter((word) => code.includes(word));
+        if (os !== target.os) expect({ os, found }).toEqual({ os, found: [] });
+        else if (WITH_STORE.includes(os)) expect({ os, found }).toEqual({ os, found: [...words] });
+      }
+      const imported = modules.flatMap(({ source }) =>
+        [...source.matchAll(/\b(?:from|import)\s*\(?\s*"(?:node:)?([\w/]+)"/g)].map(([, name]) => name!),
+      );
+      const scripts = modules.filter(({ name }) => name.endsWith(".parts")).length;
+      expect(scripts).toBe(1);
+      const late = imported.filter(
+        (name) => builtinModules.includes(name) && !["crypto", "bun"].includes(name),
+      );
+      expect(late).toEqual([]);
+    });
+
+    if (target.os === "darwin") {
+      test("has a signature that is right page by page, and a name that stays", () => {
+        expect(verifySignature(file)).toMatchObject({
+          problems: [],
+          identifier: "rt-runtime.rt",
+          requirement: 'designated => identifier "rt-runtime.rt"',
+          isAdHoc: true,
+        });
+      });
+    }
+
+    if (target.os === "windows") {
+      test("shows its own icon, name and version", () => {
+        const { icons, strings, fixedVersion } = readResources(file);
+        expect(icons).toEqual([16, 24, 32, 48, 64, 128, 256]);
+        expect(fixedVersion).toBe(`${manifest.version}.0`);
+        expect(strings).toMatchObject({
+          FileDescription: "rt",
+          ProductName: "rt-runtime",
+          ProductVersion: manifest.version,
+          OriginalFilename: "rt.exe",
+          Comments: manifest.description,
+        });
+      });
+    }
+
+    test("is the same to the byte from another checkout", async () => {
+      const [, sum] = new RegExp(`^${target.name} (\\w+)$`, "m").exec(await others)!;
+      expect(createHash("sha256").update(file).digest("hex")).toBe(sum!);
+    });
+  });
+}

@@ -1,0 +1,49 @@
+// A second checkout of this repository, elsewhere and deeper, to show that a build does not depend on where it is made.
+import { cp, mkdir, mkdtemp, realpath, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { REPOSITORY } from "./rt.ts";
+
+const NEEDED = ["build", "src", "platform", "node_modules", "package.json", "README.md", "LICENSE"];
+
+/** Large, and no part of any build. */
+const UNNEEDED = /node_modules\/(?:playwright-core|happy-dom|bun-types|@types|typescript)(?:\/|$)/;
+
+export interface Checkout extends AsyncDisposable {
+  readonly path: string;
+  /** Another time zone, language and permission of new files than the tests have. */
+  run(script: string, args: readonly string[]): Promise<string>;
+}
+
+export async function copyCheckout(): Promise<Checkout> {
+  const top = await realpath(await mkdtemp(join(tmpdir(), "rt checkout ")));
+  const path = join(top, "deeper", "than", "before");
+  await mkdir(path, { recursive: true });
+  await Promise.all(
+    NEEDED.map(async (name) => {
+      const [from, to] = [join(REPOSITORY, name), join(path, name)];
+      await cp(from, to, { recursive: true, filter: (file) => !UNNEEDED.test(file) });
+    }),
+  );
+  return {
+    path,
+    async run(script, args) {
+      const command = ["sh", "-c", 'umask 077; exec "$0" "$@"', process.execPath, script, ...args];
+      const child = Bun.spawn(command, {
+        cwd: top,
+        env: { ...process.env, TZ: "Pacific/Apia", LANG: "tr_TR.UTF-8", LC_ALL: "tr_TR.UTF-8" },
+        stdout: "pipe",
+        stderr: "pipe",
+      });
+      const [stdout, stderr] = await Promise.all([
+        new Response(child.stdout).text(),
+        new Response(child.stderr).text(),
+      ]);
+      if ((await child.exited) !== 0) throw new Error(stderr);
+      return stdout;
+    },
+    async [Symbol.asyncDispose]() {
+      await rm(top, { recursive: true, force: true });
+    },
+  };
+}
