@@ -7,8 +7,9 @@ export interface ReplaceRequest {
   readonly argv: readonly string[];
   /** Set or, with undefined, removed; everything else is what rt itself was started with. */
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** The engine's switches: see `replace`. */
+  /** The engine's switch: see `replace`. */
   readonly engine?: boolean;
+  readonly isSwitchOpen?: boolean;
   /** What is handed on beyond the standard three; `inheritedDescriptors()` unless given. */
   readonly descriptors?: readonly number[];
 }
@@ -24,7 +25,8 @@ export interface ProcessOperations {
    *
    * With `engine` the program is rt itself, started as the engine. Its switch must not leak into what the
    * user's code starts later: libc's getenv sees the first entry of a name and the engine's own map the last,
-   * so the switch is on in the first entry and off in the last.
+   * so the switch is on in the first entry and off in the last. Where only one entry gets through, the switch has to be
+   * open to see; the preload then takes it away.
    *
    * Returns only when the system refused, with its error code (for example "ENOEXEC") or a few words.
    */

@@ -62,7 +62,7 @@ function environmentList(): Pointer | null {
 const ENGINE_SWITCH = "BUN_BE_BUN";
 
 /** libc's own copy is changed: it is this process's only for the moment until it is replaced. */
-function buildEnvironment(changes: ReplaceRequest["environment"], engine: boolean): Pointer {
+function buildEnvironment({ environment: changes, engine, isSwitchOpen }: ReplaceRequest): Pointer {
   for (const name in changes) {
     const value = changes[name];
     if (value === undefined) libc().unsetenv(cString(name));
@@ -70,11 +70,9 @@ function buildEnvironment(changes: ReplaceRequest["environment"], engine: boolea
   }
   if (!engine) return environmentList() ?? pointerArray([]);
   libc().unsetenv(cString(ENGINE_SWITCH));
-  return pointerArray([
-    cString(`${ENGINE_SWITCH}=1`),
-    ...environmentEntries(),
-    cString(`${ENGINE_SWITCH}=0`),
-  ]);
+  const entries = [cString(`${ENGINE_SWITCH}=1`), ...environmentEntries()];
+  if (!isSwitchOpen) entries.push(cString(`${ENGINE_SWITCH}=0`));
+  return pointerArray(entries);
 }
 
 const inheritedDescriptors: ProcessOperations["inheritedDescriptors"] = () =>
@@ -101,18 +99,13 @@ function descriptorsOfMacOS(): number[] {
   );
 }
 
-const replace: ProcessOperations["replace"] = ({
-  program,
-  argv,
-  environment,
-  engine = false,
-  descriptors = inheritedDescriptors(),
-}) => {
+const replace: ProcessOperations["replace"] = (request) => {
+  const { program, argv, descriptors = inheritedDescriptors() } = request;
   const path = cString(program);
   const words: Pointer[] = [];
   for (const word of argv) words.push(cString(word));
   const argumentList = pointerArray(words);
-  const variables = buildEnvironment(environment, engine);
+  const variables = buildEnvironment(request);
   for (const descriptor of descriptors) libc().ioctl(descriptor, constants.FIONCLEX);
   for (const signal of Object.values(IGNORED_BY_ENGINE)) libc().signal(signal, null);
   libc().execve(path, argumentList, variables);

@@ -27,6 +27,12 @@ export function engineArguments(argv: readonly string[], runsCode: boolean, conf
 /** Tells an rt that another one stays with it: see supervise.ts. */
 export const SUPERVISED = "RT_SUPERVISED";
 
+/**
+ * Tells us that we have been here: the process id outlives becoming the engine. An emulator such as qemu-user gives
+ * each variable one value, and with it the switch is lost; without this rt would become itself for ever.
+ */
+const BECAME = "RT_BECAME";
+
 export interface EngineSettings {
   /** What to be called. */
   readonly name?: string;
@@ -45,11 +51,15 @@ export function becomeEngine(
   runsCode: boolean,
   { name = ownName(), config }: EngineSettings = {},
 ): never {
+  const { pid } = process;
+  const isLost = process.env[BECAME] === `${pid}`;
+  const words = isLost ? host.exactArguments(process.argv.slice(2)) : engineArguments(argv, runsCode, config);
   const code = host.replace({
     program: process.execPath,
-    argv: [name, ...engineArguments(argv, runsCode, config)],
-    environment: { [SUPERVISED]: undefined },
+    argv: [name, ...words],
+    environment: { [SUPERVISED]: undefined, [BECAME]: `${pid}` },
     engine: true,
+    isSwitchOpen: isLost,
   });
   throw new Error(`Cannot start the engine: ${code}`);
 }

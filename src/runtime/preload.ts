@@ -21,3 +21,5 @@ const isOurs = (option: string) =>
   (!Bun.isMainThread && COMPILED_IN.test(option));
 process.execArgv = process.execArgv.filter((option) => !isOurs(option));
 process.argv[0] = process.execPath;
+delete process.env.RT_BECAME;
+if (process.env.BUN_BE_BUN === "1") process.env.BUN_BE_BUN = "0";
