@@ -1,0 +1,88 @@
+// Archives as other programs read them, and files for Linux and Windows that the build has nothing to do with.
+import { describe, expect, test } from "bun:test";
+import { readFile, writeFile } from "node:fs/promises";
+import { type ArchiveFile, gzip, tar, zip } from "../../build/archive.ts";
+import { compactElf } from "../../build/elf.ts";
+import { drawPng } from "../../build/icon.ts";
+import { withoutBuiltinImports } from "../../build/late-builtins.ts";
+import { createProject } from "../support/project.ts";
+
+const FILES: readonly ArchiveFile[] = [
+  { path: "top/z.txt", content: "last ".repeat(1000) },
+  { path: "top/run", content: "#!/bin/sh\necho it runs\n", isExecutable: true },
+  { path: "top/deeper/ä.bin", content: Uint8Array.from({ length: 513 }, (_, index) => index % 256) },
+  { path: "top/empty", content: "" },
+];
+
+describe.skipIf(process.platform === "win32")("an archive", () => {
+  const FORMATS = {
+    tar: { name: "a.tar.gz", make: () => gzip(tar(FILES), 9), unpack: ["tar", "-xzf"] },
+    zip: { name: "a.zip", make: () => zip(FILES, 9), unpack: ["unzip", "-q"] },
+  } as const;
+
+  for (const [format, { name, make, unpack }] of Object.entries(FORMATS)) {
+    test(`in the format ${format} is read by others, whole`, async () => {
+      await using project = await createProject();
+      await writeFile(project.join(name), make());
+      const child = Bun.spawn([...unpack, name], {
+        cwd: project.path,
+        stderr: "pipe",
+        env: { ...process.env, LANG: "C.UTF-8" },
+      });
+      expect(await new Response(child.stderr).text()).toBe("");
+      expect(await child.exited).toBe(0);
+      for (const { path, content } of FILES)
+        expect(Buffer.from(content as string).equals(await readFile(project.join(path)))).toBe(true);
+      const { stdout } = await Bun.$`${project.join("top/run")}`.quiet();
+      expect(stdout.toString()).toBe("it runs\n");
+    });
+
+    test(`in the format ${format} does not depend on the order of its files, or on when it is made`, () => {
+      const reversed = format === "tar" ? gzip(tar(FILES.toReversed()), 9) : zip(FILES.toReversed(), 9);
+      expect(Buffer.from(reversed).equals(Buffer.from(make()))).toBe(true);
+    });
+  }
+});
+
+test("a program that is no output of the toolchain is not taken apart", async () => {
+  expect(() => compactElf(new Uint8Array(Bun.file("/bin/sh").size))).toThrow();
+  expect(() => compactElf(Buffer.from("\x7fELF".padEnd(4096, "\0"), "latin1"))).toThrow();
+});
+
+test("the icon is drawn as PNG", () => {
+  const png = drawPng(16);
+  expect(png.subarray(1, 4).toString()).toBe("PNG");
+  expect([png.readUInt32BE(16), png.readUInt32BE(20)]).toEqual([16, 16]);
+});
+
+describe("imports of the engine's modules", () => {
+  const CASES: ReadonlyArray<readonly [before: string, after: string]> = [
+    ['import { a, b as c } from "node:fs";', 'const { a, b: c } = import.meta.require("node:fs");'],
+    [
+      'import {\n  a,\n  type B,\n  c,\n} from "node:fs";',
+      'const {\n  a,\n  \n  c,\n} = import.meta.require("node:fs");',
+    ],
+    ['import * as fs from "fs";', 'const fs = import.meta.require("fs");'],
+    ['import fs from "node:fs/promises";', 'const fs = import.meta.require("node:fs/promises");'],
+    ['const fs = require("fs");', 'const fs = import.meta.require("fs");'],
+    ['await import("node:crypto")', 'await Promise.resolve(import.meta.require("node:crypto"))'],
+  ];
+  for (const [before, after] of CASES) {
+    test(`become questions: ${before.split("\n").join(" ")}`, () => {
+      expect(withoutBuiltinImports(before)).toBe(after);
+    });
+  }
+
+  test("stay where they are types, or other modules", () => {
+    for (const source of [
+      'import type { Stats } from "node:fs";',
+      'type Crypto = typeof import("node:crypto");',
+      'type Stats = import("node:fs").Stats;',
+      'import { dlopen } from "bun:ffi";',
+      'import { a } from "./fs";',
+      'import.meta.require("node:fs")',
+      'process.getBuiltinModule("node:fs")',
+    ])
+      expect(withoutBuiltinImports(source)).toBe(source);
+  });
+});

@@ -1,0 +1,345 @@
+// install.sh, run by dash against a local server: right and wrong releases, with curl and with wget.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { createHash } from "node:crypto";
+import { chmod, mkdir, readdir, readFile, symlink } from "node:fs/promises";
+import { join } from "node:path";
+import { gzip, tar } from "../../build/archive.ts";
+import { hostTarget } from "../../build/targets.ts";
+import { compileProgram, compileVersion, placeRt } from "../support/programs.ts";
+import { createProject, type Project } from "../support/project.ts";
+import { cleanEnvironment, REPOSITORY, runRt, type RtResult } from "../support/rt.ts";
+
+const SCRIPT = join(REPOSITORY, "build", "packages", "install.sh");
+const HOST = hostTarget().name;
+const archiveOf = (version: string) => `rt-${version}-${HOST}.tar.gz`;
+
+let released: Project;
+let user: Project;
+let server: Bun.Server<undefined>;
+let url: string;
+
+function sha256(bytes: Uint8Array): string {
+  return createHash("sha256").update(bytes).digest("hex");
+}
+
+/** A release in a folder, as a server has it. `change` may spoil the archive after it was summed up. */
+async function publish(
+  folder: string,
+  version: string,
+  program: Uint8Array,
+  change = (bytes: Uint8Array) => bytes,
+) {
+  const name = `rt-${version}-${HOST}`;
+  const archive = gzip(tar([{ path: `${name}/rt`, content: program, isExecutable: true }]), 1);
+  await released.write({
+    [`${folder}/${name}.tar.gz`]: change(archive),
+    // Another target's file comes first, and one that the pattern must not take for this one.
+    [`${folder}/SHA256SUMS`]: [
+      `${"0".repeat(64)}  rt-${version}-${HOST}-other.tar.gz`,
+      `${sha256(archive)}  ${name}.tar.gz`,
+      "",
+    ].join("\n"),
+  });
+}
+
+beforeAll(async () => {
+  released = await createProject();
+  user = await createProject();
+  await mkdir(released.join("programs"));
+  await compileVersion(released.join("programs/new"), "2.0.0");
+  await compileVersion(released.join("programs/old"), "1.5.0");
+  await compileProgram(released.join("programs/broken"), "return 4;");
+  const [newer, older, broken] = await Promise.all(
+    ["new", "old", "broken"].map(async (name) => await readFile(released.join("programs", name))),
+  );
+  await Promise.all([
+    publish("good/latest/download", "2.0.0", newer!),
+    publish("good/download/v1.5.0", "1.5.0", older!),
+    publish("exchanged/latest/download", "2.0.0", newer!, () => Buffer.from("something else")),
+    publish("cut/latest/download", "2.0.0", newer!, (bytes) => bytes.subarray(0, 500)),
+    publish("broken/latest/download", "2.0.0", broken!),
+    publish("lost/latest/download", "2.0.0", newer!),
+    released.write({ "other/latest/download/SHA256SUMS": `${"0".repeat(64)}  rt-2.0.0-beos-x64.tar.gz\n` }),
+  ]);
+  await Bun.file(released.join("lost/latest/download", archiveOf("2.0.0"))).delete();
+  server = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch: (request) => new Response(Bun.file(released.join(new URL(request.url).pathname.slice(1)))),
+    error: () => new Response("none", { status: 404 }),
+  });
+  url = `http://127.0.0.1:${server.port}`;
+});
+
+afterAll(async () => {
+  await server.stop(true);
+  await released[Symbol.asyncDispose]();
+  await user[Symbol.asyncDispose]();
+});
+
+interface InstallOptions {
+  args?: readonly string[];
+  env?: Record<string, string | undefined>;
+  prefix?: readonly string[];
+}
+
+async function install(
+  release: string,
+  { args = [], env, prefix = [] }: InstallOptions = {},
+): Promise<RtResult> {
+  return await runRt({
+    program: [...prefix, "dash", SCRIPT],
+    args: [...(release ? ["--url", `${url}/${release}`] : []), ...args],
+    cwd: "/",
+    env: { HOME: user.path, SHELL: "/bin/bash", ...env },
+  });
+}
+
+async function versionIn(directory: string): Promise<string> {
+  return (await runRt({ program: [join(directory, "rt")], args: ["--version"] })).stdout.trim();
+}
+
+describe.skipIf(process.platform === "win32")("install.sh", () => {
+  test("is portable and says nothing that shellcheck would complain of", async () => {
+    const { stdout } = await Bun.$`shellcheck --shell=sh --enable=check-unassigned-uppercase ${SCRIPT}`
+      .nothrow()
+      .quiet();
+    expect(stdout.toString()).toBe("");
+  });
+
+  test("installs the latest version into the user's own directory, and says how to find it", async () => {
+    const directory = user.join(".local/bin");
+    expect(await install("good")).toEqual({
+      stdout: [
+        `Downloading ${url}/good/latest/download/${archiveOf("2.0.0")}`,
+        `Installed rt 2.0.0 at ${directory}/rt`,
+        `Put it on your PATH:  echo 'export PATH="${directory}:$PATH"' >> ~/.profile`,
+        "",
+      ].join("\n"),
+      stderr: "",
+      status: 0,
+    });
+    expect(await readdir(directory)).toEqual(["rt"]);
+    expect(await versionIn(directory)).toBe("2.0.0");
+  });
+
+  test("gives each shell its own words, and none when rt is found already", async () => {
+    await using home = await createProject();
+    const directory = home.join("bin");
+    const say = async (env: Record<string, string | undefined>) => {
+      const { stdout } = await install("good", { args: ["--dir", directory], env });
+      return stdout.trim().split("\n").slice(2);
+    };
+    const { PATH } = cleanEnvironment();
+    expect(await say({ SHELL: "/usr/bin/fish" })).toEqual([
+      `Put it on your PATH:  fish_add_path ${directory}`,
+    ]);
+    expect((await say({ SHELL: "/bin/zsh" }))[0]).toEndWith(">> ~/.zshrc");
+    expect((await say({ SHELL: undefined }))[0]).toEndWith(">> ~/.profile");
+    expect(await say({ PATH: `${directory}:${PATH}` })).toEqual([]);
+  });
+
+  test("installs the version that is asked for, by option or variable, where it is asked to", async () => {
+    await using home = await createProject();
+    const directory = home.join("a directory");
+    expect(await install("good", { args: ["--version", "1.5.0", "--dir", directory] })).toMatchObject({
+      stderr: "",
+      status: 0,
+    });
+    expect(await versionIn(directory)).toBe("1.5.0");
+    const env = { RT_VERSION: "v1.5.0", RT_DIR: home.join("b"), RT_URL: `${url}/good/` };
+    expect(await install("", { env })).toMatchObject({ stderr: "", status: 0 });
+    expect(await versionIn(home.join("b"))).toBe("1.5.0");
+  });
+
+  test("replaces an rt that is running", async () => {
+    await using home = await createProject({
+      "wait.ts": 'console.log("up"); await Bun.stdin.text(); console.log("done");',
+    });
+    await mkdir(home.join("bin"));
+    await placeRt(home.join("bin/rt"));
+    const child = Bun.spawn([home.join("bin/rt"), "wait.ts"], {
+      cwd: home.path,
+      stdin: "pipe",
+      stdout: "pipe",
+    });
+    const output = child.stdout.getReader();
+    expect(Buffer.from((await output.read()).value!).toString()).toBe("up\n");
+    expect(await install("good", { args: ["--dir", home.join("bin")] })).toMatchObject({
+      stderr: "",
+      status: 0,
+    });
+    await child.stdin.end();
+    expect(Buffer.from((await output.read()).value!).toString()).toBe("done\n");
+    expect(await child.exited).toBe(0);
+    expect(await versionIn(home.join("bin"))).toBe("2.0.0");
+  });
+
+  /** A PATH with these programs alone. */
+  async function pathWith(project: Project, names: readonly string[]): Promise<string> {
+    await mkdir(project.join("path"));
+    for (const name of names) await symlink(Bun.which(name)!, project.join("path", name));
+    return project.join("path");
+  }
+
+  const BASICS = ["uname", "getconf", "mkdir", "mktemp", "rm", "mv", "tar", "gzip", "grep", "head", "cut"];
+
+  test("works with wget and openssl alone", async () => {
+    await using home = await createProject();
+    const path = await pathWith(home, [...BASICS, "wget", "openssl"]);
+    const result = await runRt({
+      program: [Bun.which("dash")!, SCRIPT],
+      args: ["--url", `${url}/good`, "--dir", home.join("bin")],
+      env: { HOME: home.path, PATH: path },
+    });
+    expect(result).toMatchObject({ stderr: "", status: 0 });
+    expect(await versionIn(home.join("bin"))).toBe("2.0.0");
+  });
+
+  test("says what it needs when it is not there", async () => {
+    await using home = await createProject();
+    const run = async (path: string) =>
+      await runRt({
+        program: [Bun.which("dash")!, SCRIPT],
+        args: ["--url", url],
+        env: { HOME: home.path, PATH: path },
+      });
+    const bare = await pathWith(home, BASICS);
+    expect(await run(bare)).toMatchObject({
+      stderr: "error: Neither curl nor wget is installed\n",
+      status: 1,
+    });
+    await symlink(Bun.which("curl")!, join(bare, "curl"));
+    expect((await run(bare)).stderr).toStartWith("error: Nothing here computes SHA-256\n");
+  });
+
+  test("removes what it installed, and only that", async () => {
+    await using home = await createProject({ "bin/other": "", "bin/rt": "", "bin/rt.previous": "" });
+    const args = ["--uninstall", "--dir", home.join("bin")];
+    expect(await install("", { args })).toEqual({
+      stdout: `Removed ${home.join("bin/rt")}\n`,
+      stderr: "",
+      status: 0,
+    });
+    expect(await readdir(home.join("bin"))).toEqual(["other"]);
+    expect(await install("", { args })).toEqual({
+      stdout: "",
+      stderr: `error: There is no rt in ${home.join("bin")}\nhint: name its directory with --dir\n`,
+      status: 1,
+    });
+  });
+
+  const FAILURES: ReadonlyArray<readonly [release: string, message: RegExp]> = [
+    [
+      "exchanged",
+      /^error: The archive is not the one that was released: its SHA-256 is \w{64}, not \w{64}\nhint: download it again\n$/,
+    ],
+    ["cut", /^error: The archive is not the one that was released/],
+    ["lost", /error: Cannot download \S+tar.gz\n$/],
+    ["nowhere", /error: Cannot download \S+SHA256SUMS\nhint: is there such a version/],
+    ["other", /^error: This release has nothing for \S+\n$/],
+    ["broken", /^error: rt does not start on this system\nhint: its binary was for /],
+  ];
+  for (const [release, message] of FAILURES) {
+    test(`leaves the rt that is there when a release is ${release}`, async () => {
+      await using home = await createProject({ "bin/rt": "#!/bin/sh\necho 0.9.0\n" }, ["bin/rt"]);
+      const { stderr, status } = await install(release, { args: ["--dir", home.join("bin")] });
+      expect({ stderr, status }).toEqual({ stderr: expect.stringMatching(message), status: 1 });
+      expect(await versionIn(home.join("bin"))).toBe("0.9.0");
+      expect(await readdir(home.join("bin"))).toEqual(["rt"]);
+    });
+  }
+
+  test("leaves the rt that is there when the connection breaks in the middle", async () => {
+    const sums = await readFile(released.join("good/latest/download/SHA256SUMS"), "utf8");
+    const half = Bun.listen({
+      hostname: "127.0.0.1",
+      port: 0,
+      socket: {
+        data(socket, request) {
+          const isSums = request.toString().includes("SHA256SUMS");
+          const length = isSums ? sums.length : 100_000;
+          socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${length}\r\nConnection: close\r\n\r\n`);
+          socket.write(isSums ? sums : "x".repeat(1000));
+          socket.end();
+        },
+      },
+    });
+    await using home = await createProject({ "bin/rt": "#!/bin/sh\necho 0.9.0\n" }, ["bin/rt"]);
+    const env = { RT_URL: `http://127.0.0.1:${half.port}`, RT_DIR: home.join("bin") };
+    const { stderr, status } = await install("", { env });
+    half.stop(true);
+    expect({ stderr, status }).toEqual({
+      stderr: expect.stringMatching(/error: Cannot download \S+tar.gz\n$/),
+      status: 1,
+    });
+    expect(await readdir(home.join("bin"))).toEqual(["rt"]);
+  });
+
+  test("says where it may not write", async () => {
+    await using home = await createProject();
+    await chmod(home.path, 0o755);
+    await mkdir(home.join("bin"), { mode: 0o555 });
+    const isRoot = process.getuid!() === 0;
+    const prefix = isRoot ? ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"] : [];
+    const expected = {
+      stdout: "",
+      stderr: `error: Cannot write to ${home.join("bin")}\nhint: name another directory with --dir\n`,
+      status: 1,
+    };
+    expect(await install("good", { args: ["--dir", home.join("bin")], prefix })).toEqual(expected);
+    const inside = home.join("bin/deeper");
+    expect((await install("good", { args: ["--dir", inside], prefix })).stderr).toStartWith(
+      `error: Cannot create ${inside}\n`,
+    );
+  });
+
+  test("explains itself, and does not take what it does not know", async () => {
+    expect((await install("", { args: ["--help"] })).stdout).toStartWith("Usage: sh install.sh ");
+    expect((await install("", { args: ["--fast"] })).stderr).toStartWith(
+      'error: There is no option "--fast"\n',
+    );
+    expect((await install("", { args: ["--dir"] })).stderr).toStartWith("error: --dir needs a value\n");
+    expect((await install("")).stderr).toBe(
+      "error: This script does not know where the releases are\nhint: name the address with --url\n",
+    );
+  });
+});
+
+describe("install.ps1", () => {
+  // PowerShell is in neither Debian nor npm. What can be seen without it: that it does what install.sh does.
+  test("reads the same variables and files as install.sh, and is ASCII", async () => {
+    const [sh, ps1] = await Promise.all(
+      ["install.sh", "install.ps1"].map(async (name) => await Bun.file(join(SCRIPT, "..", name)).text()),
+    );
+    for (const word of [
+      "RT_VERSION",
+      "RT_DIR",
+      "RT_URL",
+      "SHA256SUMS",
+      "latest/download",
+      "download/v",
+      "@RELEASES@",
+    ]) {
+      expect(sh).toContain(word);
+      expect(ps1).toContain(word);
+    }
+    const messages = (script: string, pattern: RegExp) =>
+      [...script.matchAll(pattern)].map(([, text]) => text!);
+    const own = messages(ps1!, /Stop-Install ['"]([A-Z][\w ]+)/g);
+    const theirs = messages(sh!, /fail "([A-Z][\w ]+)/g);
+    expect(own.filter((text) => !theirs.includes(text))).toEqual([]);
+    expect(/^[\t\n\x20-\x7e]*$/.test(ps1!)).toBe(true);
+  });
+
+  test("has every bracket and quote closed", async () => {
+    const script = await Bun.file(join(SCRIPT, "..", "install.ps1")).text();
+    const code = script.replaceAll(/#.*$/gm, "").replaceAll(/'[^'\n]*'|"(?:[^"`\n]|`.)*"/g, "");
+    const open: string[] = [];
+    for (const sign of code.match(/[()[\]{}'"]/g)!) {
+      if ("([{".includes(sign)) open.push({ "(": ")", "[": "]", "{": "}" }[sign]!);
+      else expect(open.pop()).toBe(sign);
+    }
+    expect(open).toEqual([]);
+  });
+});
