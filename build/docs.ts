@@ -6,6 +6,7 @@ import { renderErrors } from "./docs/errors.ts";
 import { renderReadme } from "./docs/figures.ts";
 import { renderOptions } from "./docs/options.ts";
 import { ROOT } from "./docs/page.ts";
+import { renderTargets } from "./docs/targets.ts";
 
 export const GENERATED: ReadonlyArray<{ file: string; render(): string | Promise<string> }> = [
   { file: "docs/README.md", render: renderContents },
@@ -13,6 +14,7 @@ export const GENERATED: ReadonlyArray<{ file: string; render(): string | Promise
   { file: "docs/configuration.md", render: renderConfiguration },
   { file: "docs/errors.md", render: renderErrors },
   { file: "rtfig.toml.example", render: renderExample },
+  { file: "docs/targets.md", render: renderTargets },
   { file: "README.md", render: renderReadme },
 ];
 

@@ -91,7 +91,8 @@ const checks = patterns.length === 0 ? await checkTree() : { passed: 0, failed: 
 const tests = await runTests(patterns);
 const passed = checks.passed + tests.passed;
 const failed = checks.failed + tests.failed;
-const mayNotSkip = process.env.CI !== undefined && tests.skipped > 0;
+// Elsewhere than on Linux, what is about Linux is skipped.
+const mayNotSkip = process.env.CI !== undefined && process.platform === "linux" && tests.skipped > 0;
 if (mayNotSkip) console.error(`error: ${tests.skipped} tests were skipped, which CI does not allow`);
 console.log(`${passed} passed, ${failed} failed, ${tests.skipped} skipped`);
 process.exitCode = failed > 0 || passed === 0 || mayNotSkip ? 1 : 0;

@@ -19,7 +19,7 @@ export async function renderContents(): Promise<string> {
       ["Guide", "What it is about", "In the terminal"],
       [...guides, ["[Options](options.md)", "Every option, and the test that shows it", "`rt help run`"]],
     ),
-    "How the program is made: [architecture](architecture.md).",
+    "How the program is made: [architecture](architecture.md), [targets](targets.md), [releases](releasing.md).",
   ];
   return format(`${text.join("\n\n")}\n`, "docs/README.md");
 }

@@ -131,7 +131,11 @@ if [ "$actual" != "$expected" ]; then
 fi
 tar -xzf "$work/$archive" -C "$work" || fail "Cannot unpack $archive"
 program=$work/${archive%.tar.gz}/rt
-installed=$("$program" --version) || fail "rt does not start on this system" "its binary was for $target"
+hint="its binary was for $target"
+case $target in
+  *-musl) hint="it needs libstdc++, on Alpine from: apk add libstdc++" ;;
+esac
+installed=$("$program" --version) || fail "rt does not start on this system" "$hint"
 mv -f "$program" "$directory/rt" || fail "Cannot write $directory/rt"
 
 printf 'Installed rt %s at %s\n' "$installed" "$directory/rt"

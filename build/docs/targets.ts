@@ -1,0 +1,32 @@
+// docs/targets.md: what is built, for whom, and what of it was seen to run; from build/targets.ts.
+import { RELEASE_FILES } from "../release-files.ts";
+import { type BuildTarget, PROOFS } from "../targets.ts";
+import { format, GENERATED_NOTE, renderTable } from "./page.ts";
+
+const SYSTEMS: Readonly<Record<BuildTarget["os"], string>> = {
+  linux: "Linux",
+  darwin: "macOS 13 and later",
+  windows: "Windows 10 and later",
+};
+
+const LIBC = { glibc: "glibc 2.17 and later", musl: "musl, with libstdc++" } as const;
+
+function describeSystem({ os, libc }: BuildTarget): string {
+  return libc ? `${SYSTEMS[os]}, ${LIBC[libc]}` : SYSTEMS[os];
+}
+
+export function renderTargets(): string {
+  const rows = RELEASE_FILES.map(({ target, archive, debian }) => {
+    const files = [archive, ...(debian ? [debian.file] : [])].map((file) => `\`${file}\``).join("<br>");
+    return [target.name, describeSystem(target), target.arch, files, PROOFS[target.proof]];
+  });
+  const text = [
+    "# Targets",
+    GENERATED_NOTE("build/targets.ts"),
+    `\`npm run build -- --all\` makes these from one machine. "Proof" is what \`npm test\` does with the binary on Linux
+x64; of those that are only read, it checks the format, the signature, that our program is where the engine looks for it,
+and that no other system's code is in it. [releasing.md](releasing.md) has the rest.`,
+    renderTable(["Target", "System", "Processor", "Files", "Proof"], rows),
+  ];
+  return format(`${text.join("\n\n")}\n`, "docs/targets.md");
+}

