@@ -14,6 +14,7 @@ import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { completionScript } from "../src/cli/completions.ts";
+import { renderManual } from "../src/cli/manual.ts";
 import { type ArchiveFile, type Effort, gzip, tar, zip } from "./archive.ts";
 import { describeContents, readComponents, renderNotices } from "./bill-of-materials.ts";
 import { compile, DIST } from "./compile.ts";
@@ -56,7 +57,7 @@ async function readDocuments(): Promise<ArchiveFile[]> {
     path: `completions/${name}`,
     content: completionScript(shell),
   }));
-  return [...files, ...completions];
+  return [...files, ...completions, { path: "man/rt.1", content: renderManual() }];
 }
 
 export interface BuiltTarget {

@@ -83,6 +83,7 @@ describe.skipIf(process.platform !== "linux")("a release", () => {
       "THIRD-PARTY.txt",
       "completions/_rt",
       "completions/rt.bash",
+      "man/rt.1",
     ])
       expect(names).toContain(name);
     expect(lines.every((columns) => columns.at(-1)!.startsWith(`${HOST.folder}/`))).toBe(true);
@@ -153,6 +154,7 @@ describe.skipIf(process.platform !== "linux")("a release", () => {
     expect(stdout).toBe(`${manifest.version}\n`);
     const listed = await Bun.$`dpkg --root=${root} --listfiles ${manifest.name}`.text();
     for (const path of [
+      "/usr/share/man/man1/rt.1",
       "/usr/share/bash-completion/completions/rt",
       `/usr/share/doc/${manifest.name}/copyright`,
     ])

@@ -37,20 +37,34 @@ test("every page of docs/ can be reached from README.md", () => {
   expect(PAGES.filter((page) => !reached.has(page))).toEqual([]);
 });
 
-/** Options of other programs, and of the engine's tools, that pages speak of. */
+/** Options of other programs, of the engine's tools, and of commands with a few of their own, that pages speak of. */
 const FOREIGN: Readonly<Record<string, string>> = {
+  "--all": "npm run build",
   "--cap-add": "docker",
   "--components": "gnome-keyring-daemon",
+  "--dir": "install.sh",
+  "--display": "codesign",
   "--frozen-lockfile": "rt install",
   "--initial-branch": "git",
+  "--keychain-profile": "notarytool",
   "--message": "git",
   "--no-install-recommends": "apt-get",
   "--quiet": "git",
   "--recursive": "pnpm",
   "--replace": "gnome-keyring-daemon",
+  "--requirements": "codesign",
   "--rerun-each": "bun test",
+  "--rollback": "rt upgrade",
   "--run": "node",
+  "--sha256": "rt upgrade",
+  "--sign": "npm run build",
+  "--strict": "codesign",
+  "--target": "npm run build",
+  "--uninstall": "install.sh",
   "--unlock": "gnome-keyring-daemon",
+  "--url": "npm run build",
+  "--verify": "codesign",
+  "--wait": "notarytool",
   "--yes": "apt-get",
 };
 

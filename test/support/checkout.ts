@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { REPOSITORY } from "./rt.ts";
 
-const NEEDED = ["build", "src", "platform", "node_modules", "package.json", "README.md", "LICENSE"];
+const NEEDED = ["build", "src", "platform", "docs", "node_modules", "package.json", "README.md", "LICENSE"];
 
 /** Large, and no part of any build. */
 const UNNEEDED = /node_modules\/(?:playwright-core|happy-dom|bun-types|@types|typescript)(?:\/|$)/;

@@ -128,7 +128,7 @@ describe("rt upgrade", () => {
       ["help", "upgrade"],
       ["upgrade", "--help"],
     ])
-      await expectRt({ args, stdout: /rt upgrade <url\|file> \[--sha256 <sum>\] \| --rollback/ });
+      await expectRt({ args, stdout: /rt upgrade \[url\|file\] \[--sha256=<sum>\] \[--rollback\]/ });
   });
 });
 
