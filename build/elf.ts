@@ -2,7 +2,7 @@
 //
 // The toolchain puts our program behind the memory that the engine wants zeroed (.bss), in the same segment, and so has
 // to write that memory out into the file. Here the segment gets back the sizes that the engine's file has, and our
-// program a segment of its own at the address that it has already: nothing moves in memory, only in the file.
+// program a segment of its own, in memory on the page where it is already.
 //
 // The table of segments has no room for a further one. PT_NOTE gives up its place: it holds the build id of a file that
 // this no longer is, and the loaders of glibc and musl read it in libraries alone.
@@ -12,6 +12,7 @@ const PT_NOTE = 4;
 const SHT_NOBITS = 8;
 const SHF_TLS = 0x400;
 const READABLE_WRITABLE = 6;
+const SMALLEST_PAGE = 0x1000; // bytes
 
 /** Field offsets of 64-bit headers: of the file, a segment (56 bytes each) and a section (64 bytes each). */
 const FILE = { segments: 32, sections: 40, segmentCount: 56, sectionCount: 60, nameSection: 62 } as const;
@@ -35,6 +36,15 @@ function headerAt(view: DataView, at: number): Header {
 
 function alignUp(value: number, alignment: number): number {
   return Math.ceil(value / alignment) * alignment;
+}
+
+/** The engine finds the program by its address, which the toolchain has left in the engine's data, once. */
+function redirect(view: DataView, start: number, end: number, from: number, to: number): void {
+  const places = [];
+  for (let at = alignUp(start, 8); at + 8 <= end; at += 8)
+    if (view.getBigUint64(at, true) === BigInt(from)) places.push(at);
+  if (places.length !== 1) throw new Error("The engine's pointer to the program is not as expected");
+  view.setBigUint64(places[0]!, BigInt(to), true);
 }
 
 /** @throws Error when the file is not laid out as the toolchain lays it out */
@@ -84,17 +94,21 @@ export function compactElf(file: Uint8Array): Uint8Array {
   if (bytes.subarray(zerosAt, offset).some((byte) => byte !== 0))
     throw new Error("There is something between the engine and the program");
 
-  // A segment's place in the file and in memory must be the same distance from a page's start.
-  const newOffset = alignUp(zerosAt, alignment) + (address % alignment);
+  // A segment's place in the file and in memory must be the same distance from a page's start. Pages may be of 64 KB, on
+  // arm64: instead of filling one up in the file, the program moves within its page in memory.
+  const newOffset = alignUp(zerosAt, SMALLEST_PAGE);
+  const newAddress = address - (address % alignment) + (newOffset % alignment);
   const saved = offset - newOffset;
   if (saved <= 0) return file;
+  redirect(view, data.get(SEGMENT.offset), zerosAt, address, newAddress);
+  program.set(SECTION.address, newAddress);
   data.set(SEGMENT.fileSize, zerosAt - data.get(SEGMENT.offset));
   data.set(SEGMENT.memorySize, memoryEnd - data.get(SEGMENT.address));
   view.setUint32(note.at, PT_LOAD, true);
   view.setUint32(note.at + SEGMENT.flags, READABLE_WRITABLE, true);
   note.set(SEGMENT.offset, newOffset);
-  note.set(SEGMENT.address, address);
-  note.set(SEGMENT.physical, address);
+  note.set(SEGMENT.address, newAddress);
+  note.set(SEGMENT.physical, newAddress);
   note.set(SEGMENT.fileSize, size);
   note.set(SEGMENT.memorySize, size);
   note.set(SEGMENT.align, alignment);
