@@ -52,8 +52,9 @@ export function isMachO(start: Uint8Array): boolean {
 }
 
 function readWord(bytes: Uint8Array, offset: number): number {
-  const [a = 0, b = 0, c = 0, d = 0] = bytes.subarray(offset, offset + 4);
-  return ((a << 24) | (b << 16) | (c << 8) | d) >>> 0;
+  let word = 0;
+  for (let index = offset; index < offset + 4; index += 1) word = word * 256 + (bytes[index] ?? 0);
+  return word;
 }
 
 export const operations: FileOperations = {

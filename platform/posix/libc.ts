@@ -59,10 +59,11 @@ const SYMBOLS = {
   ioctl: { args: [FFIType.i32, FFIType.u64], returns: FFIType.i32 },
   isatty: { args: [FFIType.i32], returns: FFIType.i32 },
   open: { args: [FFIType.ptr, FFIType.i32], returns: FFIType.i32 },
+  poll: { args: [FFIType.ptr, FFIType.u64, FFIType.i32], returns: FFIType.i32 },
+  putenv: { args: [FFIType.ptr], returns: FFIType.i32 },
   raise: { args: [FFIType.i32], returns: FFIType.i32 },
   read: { args: [FFIType.i32, FFIType.ptr, FFIType.u64], returns: FFIType.i64_fast },
   readlink: { args: [FFIType.ptr, FFIType.ptr, FFIType.u64], returns: FFIType.i64_fast },
-  setenv: { args: [FFIType.ptr, FFIType.ptr, FFIType.i32], returns: FFIType.i32 },
   signal: { args: [FFIType.i32, FFIType.ptr], returns: FFIType.ptr },
   unsetenv: { args: [FFIType.ptr], returns: FFIType.i32 },
 } as const;

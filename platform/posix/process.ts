@@ -17,6 +17,9 @@ import { heeded } from "./signals.ts";
 
 const IGNORED_BY_ENGINE = { SIGPIPE: 13, SIGXFSZ: 25 };
 const F_GETFD = 1;
+/** In the half of the word that poll() answers in: the descriptor is not open. */
+const POLLNVAL = 0x20 << 16;
+const LETTER_A = 0x61;
 const FD_CLOEXEC = 1;
 /** Descriptors above this are not looked at; shells use 10 to 63 for process substitution. */
 const HIGHEST_DESCRIPTOR = 63;
@@ -66,7 +69,7 @@ function buildEnvironment({ environment: changes, engine, isSwitchOpen }: Replac
   for (const name in changes) {
     const value = changes[name];
     if (value === undefined) libc().unsetenv(cString(name));
-    else libc().setenv(cString(name), cString(value), 1);
+    else libc().putenv(cString(`${name}=${value}`));
   }
   if (!engine) return environmentList() ?? pointerArray([]);
   libc().unsetenv(cString(ENGINE_SWITCH));
@@ -78,18 +81,29 @@ function buildEnvironment({ environment: changes, engine, isSwitchOpen }: Replac
 const inheritedDescriptors: ProcessOperations["inheritedDescriptors"] = () =>
   process.platform === "darwin" ? descriptorsOfMacOS() : descriptorsOfLinux();
 
-/** What the engine has opened itself by now is of a kind that nobody passes on. */
+/** What the engine has opened itself by now is of a kind that nobody passes on: "anon_inode:[eventpoll]". */
 function descriptorsOfLinux(): number[] {
   const found: number[] = [];
-  const link = new Uint8Array(64);
-  const decoder = new TextDecoder();
+  const link = new Uint8Array(1);
+  const states = pollDescriptors();
   for (let descriptor = 3; descriptor <= HIGHEST_DESCRIPTOR; descriptor += 1) {
-    if (libc().fcntl(descriptor, F_GETFD) < 0) continue; // not open
-    const length = Number(libc().readlink(cString(`/proc/self/fd/${descriptor}`), ptr(link), link.length));
-    const isEngines = length > 0 && decoder.decode(link.subarray(0, length)).startsWith("anon_inode:");
-    if (!isEngines) found.push(descriptor);
+    const isOpen = states
+      ? !(states[descriptor * 2 + 1]! & POLLNVAL)
+      : libc().fcntl(descriptor, F_GETFD) >= 0;
+    if (!isOpen) continue;
+    link[0] = 0;
+    libc().readlink(cString(`/proc/self/fd/${descriptor}`), ptr(link), link.length);
+    if (link[0] !== LETTER_A) found.push(descriptor); // others begin with a slash, "pipe:" or "socket:"
   }
   return found;
+}
+
+/** All of them asked about in one call: an array of struct pollfd. Null where the limit of open files is lower. */
+function pollDescriptors(): Int32Array | null {
+  const states = new Int32Array((HIGHEST_DESCRIPTOR + 1) * 2);
+  for (let descriptor = 0; descriptor <= HIGHEST_DESCRIPTOR; descriptor += 1)
+    states[descriptor * 2] = descriptor;
+  return libc().poll(ptr(states), HIGHEST_DESCRIPTOR + 1, 0) < 0 ? null : states;
 }
 
 /** The engine marks what it opens itself close-on-exec, and leaves what it inherited as it is. */

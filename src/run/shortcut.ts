@@ -15,7 +15,8 @@ export function planShortcut(
   const name = argv[2];
   if (name === undefined || name[0] === "-" || argv0.endsWith("node") || argv0.endsWith("bunx"))
     return undefined;
-  if (!SOURCE_EXTENSIONS.includes(extensionOf(name)) || hasConfig(".")) return undefined;
+  if (!name.includes(".") || !SOURCE_EXTENSIONS.includes(extensionOf(name)) || hasConfig("."))
+    return undefined;
   let file: string;
   try {
     file = Bun.resolveSync(isExplicitPath(name) ? name : `./${name}`, ".");
