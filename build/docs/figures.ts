@@ -32,7 +32,12 @@ function tableOf(rows: readonly Measured[]): string {
     ["Measured", "rt", "Beside it", "rt has"],
     rows
       .filter(({ figure }) => !figure.includes("floor"))
-      .map(({ figure, ours, peer, ratio }) => [wordingOf(figure), ours, peer, `${ratio} × ${unitOf(ours)}`]),
+      .map(({ figure, ours, peer, ratio }) => [
+        wordingOf(figure),
+        ours,
+        peer,
+        peer === "" ? "" : `${ratio} × ${unitOf(ours)}`,
+      ]),
   );
 }
 
