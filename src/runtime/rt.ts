@@ -16,18 +16,21 @@ export interface Rt extends Omit<typeof Bun, "secrets" | "CSRF"> {
 }
 
 export function createRt({ loadSecrets, loadCSRF }: Parts): Rt {
-  const secrets = {
-    get: (...args: [never]) => loadSecrets().get(...args),
-    set: (...args: [never]) => loadSecrets().set(...args),
-    delete: (...args: [never]) => loadSecrets().delete(...args),
+  // Kept here: asking for a loaded module again takes longer than signing a token.
+  let secrets: Secrets | undefined;
+  let csrf: typeof CSRF | undefined;
+  const lateSecrets = {
+    get: (...args: [never]) => (secrets ??= loadSecrets()).get(...args),
+    set: (...args: [never]) => (secrets ??= loadSecrets()).set(...args),
+    delete: (...args: [never]) => (secrets ??= loadSecrets()).delete(...args),
   };
-  const csrf = {
-    generate: (...args: [never]) => loadCSRF().generate(...args),
-    verify: (...args: [never]) => loadCSRF().verify(...args),
+  const lateCSRF: typeof CSRF = {
+    generate: (secret, options) => (csrf ??= loadCSRF()).generate(secret, options),
+    verify: (token, options) => (csrf ??= loadCSRF()).verify(token, options),
   };
   return Object.create(Bun, {
-    secrets: { value: secrets, enumerable: true, configurable: true, writable: true },
-    CSRF: { value: csrf, enumerable: true, configurable: true, writable: true },
+    secrets: { value: lateSecrets, enumerable: true, configurable: true, writable: true },
+    CSRF: { value: lateCSRF, enumerable: true, configurable: true, writable: true },
   }) as Rt;
 }
 
