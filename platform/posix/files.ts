@@ -1,5 +1,5 @@
 // Reading small files at once, on Linux and macOS.
-import { ptr } from "bun:ffi";
+import { ptr } from "./ffi.ts";
 import type { FileOperations } from "../file-operations.ts";
 import { constants } from "./constants.ts";
 import { encodeCString, lastError, libc } from "./libc.ts";

@@ -1,5 +1,5 @@
 // Whether there is anything on standard input, found out without taking it.
-import { FFIType, ptr } from "bun:ffi";
+import { FFIType, ptr } from "./ffi.ts";
 import { constants } from "./constants.ts";
 import { openLibc, repeat, VARIABLE } from "./libc.ts";
 

@@ -10,7 +10,8 @@
 // - A library that the system does not find by its name, bun:ffi looks for in the working directory, where anybody's
 //   file may lie. Every name here must therefore be one that is always found: glibc knows its own, musl takes every
 //   name that begins with "libc." for itself, and macOS gets a path.
-import { dlopen, type FFIFunction, FFIType, type Pointer, ptr, read } from "bun:ffi";
+import type { FFIFunction, Pointer } from "bun:ffi";
+import { dlopen, FFIType, ptr, read } from "./ffi.ts";
 import { constants } from "./constants.ts";
 import { encodeWithSurrogates } from "./undecodable.ts";
 

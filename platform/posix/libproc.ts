@@ -1,5 +1,5 @@
 // What macOS tells of processes where Linux has /proc: libproc, a part of its C library.
-import { FFIType, ptr } from "bun:ffi";
+import { FFIType, ptr } from "./ffi.ts";
 import { openLibc } from "./libc.ts";
 
 const PROC_PIDLISTFDS = 1;

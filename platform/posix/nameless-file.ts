@@ -1,6 +1,6 @@
 // A file in no directory, to be shared with a child: memory on Linux, elsewhere a temporary file whose name is taken
 // away at once.
-import { FFIType, ptr } from "bun:ffi";
+import { FFIType, ptr } from "./ffi.ts";
 import { encodeCString, openLibc } from "./libc.ts";
 
 const IS_LINUX = process.platform === "linux";

@@ -4,7 +4,7 @@
 // Surprising: O_NONBLOCK belongs to the open file, which the shell and other programs share, so it must not
 // be set on descriptors 1 and 2. Linux can open the same pipe or terminal once more, with its own flags,
 // through /proc; elsewhere a pipe with room for PIPE_BUF bytes takes that many without waiting.
-import { FFIType, ptr } from "bun:ffi";
+import { FFIType, ptr } from "./ffi.ts";
 import type { OutputOperations } from "../output-operations.ts";
 import { constants } from "./constants.ts";
 import { openLibc, repeat, VARIABLE } from "./libc.ts";

@@ -1,5 +1,5 @@
 // Pipes between rt and its children: ours alone (close-on-exec), with an end that is read without waiting.
-import { FFIType, ptr } from "bun:ffi";
+import { FFIType, ptr } from "./ffi.ts";
 import { constants } from "./constants.ts";
 import { openLibc, repeat, VARIABLE } from "./libc.ts";
 

@@ -3,7 +3,7 @@
 // Contract: a tree is everything in a session or group that one of its roots leads, and everything that
 // descends from those. Zombies do not count: nothing can be done to them.
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
-import { FFIType } from "bun:ffi";
+import { FFIType } from "./ffi.ts";
 import { openLibc } from "./libc.ts";
 import { programOf } from "./libproc.ts";
 

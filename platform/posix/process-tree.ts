@@ -9,7 +9,7 @@
 // listens: what such a script wrote waits in the pipe and is read when it has exited. Only those that live
 // longer get a stream. A process that a script left in the background may hold the pipe open for ever: after
 // the script's exit it is heard for `LINGER` more, then not any longer.
-import { FFIType, ptr } from "bun:ffi";
+import { FFIType, ptr } from "./ffi.ts";
 import {
   type Child,
   type ChildExit,

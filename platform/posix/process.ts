@@ -6,7 +6,8 @@
 //
 // Surprising: at start the engine ignores SIGPIPE and SIGXFSZ and, on Linux, marks the inherited descriptors
 // close-on-exec. Both would pass to the new program, so both are put back.
-import { CString, type Pointer, ptr, read } from "bun:ffi";
+import type { Pointer } from "bun:ffi";
+import { ptr, read, readCString } from "./ffi.ts";
 import type { ProcessOperations, ReplaceRequest } from "../process-operations.ts";
 import { exactArguments } from "./arguments.ts";
 import { constants } from "./constants.ts";
@@ -129,7 +130,7 @@ const replace: ProcessOperations["replace"] = (request) => {
 const originalEnvironment: ProcessOperations["originalEnvironment"] = () => {
   const result: Record<string, string> = {};
   for (const entry of environmentEntries()) {
-    const text = new CString(entry).toString();
+    const text = readCString(entry);
     const equals = text.indexOf("=");
     if (equals <= 0) continue;
     const name = text.slice(0, equals);

@@ -1,6 +1,6 @@
 // What this process does about signals, as libc has it: what it was started to ignore, and being stopped by the
 // terminal's Ctrl-Z from within a handler that had something to do first.
-import { FFIType, ptr, read } from "bun:ffi";
+import { FFIType, ptr, read } from "./ffi.ts";
 import type { ProcessOperations } from "../process-operations.ts";
 import { libc, openLibc } from "./libc.ts";
 
