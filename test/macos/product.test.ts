@@ -2,7 +2,7 @@
 // is left in its memory, and what `rt secrets` and `rt doctor` say.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { compileWithStandIn, type Keychain, startKeychain } from "../support/keychain.ts";
-import { countInMemory } from "../support/memory.ts";
+import { countCanaries, hideCanary, makeCanary, SHOWN_CANARIES } from "../support/memory.ts";
 import { createProject, type Project } from "../support/project.ts";
 import { runRt, startRt } from "../support/rt.ts";
 
@@ -160,16 +160,12 @@ describe.skipIf(process.platform !== "linux")("rt on macOS", () => {
     expect(await rt(["growth.ts"])).toEqual(output("0\n"));
   }, 30_000);
 
-  // As in test/secrets/linux-product.test.ts: 16-bit strings, and nothing of the canaries in source or arguments. The
-  // stand-in keeps the memory of released data as it was, so what was not erased is found.
+  // The stand-in keeps the memory of released data as it was, so what was not erased is found.
   test("no byte of a value is left in memory after set and get", async () => {
-    const [kept, stored, read] = ["kept", "set", "get"].map(
-      (what) => `canary ${what} ${crypto.randomUUID()}`,
-    );
+    const canaries = ["kept", "set", "get"].map(makeCanary);
     await project.write({
       "canary.ts": `import { secrets } from "rt";
-        const [kept, stored, read] = process.argv.slice(2).map((text) =>
-          String.fromCharCode(0x2713, ...text.split(",").map((n) => Number(n) ^ 0x55)));
+        const [kept, stored, read] = ${SHOWN_CANARIES};
         globalThis.kept = new TextEncoder().encode(kept);
         await secrets.set("canary", "set", stored);
         await secrets.set("canary", "set", stored);
@@ -177,13 +173,9 @@ describe.skipIf(process.platform !== "linux")("rt on macOS", () => {
         console.log("ready");
         setInterval(() => {}, 1e6);`,
     });
-    await rt(["secrets", "set", "canary", "get"], { stdin: `✓${read}` });
-    const hide = (text: string) => [...text].map((char) => char.charCodeAt(0) ^ 0x55).join();
-    await using child = start(["canary.ts", ...[kept!, stored!, read!].map(hide)]);
-    const { value: line } = await child.stdout.getReader().read();
-    expect(new TextDecoder().decode(line)).toBe("ready\n");
-    const counts = await countInMemory(child.pid, [kept!, stored!, read!]);
-    child.kill("SIGKILL");
+    await rt(["secrets", "set", "canary", "get"], { stdin: `✓${canaries[2]}` });
+    await using child = start(["canary.ts", ...canaries.map(hideCanary)]);
+    const counts = await countCanaries(child, canaries);
     expect(counts[0]).toBeGreaterThan(0); // the scan finds what a program does keep
     expect(counts.slice(1)).toEqual([0, 0]);
   }, 30_000);

@@ -2,7 +2,7 @@
 // memory.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type Keyring, startKeyring } from "../support/keyring.ts";
-import { countInMemory } from "../support/memory.ts";
+import { countCanaries, hideCanary, makeCanary, SHOWN_CANARIES } from "../support/memory.ts";
 import { createProject, type Project } from "../support/project.ts";
 import { runRt, startRt } from "../support/rt.ts";
 
@@ -113,16 +113,11 @@ describe.skipIf(process.platform !== "linux")("rt.secrets in a process", () => {
     expect(await runRt({ args: [project.join("main.ts")], env: keyring.env })).toEqual(output("0 true\n"));
   }, 60_000);
 
-  // The canaries have a character outside Latin-1, so the engine keeps their strings as 16-bit units: what is
-  // found as UTF-8 is a buffer. The program is given numbers, lest its source or arguments contain the text.
   test("no byte of a value is left in memory after set and get", async () => {
-    const [kept, stored, read] = ["kept", "set", "get"].map(
-      (what) => `canary ${what} ${crypto.randomUUID()}`,
-    );
+    const canaries = ["kept", "set", "get"].map(makeCanary);
     await using project = await createProject({
       "main.ts": `import { secrets } from "rt";
-        const [kept, stored, read] = process.argv.slice(2).map((text) =>
-          String.fromCharCode(0x2713, ...text.split(",").map((n) => Number(n) ^ 0x55)));
+        const [kept, stored, read] = ${SHOWN_CANARIES};
         globalThis.kept = new TextEncoder().encode(kept);
         await secrets.set("canary", "set", stored);
         if ((await secrets.get("canary", "get")) !== read) throw new Error("not the value");
@@ -131,15 +126,11 @@ describe.skipIf(process.platform !== "linux")("rt.secrets in a process", () => {
     });
     await keyring.run(
       ["secret-tool", "store", "--label=x", "service", "canary", "account", "get"],
-      `✓${read}`,
+      `✓${canaries[2]}`,
     );
-    const hide = (text: string) => [...text].map((char) => char.charCodeAt(0) ^ 0x55).join();
-    const args = [project.join("main.ts"), ...[kept!, stored!, read!].map(hide)];
+    const args = [project.join("main.ts"), ...canaries.map(hideCanary)];
     await using child = startRt({ args, env: keyring.env });
-    const { value: line } = await child.stdout.getReader().read();
-    expect(new TextDecoder().decode(line)).toBe("ready\n");
-    const counts = await countInMemory(child.pid, [kept!, stored!, read!]);
-    child.kill("SIGKILL");
+    const counts = await countCanaries(child, canaries);
     expect(counts[0]).toBeGreaterThan(0); // the scan finds what a program does keep
     expect(counts.slice(1)).toEqual([0, 0]);
   }, 30_000);

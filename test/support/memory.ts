@@ -1,8 +1,39 @@
-// What a running program has in its memory, looked at from outside (Linux).
+// What a running program has in its memory, looked at from outside (Linux): whether it still has a canary.
+//
+// A canary has a character outside Latin-1 in front, so the engine keeps its string as 16-bit units: what is found as
+// UTF-8 is a buffer. The program is given numbers, lest its source or arguments contain the text.
+import { expect } from "bun:test";
 import { open, readFile } from "node:fs/promises";
 
+const MASK = 0x55;
+
+export function makeCanary(what: string): string {
+  return `canary ${what} ${crypto.randomUUID()}`;
+}
+
+/** As an argument of a program that has `SHOWN_CANARIES`. */
+export function hideCanary(canary: string): string {
+  return [...canary].map((character) => character.charCodeAt(0) ^ MASK).join();
+}
+
+/** In a program: the canaries that it was given, each with a check mark in front. */
+export const SHOWN_CANARIES = `process.argv.slice(2).map((text) =>
+  String.fromCharCode(0x2713, ...text.split(",").map((n) => Number(n) ^ ${MASK})))`;
+
+/** Counts them in a program that has printed "ready", and ends it. */
+export async function countCanaries(
+  child: { pid: number; stdout: ReadableStream<Uint8Array>; kill(signal: NodeJS.Signals): void },
+  canaries: string[],
+): Promise<number[]> {
+  const { value: line } = await child.stdout.getReader().read();
+  expect(new TextDecoder().decode(line)).toBe("ready\n");
+  const counts = await countInMemory(child.pid, canaries);
+  child.kill("SIGKILL");
+  return counts;
+}
+
 /** Occurrences in the writable memory of a process. Reads present pages only: the engine reserves gigabytes. */
-export async function countInMemory(pid: number, texts: string[]): Promise<number[]> {
+async function countInMemory(pid: number, texts: string[]): Promise<number[]> {
   const maps = await readFile(`/proc/${pid}/maps`, "utf8");
   await using memory = await open(`/proc/${pid}/mem`, "r");
   await using pages = await open(`/proc/${pid}/pagemap`, "r");

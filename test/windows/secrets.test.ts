@@ -1,7 +1,7 @@
 // `rt.secrets` of the Windows binary with the Credential Manager: what is stored where, other programs' entries, values of
 // many parts, and how processes get along. The conformance suite is in conformance.test.ts.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { countInMemory } from "../support/memory.ts";
+import { countCanaries, hideCanary, makeCanary, SHOWN_CANARIES } from "../support/memory.ts";
 import { createProject, type Project } from "../support/project.ts";
 import { canRunWindows, isWine, openWindows, type Windows } from "../support/windows.ts";
 import { openStore, type WindowsStore } from "./store.ts";
@@ -38,8 +38,7 @@ const PROGRAMS: Record<string, string> = {
       await secrets.set("replaced", name, (i % 2 ? second : first).repeat(9000));
     }`,
   "canary.ts": `import { secrets } from "rt";
-    const [kept, set, get, setLarge, getLarge] = process.argv.slice(2).map((text) =>
-      String.fromCharCode(0x2713, ...text.split(",").map((n) => Number(n) ^ 0x55)));
+    const [kept, set, get, setLarge, getLarge] = ${SHOWN_CANARIES};
     globalThis.kept = new TextEncoder().encode(kept);
     await secrets.set("canary", "set", set);
     await secrets.set("canary", "set large", setLarge.padEnd(9000, "."));
@@ -339,21 +338,14 @@ describe.skipIf(!canRunWindows)("rt.secrets on Windows", () => {
       expect(await store.secrets.get(late)).toBe(null);
     });
 
-    // As on Linux, the canaries begin outside Latin-1, so that what is found as UTF-8 is a buffer and no string.
     testOnWine("leaves no byte of a value in its memory after set and get, of one part or more", async () => {
-      const canaries = ["kept", "set", "get", "set large", "get large"].map(
-        (what) => `canary ${what} ${crypto.randomUUID()}`,
-      );
+      const canaries = ["kept", "set", "get", "set large", "get large"].map(makeCanary);
       const [, , read, , readLarge] = canaries;
       await store.secrets.set("canary", "get", `✓${read}`);
       await store.secrets.set("canary", "get large", `✓${readLarge}`.padEnd(9000, "."));
-      const hide = (text: string) => [...text].map((char) => char.charCodeAt(0) ^ 0x55).join();
-      const args = ["canary.ts", ...canaries.map(hide)];
+      const args = ["canary.ts", ...canaries.map(hideCanary)];
       const child = windows.start({ args, cwd: project.path });
-      const { value: line } = await child.stdout.getReader().read();
-      expect(new TextDecoder().decode(line)).toBe("ready\n");
-      const [kept, ...others] = await countInMemory(child.pid, canaries);
-      child.kill("SIGKILL");
+      const [kept, ...others] = await countCanaries(child, canaries);
       await child.exited;
       expect(kept).toBeGreaterThan(0); // the scan finds what a program does keep
       expect(others).toEqual([0, 0, 0, 0]);
