@@ -8,12 +8,13 @@ import { dirname, join, relative } from "node:path";
 import type { BunPlugin } from "bun";
 import { renderManual } from "../src/cli/manual.ts";
 import { BEGIN, END } from "../src/runtime/embedded-parts.ts";
+import { MAIN, ownCopies, sharedChunks } from "./chunks.ts";
 import { compactElf } from "./elf.ts";
 import { signAdHoc } from "./macos/signature.ts";
 import { PRODUCT } from "./product.ts";
 import { type BuildTarget, hostTarget } from "./targets.ts";
 import { guides } from "./guides.ts";
-import { lateBuiltins, withoutBuiltinImports } from "./late-builtins.ts";
+import { lateBuiltins } from "./late-builtins.ts";
 import { setMetadata } from "./windows-metadata.ts";
 import { dbusOptional } from "./stubs/dbus-optional.ts";
 import { windowsRegistry } from "./windows-registry.ts";
@@ -67,36 +68,6 @@ const FILE_LOADERS = [
   ".proto",
   ".glb",
 ];
-
-const MAIN = join(ROOT, "src/main.ts");
-
-/** What starts are made of: a file needs the first alone, a script or an option both. */
-const STARTS: Readonly<Record<string, string>> = {
-  [MAIN]: "?main",
-  [join(ROOT, "src/cli/command-line.ts")]: "?command-line",
-};
-
-/**
- * Gives each of these a copy of its own of everything that it imports statically. What two chunks import would
- * become a third one, and each chunk that a start has to read costs it a tenth of a millisecond. A class may
- * therefore exist more than once: errors are told apart by their name.
- */
-const ownCopies: BunPlugin = {
-  name: "rt-own-copies",
-  setup(build) {
-    build.onResolve({ filter: /^\.{1,2}\/.*\.(?:ts|json)$/ }, ({ path, importer, kind }) => {
-      const mark = STARTS[importer] ?? Object.values(STARTS).find((each) => importer.endsWith(each));
-      if (!mark || kind !== "import-statement") return undefined;
-      return { path: join(dirname(importer), path) + mark };
-    });
-    build.onLoad({ filter: /\.(?:ts|json)\?(?:main|command-line)$/ }, async ({ path }) => {
-      const file = path.slice(0, path.lastIndexOf("?"));
-      const text = await Bun.file(file).text();
-      if (file.endsWith(".json")) return { contents: text, loader: "json" };
-      return { contents: withoutBuiltinImports(text), loader: "ts" };
-    });
-  },
-};
 
 /** Leaves the other systems' modules out: what `platform/*.ts` imports of them becomes an empty module. */
 function onlyFor({ os }: BuildTarget): BunPlugin {
@@ -239,6 +210,7 @@ async function bundle(
     plugins: [
       ...plugins,
       onlyFor(target),
+      sharedChunks(target),
       ownCopies,
       dbusOptional,
       await windowsRegistry(target, true),

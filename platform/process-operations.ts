@@ -59,6 +59,9 @@ export interface ProcessOperations {
   /** Whether standard input ends before its first byte; waits for that byte, but does not take it. */
   isInputEmpty(): boolean;
 
+  /** Writes a short text in one go. False when that did not work: nothing of it has been written then. */
+  write(descriptor: number, text: string): boolean;
+
   /** Whether a file descriptor is a terminal. */
   isTerminal(descriptor: number): boolean;
 

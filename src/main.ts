@@ -1,21 +1,34 @@
 // argv -> outcome -> exit code: the whole program in one reading, and the only place that ends the process.
 //
-// Surprising: there are two ways to a program's first line. `rt file.ts`, without options, is what people start
-// most, and each hundredth of a millisecond counts there, so its plan is made by shortcut.ts without loading
-// the command line. Everything else, and every doubt, goes through command-line.ts, which decides the same.
+// Surprising: there are three ways to a program's first line. `rt file.ts` and `rt run script`, without options, are
+// what people start most, and each hundredth of a millisecond counts there, so their plans are made by shortcut.ts and
+// script-start.ts without loading the command line. Everything else, and every doubt, goes through command-line.ts,
+// which decides the same.
+import type { Outcome } from "./cli/command-line.ts";
 import { startInProcess } from "./run/in-process.ts";
-import { planShortcut } from "./run/shortcut.ts";
+import { mayStandIn, planShortcut } from "./run/shortcut.ts";
 
-const plan = planShortcut(process.argv, process.argv0);
+const { argv, argv0 } = process;
+const plan = await planShortcut(argv, argv0);
 if (plan) {
   await startInProcess(plan);
 } else {
-  const { carryOutCommandLine } = await import("./cli/command-line.ts");
-  const outcome = await carryOutCommandLine(process.argv.slice(2));
+  const outcome = await carryOut(argv.slice(2));
   if (typeof outcome === "number") process.exit(outcome);
   if (typeof outcome === "function") await outcome();
   if (typeof outcome === "object") {
     const { host } = await import("../platform/process.ts");
     process.exit(host.dieOf(outcome.signal));
   }
+}
+
+async function carryOut(words: readonly string[]): Promise<Outcome> {
+  const target = words[0] === "run" ? words[1] : words[0];
+  if (target !== undefined && target[0] !== "-" && !mayStandIn(argv0)) {
+    const { startScript } = await import("./cli/script-start.ts");
+    const ending = await startScript(words);
+    if (ending !== undefined) return ending;
+  }
+  const { carryOutCommandLine } = await import("./cli/command-line.ts");
+  return await carryOutCommandLine(words);
 }

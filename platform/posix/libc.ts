@@ -66,6 +66,7 @@ const SYMBOLS = {
   read: { args: [FFIType.i32, FFIType.ptr, FFIType.u64], returns: FFIType.i64_fast },
   readlink: { args: [FFIType.ptr, FFIType.ptr, FFIType.u64], returns: FFIType.i64_fast },
   signal: { args: [FFIType.i32, FFIType.ptr], returns: FFIType.ptr },
+  write: { args: [FFIType.i32, FFIType.ptr, FFIType.u64], returns: FFIType.i64_fast },
   unsetenv: { args: [FFIType.ptr], returns: FFIType.i32 },
 } as const;
 

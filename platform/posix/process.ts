@@ -147,6 +147,12 @@ const dieOf: ProcessOperations["dieOf"] = (signal) => {
   return 128 + number;
 };
 
+const write: ProcessOperations["write"] = (descriptor, text) => {
+  const bytes = encodeCString(text);
+  const length = bytes.length - 1;
+  return Number(libc().write(descriptor, ptr(bytes), length)) === length;
+};
+
 const isTerminal: ProcessOperations["isTerminal"] = (descriptor) => libc().isatty(descriptor) === 1;
 
 const SHELLS = ["bash", "sh", "zsh"];
@@ -168,6 +174,7 @@ export const operations: ProcessOperations = {
   originalEnvironment,
   dieOf,
   heeded,
+  write,
   isTerminal,
   inheritedDescriptors,
   isInputEmpty,

@@ -136,6 +136,14 @@ const dieOf: ProcessOperations["dieOf"] = (signal) =>
 
 const heeded: ProcessOperations["heeded"] = (signals) => [...signals];
 
+const write: ProcessOperations["write"] = (descriptor, text) => {
+  try {
+    return process.getBuiltinModule("node:fs").writeSync(descriptor, text) === Buffer.byteLength(text);
+  } catch {
+    return false;
+  }
+};
+
 const isTerminal: ProcessOperations["isTerminal"] = (descriptor) =>
   process.getBuiltinModule("node:tty").isatty(descriptor);
 
@@ -193,6 +201,7 @@ export const operations: ProcessOperations = {
   originalEnvironment,
   dieOf,
   heeded,
+  write,
   isTerminal,
   inheritedDescriptors,
   isInputEmpty,

@@ -8,10 +8,9 @@ import { host } from "../../platform/process.ts";
 import { becomeEngine, SUPERVISED } from "../run/engine.ts";
 import { engineReason } from "../run/entry.ts";
 import { startInProcess } from "../run/in-process.ts";
-import { type Ending, launchProgram, launchScript } from "../run/launch.ts";
+import type { Ending } from "../run/launch.ts";
 import { engineOption, planRun, planTool, type Plan } from "../run/plan.ts";
 import { resolveTarget } from "../run/resolve.ts";
-import { planScriptShortcut } from "../run/script-shortcut.ts";
 import type { RunSettings } from "../run/step.ts";
 import type { Target } from "../run/target.ts";
 import type { Config } from "../config/rtfig.ts";
@@ -35,23 +34,12 @@ export async function carryOutCommandLine(words: readonly string[]): Promise<Out
   try {
     if (isCalled("node")) return await runAsNode(words);
     if (isCalled("bunx")) return await carryOut({ options: [], command: "x", args: words }, words);
-    const plan = planPlainScript(words);
-    if (plan) return await launchScript(plan, PLAIN);
     const table = mentionsOption(words) ? (await import("./options.ts")).OPTIONS : [];
     return await carryOut(parseCommandLine(words, table), words);
   } catch (error) {
     return await explain(error);
   }
 }
-
-/** What most people start most often; see script-shortcut.ts. */
-function planPlainScript(words: readonly string[]): Extract<Plan, { mode: "script" }> | undefined {
-  if (process.env.RT_DEBUG !== undefined) return undefined;
-  if (words[0] === "run") return planScriptShortcut(words.slice(1), true);
-  return words[0]! in COMMANDS ? undefined : planScriptShortcut(words, false);
-}
-
-const PLAIN: RunSettings = { silent: false, shell: host.defaultShell, forceRuntime: false, version: VERSION };
 
 async function carryOut(invocation: Invocation, words: readonly string[]): Promise<Outcome> {
   const { command } = invocation;
@@ -184,7 +172,7 @@ async function run(given: Invocation): Promise<Outcome> {
         forceRuntime: hasOption(invocation, "rt"),
       });
   const mayStay = target.kind === "file" && engineOption(invocation) === undefined;
-  const reason = mayStay ? reasonFor(target.path, cwd, config) : undefined;
+  const reason = mayStay ? await reasonFor(target.path, cwd, config) : undefined;
   const isInputEmpty = target.kind === "stdin" && !host.isTerminal(0) && host.isInputEmpty();
   return await execute(
     planRun(invocation, target, { engineReason: reason, config: config?.file, isInputEmpty }),
@@ -194,7 +182,7 @@ async function run(given: Invocation): Promise<Outcome> {
   );
 }
 
-function reasonFor(path: string, cwd: string, config: Config | undefined): string | undefined {
+function reasonFor(path: string, cwd: string, config: Config | undefined): ReturnType<typeof engineReason> {
   const { key } = config?.settings.find(({ key }) => key.isForCode) ?? {};
   return key ? `${key.name} in ${config!.file}` : engineReason(path, cwd);
 }
@@ -245,6 +233,7 @@ async function execute(
     case "script": {
       if (hasOption(invocation, "watch")) return await watchScript(invocation, process.cwd());
       const settings = await settingsFor(invocation);
+      const { launchProgram, launchScript } = await import("../run/launch.ts");
       return plan.mode === "script" ? await launchScript(plan, settings) : launchProgram(plan, settings);
     }
   }
@@ -300,7 +289,7 @@ function complain(message: string, hint?: string, status = 1): number {
  * What the user can mend is a line or two; anything else is a fault of ours and keeps its stack trace. Told apart
  * by name: a chunk that is loaded later has classes of its own.
  */
-async function explain(error: unknown): Promise<number> {
+export async function explain(error: unknown): Promise<number> {
   const { name, message, hint, status, unknown, syscall } = error as Failure;
   if (syscall === "uv_cwd")
     return complain("The current directory is not there any more", "go to another one, or give --cwd");

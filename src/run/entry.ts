@@ -12,10 +12,14 @@ export function hasConfig(cwd: string): boolean {
 }
 
 /** The reason to start the engine anew, for the plan's printout; undefined when there is none. */
-export function engineReason(path: string, cwd: string): string | undefined {
+export function engineReason(path: string, cwd: string): Promise<string | undefined> | string | undefined {
   const extension = extensionOf(path);
   if (ENGINE_EXTENSIONS.includes(extension)) return `a ${extension} entry point`;
-  if (Bun.file(`${cwd}/tsconfig.json`).size === 0) return undefined;
-  const { changesDecorators } = require("./tsconfig.ts") as typeof import("./tsconfig.ts");
+  return Bun.file(`${cwd}/tsconfig.json`).size === 0 ? undefined : reasonInSettings(cwd);
+}
+
+/** `import()`, because the first `require` of a process takes five times as long. */
+async function reasonInSettings(cwd: string): Promise<string | undefined> {
+  const { changesDecorators } = await import("./tsconfig.ts");
   return changesDecorators(cwd) ? "decorator settings in tsconfig.json" : undefined;
 }

@@ -10,7 +10,7 @@ import type { Plan } from "./plan.ts";
 import { appendArguments } from "./quote.ts";
 import { RunFailure } from "./run-failure.ts";
 import { directoriesFor, openStandIns } from "./stand-in.ts";
-import { openSteps, prepareStep, type RunSettings, type Step } from "./step.ts";
+import { openSteps, prepareStep, type RunSettings } from "./step.ts";
 
 /** How a child ended, to be passed on by main: an exit code or a signal to die of. */
 export type Ending = number | { readonly signal: NodeJS.Signals };
@@ -49,13 +49,19 @@ export async function launchScript(
 ): Promise<Ending> {
   const { directory, manifest } = target.package;
   const context = openSteps(settings);
-  const steps: Step[] = [];
+  const lines: { event: string; line: string }[] = [];
   for (const event of [`pre${target.name}`, target.name, `post${target.name}`]) {
     const command = scriptOf(manifest, event);
     if (command === null) continue;
     const line = event === target.name ? appendArguments(command, host.exactArguments(args)) : command;
-    steps.push(prepareStep(context, target.package, event, line));
+    lines.push({ event, line });
   }
+  const answer = lines.length === 1 ? context.shell.answer(lines[0]!.line) : undefined;
+  if (answer) {
+    echo(lines[0]!.line, settings);
+    if (answer.output === "" || host.write(1, answer.output)) return answer.code;
+  }
+  const steps = lines.map(({ event, line }) => prepareStep(context, target.package, event, line));
   process.chdir(directory);
   const last = steps.pop()!;
   // A hook is waited for with descriptors of rt's own, which are not the script's.
@@ -68,7 +74,7 @@ export async function launchScript(
     reportEnding(step.event, ending, settings);
     return ending;
   }
-  echo(last.command, settings);
+  if (!answer) echo(last.command, settings);
   const environment = { ...last.environment, ...last.shell.environment };
   const code = host.replace({ ...last.shell, environment, descriptors });
   throw new RunFailure(`Cannot run the script "${target.name}": ${explainExec(code)}`, undefined, 126);

@@ -10,7 +10,8 @@ import {
   type TaskRequest,
 } from "../tasks/run-tasks.ts";
 import { scriptOf } from "../workspace/package-json.ts";
-import { evaluate, needsNoProcess } from "./built-in-shell.ts";
+import type { Answer } from "./answer.ts";
+import { evaluate, needsNoProcess, type ShellResult } from "./built-in-shell.ts";
 import { type Ending, launchScript } from "./launch.ts";
 import { appendArguments, quoteArgument } from "./quote.ts";
 import { RunFailure } from "./run-failure.ts";
@@ -87,6 +88,8 @@ function commandFor(
   if (isCollected && steps.settings.shell === "rt" && needsNoProcess(line, originalEnvironment)) {
     return { argv: [], cwd: directory, env: {}, evaluate: () => evaluate(line, directory) };
   }
+  const answer = isCollected ? steps.shell.answer(line) : undefined;
+  if (answer) return { argv: [], cwd: directory, env: {}, evaluate: () => collect(answer) };
   const { shell, environment } = prepareStep(steps, { directory, manifest }, scriptName, line);
   // rt's own `exec` command changes into the engine's shell without a trace in the child's environment.
   return {
@@ -95,6 +98,10 @@ function commandFor(
     cwd: directory,
     env: { ...originalEnvironment, ...environment, ...shell.environment },
   };
+}
+
+async function collect({ code, output }: Answer): Promise<ShellResult> {
+  return { code, stdout: new TextEncoder().encode(output) };
 }
 
 async function runAlone(

@@ -4,13 +4,15 @@
 // and zsh that is found; on Windows, and with `--shell rt`, the engine's built-in shell. `--shell system` on Windows is
 // a bash too, so that a script means the same everywhere.
 //
-// A command that needs no shell is started without one, which saves the shell's own start. No script may be
-// able to tell, so this is done only where bash's answer is known: words of harmless characters, a first word
-// that is no builtin, function or keyword, a program with a recognized format, and no variable that changes
-// how bash starts. What bash would do to the environment (SHLVL, PWD, OLDPWD, _) is done here.
+// A command that needs no shell is started without one, which saves the shell's own start, and some builtins are
+// answered without starting anything (answer.ts). No script may be able to tell, so this is done only where bash's
+// answer is known: words of harmless characters, a first word that is no other builtin, function or keyword, a program
+// with a recognized format, and no variable that changes how bash starts. What bash would do to the environment
+// (SHLVL, PWD, OLDPWD, _) is done here.
 import { files } from "../../platform/files.ts";
 import { host } from "../../platform/process.ts";
 import type { ShellChoice } from "../../platform/process-operations.ts";
+import { type Answer, answerOf } from "./answer.ts";
 
 export interface ShellCommand {
   readonly program: string;
@@ -30,31 +32,51 @@ export interface Surroundings {
   readonly runtimePath: string;
 }
 
-/**
- * The way to run a command in a directory, with a PATH; undefined when no shell is installed. What is the same
- * for every script of a run is found out once.
- */
-export type Shell = (command: string, directory: string, path: string) => ShellCommand | undefined;
+/** What is the same for every script of a run is found out once. */
+export interface Shell {
+  /** The way to run a command in a directory, with a PATH; undefined when no shell is installed. */
+  start(command: string, directory: string, path: string): ShellCommand | undefined;
+  /** The whole of what a command does, where nothing has to be started for it. */
+  answer(command: string): Answer | undefined;
+}
 
 export function openShell(surroundings: Surroundings): Shell {
   const { choice, runtimePath, inherited } = surroundings;
   if (choice === "rt") {
-    return (command) => ({
+    const start = (command: string) => ({
       program: runtimePath,
       argv: ["rt", "exec", command],
       environment: {},
       engine: true,
     });
+    return { start, answer: () => undefined };
   }
   const shell = host.findShell(inherited.PATH ?? "");
-  if (!shell) return () => undefined;
-  const findDirect = shell.endsWith("/bash") ? openDirect(surroundings) : undefined;
-  return (command, directory, path) =>
-    findDirect?.(command, directory, path) ?? {
-      program: shell,
-      argv: [shell, "-c", command],
-      environment: {},
-    };
+  if (!shell) return { start: () => undefined, answer: () => undefined };
+  const throughShell = (command: string) => ({
+    program: shell,
+    argv: [shell, "-c", command],
+    environment: {},
+  });
+  if (!shell.endsWith("/bash") || changesBash(inherited))
+    return { start: throughShell, answer: () => undefined };
+  const known = new Map<string, string[] | undefined>();
+  const split = (command: string) => {
+    if (!known.has(command)) known.set(command, splitPlainCommand(command));
+    return known.get(command);
+  };
+  let startDirectly: DirectStart | undefined;
+  return {
+    answer(command) {
+      const words = split(command);
+      return words && answerOf(words);
+    },
+    start(command, directory, path) {
+      const words = split(command);
+      startDirectly ??= openDirect(surroundings);
+      return (words && startDirectly(words, directory, path)) ?? throughShell(command);
+    },
+  };
 }
 
 /** Beside letters and digits: what means nothing to bash wherever it stands in a word, but for the cases below. */
@@ -68,8 +90,12 @@ const BASH_NAMES =
   "select set shift shopt source suspend test then time times trap type typeset ulimit umask unalias unset " +
   "until wait while echo true false ";
 
-/** Builtins whose program of the same name does the same, as long as no word looks like an option. */
-const TWINS = " echo true false ";
+/** Those that answer.ts knows, as long as no word looks like an option. */
+const ANSWERED = " echo true false exit ";
+
+function isBashName(name: string): boolean {
+  return BASH_NAMES.includes(` ${name} `);
+}
 
 /** The words of a command that bash would split and expand in no other way; undefined when in doubt. */
 export function splitPlainCommand(command: string): string[] | undefined {
@@ -88,8 +114,7 @@ export function splitPlainCommand(command: string): string[] | undefined {
   }
   const name = words[0];
   if (name === undefined || name.includes("=") || "%@+:,-".includes(name[0]!)) return undefined;
-  const isBash = BASH_NAMES.includes(` ${name} `);
-  if (isBash && (hasOptions || !TWINS.includes(` ${name} `))) return undefined;
+  if (isBashName(name) && (hasOptions || !ANSWERED.includes(` ${name} `))) return undefined;
   return words;
 }
 
@@ -106,24 +131,20 @@ function changesBash(inherited: Surroundings["inherited"]): boolean {
   return false;
 }
 
-/** Finds commands that can be started without bash; undefined when bash could do anything at its start. */
-function openDirect({ inherited, initialDirectory }: Surroundings): Shell | undefined {
+type DirectStart = (words: readonly string[], directory: string, path: string) => ShellCommand | undefined;
+
+/** Starts plain words without bash, where that gives the same. */
+function openDirect({ inherited, initialDirectory }: Surroundings): DirectStart {
   const variables = bashVariables(inherited);
-  if (!variables) return undefined;
+  if (!variables) return () => undefined;
   // What bash finds through a relative entry it starts, and names in `_`, by a relative path.
   const isPathAbsolute = !`:${inherited.PATH ?? ""}`.replaceAll(":/", "").includes(":");
   const formats = new Map<string, Format>();
-  const known = new Map<string, string[] | undefined>();
-  const split = (command: string) => {
-    if (!known.has(command)) known.set(command, splitPlainCommand(command));
-    return known.get(command);
-  };
-  return (command, directory, path) => {
-    const words = split(command);
+  return (words, directory, path) => {
     // bash keeps a PWD that reaches this directory by another name; which one does is not looked into here.
     const mayKeepName = directory === initialDirectory && (inherited.PWD ?? directory) !== directory;
-    if (!words || mayKeepName) return undefined;
     const name = words[0]!;
+    if (mayKeepName || isBashName(name)) return undefined;
     if (!isPathAbsolute && !name.includes("/")) return undefined;
     const program = Bun.which(name, { PATH: path, cwd: directory });
     if (!program?.startsWith("/")) return undefined;
@@ -141,7 +162,6 @@ function openDirect({ inherited, initialDirectory }: Surroundings): Shell | unde
 function bashVariables(
   inherited: Surroundings["inherited"],
 ): Readonly<Record<string, string | undefined>> | undefined {
-  if (changesBash(inherited)) return undefined;
   const { SHLVL = "0", OLDPWD } = inherited;
   const level = Number(SHLVL);
   if (String(level) !== SHLVL || !(level >= 0 && level < 100)) return undefined;

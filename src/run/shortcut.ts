@@ -7,14 +7,18 @@ import { engineReason, hasConfig } from "./entry.ts";
 import type { Plan } from "./plan.ts";
 import { extensionOf, isExplicitPath, SOURCE_EXTENSIONS } from "./target.ts";
 
+/** Whether rt may have been started by a link that makes it another program: see stand-in.ts. */
+export function mayStandIn(argv0: string): boolean {
+  return argv0.endsWith("node") || argv0.endsWith("bunx");
+}
+
 /** @param argv the process's own: its first two words are rt itself */
-export function planShortcut(
+export async function planShortcut(
   argv: readonly string[],
   argv0: string,
-): Extract<Plan, { mode: "in-process" }> | undefined {
+): Promise<Extract<Plan, { mode: "in-process" }> | undefined> {
   const name = argv[2];
-  if (name === undefined || name[0] === "-" || argv0.endsWith("node") || argv0.endsWith("bunx"))
-    return undefined;
+  if (name === undefined || name[0] === "-" || mayStandIn(argv0)) return undefined;
   if (!name.includes(".") || !SOURCE_EXTENSIONS.includes(extensionOf(name)) || hasConfig("."))
     return undefined;
   let file: string;
@@ -23,8 +27,9 @@ export function planShortcut(
   } catch {
     return undefined;
   }
-  if (!SOURCE_EXTENSIONS.includes(extensionOf(file)) || engineReason(file, ".") !== undefined)
-    return undefined;
+  if (!SOURCE_EXTENSIONS.includes(extensionOf(file))) return undefined;
+  const reason = engineReason(file, ".");
+  if (reason !== undefined && (await reason) !== undefined) return undefined;
   return {
     mode: "in-process",
     file,

@@ -35,7 +35,7 @@ export interface StepContext {
   readonly initialDirectory: string;
   readonly userAgent: string;
   readonly shell: Shell;
-  /** `node`, as the scripts will find it; the path of rt where it stands in. */
+  /** `node`, as the scripts will find it; the path of rt where it stands in. Looked for when it is asked for. */
   readonly nodePath: string;
   readonly stands: StandIns;
 }
@@ -44,17 +44,24 @@ export function openSteps(settings: RunSettings): StepContext {
   // Asked for by name: where case does not count, the name may be spelled otherwise.
   const inherited = { ...process.env, PATH: process.env.PATH, ...settings.environment };
   const path = inherited.PATH ?? "";
-  const stands = openStandIns(settings.forceRuntime, path);
   const initialDirectory = process.cwd();
   const runtimePath = process.execPath;
+  let stands: StandIns | undefined;
+  let nodePath: string | undefined;
   return {
     settings,
     inherited,
     initialDirectory,
     userAgent: `rt/${settings.version} npm/? node/${process.version} ${host.system}`,
     shell: openShell({ choice: settings.shell, inherited, initialDirectory, runtimePath }),
-    nodePath: stands.node ? runtimePath : (Bun.which("node", { PATH: path }) ?? runtimePath),
-    stands,
+    get stands() {
+      return (stands ??= openStandIns(settings.forceRuntime, path));
+    },
+    get nodePath() {
+      return (nodePath ??= this.stands.node
+        ? runtimePath
+        : (Bun.which("node", { PATH: path }) ?? runtimePath));
+    },
   };
 }
 
@@ -65,7 +72,7 @@ export function prepareStep(
   event: string,
   command: string,
 ): Step {
-  const { settings, inherited, initialDirectory, userAgent, nodePath } = context;
+  const { settings, inherited, initialDirectory, userAgent } = context;
   const { directory, manifest } = located;
   const running = inherited.RT_SCRIPTS ?? "";
   const cycle = findRecursion(running, directory, event);
@@ -79,10 +86,10 @@ export function prepareStep(
     pathSeparator: host.pathSeparator,
     stands: directoriesFor(context.stands, command),
     runtime: { path: process.execPath, userAgent },
-    nodePath,
+    nodePath: context.nodePath,
     running,
   });
-  const shell = context.shell(command, directory, environment.PATH!);
+  const shell = context.shell.start(command, directory, environment.PATH!);
   if (!shell) {
     throw new RunFailure("No shell was found to run the script in", host.shellHint);
   }

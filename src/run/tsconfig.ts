@@ -2,7 +2,7 @@
 import { files } from "../../platform/files.ts";
 import { parentDirectory } from "../workspace/package-json.ts";
 
-const SETTINGS = /"(?:experimentalDecorators|emitDecoratorMetadata|useDefineForClassFields)"/;
+const SETTINGS = ['"experimentalDecorators"', '"emitDecoratorMetadata"', '"useDefineForClassFields"'];
 const EXTENDS = /"extends"\s*:\s*(?:(\[)|"([^"]+)")/;
 /** A chain longer than this is a loop; the engine will say so. */
 const LONGEST_CHAIN = 16;
@@ -14,7 +14,8 @@ export function changesDecorators(cwd: string): boolean {
     const content = files.readFile(file);
     if (typeof content === "string") return false;
     const text = new TextDecoder().decode(content);
-    if (SETTINGS.test(text)) return true;
+    if (SETTINGS.some((setting) => text.includes(setting))) return true;
+    if (!text.includes('"extends"')) return false; // before the pattern, which takes longer
     const [, list, parent] = EXTENDS.exec(text) ?? [];
     if (list) return true; // several parents: the engine sorts them out
     const next = parent && resolveParent(parent, parentDirectory(file) ?? "/");

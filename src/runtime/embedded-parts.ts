@@ -48,6 +48,6 @@ function evaluate(script: string): Parts {
 }
 
 export const PARTS: Parts = {
-  loadSecrets: () => loadParts().loadSecrets(),
+  loadSecrets: async () => await loadParts().loadSecrets(),
   loadCSRF: () => loadParts().loadCSRF(),
 };

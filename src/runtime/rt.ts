@@ -17,21 +17,18 @@ export interface Rt extends Omit<typeof Bun, "secrets" | "CSRF"> {
 
 export function createRt({ loadSecrets, loadCSRF }: Parts): Rt {
   // Kept here: asking for a loaded module again takes longer than signing a token.
-  let secrets: Secrets | undefined;
+  let secrets: Promise<Secrets> | undefined;
   let csrf: typeof CSRF | undefined;
   const lateSecrets = {
-    get: (...args: [never]) => (secrets ??= loadSecrets()).get(...args),
-    set: (...args: [never]) => (secrets ??= loadSecrets()).set(...args),
-    delete: (...args: [never]) => (secrets ??= loadSecrets()).delete(...args),
+    get: async (...args: [never]) => (await (secrets ??= loadSecrets())).get(...args),
+    set: async (...args: [never]) => (await (secrets ??= loadSecrets())).set(...args),
+    delete: async (...args: [never]) => (await (secrets ??= loadSecrets())).delete(...args),
   };
   const lateCSRF: typeof CSRF = {
     generate: (secret, options) => (csrf ??= loadCSRF()).generate(secret, options),
     verify: (token, options) => (csrf ??= loadCSRF()).verify(token, options),
   };
-  return Object.create(Bun, {
-    secrets: { value: lateSecrets, enumerable: true, configurable: true, writable: true },
-    CSRF: { value: lateCSRF, enumerable: true, configurable: true, writable: true },
-  }) as Rt;
+  return { __proto__: Bun, secrets: lateSecrets, CSRF: lateCSRF } as unknown as Rt;
 }
 
 /** Members that cost more than 30 microseconds when they are first touched, and what `typeof` says of them. */

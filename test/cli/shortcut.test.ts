@@ -64,7 +64,7 @@ const NAMES = [
 const REST = [[], ["x"], ["--", "y"], ["--smol"], ["a", "--", "b"], ["--"], [""]];
 
 /** What src/cli/command-line.ts does for a line, up to the plan. */
-function planWhole(words: readonly string[], cwd: string): Plan | undefined {
+async function planWhole(words: readonly string[], cwd: string): Promise<Plan | undefined> {
   try {
     const invocation = parseCommandLine(words, mentionsOption(words) ? OPTIONS : []);
     if (invocation.target === undefined || (invocation.command !== undefined && invocation.command !== "run"))
@@ -76,7 +76,7 @@ function planWhole(words: readonly string[], cwd: string): Plan | undefined {
       forceRuntime: false,
     });
     return planRun(invocation, target, {
-      engineReason: target.kind === "file" ? engineReason(target.path, cwd) : undefined,
+      engineReason: target.kind === "file" ? await engineReason(target.path, cwd) : undefined,
     });
   } catch {
     return undefined;
@@ -98,14 +98,14 @@ afterAll(async () => {
   for (const project of projects) await project[Symbol.asyncDispose]();
 });
 
-test("planShortcut() agrees with planRun() wherever it answers, and answers for every plain file", () => {
+test("planShortcut() agrees with planRun() wherever it answers, and answers for every plain file", async () => {
   let taken = 0;
   for (const project of projects) {
     process.chdir(project.path);
     for (const name of [...NAMES, project.join("a.ts")]) {
       for (const rest of REST) {
-        const quick = planShortcut(["rt", "rt", name, ...rest], "rt");
-        const whole = planWhole([name, ...rest], project.path);
+        const quick = await planShortcut(["rt", "rt", name, ...rest], "rt");
+        const whole = await planWhole([name, ...rest], project.path);
         if (quick)
           expect({ name, rest, plan: quick as Plan | undefined }).toEqual({ name, rest, plan: whole });
         else
@@ -122,7 +122,7 @@ test("planShortcut() agrees with planRun() wherever it answers, and answers for 
   expect(taken).toBeGreaterThan(80);
 });
 
-test.each([true, false])("planScriptShortcut() agrees with planRun() (with run: %p)", (explicitRun) => {
+test.each([true, false])("planScriptShortcut() agrees with planRun() (with run: %p)", async (explicitRun) => {
   let taken = 0;
   for (const project of projects) {
     process.chdir(project.path);
@@ -130,7 +130,7 @@ test.each([true, false])("planScriptShortcut() agrees with planRun() (with run: 
       if (!explicitRun && name in COMMANDS) continue; // not asked, see command-line.ts
       for (const rest of REST) {
         const quick = planScriptShortcut([name, ...rest], explicitRun) as Plan | undefined;
-        const whole = planWhole([...(explicitRun ? ["run"] : []), name, ...rest], project.path);
+        const whole = await planWhole([...(explicitRun ? ["run"] : []), name, ...rest], project.path);
         const plan = whole?.mode === "script" ? whole : undefined;
         expect({ name, rest, plan: quick }).toEqual({ name, rest, plan });
         taken += quick ? 1 : 0;
@@ -146,7 +146,7 @@ test("no script is planned ahead of what an rtfig.toml says", async () => {
   expect(planScriptShortcut(["dev"], true)).toBeUndefined();
 });
 
-test.each(["node", "/usr/bin/node"])("there is no short cut for a program called %s", (argv0) => {
+test.each(["node", "/usr/bin/node"])("there is no short cut for a program called %s", async (argv0) => {
   process.chdir(projects[0]!.path);
-  expect(planShortcut(["rt", "rt", "a.ts"], argv0)).toBeUndefined();
+  expect(await planShortcut(["rt", "rt", "a.ts"], argv0)).toBeUndefined();
 });

@@ -1,8 +1,9 @@
-// A command that is started without a shell must not be able to tell: thousands of random commands, each carried
-// out as src/run/shell.ts says and by a real bash, compared in arguments, environment, output and exit code.
+// A command that is started without a shell must not be able to tell, and one that is answered without anything being
+// started must be answered as bash does: thousands of random commands, each carried out as src/run/shell.ts says and by
+// a real bash, compared in arguments, environment, output and exit code.
 import { describe, expect, test } from "bun:test";
 import { symlink } from "node:fs/promises";
-import { openShell, type ShellCommand, splitPlainCommand } from "../../src/run/shell.ts";
+import { openShell, type Shell, splitPlainCommand } from "../../src/run/shell.ts";
 import { createProject, type Project } from "../support/project.ts";
 import { createRandom } from "../support/random.ts";
 
@@ -16,6 +17,7 @@ const NAMES = [
   "echo",
   "true",
   "false",
+  "exit",
   "test",
   "[",
   "printf",
@@ -246,20 +248,32 @@ function start(
     stderr: "ignore",
     stdout: "pipe",
   });
-  return { stdout: stdout.toString().split("\0").toSorted().join("\n"), status: signalCode ?? exitCode };
+  return { stdout: linesOf(stdout.toString()), status: signalCode ?? exitCode };
 }
 
-/** How the command is started without a shell; undefined when a shell is needed. */
-function directPlan(command: string, { directory, env }: Surroundings): ShellCommand | undefined {
-  const shell = openShell({
-    choice: "system",
-    inherited: env,
-    initialDirectory: directory,
-    runtimePath: "/rt",
-  });
-  const plan = shell(command, directory, env.PATH!);
-  return plan?.argv[1] === "-c" ? undefined : plan;
+const linesOf = (output: string) => output.split("\0").toSorted().join("\n");
+
+function shellIn({ directory, env }: Surroundings): Shell {
+  return openShell({ choice: "system", inherited: env, initialDirectory: directory, runtimePath: "/rt" });
 }
+
+/** What the command does without a shell; undefined when a shell is needed. */
+function runDirectly(command: string, surroundings: Surroundings): Seen | undefined {
+  const { directory, env } = surroundings;
+  const plan = shellIn(surroundings).start(command, directory, env.PATH!);
+  if (!plan || plan.argv[1] === "-c") return undefined;
+  return start(plan.program, plan.argv, directory, changedEnvironment(env, plan.environment));
+}
+
+function answer(command: string, surroundings: Surroundings): Seen | undefined {
+  const found = shellIn(surroundings).answer(command);
+  return found && { stdout: linesOf(found.output), status: found.code };
+}
+
+const bash = Bun.which("bash")!;
+
+const runBash = (command: string, { directory, env }: Surroundings) =>
+  start(bash, [bash, "-c", command], directory, env);
 
 /** As `replace` of platform/process.ts makes it. */
 function changedEnvironment(
@@ -277,18 +291,16 @@ describe("a command that is started directly", () => {
     await using project = await createProject(FILES, EXECUTABLE);
     await symlink(".", project.join("link"));
     const random = createRandom(7);
-    const surroundings = surroundingsOf(project);
-    const bash = Bun.which("bash")!;
+    const all = surroundingsOf(project);
     let direct = 0;
     for (let round = 0; round < 40_000 && direct < 1200; round += 1) {
-      const { directory, env } = random.below(2) ? surroundings[0]! : random.pick(surroundings);
+      const surroundings = random.below(2) ? all[0]! : random.pick(all);
       const command = randomCommand(random).replaceAll("$PROJECT", project.path);
-      const plan = directPlan(command, { directory, env });
-      if (!plan) continue;
+      const ours = runDirectly(command, surroundings);
+      if (!ours) continue;
       direct += 1;
-      const ours = start(plan.program, plan.argv, directory, changedEnvironment(env, plan.environment));
-      const theirs = start(bash, [bash, "-c", command], directory, env);
-      expect({ command, env, directory, ...ours }).toEqual({ command, env, directory, ...theirs });
+      const theirs = runBash(command, surroundings);
+      expect({ command, ...surroundings, ...ours }).toEqual({ command, ...surroundings, ...theirs });
     }
     expect(direct).toBe(1200);
   }, 120_000);
@@ -296,15 +308,61 @@ describe("a command that is started directly", () => {
   test("keeps the directory's name as bash would, whichever link led to it", async () => {
     await using project = await createProject(FILES, EXECUTABLE);
     await symlink(".", project.join("link"));
-    const bash = Bun.which("bash")!;
-    for (const { directory, env } of surroundingsOf(project)) {
-      const plan = directPlan("show a", { directory, env });
-      if (!plan) continue;
-      const ours = start(plan.program, plan.argv, directory, changedEnvironment(env, plan.environment));
-      const theirs = start(bash, [bash, "-c", "show a"], directory, env);
-      expect({ env, directory, ...ours }).toEqual({ env, directory, ...theirs });
+    for (const surroundings of surroundingsOf(project)) {
+      const ours = runDirectly("show a", surroundings);
+      if (!ours) continue;
+      expect({ ...surroundings, ...ours }).toEqual({ ...surroundings, ...runBash("show a", surroundings) });
     }
   });
+});
+
+describe("a command that is answered without a process", () => {
+  const ANSWERED = ["echo", "true", "false", "exit"];
+
+  test("has the output and the exit code of bash", async () => {
+    await using project = await createProject(FILES, EXECUTABLE);
+    await symlink(".", project.join("link"));
+    const random = createRandom(11);
+    const all = surroundingsOf(project);
+    const numbers = Array.from({ length: 10 }, () => String(random.below(300)));
+    let answered = 0;
+    for (let round = 0; round < 20_000 && answered < 600; round += 1) {
+      const surroundings = random.below(2) ? all[0]! : random.pick(all);
+      const words = Array.from({ length: random.below(4) }, () =>
+        random.pick([...WORDS.slice(0, 25), ...numbers, "00", "08", "0x1", "1e1", "+1", "256"]),
+      );
+      const command = [random.pick(ANSWERED), ...words].join(random.pick([" ", " ", "  "]));
+      const ours = answer(command, surroundings);
+      if (!ours) continue;
+      answered += 1;
+      const theirs = runBash(command, surroundings);
+      expect({ command, ...surroundings, ...ours }).toEqual({ command, ...surroundings, ...theirs });
+    }
+    expect(answered).toBe(600);
+  }, 60_000);
+
+  test.each(["true", "false x", "exit", "exit 0", "exit 255", "echo", "echo a", "echo a  b=c"])(
+    "%j is answered",
+    (command) => expect(answer(command, { directory: "/", env: { PATH: process.env.PATH! } })).toBeDefined(),
+  );
+
+  test.each([
+    ...[
+      "exit 256",
+      "exit -1",
+      "exit a",
+      "exit 1 2",
+      "exit 01",
+      "echo -n",
+      "echo a -e",
+      "echo 'a'",
+      "echo $A",
+      ":",
+    ],
+    ...["true && true", "true; echo", "echo a > b", "pwd", "printf a", `echo ${"a".repeat(600)}`],
+  ])("%j is not", (command) =>
+    expect(answer(command, { directory: "/", env: { PATH: process.env.PATH! } })).toBeUndefined(),
+  );
 });
 
 describe("splitPlainCommand()", () => {
@@ -332,7 +390,7 @@ describe("splitPlainCommand()", () => {
     "a ~",
     "A=1 b",
     "cd x",
-    "exit 3",
+    "exit -1",
     "! true",
     "time x",
     "[ -f x ]",

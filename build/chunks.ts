@@ -1,0 +1,124 @@
+// How the program is cut into chunks. The toolchain makes one of each module that is imported when it is needed, and
+// one of each set of modules that several of these share. Left alone that gives ninety, and the engine enters all of
+// them in a table at each start: a microsecond each, whether they are read or not.
+//
+// Two things make them fewer. What the shortest starts consist of gets a copy of its own of everything that it imports
+// statically, since reading a chunk costs more than its code; a class may therefore exist more than once, and errors
+// are told apart by their name. And what is rarely needed, or never without the other, shares a chunk.
+import { basename, dirname, join } from "node:path";
+import type { BunPlugin } from "bun";
+import { withoutBuiltinImports } from "./late-builtins.ts";
+import type { BuildTarget } from "./targets.ts";
+
+const ROOT = join(import.meta.dir, "..");
+export const MAIN = join(ROOT, "src/main.ts");
+
+/** What starts are made of: each kind needs the first and at most one of the others. */
+const STARTS: ReadonlyMap<string, string> = new Map(
+  ["src/main.ts", "src/run/tsconfig.ts", "src/cli/script-start.ts", "src/cli/command-line.ts"].map((path) => [
+    join(ROOT, path),
+    `?${basename(path, ".ts")}`,
+  ]),
+);
+
+/** The mark on a path that makes it another module for the toolchain. */
+function markOf(importer: string): string | undefined {
+  return STARTS.get(importer) ?? [...STARTS.values()].find((mark) => importer.endsWith(mark));
+}
+
+export const ownCopies: BunPlugin = {
+  name: "rt-own-copies",
+  setup(build) {
+    build.onResolve({ filter: /^\.{1,2}\/.*\.(?:ts|json)$/ }, ({ path, importer, kind }) => {
+      const mark = kind === "import-statement" ? markOf(importer) : undefined;
+      return mark ? { path: join(dirname(importer), path) + mark } : undefined;
+    });
+    build.onLoad({ filter: /\.(?:ts|json)\?[a-z-]+$/ }, async ({ path }) => {
+      const file = path.slice(0, path.lastIndexOf("?"));
+      const text = await Bun.file(file).text();
+      if (file.endsWith(".json")) return { contents: text, loader: "json" };
+      return { contents: withoutBuiltinImports(text), loader: "ts" };
+    });
+  },
+};
+
+/** Modules that are imported when they are needed, by the chunk that they share. */
+const SHARED: Readonly<Record<string, readonly string[]>> = {
+  secrets: [
+    ...["src/secrets/secrets", "platform/secret-provider"],
+    ...["platform/linux/secret-service", "platform/macos/keychain", "platform/windows/credential-store"],
+  ],
+  "secrets-command": ["src/secrets/command", "src/secrets/doctor", "src/secrets/hidden-prompt"],
+  many: ["src/run/many", "src/run/watch", "src/run/supervise", "src/run/wait"],
+  settings: ["src/config/rtfig", "src/config/handover", "src/config/tool", "src/run/script-options"],
+  words: [
+    ...[
+      "src/cli/help",
+      "src/cli/guide",
+      "src/cli/manual",
+      "src/cli/types",
+      "src/cli/completions",
+      "src/cli/debug-config",
+      "src/cli/list",
+    ],
+    ...[
+      "src/cli/suggest",
+      "src/cli/shadowed",
+      "src/run/node-words",
+      "src/run/packages",
+      "src/upgrade/command",
+    ],
+    ...[
+      "src/tasks/report/dry-run",
+      "src/tasks/report/json",
+      "src/tasks/report/github",
+      "src/tasks/report/live",
+    ],
+  ],
+};
+
+/** The folder of `platform` that only one system's program has. */
+const FOLDERS: Readonly<Record<BuildTarget["os"], string>> = {
+  linux: "platform/linux/",
+  darwin: "platform/macos/",
+  windows: "platform/windows/",
+};
+
+/** An import gets all that the modules of its chunk export, and takes what it wants. */
+export function sharedChunks({ os }: BuildTarget): BunPlugin {
+  const absent = Object.values(FOLDERS).filter((folder) => folder !== FOLDERS[os]);
+  const modulesOf = (name: string) =>
+    SHARED[name]!.filter((module) => !absent.some((folder) => module.startsWith(folder))).map((module) =>
+      join(ROOT, `${module}.ts`),
+    );
+  const names = new Map(
+    Object.keys(SHARED).flatMap((name) => modulesOf(name).map((module) => [module, name] as const)),
+  );
+  return {
+    name: "rt-shared-chunks",
+    setup(build) {
+      build.onResolve({ filter: /^\.{1,2}\/.*\.ts$/ }, ({ path, importer, kind }) => {
+        const name = names.get(join(dirname(importer.replace(/\?.*/, "")), path));
+        return name && kind === "dynamic-import" ? { path: name, namespace: "chunk" } : undefined;
+      });
+      build.onLoad({ filter: /.*/, namespace: "chunk" }, async ({ path }) => {
+        const modules = modulesOf(path);
+        await rejectDuplicates(path, modules);
+        const contents = modules.map((module) => `export * from ${JSON.stringify(module)};`).join("\n");
+        return { contents, loader: "js" };
+      });
+    },
+  };
+}
+
+/** Of a name that two modules export, `export *` would give neither. */
+async function rejectDuplicates(chunk: string, modules: readonly string[]): Promise<void> {
+  const transpiler = new Bun.Transpiler({ loader: "ts" });
+  const seen = new Set<string>();
+  for (const module of modules) {
+    for (const name of transpiler.scan(await Bun.file(module).text()).exports) {
+      if (seen.has(name)) throw new Error(`Two modules of the chunk "${chunk}" export ${name}`);
+      seen.add(name);
+    }
+  }
+}

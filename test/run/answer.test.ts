@@ -1,0 +1,99 @@
+// Scripts that rt answers itself (`echo done`, `true`, `exit 3`) must come out as they do from bash, where the output
+// goes wrong too. That words are understood as bash does is in direct-execution.test.ts.
+import { describe, expect, test } from "bun:test";
+import { createProject } from "../support/project.ts";
+import { cleanEnvironment, RT, runRt } from "../support/rt.ts";
+
+const SCRIPTS = { say: "echo said  by=script", fine: "true", bad: "false", leave: "exit 7" };
+const FILES = { "package.json": { name: "project", scripts: SCRIPTS } };
+
+/** What a shell shows of `command`, with `$RT` for the program. */
+async function inShell(command: string, cwd: string) {
+  const child = Bun.spawn(["bash", "-c", command], {
+    cwd,
+    env: { ...cleanEnvironment(), RT },
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const [stdout, stderr] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+  ]);
+  await child.exited;
+  return { stdout, stderr, status: child.signalCode ?? child.exitCode };
+}
+
+test("output and exit codes, alone and among many", async () => {
+  await using project = await createProject(FILES);
+  const run = async (...args: string[]) => await runRt({ args, cwd: project.path });
+  expect(await run("run", "say")).toEqual({
+    stdout: "said by=script\n",
+    stderr: "$ echo said  by=script\n",
+    status: 0,
+  });
+  expect(await run("say", "more", "--words")).toMatchObject({
+    stdout: "said by=script more --words\n",
+    status: 0,
+  });
+  expect(await run("--silent", "fine")).toEqual({ stdout: "", stderr: "", status: 0 });
+  expect(await run("--silent", "bad")).toEqual({ stdout: "", stderr: "", status: 1 });
+  expect(await run("--silent", "leave")).toEqual({ stdout: "", stderr: "", status: 7 });
+  const { stdout, status } = await run(
+    "run",
+    "--silent",
+    "--no-exit-on-error",
+    "--sequential",
+    "say",
+    "fine",
+    "leave",
+  );
+  expect({ lines: stdout.split("\n").filter((line) => !line.includes("Exited")), status }).toEqual({
+    lines: ["say   | said by=script", ""],
+    status: 7,
+  });
+});
+
+test("no program of that name is started", async () => {
+  await using project = await createProject(
+    {
+      ...FILES,
+      "bin/echo": "#!/bin/sh\nprintf impostor\n",
+      "bin/true": "#!/bin/sh\nprintf impostor\nexit 3\n",
+      "node_modules/.bin/echo": "#!/bin/sh\nprintf impostor\n",
+    },
+    ["bin/echo", "bin/true", "node_modules/.bin/echo"],
+  );
+  const PATH = `${project.join("bin")}:${process.env.PATH}`;
+  const run = async (script: string) =>
+    await runRt({ args: ["--silent", script], cwd: project.path, env: { PATH } });
+  expect(await run("say")).toEqual({ stdout: "said by=script\n", stderr: "", status: 0 });
+  expect(await run("fine")).toEqual({ stdout: "", stderr: "", status: 0 });
+});
+
+test("what changes bash is left to bash", async () => {
+  await using project = await createProject({
+    ...FILES,
+    "start.sh": "echo() { printf 'from a function'; }\n",
+  });
+  const run = async (env: Record<string, string>) =>
+    (await runRt({ args: ["--silent", "say"], cwd: project.path, env })).stdout;
+  expect(await run({ BASH_ENV: project.join("start.sh") })).toBe("from a function");
+  expect(await run({ "BASH_FUNC_echo%%": "() { printf exported; }" })).toBe("exported");
+});
+
+describe("where the output cannot be written", () => {
+  test("a full disk is told as bash tells it", async () => {
+    await using project = await createProject(FILES);
+    const ours = await inShell("$RT --silent say >/dev/full", project.path);
+    const theirs = await inShell("$(command -v bash) -c 'echo said  by=script' >/dev/full", project.path);
+    expect(ours).toEqual(theirs);
+    expect(ours.status).toBe(1);
+  });
+
+  test("a reader that has gone ends it by SIGPIPE", async () => {
+    await using project = await createProject(FILES);
+    const command = "mkfifo p; exec 3<>p 4>p; exec 3<&-; $RT --silent say >&4; echo $?";
+    expect(await inShell(command, project.path)).toEqual({ stdout: "141\n", stderr: "", status: 0 });
+  });
+});
