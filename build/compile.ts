@@ -8,6 +8,7 @@ import { dirname, join, relative } from "node:path";
 import type { BunPlugin } from "bun";
 import { renderManual } from "../src/cli/manual.ts";
 import { BEGIN, END } from "../src/runtime/embedded-parts.ts";
+import { PRELOAD_MARK } from "../src/runtime/preload-mark.ts";
 import { MAIN, ownCopies, sharedChunks } from "./chunks.ts";
 import { compactElf } from "./elf.ts";
 import { signAdHoc } from "./macos/signature.ts";
@@ -117,14 +118,14 @@ async function bundleScript(
   return { script: source.slice(source.indexOf("(function")), inputs: inputsOf(result) };
 }
 
-function asPreload(script: string, target: BuildTarget): string {
-  const body = `(function (preloadUrl) { return ${script}})\n//# sourceURL=rt:runtime`;
-  // The script may also lie in a file: see preloadFor() in src/run/engine-preload.ts.
-  const path = 'import.meta.path.slice(Math.max(0, import.meta.path.indexOf("data:")))';
-  // Windows has turned the slashes of what it took for a path.
-  const restored = `(import.meta.path.includes("data:") ? ${path}.replaceAll("\\\\", "/") : import.meta.path)`;
-  const url = target.os === "windows" ? restored : path;
-  const source = `(0, eval)(${JSON.stringify(body)})(${url})({}, import.meta.require, { exports: {} }, "", "")`;
+/** An evaluation has a name of its own: a stack trace would show the whole URL otherwise. */
+function asPreload(script: string): string {
+  // Not wrapped into another function, since what stands in a function is read once more when that is called.
+  const named = script.replace("__dirname)", "importMeta)");
+  if (named === script || /\brequire\(/.test(script))
+    throw new Error("The preload's script is not as expected");
+  const body = `${named}\n//# sourceURL=rt:runtime`;
+  const source = `${PRELOAD_MARK}(0, eval)(${JSON.stringify(body)})({}, 0, { exports: {} }, "", import.meta)`;
   return `data:text/javascript;base64,${Buffer.from(source).toString("base64")}`;
 }
 
@@ -214,7 +215,7 @@ async function bundle(
       ownCopies,
       dbusOptional,
       await windowsRegistry(target, true),
-      generatedModules(asPreload(preload.script, target), partsFile),
+      generatedModules(asPreload(preload.script), partsFile),
       guides,
       lateBuiltins,
     ],

@@ -10,8 +10,11 @@ import { mayStandIn, planShortcut } from "./run/shortcut.ts";
 
 const { argv, argv0 } = process;
 const plan = await planShortcut(argv, argv0);
-if (plan) {
+if (plan?.mode === "in-process") {
   await startInProcess(plan);
+} else if (plan) {
+  const { becomeEngine } = await import("./run/engine.ts");
+  becomeEngine(plan.argv, true);
 } else {
   const outcome = await carryOut(argv.slice(2));
   if (typeof outcome === "number") process.exit(outcome);

@@ -67,6 +67,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 /** Ways up, and between neighbours, that are meant. */
 const EXCEPTIONS: Readonly<Record<string, string>> = {
   "run -> src/cli/parse.ts": "a plan is made of what was understood",
+  "run -> src/cli/engine-switches.ts":
+    "a short cut knows the table's switches from the build, without the table",
   "config -> src/cli/options.ts": "the keys of the file are checked with the options that they stand for",
   "config -> src/cli/suggest.ts": "a key that is not known has a near one, like an option",
 };

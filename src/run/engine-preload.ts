@@ -3,8 +3,6 @@
 import embeddedParts from "rt:parts" with { type: "file" };
 import url from "rt:preload";
 
-export const preloadUrl: string = url;
-
 /**
  * What to give to the engine as its preload. Its debugger ends the program at a module whose URL is longer than a
  * path may be, so there the script is a file.

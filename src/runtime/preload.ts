@@ -4,22 +4,41 @@
 // It hides the hand-over from the user's code: options that were compiled in, or added by rt, are not the
 // user's, and argv[0] is rt. The build wraps the script into a named evaluation, because a stack trace would
 // otherwise show the whole URL.
+//
+// Surprising: this is compiled anew in each such process, so its size counts, and a pattern that is tried takes a
+// tenth of a millisecond.
 import { PARTS } from "./embedded-parts.ts";
 import { installRuntime } from "./install.ts";
+import { PRELOAD_URL_START } from "./preload-mark.ts";
 
-/** The URL that this script came from. Given by the build's wrapper. */
-declare const preloadUrl: string;
+/** That of the module which the build wraps around this script. Each of its properties takes time to be made. */
+declare const importMeta: ImportMeta;
 
-installRuntime(PARTS, () => preloadUrl);
+installRuntime(PARTS, preloadUrl);
 
-/** The preload, and a configuration that is none or a copy of ours (see src/config/handover.ts). */
-const HANDED_OVER = /^--config=(?:\/dev\/null|\\\\\.\\NUL|.*[\\/]rt-files-\d+[\\/]config-\w+\.json)$/;
-const COMPILED_IN = /^--loader=\.[a-z0-9]+:file$/;
-const isOurs = (option: string) =>
-  option === `--preload=${preloadUrl}` ||
-  HANDED_OVER.test(option) ||
-  (!Bun.isMainThread && COMPILED_IN.test(option));
-process.execArgv = process.execArgv.filter((option) => !isOurs(option));
+/** The URL that this script came from, or its file: see preloadFor() in src/run/engine-preload.ts. */
+function preloadUrl(): string {
+  const { path } = importMeta;
+  const start = path.indexOf("data:");
+  if (start < 0) return path;
+  // Windows has turned the slashes of what it took for a path.
+  return path.slice(start).replaceAll("\\", "/");
+}
+
+/** A configuration that is none, this script, and copies of both: see platform/private-file.ts. */
+function isOurs(option: string): boolean {
+  if (option.startsWith("--loader=.")) return !Bun.isMainThread && option.endsWith(":file"); // compiled in
+  if (option === "--config=/dev/null" || option === "--config=\\\\.\\NUL") return true;
+  if (option.startsWith(`--preload=${PRELOAD_URL_START}`)) return true;
+  return (
+    option.includes("rt-files-") &&
+    /^--(?:config|preload)=.*[\\/]rt-files-\d+[\\/](?:config|preload)-\w+\.js(?:on)?$/.test(option)
+  );
+}
+
+const options: string[] = [];
+for (const option of process.execArgv) if (!isOurs(option)) options.push(option);
+process.execArgv = options;
 process.argv[0] = process.execPath;
 delete process.env.RT_BECAME;
 if (process.env.BUN_BE_BUN === "1") process.env.BUN_BE_BUN = "0";

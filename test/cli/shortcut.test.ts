@@ -1,4 +1,4 @@
-// The short cuts of `rt <file>` and `rt run <script>` must be the plans that the whole command line would make, or none.
+// The short cuts of `rt <file>`, with switches of the engine or without, and `rt run <script>` must be the plans that the whole command line would make, or none.
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { COMMANDS } from "../../src/cli/commands.ts";
 import { OPTIONS } from "../../src/cli/options.ts";
@@ -120,6 +120,29 @@ test("planShortcut() agrees with planRun() wherever it answers, and answers for 
     }
   }
   expect(taken).toBeGreaterThan(80);
+});
+
+test("planShortcut() agrees with planRun() behind switches, and leaves every other option to it", async () => {
+  process.chdir(projects[0]!.path);
+  const taken: string[] = [];
+  for (const { name, short } of OPTIONS) {
+    for (const option of [`--${name}`, `--${name}=x`, ...(short ? [`-${short}`] : [])]) {
+      const words = [option, "a.ts", "--smol", "x"];
+      const quick = await planShortcut(["rt", "rt", ...words], "rt");
+      if (!quick) continue;
+      taken.push(option);
+      expect(quick as Plan).toEqual((await planWhole(words, projects[0]!.path))!);
+    }
+  }
+  expect(taken.length).toBeGreaterThan(20);
+  expect(taken).toContain("--smol");
+  for (const left of ["--watch", "--hot", "--silent", "--eval", "--interactive"])
+    expect(taken).not.toContain(left);
+  const words = ["--smol", "--expose-gc", "./a.ts", "--", "y"];
+  expect((await planShortcut(["rt", "rt", ...words], "rt")) as Plan | undefined).toEqual(
+    await planWhole(words, projects[0]!.path),
+  );
+  expect(await planShortcut(["rt", "rt", "--smol"], "rt")).toBeUndefined();
 });
 
 test.each([true, false])("planScriptShortcut() agrees with planRun() (with run: %p)", async (explicitRun) => {
