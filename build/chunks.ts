@@ -15,13 +15,10 @@ export const MAIN = join(ROOT, "src/main.ts");
 
 /** What starts are made of: each kind needs the first and at most one of the others. */
 const STARTS: ReadonlyMap<string, string> = new Map(
-  [
-    "src/main.ts",
-    "src/run/tsconfig.ts",
-    "src/run/engine.ts",
-    "src/cli/script-start.ts",
-    "src/cli/command-line.ts",
-  ].map((path) => [join(ROOT, path), `?${basename(path, ".ts")}`]),
+  ["src/main.ts", "src/run/engine.ts", "src/cli/script-start.ts", "src/cli/command-line.ts"].map((path) => [
+    join(ROOT, path),
+    `?${basename(path, ".ts")}`,
+  ]),
 );
 
 /** The mark on a path that makes it another module for the toolchain. */

@@ -1,4 +1,7 @@
 // How long it takes to start: a file, a script, piped code, and how much memory that takes.
+//
+// The script `echo hello` needs no process in rt and in deno, which answer it themselves; `/bin/echo hello` shows what a
+// script costs that starts a program.
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { copyPrograms, type TimedCommand, timeCommands, type Timing } from "../processes.ts";
@@ -10,6 +13,8 @@ const RUNS = 150;
 const MEMORY = `const status = require("node:fs").readFileSync("/proc/self/status", "utf8");
 console.log(/VmHWM:\\s+(\\d+)/.exec(status)[1]);
 `;
+const HELLO = 'console.log("hello" as string);\n';
+const TSCONFIG = '{ "compilerOptions": { "target": "ESNext", "module": "Preserve", "strict": true } }\n';
 const RT = join(import.meta.dir, "..", "..", "dist", "rt");
 
 /** `goal` is the most that ours may take in the peer's time, or undefined where a row only informs. */
@@ -56,15 +61,18 @@ async function buildFloor(directory: string, name: string, source: string): Prom
   return outfile;
 }
 
+const RUNNERS = { "bun run": 1.3, "node --run": 1, "deno task": 1 };
+
 export async function measure(): Promise<Row[]> {
   const node = findPeer("node");
   const deno = findPeer("deno");
-  await using programs = await copyPrograms({ rt: RT, bun: BUN });
-  const { directory, paths } = programs;
+  await using copies = await copyPrograms({ rt: RT, bun: BUN });
+  const { directory, paths } = copies;
   const rt = paths.rt!;
   const bun = paths.bun!;
-  await Bun.write(join(directory, "hello.ts"), 'console.log("hello" as string);\n');
-  await Bun.write(join(directory, "package.json"), JSON.stringify({ scripts: { hello: "echo hello" } }));
+  await Bun.write(join(directory, "hello.ts"), HELLO);
+  const manifest = { scripts: { hello: "echo hello", program: "/bin/echo hello" } };
+  await Bun.write(join(directory, "package.json"), JSON.stringify(manifest));
   const importer = await buildFloor(directory, "importer", IMPORTER);
   const becomer = await buildFloor(directory, "becomer", BECOMER);
 
@@ -83,13 +91,24 @@ export async function measure(): Promise<Row[]> {
     node ? command("node hello.ts", node, "hello.ts") : undefined,
     deno ? command("deno run hello.ts", deno, "run", "hello.ts") : undefined,
   ]);
-  const scripts = time([
-    command("rt run hello", rt, "run", "hello"),
-    command("bun run hello", bun, "run", "hello"),
-    command("execve() in a compiled program (floor)", becomer),
-    node ? command("node --run hello", node, "--run", "hello") : undefined,
-    deno ? command("deno task hello", deno, "task", "hello") : undefined,
-  ]);
+  const timeScript = (name: string, ...more: TimedCommand[]) =>
+    time([
+      command("rt run", rt, "run", name),
+      command("bun run", bun, "run", name),
+      ...more,
+      node ? command("node --run", node, "--run", name) : undefined,
+      deno ? command("deno task", deno, "task", name) : undefined,
+    ]);
+  const scripts = timeScript("hello");
+  const programs = timeScript("program", command("execve() in a compiled program (floor)", becomer));
+  const project = join(directory, "typescript");
+  await Bun.write(join(project, "hello.ts"), HELLO);
+  await Bun.write(join(project, "tsconfig.json"), TSCONFIG);
+  const inProject = timeCommands(
+    [command("rt hello.ts", rt, "hello.ts"), command("bun hello.ts", bun, "hello.ts")],
+    RUNS,
+    project,
+  );
   const npm = time(
     [command("rt run hello", rt, "run", "hello"), command("npm run hello", "npm", "run", "hello")],
     8,
@@ -109,11 +128,9 @@ export async function measure(): Promise<Row[]> {
   const memory = process.platform === "linux" ? [{ ours: memoryOf(rt), peer: memoryOf(bun) }] : [];
   return [
     ...compare("start: rt hello.ts", files, { "bun hello.ts": 1 }),
-    ...compare("start: rt run hello", scripts, {
-      "bun run hello": 1.3,
-      "node --run hello": 1,
-      "deno task hello": 1,
-    }),
+    ...compare("start: the same beside a tsconfig.json", inProject, { "bun hello.ts": 1 }),
+    ...compare("start: rt run hello", scripts, RUNNERS),
+    ...compare("start: rt run program", programs, RUNNERS),
     ...compare("start: rt run hello", npm, { "npm run hello": 1 }),
     ...compare("start: cat hello.ts | rt run -", piped, {}),
     ...memory.map(({ ours, peer }) => ({

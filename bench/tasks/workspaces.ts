@@ -1,5 +1,7 @@
 // What it costs to run the scripts of many packages: processes, lines, bytes, and finding one among a thousand.
 //
+// `true` needs no process in rt, which answers it as bash does; `sleep 0` is a program.
+//
 // Everything goes through a pipe into `cat`, as in a CI job, since a reader that takes nothing would hide what
 // writing costs. The memory of the prefixer is measured without the pipe, on the process itself.
 import { mkdir } from "node:fs/promises";
@@ -89,6 +91,14 @@ export async function measure(): Promise<Row[]> {
   }
 
   const all = "--filter '*' t";
+  const programs200 = await createWorkspace(join(directory, "programs200"), {
+    packages: 200,
+    script: "sleep 0",
+  });
+  compare("sleep 0 in 200 packages", programs200, 9, `${rt} ${all}`, {
+    "bun --filter": [`${bun} ${all}`, 0.8],
+    "xargs -P2 bash -c 'sleep 0'": ["seq 200 | xargs -P2 -I{} bash -c 'sleep 0'", 1],
+  });
   for (const [packages, runs] of [
     [200, 9],
     [1000, 5],

@@ -12,7 +12,8 @@ const scratch = new Uint8Array(64 * 1024);
 
 export const readFile: FileOperations["readFile"] = (path, limit = Number.POSITIVE_INFINITY) => {
   if (path.includes("\0")) return "ENOENT";
-  const descriptor = libc().open(ptr(encodeCString(path)), FLAGS);
+  const { open, read, close } = libc();
+  const descriptor = open(ptr(encodeCString(path)), FLAGS);
   if (descriptor < 0) return lastError();
   try {
     let buffer = scratch;
@@ -23,16 +24,14 @@ export const readFile: FileOperations["readFile"] = (path, limit = Number.POSITI
         larger.set(buffer);
         buffer = larger;
       }
-      const count = Number(
-        libc().read(descriptor, ptr(buffer, length), Math.min(limit, buffer.length) - length),
-      );
+      const count = Number(read(descriptor, ptr(buffer, length), Math.min(limit, buffer.length) - length));
       if (count < 0) return lastError();
       if (count === 0) break;
       length += count;
     }
     return buffer.slice(0, length);
   } finally {
-    libc().close(descriptor);
+    close(descriptor);
   }
 };
 

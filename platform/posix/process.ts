@@ -16,7 +16,9 @@ import { encodeCString, environmentVariable, lastError, libc } from "./libc.ts";
 import { listDescriptors } from "./libproc.ts";
 import { heeded } from "./signals.ts";
 
-const IGNORED_BY_ENGINE = { SIGPIPE: 13, SIGXFSZ: 25 };
+const SIGPIPE = 13;
+const SIGXFSZ = 25;
+const IGNORED_BY_ENGINE = [SIGPIPE, SIGXFSZ];
 const F_GETFD = 1;
 /** In the half of the word that poll() answers in: the descriptor is not open. */
 const POLLNVAL = 0x20 << 16;
@@ -67,13 +69,14 @@ const ENGINE_SWITCH = "BUN_BE_BUN";
 
 /** libc's own copy is changed: it is this process's only for the moment until it is replaced. */
 function buildEnvironment({ environment: changes, engine, isSwitchOpen }: ReplaceRequest): Pointer {
+  const { unsetenv, putenv } = libc();
   for (const name in changes) {
     const value = changes[name];
-    if (value === undefined) libc().unsetenv(cString(name));
-    else libc().putenv(cString(`${name}=${value}`));
+    if (value === undefined) unsetenv(cString(name));
+    else putenv(cString(`${name}=${value}`));
   }
   if (!engine) return environmentList() ?? pointerArray([]);
-  libc().unsetenv(cString(ENGINE_SWITCH));
+  unsetenv(cString(ENGINE_SWITCH));
   const entries = [cString(`${ENGINE_SWITCH}=1`), ...environmentEntries()];
   if (!isSwitchOpen) entries.push(cString(`${ENGINE_SWITCH}=0`));
   return pointerArray(entries);
@@ -87,13 +90,12 @@ function descriptorsOfLinux(): number[] {
   const found: number[] = [];
   const link = new Uint8Array(1);
   const states = pollDescriptors();
+  const { fcntl, readlink } = libc();
   for (let descriptor = 3; descriptor <= HIGHEST_DESCRIPTOR; descriptor += 1) {
-    const isOpen = states
-      ? !(states[descriptor * 2 + 1]! & POLLNVAL)
-      : libc().fcntl(descriptor, F_GETFD) >= 0;
+    const isOpen = states ? !(states[descriptor * 2 + 1]! & POLLNVAL) : fcntl(descriptor, F_GETFD) >= 0;
     if (!isOpen) continue;
     link[0] = 0;
-    libc().readlink(cString(`/proc/self/fd/${descriptor}`), ptr(link), link.length);
+    readlink(cString(`/proc/self/fd/${descriptor}`), ptr(link), link.length);
     if (link[0] !== LETTER_A) found.push(descriptor); // others begin with a slash, "pipe:" or "socket:"
   }
   return found;
@@ -121,9 +123,10 @@ const replace: ProcessOperations["replace"] = (request) => {
   for (const word of argv) words.push(cString(word));
   const argumentList = pointerArray(words);
   const variables = buildEnvironment(request);
-  for (const descriptor of descriptors) libc().ioctl(descriptor, constants.FIONCLEX);
-  for (const signal of Object.values(IGNORED_BY_ENGINE)) libc().signal(signal, null);
-  libc().execve(path, argumentList, variables);
+  const { execve, ioctl, signal } = libc();
+  for (const descriptor of descriptors) ioctl(descriptor, constants.FIONCLEX);
+  for (const number of IGNORED_BY_ENGINE) signal(number, null);
+  execve(path, argumentList, variables);
   return lastError();
 };
 

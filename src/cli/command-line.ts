@@ -5,7 +5,6 @@
 // in the compiled file and costs nothing until then.
 import { files } from "../../platform/files.ts";
 import { host } from "../../platform/process.ts";
-import { becomeEngine, SUPERVISED } from "../run/engine.ts";
 import { engineReason } from "../run/entry.ts";
 import { startInProcess } from "../run/in-process.ts";
 import type { Ending } from "../run/launch.ts";
@@ -13,6 +12,7 @@ import { engineOption, planRun, planTool, type Plan } from "../run/plan.ts";
 import { resolveTarget } from "../run/resolve.ts";
 import type { RunSettings } from "../run/step.ts";
 import type { Target } from "../run/target.ts";
+import { SUPERVISED } from "../run/variables.ts";
 import type { Config } from "../config/rtfig.ts";
 import { VERSION } from "../version.ts";
 import { COMMANDS } from "./commands.ts";
@@ -62,6 +62,7 @@ async function runAsNode(words: readonly string[]): Promise<void> {
   const readsInput = words.length === 0 || words[0] === "-";
   if (readsInput && !host.isTerminal(0) && host.isInputEmpty()) return;
   const { argv, name } = translateNodeWords(words, host.isTerminal(0));
+  const { becomeEngine } = await import("../run/engine.ts");
   becomeEngine(argv, true, { name });
 }
 
@@ -144,7 +145,8 @@ const MANY = [
 const EVALUATES = ["eval", "print", "interactive"];
 
 function hasAny(invocation: Invocation, names: readonly string[]): boolean {
-  return invocation.options.length > 0 && names.some((name) => hasOption(invocation, name));
+  for (const { option } of invocation.options) if (names.includes(option.aliasOf ?? option.name)) return true;
+  return false;
 }
 
 async function run(given: Invocation): Promise<Outcome> {
@@ -210,7 +212,7 @@ async function execute(
       return;
     case "in-process":
       return () => startInProcess(plan);
-    case "engine":
+    case "engine": {
       if (plan.file && isWatched(invocation)) {
         const { superviseEngine } = await import("../run/supervise.ts");
         const { wordsWithout } = await import("../run/watch.ts");
@@ -220,9 +222,10 @@ async function execute(
         const { warnAboutFiles } = await import("../run/script-options.ts");
         for (const line of warnAboutFiles(invocation)) console.error(line);
       }
-      return becomeEngine(plan.argv, runsCode, {
-        config: await engineConfig(plan.argv[0]!, runsCode, config),
-      });
+      const settings = { config: await engineConfig(plan.argv[0]!, runsCode, config) };
+      const { becomeEngine } = await import("../run/engine.ts");
+      return becomeEngine(plan.argv, runsCode, settings);
+    }
     case "refuse": {
       const { suggestTarget } = await import("./suggest.ts");
       const isRun = invocation.command === "run";

@@ -42,9 +42,10 @@ export class UsageError extends Error {
 }
 
 function findOption(flag: string, options: readonly Option[]): Option | undefined {
-  return options.find(
-    ({ name, short }) => flag === `--${name}` || (short !== undefined && flag === `-${short}`),
-  );
+  const isLong = flag.startsWith("--");
+  const name = flag.slice(isLong ? 2 : 1);
+  for (const option of options) if (name === (isLong ? option.name : option.short)) return option;
+  return undefined;
 }
 
 function checkValue(flag: string, option: Option, value: string): void {

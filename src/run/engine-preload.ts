@@ -9,8 +9,8 @@ import url from "rt:preload";
  */
 export function preloadFor(words: readonly string[] = []): string {
   const { BUN_INSPECT, BUN_INSPECT_CONNECT_TO } = process.env;
-  const isDebugged =
-    BUN_INSPECT || BUN_INSPECT_CONNECT_TO || words.some((word) => word.startsWith("--inspect"));
+  let isDebugged = Boolean(BUN_INSPECT || BUN_INSPECT_CONNECT_TO);
+  for (const word of words) isDebugged ||= word.startsWith("--inspect");
   if (!isDebugged) return url;
   const { writePrivateFile } =
     require("../../platform/private-file.ts") as typeof import("../../platform/private-file.ts");

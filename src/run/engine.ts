@@ -6,9 +6,10 @@
 // a bunfig.toml of the working directory, which is another program's configuration.
 import { host } from "../../platform/process.ts";
 import { preloadFor } from "./engine-preload.ts";
+import { BECAME, SUPERVISED } from "./variables.ts";
 
 /** Where no configuration is to be read. */
-export const NO_FILE = host.noFile;
+const NO_FILE = host.noFile;
 
 const SUBCOMMANDS = ["run", "test", "repl"];
 
@@ -23,15 +24,6 @@ export function engineArguments(argv: readonly string[], runsCode: boolean, conf
   if (!isTool || CONFIGURED.includes(` ${argv[0]} `)) ours.unshift(`--config=${config}`);
   return isTool ? [argv[0]!, ...ours, ...argv.slice(1)] : [...ours, ...argv];
 }
-
-/** Tells an rt that another one stays with it: see supervise.ts. */
-export const SUPERVISED = "RT_SUPERVISED";
-
-/**
- * Tells us that we have been here: the process id outlives becoming the engine. An emulator such as qemu-user gives
- * each variable one value, and with it the switch is lost; without this rt would become itself for ever.
- */
-const BECAME = "RT_BECAME";
 
 export interface EngineSettings {
   /** What to be called. */

@@ -10,7 +10,7 @@ import type { Plan } from "./plan.ts";
 import { appendArguments } from "./quote.ts";
 import { RunFailure } from "./run-failure.ts";
 import { directoriesFor, openStandIns } from "./stand-in.ts";
-import { openSteps, prepareStep, type RunSettings } from "./step.ts";
+import { openSteps, prepareStep, type RunSettings, type Step } from "./step.ts";
 
 /** How a child ended, to be passed on by main: an exit code or a signal to die of. */
 export type Ending = number | { readonly signal: NodeJS.Signals };
@@ -61,8 +61,9 @@ export async function launchScript(
     echo(lines[0]!.line, settings);
     if (answer.output === "" || host.write(1, answer.output)) return answer.code;
   }
-  const steps = lines.map(({ event, line }) => prepareStep(context, target.package, event, line));
-  process.chdir(directory);
+  const steps: Step[] = [];
+  for (const { event, line } of lines) steps.push(prepareStep(context, target.package, event, line));
+  if (directory !== context.initialDirectory) process.chdir(directory);
   const last = steps.pop()!;
   // A hook is waited for with descriptors of rt's own, which are not the script's.
   const descriptors = steps.length > 0 ? host.inheritedDescriptors() : undefined;

@@ -99,7 +99,9 @@ export function planRun(invocation: Invocation, target: Target, facts: Facts = {
 
 /** The name of an option that only the engine's own start can honour. */
 export function engineOption({ options }: Invocation): string | undefined {
-  return options.find(({ option }) => option.by !== "runner" && !IN_PROCESS.has(option.name))?.option.name;
+  for (const { option } of options)
+    if (option.by !== "runner" && !IN_PROCESS.has(option.name)) return option.name;
+  return undefined;
 }
 
 function planFile(invocation: Invocation, path: string, { engineReason, config }: Facts): Plan {
@@ -131,9 +133,12 @@ function preloadsOf({ options }: Invocation): string[] {
 
 /** How the engine spells what was given; always in one word, so that no value is taken for a flag. */
 export function engineOptions({ options }: Invocation): string[] {
-  return options
-    .filter(({ option }) => option.by !== "runner" && !CARRIED_OUT.has(option.name))
-    .flatMap((given) => splitList(given).flatMap(spell));
+  const words: string[] = [];
+  for (const given of options) {
+    if (given.option.by === "runner" || CARRIED_OUT.has(given.option.name)) continue;
+    for (const each of splitList(given)) words.push(...spell(each));
+  }
+  return words;
 }
 
 /** Done before the engine starts: it is in the directory, and is given the configuration, already. */
@@ -151,11 +156,11 @@ function splitList(given: Given): Given[] {
 /** Code is the exception: only in this form do the engine's subcommands not claim the first argument behind it. */
 const CODE: Readonly<Record<string, string>> = { eval: "-e", print: "-p" };
 
-function spell({ option, value }: Given): string | string[] {
+function spell({ option, value }: Given): string[] {
   const code = CODE[option.name];
   if (code !== undefined) return [code, value || " "]; // to the engine, no code at all is a call for help
   const flag = option.forward ?? `--${option.aliasOf ?? option.name}`;
-  return value === undefined ? flag : `${flag}=${value}`;
+  return [value === undefined ? flag : `${flag}=${value}`];
 }
 
 /** A tool of the engine: its own words. */

@@ -3,7 +3,6 @@
 import { files } from "../../platform/files.ts";
 import { host } from "../../platform/process.ts";
 import { allValues, type Invocation, lastValue } from "../cli/parse.ts";
-import { NO_FILE } from "./engine.ts";
 
 /**
  * Variables for the script: what the files of --env-file say, where the environment does not say it already, and
@@ -20,7 +19,7 @@ function readEnvironmentFiles(paths: readonly string[]): Record<string, string> 
   const original = host.originalEnvironment();
   const flags = paths.map((path) => `--env-file=${path}`);
   const { stdout } = Bun.spawnSync(
-    [process.execPath, `--config=${NO_FILE}`, ...flags, "-p", "JSON.stringify(process.env)"],
+    [process.execPath, `--config=${host.noFile}`, ...flags, "-p", "JSON.stringify(process.env)"],
     { env: { ...original, BUN_BE_BUN: "1" }, stdin: "ignore", stderr: "inherit" },
   );
   const { BUN_BE_BUN: _, ...all } = JSON.parse(stdout.toString()) as Record<string, string>;

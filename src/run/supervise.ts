@@ -10,9 +10,9 @@ import { host } from "../../platform/process.ts";
 import { trees } from "../../platform/process-tree.ts";
 import type { Child, StopSignal } from "../../platform/process-tree-operations.ts";
 import { findPackageJson, parentDirectory } from "../workspace/package-json.ts";
-import { SUPERVISED } from "./engine.ts";
 import type { Ending } from "./launch.ts";
 import { watchSources } from "./source-watcher.ts";
+import { SUPERVISED } from "./variables.ts";
 
 /** A file that is replaced is gone for less than this. */
 const GONE_AFTER = 50; // ms

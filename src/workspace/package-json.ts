@@ -6,7 +6,6 @@
 // not there is null, never an error. Nothing in the content is trusted: every field is `unknown` until one
 // of the functions below has looked at it.
 import { files } from "../../platform/files.ts";
-import { JsonSyntaxError, parseLenientJson } from "./lenient-json.ts";
 
 export type PackageJson = Readonly<Record<string, unknown>>;
 
@@ -74,15 +73,22 @@ export function parsePackageJson(text: string, file: string): PackageJson {
   try {
     value = JSON.parse(text);
   } catch {
-    try {
-      value = parseLenientJson(text);
-    } catch (error) {
-      if (!(error instanceof JsonSyntaxError)) throw error;
-      throw new PackageJsonError(file, error.line, error.column, error.message);
-    }
+    value = parseLeniently(text, file);
   }
   if (isRecord(value)) return value;
   throw new PackageJsonError(file, 1, 1, `expected an object in braces, found ${describeJson(value)}`);
+}
+
+/** Loaded for those who write comments alone: every start of a script would wait for it. */
+function parseLeniently(text: string, file: string): unknown {
+  const { JsonSyntaxError, parseLenientJson } =
+    require("./lenient-json.ts") as typeof import("./lenient-json.ts");
+  try {
+    return parseLenientJson(text);
+  } catch (error) {
+    if (!(error instanceof JsonSyntaxError)) throw error;
+    throw new PackageJsonError(file, error.line, error.column, error.message);
+  }
 }
 
 /** A field that should be a string; "" when it is absent or something else. */
