@@ -9,7 +9,7 @@ import { startInProcess } from "./run/in-process.ts";
 import { mayStandIn, planShortcut } from "./run/shortcut.ts";
 
 const { argv, argv0 } = process;
-const plan = await planShortcut(argv, argv0);
+const plan = argv[2] === "run" ? undefined : await planShortcut(argv, argv0);
 if (plan?.mode === "in-process") {
   await startInProcess(plan);
 } else if (plan) {

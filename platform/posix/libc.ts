@@ -1,7 +1,7 @@
 // The C library of Linux and macOS: how it is opened, and the calls that every start of rt may need.
 //
-// Why at all: to read a small file the engine's asynchronous calls cost 0.5 ms and node:fs 0.9 ms to load;
-// opening the library costs 0.16 ms, once, and rt needs it anyway to start programs.
+// Why at all: to read a small file the engine's asynchronous calls cost 0.5 ms and node:fs 0.9 ms to load; opening the
+// library costs 0.05 ms and each function of it 2 microseconds, and rt needs it anyway to start programs.
 //
 // Surprising:
 // - `open`, `fcntl` and `ioctl` take a variable number of arguments. Apple's arm64 expects those on the stack, after
@@ -52,30 +52,40 @@ export function repeat(value: number): [number, number, number, number, number, 
   return [value, value, value, value, value, value, value];
 }
 
-const SYMBOLS = {
+const FILE_SYMBOLS = {
   close: { args: [FFIType.i32], returns: FFIType.i32 },
+  isatty: { args: [FFIType.i32], returns: FFIType.i32 },
+  open: { args: [FFIType.ptr, FFIType.i32], returns: FFIType.i32 },
+  read: { args: [FFIType.i32, FFIType.ptr, FFIType.u64], returns: FFIType.i64_fast },
+  write: { args: [FFIType.i32, FFIType.ptr, FFIType.u64], returns: FFIType.i64_fast },
+} as const;
+
+const PROCESS_SYMBOLS = {
   dlsym: { args: [FFIType.ptr, FFIType.ptr], returns: FFIType.ptr },
   execve: { args: [FFIType.ptr, FFIType.ptr, FFIType.ptr], returns: FFIType.i32 },
   fcntl: { args: [FFIType.i32, FFIType.i32], returns: FFIType.i32 },
   ioctl: { args: [FFIType.i32, FFIType.u64], returns: FFIType.i32 },
-  isatty: { args: [FFIType.i32], returns: FFIType.i32 },
-  open: { args: [FFIType.ptr, FFIType.i32], returns: FFIType.i32 },
   poll: { args: [FFIType.ptr, FFIType.u64, FFIType.i32], returns: FFIType.i32 },
   putenv: { args: [FFIType.ptr], returns: FFIType.i32 },
   raise: { args: [FFIType.i32], returns: FFIType.i32 },
-  read: { args: [FFIType.i32, FFIType.ptr, FFIType.u64], returns: FFIType.i64_fast },
   readlink: { args: [FFIType.ptr, FFIType.ptr, FFIType.u64], returns: FFIType.i64_fast },
   signal: { args: [FFIType.i32, FFIType.ptr], returns: FFIType.ptr },
-  write: { args: [FFIType.i32, FFIType.ptr, FFIType.u64], returns: FFIType.i64_fast },
   unsetenv: { args: [FFIType.ptr], returns: FFIType.i32 },
 } as const;
 
-let opened: Libc<typeof SYMBOLS> | undefined;
+let files: Libc<typeof FILE_SYMBOLS> | undefined;
+let processes: Libc<typeof PROCESS_SYMBOLS> | undefined;
 
-/** The calls that reading a file and starting a program need, opened together. */
-export function libc(): Libc<typeof SYMBOLS>["functions"] {
-  opened ??= openLibc(SYMBOLS);
-  return opened.functions;
+/** The calls that reading a file needs, opened together. */
+export function libc(): Libc<typeof FILE_SYMBOLS>["functions"] {
+  files ??= openLibc(FILE_SYMBOLS);
+  return files.functions;
+}
+
+/** The calls that starting a program needs. */
+export function processLibc(): Libc<typeof PROCESS_SYMBOLS>["functions"] {
+  processes ??= openLibc(PROCESS_SYMBOLS);
+  return processes.functions;
 }
 
 /** Names of the error numbers that somebody asks about. */
@@ -94,9 +104,9 @@ const ERROR_CODES: Readonly<Record<number, string>> = {
   86: "EBADARCH", // macOS alone
 };
 
-/** What the last call of `libc()` failed with. */
+/** What the last call of either failed with. */
 export function lastError(): string {
-  const number = opened?.errno() ?? 0;
+  const number = (files ?? processes)?.errno() ?? 0;
   return ERROR_CODES[number] ?? `errno ${number}`;
 }
 
@@ -107,7 +117,7 @@ export function environmentVariable(): Pointer | null {
     return openLibc(symbols).functions._NSGetEnviron() as Pointer;
   }
   const everywhere = null;
-  return libc().dlsym(everywhere, ptr(encodeCString("environ"))) as Pointer | null;
+  return processLibc().dlsym(everywhere, ptr(encodeCString("environ"))) as Pointer | null;
 }
 
 const encoder = new TextEncoder();

@@ -12,7 +12,7 @@ import type { ProcessOperations, ReplaceRequest } from "../process-operations.ts
 import { exactArguments } from "./arguments.ts";
 import { constants } from "./constants.ts";
 import { isInputEmpty } from "./input.ts";
-import { encodeCString, environmentVariable, lastError, libc } from "./libc.ts";
+import { encodeCString, environmentVariable, lastError, libc, processLibc } from "./libc.ts";
 import { listDescriptors } from "./libproc.ts";
 import { heeded } from "./signals.ts";
 
@@ -69,7 +69,7 @@ const ENGINE_SWITCH = "BUN_BE_BUN";
 
 /** libc's own copy is changed: it is this process's only for the moment until it is replaced. */
 function buildEnvironment({ environment: changes, engine, isSwitchOpen }: ReplaceRequest): Pointer {
-  const { unsetenv, putenv } = libc();
+  const { unsetenv, putenv } = processLibc();
   for (const name in changes) {
     const value = changes[name];
     if (value === undefined) unsetenv(cString(name));
@@ -90,7 +90,7 @@ function descriptorsOfLinux(): number[] {
   const found: number[] = [];
   const link = new Uint8Array(1);
   const states = pollDescriptors();
-  const { fcntl, readlink } = libc();
+  const { fcntl, readlink } = processLibc();
   for (let descriptor = 3; descriptor <= HIGHEST_DESCRIPTOR; descriptor += 1) {
     const isOpen = states ? !(states[descriptor * 2 + 1]! & POLLNVAL) : fcntl(descriptor, F_GETFD) >= 0;
     if (!isOpen) continue;
@@ -106,13 +106,14 @@ function pollDescriptors(): Int32Array | null {
   const states = new Int32Array((HIGHEST_DESCRIPTOR + 1) * 2);
   for (let descriptor = 0; descriptor <= HIGHEST_DESCRIPTOR; descriptor += 1)
     states[descriptor * 2] = descriptor;
-  return libc().poll(ptr(states), HIGHEST_DESCRIPTOR + 1, 0) < 0 ? null : states;
+  return processLibc().poll(ptr(states), HIGHEST_DESCRIPTOR + 1, 0) < 0 ? null : states;
 }
 
 /** The engine marks what it opens itself close-on-exec, and leaves what it inherited as it is. */
 function descriptorsOfMacOS(): number[] {
   return listDescriptors().filter(
-    (each) => each >= 3 && each <= HIGHEST_DESCRIPTOR && (libc().fcntl(each, F_GETFD) & FD_CLOEXEC) === 0,
+    (each) =>
+      each >= 3 && each <= HIGHEST_DESCRIPTOR && (processLibc().fcntl(each, F_GETFD) & FD_CLOEXEC) === 0,
   );
 }
 
@@ -123,7 +124,7 @@ const replace: ProcessOperations["replace"] = (request) => {
   for (const word of argv) words.push(cString(word));
   const argumentList = pointerArray(words);
   const variables = buildEnvironment(request);
-  const { execve, ioctl, signal } = libc();
+  const { execve, ioctl, signal } = processLibc();
   for (const descriptor of descriptors) ioctl(descriptor, constants.FIONCLEX);
   for (const number of IGNORED_BY_ENGINE) signal(number, null);
   execve(path, argumentList, variables);
@@ -145,8 +146,8 @@ const originalEnvironment: ProcessOperations["originalEnvironment"] = () => {
 /** The engine may still have a handler of its own, and removes it later than we need. */
 const dieOf: ProcessOperations["dieOf"] = (signal) => {
   const number = process.getBuiltinModule("node:os").constants.signals[signal];
-  libc().signal(number, null);
-  libc().raise(number);
+  processLibc().signal(number, null);
+  processLibc().raise(number);
   return 128 + number;
 };
 

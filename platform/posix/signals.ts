@@ -2,7 +2,7 @@
 // terminal's Ctrl-Z from within a handler that had something to do first.
 import { FFIType, ptr, read } from "./ffi.ts";
 import type { ProcessOperations } from "../process-operations.ts";
-import { libc, openLibc } from "./libc.ts";
+import { openLibc, processLibc } from "./libc.ts";
 
 const SIG_DFL = null;
 const SIG_IGN = 1;
@@ -24,7 +24,7 @@ export const heeded: ProcessOperations["heeded"] = (signals) => {
 /** Returns when something has continued this process, or at once where nothing could. */
 export function stopLikeTerminal(): void {
   const number = numberOf("SIGTSTP");
-  const handler = libc().signal(number, SIG_DFL);
-  libc().raise(number);
-  libc().signal(number, handler);
+  const handler = processLibc().signal(number, SIG_DFL);
+  processLibc().raise(number);
+  processLibc().signal(number, handler);
 }
