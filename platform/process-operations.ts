@@ -56,6 +56,12 @@ export interface ProcessOperations {
    */
   heeded<Signal extends NodeJS.Signals>(signals: readonly Signal[]): Signal[];
 
+  /**
+   * Ends the engine's handling of these signals: from here on they end this process. The listeners stay, for what came
+   * before and has not been told to them.
+   */
+  stopHeeding(signals: readonly NodeJS.Signals[]): void;
+
   /** Whether standard input ends before its first byte; waits for that byte, but does not take it. */
   isInputEmpty(): boolean;
 

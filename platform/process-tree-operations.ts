@@ -53,6 +53,11 @@ export interface ProcessTreeOperations {
   shareSuspension(request: { children(): readonly Child[]; onSuspend(): void; onResume(): void }): () => void;
   /** Whether any process of these trees is left. */
   hasSurvivors(children: readonly Child[]): boolean;
+  /**
+   * When every child has ended and another program is about to take rt's place: it finds no process among its
+   * children that it has not started.
+   */
+  leaveNothing(): Promise<void>;
   /** How many children with piped output may run at once before file descriptors run out. */
   childLimit(): number;
   /** Whether a Ctrl-C in the terminal reaches an "inherit" child without our help. */

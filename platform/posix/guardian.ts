@@ -57,11 +57,19 @@ for pid in $doomed; do kill -s KILL "$pid"; done 2>/dev/null
 const places = new Map<number, number>();
 const vacant: number[] = [];
 const LINE = 12; // characters: more than a process number has, and the line break
-let list: number | undefined;
+
+interface Guardian {
+  readonly shell: Bun.Subprocess;
+  readonly list: number;
+  readonly pipe: Pipe;
+}
+
+/** Null when it could not be started: without it everything works but this. */
+let guardian: Guardian | null | undefined;
 
 /** From now on this child's tree dies with us. */
 export function guard(pid: number): void {
-  list ??= startGuardian();
+  if (guardian === undefined) guardian = startGuardian();
   const place = vacant.pop() ?? places.size;
   places.set(pid, place);
   note(place, String(pid));
@@ -79,29 +87,39 @@ export function release(pid: number): void {
 const encoder = new TextEncoder();
 
 function note(place: number, text: string): void {
-  if (list === undefined || list < 0) return;
-  writeAt(list, encoder.encode(`${text.padEnd(LINE - 1)}\n`), place * LINE);
+  if (guardian) writeAt(guardian.list, encoder.encode(`${text.padEnd(LINE - 1)}\n`), place * LINE);
 }
 
-/** The list's descriptor; -1 when there is no guardian: without it everything works but this. */
-function startGuardian(): number {
+/** With no child left to guard. What takes our place would have it for a child, and never ask how it ended. */
+export async function dismissGuardian(): Promise<void> {
+  if (!guardian) return;
+  const { shell, list, pipe } = guardian;
+  guardian = undefined;
+  shell.ref();
+  shell.kill("SIGKILL");
+  await shell.exited;
+  closeDescriptor(pipe.writer);
+  closeDescriptor(list);
+}
+
+function startGuardian(): Guardian | null {
   let pipe: Pipe | undefined;
-  let file = -1;
+  let list = -1;
   try {
-    file = openNamelessFile();
+    list = openNamelessFile();
     pipe = openPipe({ isPolled: false });
     const shell = Bun.spawn(["/bin/sh", "-c", SCRIPT, "rt-guardian"], {
       cwd: "/",
       env: { PATH: "/usr/bin:/bin" },
-      stdio: [pipe.reader, "ignore", "ignore", file],
+      stdio: [pipe.reader, "ignore", "ignore", list],
       detached: true,
     });
     shell.unref();
-    return file;
+    return { shell, list, pipe };
   } catch {
     if (pipe) closeDescriptor(pipe.writer);
-    if (file >= 0) closeDescriptor(file);
-    return -1;
+    if (list >= 0) closeDescriptor(list);
+    return null;
   } finally {
     if (pipe) closeDescriptor(pipe.reader);
   }

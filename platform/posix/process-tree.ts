@@ -21,7 +21,7 @@ import { openLibc } from "./libc.ts";
 import { closeDescriptor, openPipe, readAvailable } from "./pipe.ts";
 import { heeded, stopLikeTerminal } from "./signals.ts";
 import { listProcesses, selectTrees, type TreeRoot } from "./process-table.ts";
-import { guard, release } from "./guardian.ts";
+import { dismissGuardian, guard, release } from "./guardian.ts";
 
 const ATTACH_AFTER = 2; // ms
 const LINGER = 100; // ms
@@ -225,5 +225,7 @@ export const childLimit: ProcessTreeOperations["childLimit"] = () => {
   const available = Number(limits[0]) - DESCRIPTORS_RESERVED;
   return Math.max(1, Math.floor(available / DESCRIPTORS_PER_CHILD));
 };
+
+export const leaveNothing: ProcessTreeOperations["leaveNothing"] = dismissGuardian;
 
 export const terminalSignalsInherited = true;

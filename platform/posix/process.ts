@@ -14,7 +14,7 @@ import { constants } from "./constants.ts";
 import { isInputEmpty } from "./input.ts";
 import { encodeCString, environmentVariable, lastError, libc, processLibc } from "./libc.ts";
 import { listDescriptors } from "./libproc.ts";
-import { heeded } from "./signals.ts";
+import { heeded, stopHeeding } from "./signals.ts";
 
 const SIGPIPE = 13;
 const SIGXFSZ = 25;
@@ -178,6 +178,7 @@ export const operations: ProcessOperations = {
   originalEnvironment,
   dieOf,
   heeded,
+  stopHeeding,
   write,
   isTerminal,
   inheritedDescriptors,

@@ -1,5 +1,5 @@
-// What this process does about signals, as libc has it: what it was started to ignore, and being stopped by the
-// terminal's Ctrl-Z from within a handler that had something to do first.
+// What this process does about signals, as libc has it: what it was started to ignore, what is to end it, and being
+// stopped by the terminal's Ctrl-Z from within a handler that had something to do first.
 import { FFIType, ptr, read } from "./ffi.ts";
 import type { ProcessOperations } from "../process-operations.ts";
 import { openLibc, processLibc } from "./libc.ts";
@@ -19,6 +19,10 @@ export const heeded: ProcessOperations["heeded"] = (signals) => {
     functions.sigaction(numberOf(signal), null, ptr(action));
     return read.ptr(ptr(action), 0) !== SIG_IGN;
   });
+};
+
+export const stopHeeding: ProcessOperations["stopHeeding"] = (signals) => {
+  for (const signal of signals) processLibc().signal(numberOf(signal), SIG_DFL);
 };
 
 /** Returns when something has continued this process, or at once where nothing could. */

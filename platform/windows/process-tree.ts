@@ -72,6 +72,9 @@ export const shareSuspension: ProcessTreeOperations["shareSuspension"] = () => (
 export const hasSurvivors: ProcessTreeOperations["hasSurvivors"] = (children) =>
   (children as readonly WindowsChild[]).some(({ job, isFollowed }) => isFollowed && countProcesses(job) > 0);
 
+/** Jobs end with their last handle; nobody watches over them. */
+export const leaveNothing: ProcessTreeOperations["leaveNothing"] = async () => {};
+
 /** Handles are not scarce. */
 export const childLimit: ProcessTreeOperations["childLimit"] = () => 1024;
 

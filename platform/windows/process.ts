@@ -201,6 +201,7 @@ export const operations: ProcessOperations = {
   originalEnvironment,
   dieOf,
   heeded,
+  stopHeeding: () => {}, // the console's events reach the listeners as long as there are any
   write,
   isTerminal,
   inheritedDescriptors,

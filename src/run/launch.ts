@@ -70,7 +70,7 @@ export async function launchScript(
   for (const step of steps) {
     echo(step.command, settings);
     const { waitForStep } = await import("./wait.ts");
-    const ending = await waitForStep(step, descriptors!);
+    const ending = await waitForStep(step, descriptors!, step === steps.at(-1));
     if (ending === 0) continue;
     reportEnding(step.event, ending, settings);
     return ending;

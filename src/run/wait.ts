@@ -4,6 +4,10 @@
 // without us; a signal that was sent to rt alone is passed on to everything that the child has started, and a
 // second one kills. After a signal nothing more is started: a child that made a success of it counts as ended by
 // the signal, and one with an exit code of its own keeps it. rt itself must outlive the child to tell.
+//
+// Surprising: the engine's handler only takes a note of a signal, which its event loop passes on some time later. What
+// came before the child was there would seem to have reached it from the terminal, and what came as it ended would be
+// forgotten, and the next step started in spite of it. Both are waited for: see `turnLoop`.
 import { host } from "../../platform/process.ts";
 import { trees } from "../../platform/process-tree.ts";
 import type { Child } from "../../platform/process-tree-operations.ts";
@@ -12,17 +16,24 @@ import type { Step } from "./step.ts";
 
 const FORWARDED = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
-/** @param descriptors what the child inherits beyond the standard three */
+/**
+ * @param descriptors what the child inherits beyond the standard three
+ * @param isLast whether another program takes rt's place next
+ */
 export async function waitForStep(
   { shell, environment }: Step,
   descriptors: readonly number[],
+  isLast: boolean,
 ): Promise<Ending> {
   let child: Child | undefined;
   let received: (typeof FORWARDED)[number] | undefined;
+  let isUnderWay = false;
+  const signals = host.heeded(FORWARDED);
   // Before the child starts: what it writes first may be what somebody waits for to send a signal.
-  const stops = host.heeded(FORWARDED).map((signal) => {
+  const stops = signals.map((signal) => {
     const stop = () => {
-      const isFromTerminal = signal === "SIGINT" && trees.terminalSignalsInherited && host.isTerminal(0);
+      const isFromTerminal =
+        signal === "SIGINT" && isUnderWay && trees.terminalSignalsInherited && host.isTerminal(0);
       const children = child ? [child] : [];
       if (received) trees.signalTrees(children, "SIGKILL");
       else if (!isFromTerminal) trees.signalTrees(children, signal);
@@ -42,8 +53,16 @@ export async function waitForStep(
     descriptors,
     onOutput() {},
   });
+  void turnLoop().then(() => (isUnderWay = true));
   const { code, signal } = await child.done;
+  host.stopHeeding(signals);
+  await Promise.all([turnLoop(), isLast && trees.leaveNothing()]);
   for (const remove of stops) remove();
   if (signal) return { signal: signal as NodeJS.Signals };
   return received && code === 0 ? { signal: received } : code;
+}
+
+/** Until every signal that has been noted is told to its listeners, which happens once in a turn. */
+async function turnLoop(): Promise<void> {
+  for (let turn = 0; turn < 2; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 }

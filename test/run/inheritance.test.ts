@@ -31,6 +31,14 @@ describe.concurrent("what a script inherits", () => {
     expect({ stdout: expected === "" ? "" : stdout, stderr }).toEqual({ stdout: expected, stderr: "" });
   });
 
+  test.skipIf(process.platform !== "linux")("no child that it has not started, after a hook", async () => {
+    const children = 'read -r children < /proc/$$/task/$$/children; echo "<$children>"';
+    expect(await throughBash("rt go", { prego: "sleep 0.01", go: children })).toMatchObject({
+      stdout: "<>\n",
+      status: 0,
+    });
+  });
+
   test("3<file in a script that has something after it", async () => {
     expect(await throughBash("rt go 3< three.txt", { go: "cat <&3", postgo: "echo post" })).toEqual({
       stdout: "three\npost\n",
