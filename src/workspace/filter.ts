@@ -2,7 +2,7 @@
 //
 //   name globs    web   @acme/*   *-lib     `*` stops at `/`; `*` and `**` alone mean every package
 //   path globs    ./packages/*              relative to the current directory
-//   directories   {packages}                the package there and every one below
+//   directories   {packages}  {apps/*}      the package there and every one below
 //   both          @acme/*{packages}         names within a directory
 //   relatives     foo... (and what it needs)  ...foo (and what needs it)  foo^... and ...^foo (without foo)
 //   exclusions    !foo                      taken away from the rest; alone: from all packages
@@ -13,6 +13,7 @@ import { resolve } from "node:path";
 import { type DependencyGraph, reachable, reverseGraph } from "./dependencies.ts";
 import type { Member, Workspace } from "./members.ts";
 import { nearest } from "./nearest.ts";
+import { parentDirectory } from "./package-json.ts";
 import { WorkspaceError } from "./workspace-error.ts";
 
 export interface Selector {
@@ -112,8 +113,8 @@ function compileMatch({ name, path, directory }: Selector, from: string): (membe
   if (path !== "") return compilePathMatch(path, from);
   const isName = compileNameMatch(name);
   if (directory === "") return isName;
-  const parent = resolve(from, directory);
-  return (member) => isWithin(member.directory, parent) && isName(member);
+  const isThere = compileDirectoryMatch(directory, from);
+  return (member) => isThere(member) && isName(member);
 }
 
 function compileNameMatch(name: string): (member: Member) => boolean {
@@ -129,9 +130,27 @@ function compilePathMatch(path: string, from: string): (member: Member) => boole
     const wanted = resolve(from, path);
     return ({ directory }) => directory === wanted;
   }
-  // The place we stand in is a plain path, whatever characters it has.
-  const glob = new Bun.Glob(resolve(from.replace(/[*?[\]{}!]/g, "\\$&"), path));
+  const glob = compileGlob(path, from);
   return ({ isRoot, directory }) => !isRoot && glob.match(directory);
+}
+
+function compileDirectoryMatch(path: string, from: string): (member: Member) => boolean {
+  if (!MAGIC.test(path)) {
+    const parent = resolve(from, path);
+    return ({ directory }) => isWithin(directory, parent);
+  }
+  const glob = compileGlob(path, from);
+  return ({ isRoot, directory }) => {
+    if (isRoot) return false;
+    for (let at: string | null = directory; at !== null; at = parentDirectory(at))
+      if (glob.match(at)) return true;
+    return false;
+  };
+}
+
+/** The place we stand in is a plain path, whatever characters it has. */
+function compileGlob(path: string, from: string): InstanceType<typeof Bun.Glob> {
+  return new Bun.Glob(resolve(from.replace(/[*?[\]{}!]/g, "\\$&"), path));
 }
 
 function isWithin(directory: string, parent: string): boolean {

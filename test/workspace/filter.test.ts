@@ -48,6 +48,12 @@ describe("selectMembers()", () => {
     [["{apps}"], ["@acme/api", "apps/nameless", "web"]],
     [["{./libs/}"], ["core", "@acme/ui"]],
     [["@acme/*{apps}"], ["@acme/api"]],
+    [["{apps/*}"], ["@acme/api", "apps/nameless", "web"]],
+    [["{a*}"], ["@acme/api", "apps/nameless", "web"]],
+    [["{**/ui}"], ["@acme/ui"]],
+    [["{**}"], everything],
+    [["@acme/*{l?bs}"], ["@acme/ui"]],
+    [["{*/nothing}"], []],
     [["web..."], ["web", "core", "@acme/ui"]],
     [["web^..."], ["core", "@acme/ui"]],
     [["...core"], ["@acme/api", "web", "core", "@acme/ui"]],
@@ -75,6 +81,7 @@ describe("selectMembers()", () => {
     expect(select(["./*"], "/w/libs")).toEqual(["core", "@acme/ui"]);
     expect(select(["../apps/web"], "/w/libs")).toEqual(["web"]);
     expect(select(["."], "/w/libs/core")).toEqual(["core"]);
+    expect(select(["{../a*/web}"], "/w/libs")).toEqual(["web"]);
   });
 
   test("tells of a filter that matches nothing beside one that does", () => {
