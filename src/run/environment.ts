@@ -6,7 +6,7 @@
 //
 // RT_SCRIPTS carries the scripts that are running, from the outermost to this one, so that a script which
 // calls itself is stopped with its name instead of filling the process table.
-import { type LocatedPackage, recordField, textField } from "../workspace/package-json.ts";
+import { type LocatedPackage, type PackageJson, textField } from "../workspace/package-json.ts";
 import { binaryDirectories } from "./binaries.ts";
 
 export interface ScriptContext {
@@ -47,11 +47,25 @@ export function scriptEnvironment(context: ScriptContext): Record<string, string
     const value = textField(manifest, field);
     if (value !== "") environment[`npm_package_${field}`] = value;
   }
-  for (const [key, value] of Object.entries(recordField(manifest, "config"))) {
-    if (["string", "number", "boolean"].includes(typeof value))
-      environment[`npm_package_config_${key}`] = String(value);
+  for (const field of ["config", "engines", "bin"]) {
+    if (manifest[field] !== undefined) spread(`npm_package_${field}`, fieldOf(manifest, field), environment);
   }
   return environment;
+}
+
+/** A `bin` that is one path has the name of its package, without the scope. */
+function fieldOf(manifest: PackageJson, field: string): unknown {
+  const value = manifest[field];
+  if (field !== "bin" || typeof value !== "string") return value;
+  const name = textField(manifest, "name");
+  return { [name.slice(name.indexOf("/") + 1)]: value };
+}
+
+/** `{ db: { port: 1 }, list: ["a"] }` as `..._db_port` and `..._list_0`; a null has no variable. */
+function spread(name: string, value: unknown, environment: Record<string, string>): void {
+  if (typeof value === "object") {
+    for (const key in value) spread(`${name}_${key}`, (value as Record<string, unknown>)[key], environment);
+  } else environment[name] = String(value);
 }
 
 function scriptPath({ path, pathSeparator, package: { directory }, stands }: ScriptContext): string {
@@ -69,13 +83,19 @@ const MOST_RECURSIONS = 8;
 const ENTRY_SEPARATOR = "\n";
 
 function appendRunning(running: string, directory: string, event: string): string {
-  const entry = `${event} in ${directory}`;
+  const entry = entryOf(directory, event);
   return running === "" ? entry : running + ENTRY_SEPARATOR + entry;
+}
+
+/** Directories and scripts may have line breaks in their names, which an entry may not. */
+function entryOf(directory: string, event: string): string {
+  const entry = `${event} in ${directory}`;
+  return entry.includes(ENTRY_SEPARATOR) ? entry.replaceAll(ENTRY_SEPARATOR, " ") : entry;
 }
 
 /** The scripts from one start of `event` to the next, when it has started itself too often. */
 export function findRecursion(running: string, directory: string, event: string): string[] | undefined {
-  const entry = `${event} in ${directory}`;
+  const entry = entryOf(directory, event);
   if (!running.includes(entry)) return undefined;
   const entries = running.split(ENTRY_SEPARATOR);
   if (entries.filter((other) => other === entry).length < MOST_RECURSIONS) return undefined;

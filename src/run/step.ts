@@ -77,6 +77,8 @@ export function prepareStep(
   const running = inherited.RT_SCRIPTS ?? "";
   const cycle = findRecursion(running, directory, event);
   if (cycle) throw new RunFailure(`The script "${event}" calls itself without end: ${cycle.join(" -> ")}`);
+  if (command.includes("\0"))
+    throw new RunFailure(`The script "${event}" has a NUL character in it, which no program can be given`);
   const environment = scriptEnvironment({
     package: located,
     event,

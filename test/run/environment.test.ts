@@ -20,7 +20,9 @@ async function environmentOf(
       "package.json": {
         name: "@scope/project",
         version: "1.2.3",
-        config: { port: 8080, deep: { a: 1 }, on: true },
+        config: { port: 8080, deep: { a: 1, list: ["x", { y: 2 }] }, on: true, none: null },
+        engines: { node: ">=20" },
+        bin: "cli.js",
         scripts: { ...SHAPES, postwaited: "true" },
       },
       ...SHOW,
@@ -62,6 +64,11 @@ describe.concurrent.each(Object.keys(SHAPES) as (keyof typeof SHAPES)[])(
         npm_package_json: "$PROJECT/package.json",
         npm_package_config_port: "8080",
         npm_package_config_on: "true",
+        npm_package_config_deep_a: "1",
+        npm_package_config_deep_list_0: "x",
+        npm_package_config_deep_list_1_y: "2",
+        npm_package_engines_node: ">=20",
+        npm_package_bin_project: "cli.js",
         npm_config_local_prefix: "$PROJECT",
         npm_execpath: RT,
         INIT_CWD: "$PROJECT/a/b",
@@ -72,7 +79,7 @@ describe.concurrent.each(Object.keys(SHAPES) as (keyof typeof SHAPES)[])(
       expect(all.npm_config_user_agent).toMatch(
         /^rt\/\S+ npm\/\? node\/v\S+ linux x64$|^rt\/\S+ npm\/\? node\/v\S+ \S+ \S+$/,
       );
-      expect(all.npm_package_config_deep).toBeUndefined();
+      expect([all.npm_package_config_deep, all.npm_package_config_none]).toEqual([undefined, undefined]);
       expect(names.length).toBe(new Set(names).size);
     });
 
@@ -216,8 +223,8 @@ describe("scriptEnvironment()", () => {
     );
   });
 
-  test("takes only plain values of `config`", () => {
-    const manifest = { config: { a: "x", b: 1, c: false, d: null, e: {}, f: [] } };
+  test("names each value of `config`", () => {
+    const manifest = { config: { a: "x", b: 1, c: false, d: null, e: {}, f: [], g: { h: { i: 0 } } } };
     const environment = scriptEnvironment({ ...context, package: { directory: "/p", manifest } });
     expect(
       Object.entries(environment).filter(
@@ -227,6 +234,19 @@ describe("scriptEnvironment()", () => {
       ["npm_package_config_a", "x"],
       ["npm_package_config_b", "1"],
       ["npm_package_config_c", "false"],
+      ["npm_package_config_g_h_i", "0"],
+    ]);
+  });
+
+  test("names each program of `bin`, one path by the package's name", () => {
+    const binOf = (manifest: object) =>
+      Object.entries(
+        scriptEnvironment({ ...context, package: { directory: "/p", manifest: { ...manifest } } }),
+      ).filter(([name]) => name.startsWith("npm_package_bin"));
+    expect(binOf({ name: "plain", bin: "./a.js" })).toEqual([["npm_package_bin_plain", "./a.js"]]);
+    expect(binOf({ bin: { one: "1.js", two: "2.js" } })).toEqual([
+      ["npm_package_bin_one", "1.js"],
+      ["npm_package_bin_two", "2.js"],
     ]);
   });
 

@@ -166,6 +166,15 @@ each("a script", [
     { files: scripts({ go: "echo sys" }), args: ["--silent", "--shell", "system", "go"], stdout: "sys\n" },
   ],
   [
+    "with a NUL character in it is not cut off there",
+    {
+      files: scripts({ go: "echo half && \0echo whole" }),
+      args: ["run", "go"],
+      status: 1,
+      stderr: 'error: The script "go" has a NUL character in it, which no program can be given\n',
+    },
+  ],
+  [
     "without a shell on PATH finds the system's",
     {
       files: scripts({ go: "echo $X here" }),
@@ -328,6 +337,16 @@ describe.concurrent("a script that calls itself", () => {
   test("without end is stopped with its name", async () => {
     await expectRt({
       files: scripts({ again: `${RT} --silent run again` }),
+      args: ["--silent", "run", "again"],
+      status: 1,
+      stderr: /^error: The script "again" calls itself without end: again -> again\n$/,
+    });
+  }, 30_000);
+
+  test("in a folder with a line break in its name as well", async () => {
+    await expectRt({
+      files: { "a\nb/package.json": { scripts: { again: `${RT} --silent run again` } } },
+      in: "a\nb",
       args: ["--silent", "run", "again"],
       status: 1,
       stderr: /^error: The script "again" calls itself without end: again -> again\n$/,
