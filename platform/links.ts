@@ -3,42 +3,22 @@
 // Surprising: Windows lets only some users make symbolic links, so there it is a second name of the same file or,
 // from one drive to another, a copy. Such a name stays with the old file when the program is replaced, and cannot be
 // replaced while somebody runs it; so the directory is named after the file, not only after its path.
-import {
-  copyFileSync,
-  existsSync,
-  linkSync,
-  lstatSync,
-  mkdirSync,
-  readlinkSync,
-  renameSync,
-  statSync,
-  symlinkSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
+import { copyFileSync, existsSync, linkSync, readlinkSync, renameSync, statSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
+import { inPrivateDirectory, makePrivate } from "./private-file.ts";
 
 const isWindows = process.platform === "win32";
 
-/**
- * A directory that holds a link of this name to `program`. A directory in its place that is not the user's own, or
- * that others may write to, is an Error.
- */
+/** A directory that holds a link of this name to `program`. Throws PrivateDirectoryError. */
 export function makeLink(program: string, name: string): string {
   const user = process.getuid?.() ?? 0;
   const key = Bun.hash(isWindows ? `${program} ${describeFile(program)}` : program).toString(36);
-  const base = join(process.env.XDG_RUNTIME_DIR ?? tmpdir(), `rt-links-${user}-${key}`);
-  const directory = join(base, name);
-  mkdirSync(directory, { recursive: true, mode: 0o700 });
-  for (const path of [base, directory]) checkPrivate(path, user);
-  link(program, join(directory, isWindows ? `${name}.exe` : name));
-  return directory;
-}
-
-export function checkPrivate(path: string, user: number): void {
-  if (isWindows) return;
-  const { uid, mode } = lstatSync(path);
-  if (uid !== user || (mode & 0o022) !== 0)
-    throw new Error(`${path} can be changed by other users; remove it`);
+  return inPrivateDirectory(`rt-links-${user}-${key}`, (base) => {
+    const directory = join(base, name);
+    makePrivate(directory);
+    link(program, join(directory, isWindows ? `${name}.exe` : name));
+    return directory;
+  });
 }
 
 function describeFile(path: string): string {

@@ -1,26 +1,68 @@
-// Files of ours that no other user may read or replace, named after their content.
-import { existsSync, mkdirSync, renameSync, writeFileSync } from "node:fs";
+// Files and directories of the user's own, for the little that other programs must find by a path.
+//
+// Contract: what lies there nobody else can write or exchange. A place that cannot be written to (a container's
+// read-only file system, XDG_RUNTIME_DIR of the user one was before `su`), or where somebody else has a directory of
+// that name, is passed over for the next. Files are named after their content.
+import { existsSync, lstatSync, mkdirSync, renameSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { checkPrivate } from "./links.ts";
+
+const isWindows = process.platform === "win32";
+
+/** Where every system of the kind has one, should the environment name none that can be used. */
+const COMMON = isWindows ? [] : ["/tmp", "/var/tmp", "/dev/shm"];
+
+/** No place has taken a file: one line that says why not the first, one that says what to do. */
+export class PrivateDirectoryError extends Error {
+  override readonly name = "PrivateDirectoryError";
+  readonly hint = "set TMPDIR to a directory that can be written to";
+}
 
 /**
- * Writes a file, unless one of the same content is there, and answers its path. A directory that is not the
- * user's own, or that others may write to, is an Error.
+ * What `use` makes of the first directory of this name in which it succeeds; it is made where it is not there.
+ * Throws PrivateDirectoryError.
  */
+export function inPrivateDirectory<Result>(name: string, use: (directory: string) => Result): Result {
+  const failures: string[] = [];
+  for (const place of new Set([process.env.XDG_RUNTIME_DIR || tmpdir(), tmpdir(), ...COMMON])) {
+    try {
+      const directory = join(place, name);
+      makePrivate(directory);
+      return use(directory);
+    } catch (error) {
+      failures.push(explain(error as NodeJS.ErrnoException, place));
+    }
+  }
+  throw new PrivateDirectoryError(`There is no place for files of rt's own: ${failures[0]}`);
+}
+
+/** In a directory that is there. Throws an Error, of the system's or with a sentence. */
+export function makePrivate(directory: string): void {
+  try {
+    mkdirSync(directory, { mode: 0o700 });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+  }
+  if (isWindows) return;
+  const { uid, mode } = lstatSync(directory);
+  if (uid !== process.getuid!() || (mode & 0o022) !== 0)
+    throw new Error(`${directory} can be changed by other users`);
+}
+
+function explain({ code, message }: NodeJS.ErrnoException, place: string): string {
+  return code === undefined ? message : `${place} (${code})`;
+}
+
+/** Writes a file, unless one of the same content is there, and answers its path. Throws PrivateDirectoryError. */
 export function writePrivateFile(name: string, extension: string, content: string | Uint8Array): string {
-  const user = process.getuid?.() ?? 0;
-  const directory = join(process.env.XDG_RUNTIME_DIR ?? tmpdir(), `rt-files-${user}`);
-  mkdirSync(directory, { recursive: true, mode: 0o700 });
-  checkPrivate(directory, user);
-  const path = join(
-    directory,
-    `${name}-${new Bun.CryptoHasher("sha256").update(content).digest("hex").slice(0, 32)}.${extension}`,
-  );
-  if (existsSync(path)) return path;
-  // Renamed into place: another rt may be writing the same file.
-  const draft = `${path}.${process.pid}`;
-  writeFileSync(draft, content, { mode: 0o600 });
-  renameSync(draft, path);
-  return path;
+  const hash = new Bun.CryptoHasher("sha256").update(content).digest("hex").slice(0, 32);
+  return inPrivateDirectory(`rt-files-${process.getuid?.() ?? 0}`, (directory) => {
+    const path = join(directory, `${name}-${hash}.${extension}`);
+    if (existsSync(path)) return path;
+    // Renamed into place: another rt may be writing the same file.
+    const draft = `${path}.${process.pid}`;
+    writeFileSync(draft, content, { mode: 0o600 });
+    renameSync(draft, path);
+    return path;
+  });
 }

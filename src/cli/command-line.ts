@@ -46,6 +46,10 @@ async function carryOut(invocation: Invocation, words: readonly string[]): Promi
   if (hasOption(invocation, "version")) return console.log(VERSION);
   if (hasOption(invocation, "help") || words.length === 0) return await showHelp(command);
   if (command === undefined || COMMANDS[command]!.by === "run") return await run(invocation);
+  if (invocation.options.length > 0) {
+    const { refuseOptionsOfRuns } = await import("./shadowed.ts");
+    refuseOptionsOfRuns(command, invocation);
+  }
   if (COMMANDS[command]!.by === "engine") return await runTool(command, invocation);
   return await runOwn(command, invocation.args);
 }
@@ -317,4 +321,5 @@ const EXPECTED = [
   "PackageJsonError",
   "WorkspaceError",
   "UpgradeFailure",
+  "PrivateDirectoryError",
 ];

@@ -52,7 +52,11 @@ export function writeDebugConfig(
       isWritten: false,
     };
   }
-  mkdirSync(`${cwd}/.vscode`, { recursive: true });
-  writeFileSync(path, `${JSON.stringify(launch, null, 2)}\n`);
+  try {
+    mkdirSync(`${cwd}/.vscode`, { recursive: true });
+    writeFileSync(path, `${JSON.stringify(launch, null, 2)}\n`);
+  } catch (error) {
+    throw new UsageError(`Cannot write ${path}: ${(error as NodeJS.ErrnoException).code}`);
+  }
   return { text: `Wrote ${file}; the editor needs the extension "oven.bun-vscode"`, isWritten: true };
 }

@@ -1,5 +1,6 @@
 // A built-in command wins over a script of the same name; people who meant the script are told how to run it.
 import { findPackageJson, scriptOf } from "../workspace/package-json.ts";
+import { type Invocation, UsageError } from "./parse.ts";
 
 /** Names that package managers run as scripts by themselves: having one says nothing about what was meant. */
 const LIFECYCLE = new Set(["install", "publish", "pack"]);
@@ -9,4 +10,15 @@ export function hintAtShadowedScript(command: string, cwd: string): void {
   const located = findPackageJson(cwd);
   if (!located || scriptOf(located.manifest, command) === null) return;
   console.error(`hint: this is rt's own "${command}"; the script of that name runs with: rt run ${command}`);
+}
+
+/** `rt --filter=app test` must not test something else, nor `rt --dry-run publish` publish. Throws UsageError. */
+export function refuseOptionsOfRuns(command: string, { options }: Invocation): void {
+  const lost = options.find(({ option }) => option.group === "Workspaces");
+  if (!lost) return;
+  const flag = `--${lost.option.name}`;
+  throw new UsageError(
+    `${flag} is an option of rt run, and "${command}" is a command of rt`,
+    `the script is run by: rt run ${flag} ... ${command}; options of the command stand behind it`,
+  );
 }

@@ -5,8 +5,9 @@
 // downloaded is not on PATH: a script that says `rt build.ts` must work wherever rt itself was started. So must
 // the scripts of a project written for Bun, whose commands rt has, where Bun is not installed.
 //
-// The links live in the user's own temporary directory, which is checked to be the user's: a directory that
-// somebody else prepared must not decide what `node` is.
+// The links live in a directory that is checked to be the user's own: one that somebody else prepared must not decide
+// what `node` is. Where there is no place for it, a run that has not asked for rt in the place of Node.js goes on
+// without: few scripts need what is not installed, and those say so.
 
 /** Stood in for where a command mentions them and PATH has none. */
 const MENTIONED = ["rt", "bun", "bunx"] as const;
@@ -23,9 +24,9 @@ export function openStandIns(forceRuntime: boolean, path: string): StandIns {
   const isOnPath = (name: string) => Bun.which(name, { PATH: path }) !== null;
   const made = new Map<Mentioned, string | undefined>();
   return {
-    node: forceRuntime || !isOnPath("node") ? makeLink("node") : undefined,
+    node: forceRuntime ? makeLink("node") : isOnPath("node") ? undefined : tryLink("node"),
     of(name) {
-      if (!made.has(name)) made.set(name, isOnPath(name) ? undefined : makeLink(name));
+      if (!made.has(name)) made.set(name, isOnPath(name) ? undefined : tryLink(name));
       return made.get(name);
     },
   };
@@ -40,6 +41,15 @@ export function directoriesFor(stands: StandIns, command: string): string[] {
     if (directory !== undefined) directories.push(directory);
   }
   return directories;
+}
+
+function tryLink(name: string): string | undefined {
+  try {
+    return makeLink(name);
+  } catch (error) {
+    if ((error as Error).name === "PrivateDirectoryError") return undefined;
+    throw error;
+  }
 }
 
 function makeLink(name: string): string {

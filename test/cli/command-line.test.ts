@@ -117,6 +117,28 @@ each("built-in commands and scripts of the same name", [
     },
   ],
   [
+    "the command runs without options that it would not get",
+    {
+      files: manifest({ exec: "echo script" }),
+      args: ["--filter", "*", "exec", "echo built-in"],
+      status: 1,
+      stderr:
+        'error: --filter is an option of rt run, and "exec" is a command of rt\nhint: the script is run by: rt run --filter ... exec; options of the command stand behind it\n',
+    },
+  ],
+  [
+    "a command of rt alone as well",
+    {
+      args: ["--parallel", "types"],
+      status: 1,
+      stderr: /^error: --parallel is an option of rt run, and "types" is a command of rt\n/,
+    },
+  ],
+  [
+    "an option of the engine reaches the command",
+    { files: { "x.ts": "" }, args: ["--no-install", "exec", "echo built-in"], stdout: "built-in\n" },
+  ],
+  [
     "without such a script there is nothing to say",
     { files: manifest({}), args: ["exec", "echo built-in"], stdout: "built-in\n" },
   ],

@@ -1,5 +1,6 @@
 // Everything a script has written, to be shown later: in memory while it is little, in a nameless temporary
-// file when it is much, so that a talkative script costs disk and not memory.
+// file when it is much, so that a talkative script costs disk and not memory. Where there is no place for such a file it
+// stays in memory.
 import { closeSync, mkdtempSync, openSync, readSync, rmdirSync, unlinkSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,7 +11,8 @@ const CHUNK = 1 << 16;
 export class TaskLog {
   #chunks: Uint8Array[] = [];
   #size = 0;
-  #file: number | undefined;
+  /** Null where there is no place for one. */
+  #file: number | null | undefined;
   #fileSize = 0;
 
   get isEmpty(): boolean {
@@ -25,7 +27,7 @@ export class TaskLog {
 
   /** Hands everything out, in order, and forgets it. */
   *take(): Generator<Uint8Array> {
-    if (this.#file !== undefined) {
+    if (typeof this.#file === "number") {
       const buffer = new Uint8Array(CHUNK);
       for (let position = 0; position < this.#fileSize;) {
         const count = readSync(this.#file, buffer, 0, Math.min(CHUNK, this.#fileSize - position), position);
@@ -44,7 +46,8 @@ export class TaskLog {
   }
 
   #spill(): void {
-    this.#file ??= openNameless();
+    if (this.#file === undefined) this.#file = openNameless();
+    if (this.#file === null) return;
     for (const chunk of this.#chunks) {
       let start = 0;
       while (start < chunk.length)
@@ -57,10 +60,17 @@ export class TaskLog {
 }
 
 /** Gone from the directory at once: a crash leaves nothing behind. */
-function openNameless(): number {
-  const directory = mkdtempSync(join(tmpdir(), "rt-log-"));
-  const path = join(directory, "log");
-  const file = openSync(path, "wx+", 0o600);
+function openNameless(): number | null {
+  let directory: string;
+  let path: string;
+  let file: number;
+  try {
+    directory = mkdtempSync(join(tmpdir(), "rt-log-"));
+    path = join(directory, "log");
+    file = openSync(path, "wx+", 0o600);
+  } catch {
+    return null;
+  }
   try {
     unlinkSync(path);
     rmdirSync(directory);
