@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
+import { rm } from "node:fs/promises";
 import { createProject } from "../support/project.ts";
-import { RT, startRt } from "../support/rt.ts";
+import { RT, runRt, startRt } from "../support/rt.ts";
 
 async function runCat(bytes: Uint8Array, args: string[] = ["--filter", "a"]): Promise<Buffer> {
   await using project = await createProject({
@@ -155,6 +156,32 @@ describe("on GitHub Actions", () => {
     );
     expect(await child.exited).toBe(4);
   });
+
+  test("output that has to wait is kept, much of it and without a place for temporary files too", async () => {
+    await using project = await createProject({
+      "package.json": { workspaces: ["packages/*"] },
+      "packages/a/package.json": { name: "a", scripts: { t: "until [ -e ../../b ]; do :; done" } },
+      "packages/b/package.json": { name: "b", scripts: { t: "seq 400000; touch ../../b" } },
+      file: "",
+    });
+    for (const TMPDIR of [project.path, project.join("file/tmp")]) {
+      await rm(project.join("b"), { force: true });
+      const { stdout, stderr, status } = await runRt({
+        args: ["run", "--silent", "--concurrency", "2", "--filter", "*", "t"],
+        cwd: project.path,
+        env: { GITHUB_ACTIONS: "true", TMPDIR },
+      });
+      expect({
+        stderr,
+        status,
+        last: stdout.slice(stdout.indexOf("\n399999\n")).split("\n").slice(2, 4),
+      }).toEqual({
+        stderr: "",
+        status: 0,
+        last: ["400000", "::endgroup::"],
+      });
+    }
+  }, 30_000);
 
   test("annotations go without a label", async () => {
     await using project = await createProject({
