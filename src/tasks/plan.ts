@@ -5,6 +5,7 @@
 // `--sequential` starts one after another, dependencies first; `--parallel` starts everything at once, since
 // scripts that watch never end. A package without the script is passed over, unless no package has it, or
 // `--workspaces` without `--filter` asks for it in all.
+import { files } from "../../platform/files.ts";
 import { allMembers, type Selection, selectMembers } from "../workspace/filter.ts";
 import { affectedMembers } from "../workspace/affected.ts";
 import { type DependencyGraph, linkMembers } from "../workspace/dependencies.ts";
@@ -14,6 +15,7 @@ import {
   findPackageJson,
   isMisdeclaredScript,
   type PackageJson,
+  type PackageJsonError,
   scriptNames,
   scriptOf,
 } from "../workspace/package-json.ts";
@@ -122,13 +124,18 @@ async function planWorkspace(request: TaskRequest): Promise<Plan> {
     for (const { index } of own) waitsFor[index] = indices;
   }
   const named = cycles.map((cycle) => cycle.map((node) => displayName(workspace.members[node]!)));
-  return { tasks, waitsFor, cycles: named, notices, isIncomplete: workspace.broken.length > 0 };
+  return { tasks, waitsFor, cycles: named, notices, isIncomplete: workspace.broken.some(isThere) };
 }
 
 function describeBroken({ broken }: Workspace, { noExitOnError }: TaskRequest): string[] {
-  const [first] = broken;
+  const first = broken.find(isThere);
   if (first && !noExitOnError) throw first;
   return broken.map(({ message }) => message);
+}
+
+/** A package that is listed and not there may have been left out on purpose: a submodule, a part of a container. */
+function isThere({ file }: PackageJsonError): boolean {
+  return files.readFile(file, 1) !== "ENOENT";
 }
 
 function requireScripts(
