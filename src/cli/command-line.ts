@@ -113,15 +113,16 @@ async function runTool(command: string, given: Invocation): Promise<Outcome> {
   const { findOwnConfig, testPreloads } = await import("../config/tool.ts");
   const cwd = changeDirectory(given);
   const { args, path } = findOwnConfig(given.args);
-  const config = await readOwnConfig(path ?? lastValue(given, "config"), cwd);
+  const config = await readOwnConfig(path ?? lastValue(given, "config"));
   hintAtShadowedScript(command, cwd);
   const preloads = config && command === "test" ? testPreloads(config) : [];
   const plan = planTool(command, { ...given, args: [...preloads, ...args] });
   return await execute(plan, given, RUNS_CODE.includes(command), config);
 }
 
-async function readOwnConfig(path: string | undefined, cwd: string): Promise<Config | undefined> {
-  if (path === undefined && files.readFile(`${cwd}/rtfig.toml`, 1) === "ENOENT") return undefined;
+async function readOwnConfig(path: string | undefined): Promise<Config | undefined> {
+  // By its name alone: a working directory below one that may not be entered can still be read that way.
+  if (path === undefined && files.readFile("rtfig.toml", 1) === "ENOENT") return undefined;
   const { FILE_NAME, readConfig } = await import("../config/rtfig.ts");
   return readConfig(path ?? FILE_NAME);
 }
@@ -155,7 +156,7 @@ function hasAny(invocation: Invocation, names: readonly string[]): boolean {
 
 async function run(given: Invocation): Promise<Outcome> {
   const cwd = changeDirectory(given);
-  const config = await readOwnConfig(lastValue(given, "config"), cwd);
+  const config = await readOwnConfig(lastValue(given, "config"));
   const invocation = await configure(given, config);
   const evaluates = hasAny(invocation, EVALUATES);
   if (!evaluates && hasAny(given, MANY)) {
@@ -198,8 +199,10 @@ function changeDirectory(invocation: Invocation): string {
   if (directory === undefined) return process.cwd();
   try {
     process.chdir(directory);
-  } catch {
-    throw new UsageError(`Cannot work in "${directory}"`, "--cwd needs a directory that exists");
+  } catch (error) {
+    const isDenied = (error as NodeJS.ErrnoException).code === "EACCES";
+    const hint = isDenied ? "permission denied" : "--cwd needs a directory that exists";
+    throw new UsageError(`Cannot work in "${directory}"`, hint);
   }
   return process.cwd();
 }

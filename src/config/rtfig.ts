@@ -51,9 +51,11 @@ export interface ConfiguredOption {
 export function readConfig(path: string): Config {
   const bytes = files.readFile(path);
   if (typeof bytes === "string") {
+    const isThere = bytes !== "ENOENT";
+    const reason = !isThere ? "there is no such file" : bytes === "EACCES" ? "permission denied" : bytes;
     throw new ConfigError(
-      `Cannot read the configuration "${path}": ${bytes === "ENOENT" ? "there is no such file" : bytes}`,
-      "--config needs a file that exists",
+      `Cannot read the configuration "${path}": ${reason}`,
+      isThere ? undefined : "--config needs a file that exists",
     );
   }
   return parseConfig(new TextDecoder().decode(bytes), path);

@@ -47,18 +47,27 @@ export function resolveTarget(question: Question): Target {
   }
   // A file of just that name, after everything else, so that data does not take a command's place.
   const named = resolvePath({ ...question, name: `./${name}` });
-  return named ?? { kind: "missing", name, what: looksLikeSource ? "Module" : "Script" };
+  return named ?? (looksLikeSource ? describeMissing(name, cwd) : { kind: "missing", name, what: "Script" });
 }
 
 function describeMissing(name: string, cwd: string): Target {
   const path = absolutePath(name, cwd);
-  if (files.readFile(path, 1) !== "EISDIR") return { kind: "missing", name, what: "Module" };
-  return {
-    kind: "unrunnable",
-    path: name,
-    why: "it is a directory without an index file or a main of its own",
-  };
+  const start = files.readFile(path, 1);
+  const why = typeof start === "string" ? PROBLEMS[start] : describeDirectory(path);
+  return why ? { kind: "unrunnable", path: name, why } : { kind: "missing", name, what: "Module" };
 }
+
+/** The engine finds files by listing their directories. */
+function describeDirectory(path: string): string | undefined {
+  const isListed = files.readFile(path.slice(0, path.lastIndexOf("/") + 1) || ".", 1) !== "EACCES";
+  return isListed ? undefined : "the directory that it is in cannot be listed";
+}
+
+/** Of a file that is there although the engine has not found it. */
+const PROBLEMS: Readonly<Record<string, string>> = {
+  EISDIR: "it is a directory without an index file or a main of its own",
+  EACCES: "permission denied",
+};
 
 function findScript(name: string, cwd: string): LocatedPackage | undefined {
   const located = findPackageJson(cwd);

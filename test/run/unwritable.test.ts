@@ -1,7 +1,8 @@
-// Where little or nothing can be written: a container's read-only file system, somebody else's project, a TMPDIR that is
-// gone. What needs no writing runs as ever; what needs it says so in a line.
+// Where little or nothing can be written, or read: a container's read-only file system, somebody else's project, a TMPDIR
+// that is gone. What needs no writing runs as ever; what needs it says so in a line.
 import { describe, expect, test } from "bun:test";
 import { chmod, mkdir, readdir, rm, symlink } from "node:fs/promises";
+import { quoteArgument } from "../../src/run/quote.ts";
 import { placeRt } from "../support/programs.ts";
 import { createProject, type Project } from "../support/project.ts";
 import { runRt } from "../support/rt.ts";
@@ -68,6 +69,57 @@ describe.skipIf(!isPosix)("in a project that cannot be written to", () => {
     }
   }, 60_000);
 });
+
+test.skipIf(!isPosix)(
+  "what may not be read is told from what is not there",
+  async () => {
+    const hello = "console.log('hello')";
+    await using project = await createProject({
+      "rt/x": "",
+      "unlisted/hello.js": hello,
+      "unread/hello.js": hello,
+      "closed/inner/package.json": { scripts: { go: "echo go" } },
+    });
+    await placeRt(project.join("rt/rt"));
+    await chmod(project.path, 0o755);
+    const run = async (folder: string, ...args: string[]) => {
+      // The shell goes there before it changes who it is.
+      const line = `cd ${folder} && exec ${[...AS_OTHER, project.join("rt/rt"), ...args].map(quoteArgument).join(" ")}`;
+      const { stdout, stderr } = await runRt({ program: ["bash", "-c", line], cwd: project.path });
+      return (stdout + stderr.split("\n\n")[0]).trimEnd();
+    };
+    await chmod(project.join("unlisted"), 0o311);
+    await chmod(project.join("unread/hello.js"), 0o000);
+    try {
+      const unlisted = "hint: the directory that it is in cannot be listed";
+      expect(await run("unlisted", "hello.js")).toBe(`error: Cannot run "hello.js"\n${unlisted}`);
+      expect(await run("unlisted", "./hello.js")).toBe(`error: Cannot run "./hello.js"\n${unlisted}`);
+      expect(await run("unlisted", "other.js")).toBe('error: Module not found "other.js"');
+      expect(await run("unread", "hello.js")).toBe(
+        `error: EACCES reading "${project.join("unread/hello.js")}"`,
+      );
+      await chmod(project.join("closed"), 0o000);
+      expect(await run(".", "--cwd", "closed", "run", "go")).toBe(
+        'error: Cannot work in "closed"\nhint: permission denied',
+      );
+      expect(await run(".", "--cwd", "nowhere", "run", "go")).toBe(
+        'error: Cannot work in "nowhere"\nhint: --cwd needs a directory that exists',
+      );
+      if (AS_OTHER.length > 0) {
+        expect(await run("closed", "run", "go")).toBe(
+          'error: Cannot read the configuration "rtfig.toml": permission denied',
+        );
+        expect(await run("closed/inner", "run", "go")).toBe(
+          `error: Cannot read ${project.join("closed/inner/package.json")}: permission denied`,
+        );
+        expect(await run("closed/inner", "-e", "console.log(1)")).toBe("1");
+      }
+    } finally {
+      for (const path of ["unlisted", "closed"]) await chmod(project.join(path), 0o755);
+    }
+  },
+  30_000,
+);
 
 describe.skipIf(!isPosix).concurrent("links to rt under other names", () => {
   /** A system with a shell and without Node.js, and an rt of its own, so that its links are its own as well. */
