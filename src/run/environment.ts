@@ -1,19 +1,20 @@
-// The environment of a package.json script: pure, from what is known of the package to names and values.
+// The environment of a package.json script, and of a binary or command: pure, from what is known of the package to
+// names and values.
 //
-// Contract: what npm and `bun run` set, plus INIT_CWD; PATH gets `node_modules/.bin` of the package and of
-// every directory above it, and nothing else (never the package's own directory: a file there must not
-// hijack a command), once, however deeply scripts are nested.
+// Contract: what npm and `bun run` set, plus INIT_CWD; PATH gets `node_modules/.bin` of the package (for a binary, of
+// the working directory) and of every directory above it, and nothing else (never the package's own directory: a file
+// there must not hijack a command), once, however deeply scripts are nested.
 //
 // RT_SCRIPTS carries the scripts that are running, from the outermost to this one, so that a script which
 // calls itself is stopped with its name instead of filling the process table.
 import { type LocatedPackage, type PackageJson, textField } from "../workspace/package-json.ts";
 import { binaryDirectories } from "./binaries.ts";
 
-export interface ScriptContext {
-  readonly package: LocatedPackage;
-  /** The script's own name: `prebuild` for the hook of `build`. */
-  readonly event: string;
-  readonly command: string;
+export interface ProgramContext {
+  /** The nearest one. */
+  readonly package: LocatedPackage | null;
+  /** Where the program runs. */
+  readonly directory: string;
   /** Where the user stood. */
   readonly initialDirectory: string;
   readonly path: string;
@@ -22,27 +23,40 @@ export interface ScriptContext {
   readonly stands: readonly string[];
   readonly runtime: { readonly path: string; readonly userAgent: string };
   readonly nodePath: string;
+}
+
+export interface ScriptContext extends ProgramContext {
+  readonly package: LocatedPackage;
+  /** The script's own name: `prebuild` for the hook of `build`. */
+  readonly event: string;
+  readonly command: string;
   /** RT_SCRIPTS as rt found it. */
   readonly running: string;
 }
 
 export function scriptEnvironment(context: ScriptContext): Record<string, string> {
-  const { manifest, directory } = context.package;
+  const environment = programEnvironment(context);
+  environment.npm_lifecycle_event = context.event;
+  environment.npm_lifecycle_script = context.command;
+  environment.RT_SCRIPTS = appendRunning(context.running, context.directory, context.event);
+  return environment;
+}
+
+export function programEnvironment(context: ProgramContext): Record<string, string> {
   const { runtime } = context;
   const environment: Record<string, string> = {
-    PATH: scriptPath(context),
+    PATH: programPath(context),
     INIT_CWD: context.initialDirectory,
     NODE: context.nodePath,
     npm_node_execpath: context.nodePath,
     npm_execpath: runtime.path,
     npm_command: "run-script",
-    npm_lifecycle_event: context.event,
-    npm_lifecycle_script: context.command,
-    npm_package_json: `${directory}/package.json`,
-    npm_config_local_prefix: directory,
+    npm_config_local_prefix: context.package?.directory ?? context.directory,
     npm_config_user_agent: runtime.userAgent,
-    RT_SCRIPTS: appendRunning(context.running, directory, context.event),
   };
+  if (!context.package) return environment;
+  const { manifest, directory } = context.package;
+  environment.npm_package_json = `${directory}/package.json`;
   for (const field of ["name", "version"]) {
     const value = textField(manifest, field);
     if (value !== "") environment[`npm_package_${field}`] = value;
@@ -68,7 +82,7 @@ function spread(name: string, value: unknown, environment: Record<string, string
   } else environment[name] = String(value);
 }
 
-function scriptPath({ path, pathSeparator, package: { directory }, stands }: ScriptContext): string {
+function programPath({ path, pathSeparator, directory, stands }: ProgramContext): string {
   const own = [...stands, ...binaryDirectories(directory)];
   // Only a script below another one finds these in its PATH already.
   const mayRepeat = path.includes("/node_modules/.bin") || stands.length > 0;

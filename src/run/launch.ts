@@ -9,8 +9,7 @@ import { scriptOf } from "../workspace/package-json.ts";
 import type { Plan } from "./plan.ts";
 import { appendArguments } from "./quote.ts";
 import { RunFailure } from "./run-failure.ts";
-import { directoriesFor, openStandIns } from "./stand-in.ts";
-import { openSteps, prepareStep, type RunSettings, type Step } from "./step.ts";
+import { openSteps, prepareProgram, prepareStep, type RunSettings, type Step } from "./step.ts";
 
 /** How a child ended, to be passed on by main: an exit code or a signal to die of. */
 export type Ending = number | { readonly signal: NodeJS.Signals };
@@ -19,9 +18,7 @@ export function launchProgram(
   { path, name, args }: Extract<Plan, { mode: "program" }>,
   settings: RunSettings,
 ): never {
-  const stands = directoriesFor(openStandIns(settings.forceRuntime, process.env.PATH ?? ""), firstLine(path));
-  const PATH = [...stands, process.env.PATH ?? ""].join(host.pathSeparator);
-  const environment = stands.length > 0 ? { ...settings.environment, PATH } : (settings.environment ?? {});
+  const environment = prepareProgram(openSteps(settings), firstLine(path));
   const code = host.replace({ program: path, argv: [name, ...host.exactArguments(args)], environment });
   const status = code === "ENOENT" ? 127 : 126;
   throw new RunFailure(`Cannot run "${path}": ${explainExec(code)}`, undefined, status);

@@ -4,8 +4,8 @@
 // script runs alone (launch.ts) or among many (many.ts).
 import { host } from "../../platform/process.ts";
 import type { ShellChoice } from "../../platform/process-operations.ts";
-import { type LocatedPackage, scriptOf } from "../workspace/package-json.ts";
-import { findRecursion, scriptEnvironment } from "./environment.ts";
+import { findPackageJson, type LocatedPackage, scriptOf } from "../workspace/package-json.ts";
+import { findRecursion, programEnvironment, scriptEnvironment } from "./environment.ts";
 import { RunFailure } from "./run-failure.ts";
 import { openShell, type Shell, type ShellCommand } from "./shell.ts";
 import { directoriesFor, openStandIns, type StandIns } from "./stand-in.ts";
@@ -81,6 +81,7 @@ export function prepareStep(
     throw new RunFailure(`The script "${event}" has a NUL character in it, which no program can be given`);
   const environment = scriptEnvironment({
     package: located,
+    directory,
     event,
     command: scriptOf(manifest, event) ?? command,
     initialDirectory,
@@ -96,4 +97,29 @@ export function prepareStep(
     throw new RunFailure("No shell was found to run the script in", host.shellHint);
   }
   return { event, command, shell, environment: { ...settings.environment, ...environment } };
+}
+
+/** The environment of a binary or command, which runs where the user stands. @param interpreter its #! line, or "" */
+export function prepareProgram(context: StepContext, interpreter: string): Record<string, string> {
+  const { settings, inherited, initialDirectory, userAgent } = context;
+  const environment = programEnvironment({
+    package: findReadablePackage(initialDirectory),
+    directory: initialDirectory,
+    initialDirectory,
+    path: inherited.PATH ?? "",
+    pathSeparator: host.pathSeparator,
+    stands: directoriesFor(context.stands, interpreter),
+    runtime: { path: process.execPath, userAgent },
+    nodePath: context.nodePath,
+  });
+  return { ...settings.environment, ...environment };
+}
+
+/** One that cannot be read is no reason not to start a program. */
+function findReadablePackage(directory: string): LocatedPackage | null {
+  try {
+    return findPackageJson(directory);
+  } catch {
+    return null;
+  }
 }

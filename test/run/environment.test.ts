@@ -1,6 +1,6 @@
 // What a script finds in its environment: what npm sets, the way to the installed programs, and nothing by accident.
 import { describe, expect, test } from "bun:test";
-import { symlink } from "node:fs/promises";
+import { rm, symlink } from "node:fs/promises";
 import { scriptEnvironment } from "../../src/run/environment.ts";
 import { createProject, type Files } from "../support/project.ts";
 import { RT, type RtOptions, runRt } from "../support/rt.ts";
@@ -168,6 +168,54 @@ describe.concurrent("PATH of a script", () => {
   });
 });
 
+describe.concurrent("the environment of a binary and of a command", () => {
+  const open = async () =>
+    await createProject(
+      {
+        "package.json": { name: "project", version: "1.2.3", config: { port: 8080 } },
+        "node_modules/.bin/tool": '#!/bin/sh\nother && printenv "$@"\n',
+        "node_modules/.bin/other": "#!/bin/sh\necho other\n",
+        "broken/package.json": "{",
+        "broken/tool.sh": "#!/bin/sh\nother\n",
+        "sub/node_modules/.bin/near": "#!/bin/sh\necho near\n",
+      },
+      ["node_modules/.bin/tool", "node_modules/.bin/other", "broken/tool.sh", "sub/node_modules/.bin/near"],
+    );
+
+  test("has the other binaries on PATH, and what npm sets", async () => {
+    await using project = await open();
+    const names = ["npm_package_name", "npm_package_config_port", "npm_execpath", "INIT_CWD"];
+    const values = `other\nproject\n8080\n${RT}\n${project.join("sub")}\n`;
+    const options = { cwd: project.join("sub") };
+    for (const args of [
+      ["run", "tool"],
+      ["tool"],
+      ["run", "sh", "-c", 'other && near >&2; printenv "$@"', "sh"],
+    ]) {
+      expect(await runRt({ args: [...args, ...names], ...options })).toEqual({
+        stdout: values,
+        stderr: args[1] === "sh" ? "near\n" : "",
+        status: 0,
+      });
+    }
+  });
+
+  test("is there without a package.json that can be read, and without one", async () => {
+    await using project = await open();
+    const other = { stdout: "other\n", stderr: "", status: 0 };
+    expect(await runRt({ args: ["./tool.sh"], cwd: project.join("broken") })).toEqual(other);
+    await rm(project.join("package.json"));
+    expect(await runRt({ args: ["run", "other"], cwd: project.path })).toEqual(other);
+  });
+
+  test("does not grow when one starts another", async () => {
+    await using project = await open();
+    const run = async (...args: string[]) =>
+      (await runRt({ args: ["run", ...args], cwd: project.path })).stdout;
+    expect(await run(RT, "run", "printenv", "PATH")).toBe(await run("printenv", "PATH"));
+  });
+});
+
 test.concurrent(
   "INIT_CWD is where the user stood, for nested scripts where the outer one stood",
   async () => {
@@ -206,6 +254,7 @@ test.concurrent("--env-file gives variables to a script as well", async () => {
 describe("scriptEnvironment()", () => {
   const context = {
     package: { directory: "/p", manifest: {} },
+    directory: "/p",
     event: "go",
     command: "true",
     initialDirectory: "/p",
