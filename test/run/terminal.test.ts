@@ -27,7 +27,13 @@ function openTerminal(args: readonly string[], cwd: string, env: Record<string, 
       child.stdin.write(text);
       void child.stdin.flush();
     },
-    shows: (text: string) => waitUntil(() => screen.includes(text)),
+    /** A program that has ended will not show it any more. */
+    async shows(text: string) {
+      let isOver = false;
+      void reading.then(() => (isOver = true));
+      await waitUntil(() => isOver || screen.includes(text));
+      expect(screen).toContain(text);
+    },
     async end() {
       const status = await child.exited;
       await reading;
