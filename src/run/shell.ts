@@ -29,7 +29,6 @@ export interface Surroundings {
   readonly inherited: Readonly<Record<string, string | undefined>>;
   /** Where rt was started. */
   readonly initialDirectory: string;
-  readonly runtimePath: string;
 }
 
 /** What is the same for every script of a run is found out once. */
@@ -41,10 +40,10 @@ export interface Shell {
 }
 
 export function openShell(surroundings: Surroundings): Shell {
-  const { choice, runtimePath, inherited } = surroundings;
+  const { choice, inherited } = surroundings;
   if (choice === "rt") {
     const start = (command: string) => ({
-      program: runtimePath,
+      program: process.execPath,
       argv: ["rt", "exec", command],
       environment: {},
       engine: true,

@@ -16,17 +16,20 @@ type Mentioned = (typeof MENTIONED)[number];
 export interface StandIns {
   /** The directory with `node`, where it has to be one of ours. */
   readonly node?: string;
+  /** `node`, as the scripts will find it; rt itself where it stands in. */
+  readonly nodePath: string;
   /** The directory with one of the others, where it is not on PATH. Made when it is asked for. */
   of(name: Mentioned): string | undefined;
 }
 
 export function openStandIns(forceRuntime: boolean, path: string): StandIns {
-  const isOnPath = (name: string) => Bun.which(name, { PATH: path }) !== null;
+  const installed = forceRuntime ? null : Bun.which("node", { PATH: path });
   const made = new Map<Mentioned, string | undefined>();
   return {
-    node: forceRuntime ? makeLink("node") : isOnPath("node") ? undefined : tryLink("node"),
+    node: forceRuntime ? makeLink("node") : installed === null ? tryLink("node") : undefined,
+    nodePath: installed ?? process.execPath,
     of(name) {
-      if (!made.has(name)) made.set(name, isOnPath(name) ? undefined : tryLink(name));
+      if (!made.has(name)) made.set(name, Bun.which(name, { PATH: path }) ? undefined : tryLink(name));
       return made.get(name);
     },
   };

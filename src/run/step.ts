@@ -35,8 +35,7 @@ export interface StepContext {
   readonly initialDirectory: string;
   readonly userAgent: string;
   readonly shell: Shell;
-  /** `node`, as the scripts will find it; the path of rt where it stands in. Looked for when it is asked for. */
-  readonly nodePath: string;
+  /** Looked for when they are asked for. */
   readonly stands: StandIns;
 }
 
@@ -45,22 +44,15 @@ export function openSteps(settings: RunSettings): StepContext {
   const inherited = { ...process.env, PATH: process.env.PATH, ...settings.environment };
   const path = inherited.PATH ?? "";
   const initialDirectory = process.cwd();
-  const runtimePath = process.execPath;
   let stands: StandIns | undefined;
-  let nodePath: string | undefined;
   return {
     settings,
     inherited,
     initialDirectory,
     userAgent: `rt/${settings.version} npm/? node/${process.version} ${host.system}`,
-    shell: openShell({ choice: settings.shell, inherited, initialDirectory, runtimePath }),
+    shell: openShell({ choice: settings.shell, inherited, initialDirectory }),
     get stands() {
       return (stands ??= openStandIns(settings.forceRuntime, path));
-    },
-    get nodePath() {
-      return (nodePath ??= this.stands.node
-        ? runtimePath
-        : (Bun.which("node", { PATH: path }) ?? runtimePath));
     },
   };
 }
@@ -89,7 +81,7 @@ export function prepareStep(
     pathSeparator: host.pathSeparator,
     stands: directoriesFor(context.stands, command),
     runtime: { path: process.execPath, userAgent },
-    nodePath: context.nodePath,
+    nodePath: context.stands.nodePath,
     running,
   });
   const shell = context.shell.start(command, directory, environment.PATH!);
@@ -110,7 +102,7 @@ export function prepareProgram(context: StepContext, interpreter: string): Recor
     pathSeparator: host.pathSeparator,
     stands: directoriesFor(context.stands, interpreter),
     runtime: { path: process.execPath, userAgent },
-    nodePath: context.nodePath,
+    nodePath: context.stands.nodePath,
   });
   return { ...settings.environment, ...environment };
 }

@@ -254,7 +254,7 @@ function start(
 const linesOf = (output: string) => output.split("\0").toSorted().join("\n");
 
 function shellIn({ directory, env }: Surroundings): Shell {
-  return openShell({ choice: "system", inherited: env, initialDirectory: directory, runtimePath: "/rt" });
+  return openShell({ choice: "system", inherited: env, initialDirectory: directory });
 }
 
 /** What the command does without a shell; undefined when a shell is needed. */
