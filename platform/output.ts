@@ -1,5 +1,6 @@
-// Writing on this operating system, picked at build time: the bundler keeps one module for exactly this form.
+// Writing on this operating system. The build knows which it is and leaves the other module out.
 import type { OutputOperations } from "./output-operations.ts";
+import * as posix from "./posix/output.ts";
+import * as windows from "./windows/output.ts";
 
-export const outputs: OutputOperations =
-  process.platform === "win32" ? await import("./windows/output.ts") : await import("./posix/output.ts");
+export const outputs: OutputOperations = process.platform === "win32" ? windows : posix;

@@ -1,7 +1,6 @@
-// The process trees of this operating system, picked at build time: the bundler keeps one module for exactly this form.
+// The process trees of this operating system. The build knows which it is and leaves the other module out.
+import * as posix from "./posix/process-tree.ts";
 import type { ProcessTreeOperations } from "./process-tree-operations.ts";
+import * as windows from "./windows/process-tree.ts";
 
-export const trees: ProcessTreeOperations =
-  process.platform === "win32"
-    ? await import("./windows/process-tree.ts")
-    : await import("./posix/process-tree.ts");
+export const trees: ProcessTreeOperations = process.platform === "win32" ? windows : posix;

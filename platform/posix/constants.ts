@@ -2,9 +2,12 @@
 // stand where they are used.
 //
 // Linux: a test compares them with the compiler's headers. macOS: <sys/fcntl.h>, <sys/filio.h>, <sys/ttycom.h>,
-// <sys/resource.h>, <sys/errno.h> and <sys/syslimits.h> of the SDK of macOS 14, the same for both architectures.
+// <sys/resource.h>, <sys/errno.h>, <sys/syslimits.h>, <sys/signal.h> and <sys/dirent.h> (with inodes of 64 bits) of the
+// SDK of macOS 14, the same for both architectures. DIRENT_... are places of fields in `struct dirent`.
 
 export const LINUX = {
+  DIRENT_NAME: 19,
+  DIRENT_TYPE: 18,
   EAGAIN: 11,
   ELOOP: 40,
   ENAMETOOLONG: 36,
@@ -15,10 +18,13 @@ export const LINUX = {
   O_NONBLOCK: 0o4000,
   PIPE_BUF: 4096,
   RLIMIT_NOFILE: 7,
+  SIGTSTP: 20,
   TIOCGWINSZ: 0x5413,
 };
 
 export const MACOS: typeof LINUX = {
+  DIRENT_NAME: 21,
+  DIRENT_TYPE: 20,
   EAGAIN: 35,
   ELOOP: 62,
   ENAMETOOLONG: 63,
@@ -29,6 +35,7 @@ export const MACOS: typeof LINUX = {
   O_NONBLOCK: 0x4,
   PIPE_BUF: 512,
   RLIMIT_NOFILE: 8,
+  SIGTSTP: 18,
   TIOCGWINSZ: 0x40087468,
 };
 

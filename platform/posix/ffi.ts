@@ -22,8 +22,13 @@ export const dlopen: typeof bunFFI.dlopen = (path, symbols) => {
 };
 
 /** The text up to the NUL byte. */
-export function readCString(pointer: bunFFI.Pointer): string {
-  return FFI.CString(pointer, 0);
+export function readCString(pointer: bunFFI.Pointer, offset = 0): string {
+  return FFI.CString(pointer, offset);
+}
+
+/** So many bytes, one at least. */
+export function readText(pointer: bunFFI.Pointer, length: number): string {
+  return FFI.CString(pointer, 0, length);
 }
 
 /** The numbers that bun:ffi knows its types by. */

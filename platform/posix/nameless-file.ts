@@ -1,7 +1,7 @@
 // A file in no directory, to be shared with a child: memory on Linux, elsewhere a temporary file whose name is taken
 // away at once.
 import { FFIType, ptr } from "./ffi.ts";
-import { encodeCString, openLibc } from "./libc.ts";
+import { encodeCString, type Libc, openLibc } from "./libc.ts";
 
 const IS_LINUX = process.platform === "linux";
 const MFD_CLOEXEC = 1;
@@ -30,14 +30,17 @@ function openTemporary(): number {
   }
 }
 
-const { functions } = openLibc({
+const SYMBOLS = {
   pwrite: {
     args: [FFIType.i32, FFIType.ptr, FFIType.u64, FFIType.i64],
     returns: FFIType.i64_fast,
   },
-});
+} as const;
+
+let opened: Libc<typeof SYMBOLS> | undefined;
 
 /** Does not move the place at which a child reads. */
 export function writeAt(descriptor: number, bytes: Uint8Array, offset: number): void {
-  functions.pwrite(descriptor, ptr(bytes), bytes.length, offset);
+  opened ??= openLibc(SYMBOLS);
+  opened.functions.pwrite(descriptor, ptr(bytes), bytes.length, offset);
 }

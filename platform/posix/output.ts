@@ -7,10 +7,11 @@
 import { FFIType, ptr } from "./ffi.ts";
 import type { OutputOperations } from "../output-operations.ts";
 import { constants } from "./constants.ts";
-import { openLibc, repeat, VARIABLE } from "./libc.ts";
+import { type Libc, openLibc, repeat, VARIABLE } from "./libc.ts";
 
 const { EAGAIN, O_CLOEXEC, O_NOCTTY, O_NONBLOCK, PIPE_BUF, TIOCGWINSZ } = constants;
 const O_WRONLY = 1;
+const SEEK_CUR = 1;
 const POLLOUT = 4;
 const EINTR = 4;
 const EPIPE = 32;
@@ -22,12 +23,23 @@ const CODES: Readonly<Record<number, string>> = {
   [EPIPE]: "EPIPE",
 };
 
-const { functions: libc, errno } = openLibc({
-  open: { args: [FFIType.ptr, FFIType.i32], returns: FFIType.i32 },
-  write: { args: [FFIType.i32, FFIType.ptr, FFIType.u64], returns: FFIType.i64_fast },
-  ioctl: { args: [FFIType.i32, FFIType.u64, ...VARIABLE], returns: FFIType.i32 },
-  poll: { args: [FFIType.ptr, FFIType.u64, FFIType.i32], returns: FFIType.i32 },
-});
+const { i32, i64_fast, u64, ptr: pointer } = FFIType;
+
+const SYMBOLS = {
+  isatty: { args: [i32], returns: i32 },
+  lseek: { args: [i32, i64_fast, i32], returns: i64_fast },
+  open: { args: [pointer, i32], returns: i32 },
+  write: { args: [i32, pointer, u64], returns: i64_fast },
+  ioctl: { args: [i32, u64, ...VARIABLE], returns: i32 },
+  poll: { args: [pointer, u64, i32], returns: i32 },
+} as const;
+
+let opened: Libc<typeof SYMBOLS> | undefined;
+
+function libc(): Libc<typeof SYMBOLS>["functions"] {
+  opened ??= openLibc(SYMBOLS);
+  return opened.functions;
+}
 
 interface Target {
   readonly descriptor: number;
@@ -42,11 +54,12 @@ function target(descriptor: 1 | 2): Target {
 }
 
 function openTarget(descriptor: 1 | 2): Target {
-  const status = process.getBuiltinModule("node:fs").fstatSync(descriptor, { throwIfNoEntry: false });
-  if (status?.isFile()) return { descriptor, isNonBlocking: true }; // files never wait
-  if (process.platform === "linux" && (status?.isFIFO() || status?.isCharacterDevice())) {
+  // What has places is a file, a disk or the like, and never waits; macOS gives a terminal some.
+  if (Number(libc().lseek(descriptor, 0, SEEK_CUR)) >= 0 && libc().isatty(descriptor) === 0)
+    return { descriptor, isNonBlocking: true };
+  if (process.platform === "linux") {
     const path = new TextEncoder().encode(`/proc/self/fd/${descriptor}\0`);
-    const again = libc.open(ptr(path), O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+    const again = libc().open(ptr(path), O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
     if (again >= 0) return { descriptor: again, isNonBlocking: true };
   }
   return { descriptor, isNonBlocking: false };
@@ -59,7 +72,7 @@ const pollEntry = new DataView(new ArrayBuffer(8));
 function isReady(descriptor: number, milliseconds: number): boolean {
   pollEntry.setInt32(0, descriptor, true);
   pollEntry.setInt16(4, POLLOUT, true);
-  return libc.poll(ptr(pollEntry), 1, milliseconds) > 0;
+  return libc().poll(ptr(pollEntry), 1, milliseconds) > 0;
 }
 
 export const writeSome: OutputOperations["writeSome"] = (descriptor, bytes) => {
@@ -67,9 +80,9 @@ export const writeSome: OutputOperations["writeSome"] = (descriptor, bytes) => {
   const { descriptor: actual, isNonBlocking } = target(descriptor);
   if (!isNonBlocking && !isReady(actual, 0)) return 0;
   const length = isNonBlocking ? bytes.length : Math.min(bytes.length, PIPE_BUF);
-  const count = Number(libc.write(actual, ptr(bytes), length));
+  const count = Number(libc().write(actual, ptr(bytes), length));
   if (count >= 0) return count;
-  const failure = errno();
+  const failure = opened!.errno();
   if (failure === EAGAIN || failure === EINTR) return 0;
   const code = CODES[failure] ?? `errno ${failure}`;
   throw Object.assign(
@@ -84,7 +97,7 @@ export const awaitWritable: OutputOperations["awaitWritable"] = (descriptor, mil
 
 export const terminalSize: OutputOperations["terminalSize"] = () => {
   const size = new Uint16Array(4); // struct winsize: rows, columns, and pixels that nobody fills in
-  if (libc.ioctl(1, TIOCGWINSZ, ...repeat(ptr(size))) !== 0) return null;
+  if (libc().ioctl(1, TIOCGWINSZ, ...repeat(ptr(size))) !== 0) return null;
   const [rows = 0, columns = 0] = size;
   return rows > 0 && columns > 0 ? { columns, rows } : null;
 };

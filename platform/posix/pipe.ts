@@ -1,7 +1,7 @@
 // Pipes between rt and its children: ours alone (close-on-exec), with an end that is read without waiting.
 import { FFIType, ptr } from "./ffi.ts";
 import { constants } from "./constants.ts";
-import { openLibc, repeat, VARIABLE } from "./libc.ts";
+import { type Libc, openLibc, repeat, VARIABLE } from "./libc.ts";
 
 const F_SETFD = 2;
 const F_SETFL = 4;
@@ -10,14 +10,19 @@ const { O_CLOEXEC, O_NONBLOCK } = constants;
 
 const { i32, i64_fast, u64, ptr: pointer } = FFIType;
 
-const symbols = {
+const SYMBOLS = {
   close: { args: [i32], returns: i32 },
   fcntl: { args: [i32, i32, ...VARIABLE], returns: i32 },
   read: { args: [i32, pointer, u64], returns: i64_fast },
 } as const;
 
-const { functions } = openLibc(symbols);
-const openPair = process.platform === "linux" ? openPairAtOnce() : openPairInSteps();
+let opened: Libc<typeof SYMBOLS>["functions"] | undefined;
+let openPair: (() => number) | undefined;
+
+function libc(): Libc<typeof SYMBOLS>["functions"] {
+  opened ??= openLibc(SYMBOLS).functions;
+  return opened;
+}
 
 export interface Pipe {
   readonly reader: number;
@@ -32,6 +37,7 @@ const pairPointer = ptr(pair);
  * Throws an error with `code` EMFILE.
  */
 export function openPipe({ isPolled }: { isPolled: boolean }): Pipe {
+  openPair ??= process.platform === "linux" ? openPairAtOnce() : openPairInSteps();
   if (openPair() !== 0) throw Object.assign(new Error("Too many open files"), { code: "EMFILE" });
   const [reader = -1, writer = -1] = pair;
   if (isPolled) setFlag(reader, F_SETFL, O_NONBLOCK);
@@ -53,7 +59,7 @@ function openPairInSteps(): () => number {
 }
 
 function setFlag(descriptor: number, command: number, value: number): void {
-  functions.fcntl(descriptor, command, ...repeat(value));
+  libc().fcntl(descriptor, command, ...repeat(value));
 }
 
 // Read into and handed out within one call.
@@ -62,10 +68,10 @@ const bufferPointer = ptr(buffer);
 
 /** What is there now, valid until the next call; null at the end; empty when there is nothing yet. */
 export function readAvailable(descriptor: number): Uint8Array | null {
-  const count = Number(functions.read(descriptor, bufferPointer, buffer.length));
+  const count = Number(libc().read(descriptor, bufferPointer, buffer.length));
   return count === 0 ? null : buffer.subarray(0, Math.max(count, 0));
 }
 
 export function closeDescriptor(descriptor: number): void {
-  functions.close(descriptor);
+  libc().close(descriptor);
 }

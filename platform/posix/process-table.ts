@@ -2,7 +2,6 @@
 //
 // Contract: a tree is everything in a session or group that one of its roots leads, and everything that
 // descends from those. Zombies do not count: nothing can be done to them.
-import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { FFIType } from "./ffi.ts";
 import { openLibc } from "./libc.ts";
 import { programOf } from "./libproc.ts";
@@ -28,6 +27,7 @@ export function listProcesses(): ProcessEntry[] {
 
 /** Linux. */
 export function readProc(): ProcessEntry[] {
+  const { readdirSync, readFileSync } = process.getBuiltinModule("node:fs"); // only ended trees need it
   const entries: ProcessEntry[] = [];
   for (const name of readdirSync("/proc")) {
     if (!/^\d/.test(name)) continue;
@@ -97,7 +97,7 @@ export function selectTrees(
 function runs(pid: number, program: string): boolean {
   if (process.platform === "darwin") return programOf(pid) === program;
   try {
-    return readlinkSync(`/proc/${pid}/exe`) === program;
+    return process.getBuiltinModule("node:fs").readlinkSync(`/proc/${pid}/exe`) === program;
   } catch {
     return false;
   }

@@ -2,6 +2,7 @@
 // stopped by the terminal's Ctrl-Z from within a handler that had something to do first.
 import { FFIType, ptr, read } from "./ffi.ts";
 import type { ProcessOperations } from "../process-operations.ts";
+import { constants } from "./constants.ts";
 import { openLibc, processLibc } from "./libc.ts";
 
 const SIG_DFL = null;
@@ -9,7 +10,17 @@ const SIG_IGN = 1;
 /** `struct sigaction` begins with the handler on every system, and is nowhere larger than this. */
 const SIGACTION_SIZE = 256;
 
-const numberOf = (signal: NodeJS.Signals) => process.getBuiltinModule("node:os").constants.signals[signal];
+const NUMBERS: Partial<Record<NodeJS.Signals, number>> = {
+  SIGHUP: 1,
+  SIGINT: 2,
+  SIGTERM: 15,
+  SIGTSTP: constants.SIGTSTP,
+};
+
+/** The module that knows them all takes longer to load than anything that is done with one. */
+function numberOf(signal: NodeJS.Signals): number {
+  return NUMBERS[signal] ?? process.getBuiltinModule("node:os").constants.signals[signal];
+}
 
 export const heeded: ProcessOperations["heeded"] = (signals) => {
   const { i32, ptr: pointer } = FFIType;

@@ -5,13 +5,16 @@ import { createProject } from "../support/project.ts";
 
 /** Those of this system, by the compiler. */
 async function askCompiler(names: readonly string[]): Promise<Record<string, number>> {
-  const headers = ["errno", "fcntl", "limits", "sys/ioctl", "sys/resource"];
+  const headers = ["dirent", "errno", "fcntl", "limits", "signal", "stddef", "sys/ioctl", "sys/resource"];
   await using project = await createProject({
     "constants.c": [
       "#define _GNU_SOURCE",
       ...headers.map((header) => `#include <${header}.h>`),
       "#include <stdio.h>",
       ...["linux/limits.h"].map((header) => `#if __linux__\n#include <${header}>\n#endif`),
+      ...["NAME", "TYPE"].map(
+        (field) => `#define DIRENT_${field} offsetof(struct dirent, d_${field.toLowerCase()})`,
+      ),
       "int main(void) {",
       ...names.map((name) => `  printf("${name} %lu\\n", (unsigned long)${name});`),
       "}",
