@@ -4,7 +4,7 @@
 // its children have started; what is still there after a grace, or at a second INT, is killed. When a run
 // is over because of a signal or a failure, nothing of it is left running. A background process that a
 // script leaves behind in a run without either is the script's affair.
-import { existsSync } from "node:fs";
+import { files } from "../../platform/files.ts";
 import { host } from "../../platform/process.ts";
 import { trees } from "../../platform/process-tree.ts";
 import type { Child, ChildExit, ChildRequest, StopSignal } from "../../platform/process-tree-operations.ts";
@@ -171,7 +171,7 @@ export class Executor {
 
 /** The system's own words do not say what it is that is missing. */
 function explainStart(code: string, { program, argv, cwd }: Command): string | undefined {
-  if (!existsSync(cwd)) return `its directory is not there: ${cwd}`;
+  if (files.readFile(cwd, 1) === "ENOENT") return `its directory is not there: ${cwd}`;
   const name = program ?? argv[0];
   if (code === "ENOENT") return `${name} is not there`;
   if (code === "EACCES") return `permission denied, for ${name} or ${cwd}`;

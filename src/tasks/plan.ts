@@ -7,10 +7,8 @@
 // `--workspaces` without `--filter` asks for it in all.
 import { files } from "../../platform/files.ts";
 import { allMembers, type Selection, selectMembers } from "../workspace/filter.ts";
-import { affectedMembers } from "../workspace/affected.ts";
 import { type DependencyGraph, linkMembers } from "../workspace/dependencies.ts";
 import { type Member, openWorkspace, type Workspace } from "../workspace/members.ts";
-import { nearest } from "../workspace/nearest.ts";
 import {
   findPackageJson,
   isMisdeclaredScript,
@@ -89,6 +87,7 @@ export async function selectPackages(request: TaskRequest): Promise<SelectedPack
     notices.push(`No workspace packages matched the filter "${filter}"`);
   let selected = selection.indices;
   if (request.affected !== undefined) {
+    const { affectedMembers } = await import("../workspace/affected.ts");
     const affected = await affectedMembers(workspace, graph, request.affected);
     selected = selected.filter((index) => affected.has(index));
   }
@@ -183,6 +182,7 @@ function scriptNotFound(
   if (misdeclared)
     return new WorkspaceError(`Script "${script}"${where} is not a string`, "Write the command as a string");
   const names = new Set(manifests.flatMap(scriptNames));
+  const { nearest } = require("../workspace/nearest.ts") as typeof import("../workspace/nearest.ts");
   const suggestions = nearest(script, names).map((name) => `"${name}"`);
   return new WorkspaceError(
     `Script "${script}" not found${where}`,

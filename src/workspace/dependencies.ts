@@ -5,7 +5,6 @@
 // (`npm:real@1`, `workspace:real@*`) counts for what it stands for, a path (`file:`, `link:`, `portal:`,
 // `workspace:./x`) for the member that lives there. Versions do not count: whether a range fits is the
 // package manager's decision. A package does not depend on itself.
-import { resolve } from "node:path";
 import type { Member } from "./members.ts";
 import { recordField } from "./package-json.ts";
 
@@ -67,7 +66,10 @@ function resolveTarget(
   { byName, byDirectory }: MemberIndex,
 ): number | undefined {
   const path = PATH.exec(spec)?.[1];
-  if (path !== undefined) return byDirectory.get(resolve(directory, path)) ?? byName.get(key);
+  if (path !== undefined) {
+    const { resolve } = process.getBuiltinModule("node:path"); // few need it
+    return byDirectory.get(resolve(directory, path)) ?? byName.get(key);
+  }
   return byName.get(ALIAS.exec(spec)?.[1] ?? key);
 }
 

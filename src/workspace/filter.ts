@@ -9,10 +9,8 @@
 //
 // Contract: several filters add up. The root of a declared workspace is only meant when its name or path is
 // given exactly. Parsing and selecting are pure: members in, positions out.
-import { resolve } from "node:path";
 import { type DependencyGraph, reachable, reverseGraph } from "./dependencies.ts";
 import type { Member, Workspace } from "./members.ts";
-import { nearest } from "./nearest.ts";
 import { parentDirectory } from "./package-json.ts";
 import { WorkspaceError } from "./workspace-error.ts";
 
@@ -85,9 +83,7 @@ export function selectMembers(
   return { indices: [...selected].sort((a, b) => a - b), unmatched };
 
   function apply(selector: Selector): Set<number> {
-    const own: number[] = [];
-    const isMeant = compileMatch(selector, from);
-    for (let index = 0; index < members.length; index++) if (isMeant(members[index]!)) own.push(index);
+    const own = matching(selector, from, members);
     const result = new Set<number>();
     if (selector.withSelf) for (const index of own) result.add(index);
     const start =
@@ -108,7 +104,24 @@ function addOthers(found: Iterable<number>, own: readonly number[], result: Set<
   for (const index of found) if (!excluded.has(index)) result.add(index);
 }
 
-/** A closure per selector: it is asked about every member, and most selectors are a plain name. */
+/** Loaded where a selector has a path: most have a name. */
+function resolve(from: string, path: string): string {
+  return process.getBuiltinModule("node:path").resolve(from, path);
+}
+
+/** Positions. Most selectors are a plain name, and a function that is called a thousand times takes its time. */
+function matching(selector: Selector, from: string, members: readonly Member[]): number[] {
+  const { name, path, directory } = selector;
+  const found: number[] = [];
+  if (path === "" && directory === "" && !MAGIC.test(name)) {
+    for (let index = 0; index < members.length; index++) if (members[index]!.name === name) found.push(index);
+    return found;
+  }
+  const isMeant = compileMatch(selector, from);
+  for (let index = 0; index < members.length; index++) if (isMeant(members[index]!)) found.push(index);
+  return found;
+}
+
 function compileMatch({ name, path, directory }: Selector, from: string): (member: Member) => boolean {
   if (path !== "") return compilePathMatch(path, from);
   const isName = compileNameMatch(name);
@@ -183,6 +196,7 @@ function hintAt({ name }: Selector, members: readonly Member[]): string[] {
   if (members.some(({ path }) => path === name.replace(/\/$/, "")))
     return [`A path begins with ./, as in ./${name}`];
   const names = members.map((member) => member.name).filter((each) => each !== "");
+  const { nearest } = require("./nearest.ts") as typeof import("./nearest.ts");
   const suggestions = nearest(name, names).map((each) => `"${each}"`);
   return suggestions.length === 0 ? [] : [`Did you mean ${suggestions.join(" or ")}?`];
 }

@@ -2,6 +2,8 @@
 // `!packages/old`. Walks no further than a pattern asks for, never into node_modules.
 //
 // Surprising: `**` does not follow symbolic links (they may lead back up), `*` does.
+import { directories } from "../../platform/directories.ts";
+import type { Listing } from "../../platform/directory-operations.ts";
 import { parentDirectory } from "./package-json.ts";
 
 export interface MemberPattern {
@@ -14,15 +16,7 @@ export interface MemberPattern {
   matches(path: string): boolean;
 }
 
-export interface DirectoryEntry {
-  readonly name: string;
-  /** Where it is: the target, for a symbolic link. */
-  readonly path: string;
-  readonly isLink: boolean;
-}
-
 const MAGIC = /[*?[\]{}]/;
-const NEVER_ENTERED = new Set(["node_modules"]);
 
 export function compilePattern(text: string): MemberPattern {
   const isNegated = text.startsWith("!");
@@ -43,48 +37,68 @@ export function compilePattern(text: string): MemberPattern {
   };
 }
 
-/** The directories that a pattern names, whether or not they hold a package. */
-export function expandPattern(root: string, { segments }: MemberPattern, list: ListDirectory): string[] {
+/** The directories that a pattern names, real paths, whether or not they hold a package. */
+export function expandPattern(root: string, { segments }: MemberPattern): string[] {
   const found: string[] = [];
-  for (const alternative of segments) walk(root, alternative, 0, list, found);
+  for (const alternative of segments) walk(root, alternative, 0, found);
   return found;
 }
 
-export type ListDirectory = (directory: string) => DirectoryEntry[];
-
-function walk(
-  directory: string,
-  segments: readonly string[],
-  at: number,
-  list: ListDirectory,
-  found: string[],
-): void {
+function walk(directory: string, segments: readonly string[], at: number, found: string[]): void {
   const segment = segments[at];
   if (segment === undefined) {
     found.push(directory);
   } else if (segment === "**") {
-    walk(directory, segments, at + 1, list, found);
-    for (const entry of list(directory)) {
-      if (!entry.isLink && isEntered(entry.name)) walk(entry.path, segments, at, list, found);
-    }
+    walk(directory, segments, at + 1, found);
+    const start = startOf(directory);
+    for (const name of entered(list(directory).directories)) walk(start + name, segments, at, found);
   } else if (segment === "..") {
-    walk(parentDirectory(directory) ?? directory, segments, at + 1, list, found);
-  } else if (MAGIC.test(segment)) {
-    const glob = segment === "*" ? null : new Bun.Glob(segment);
-    for (const entry of list(directory)) {
-      if (!isEntered(entry.name) || !(glob?.match(entry.name) ?? true)) continue;
-      if (at + 1 === segments.length) found.push(entry.path);
-      else walk(entry.path, segments, at + 1, list, found);
-    }
+    walk(parentDirectory(directory) ?? directory, segments, at + 1, found);
   } else {
-    const entry = list(directory).find(({ name }) => name === segment);
-    if (entry) walk(entry.path, segments, at + 1, list, found);
+    const names = select(list(directory), segment);
+    const start = startOf(directory);
+    const isLast = at + 1 === segments.length;
+    for (const name of names.directories) {
+      if (isLast) found.push(start + name);
+      else walk(start + name, segments, at + 1, found);
+    }
+    for (const name of names.links) {
+      const target = directories.resolveDirectory(start + name);
+      if (target !== null) walk(target, segments, at + 1, found);
+    }
   }
 }
 
-/** Hidden directories are packages only when a pattern spells their name. */
-function isEntered(name: string): boolean {
-  return name[0] !== "." && !NEVER_ENTERED.has(name);
+/** The entries that a segment means. */
+function select(listing: Listing, segment: string): Listing {
+  if (!MAGIC.test(segment)) return filter(listing, (name) => name === segment);
+  const candidates = { directories: entered(listing.directories), links: entered(listing.links) };
+  if (segment === "*") return candidates;
+  const glob = new Bun.Glob(segment);
+  return filter(candidates, (name) => glob.match(name));
+}
+
+function filter({ directories, links }: Listing, isMeant: (name: string) => boolean): Listing {
+  return { directories: directories.filter(isMeant), links: links.filter(isMeant) };
+}
+
+const NOTHING: Listing = { directories: [], links: [] };
+
+function list(directory: string): Listing {
+  return directories.listDirectory(directory) ?? NOTHING;
+}
+
+/** What the names of its entries follow, in their paths. */
+export function startOf(directory: string): string {
+  const { separator } = directories;
+  return directory.endsWith(separator) ? directory : directory + separator;
+}
+
+/** Without hidden directories, which are packages only when a pattern spells their name, and installed ones. */
+function entered(names: readonly string[]): string[] {
+  const found: string[] = [];
+  for (const name of names) if (name[0] !== "." && name !== "node_modules") found.push(name);
+  return found;
 }
 
 /** `a/{b,c/d}` as `a/b` and `a/c/d`, so that each can be walked segment by segment. */

@@ -10,16 +10,18 @@
 // Surprising: the root is a member that only an exact name or path selects (`isRoot`), or a script of the
 // root that runs `--filter '*'` would start itself. A member that does not parse is not fatal here: it is
 // listed in `broken`, and the caller decides.
-import { type Dirent, readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
-import { join, relative, sep } from "node:path";
+import { directories } from "../../platform/directories.ts";
+import type { FileReader } from "../../platform/directory-operations.ts";
+import { files } from "../../platform/files.ts";
 import {
   PackageJsonError,
   parentDirectory,
-  readPackageJsonWith,
+  parsePlainPackageJson,
+  readPackageJson,
   textField,
   type PackageJson,
 } from "./package-json.ts";
-import { compilePattern, type DirectoryEntry, expandPattern, type MemberPattern } from "./member-patterns.ts";
+import { compilePattern, expandPattern, type MemberPattern, startOf } from "./member-patterns.ts";
 import { WorkspaceError } from "./workspace-error.ts";
 
 export interface Member {
@@ -40,8 +42,6 @@ export interface Workspace {
   readonly broken: readonly PackageJsonError[];
 }
 
-const readText = (file: string) => readFileSync(file, "utf8");
-
 interface Declaration {
   readonly root: string;
   readonly patterns: readonly string[];
@@ -52,16 +52,21 @@ export function openWorkspace(from: string): Workspace {
   const declaration = findDeclaration(from);
   if (declaration) {
     const workspace = collectMembers(declaration.root, declaration.patterns, true);
-    if (belongsTo(workspace, from)) return rejectDuplicates(workspace);
+    if (belongsTo(workspace, resolveDirectory(from))) return rejectDuplicates(workspace);
   }
-  return collectMembers(realpathSync(from), ["**"], false);
+  return collectMembers(resolveDirectory(from), ["**"], false);
+}
+
+/** One that we have just been in. */
+function resolveDirectory(directory: string): string {
+  return directories.resolveDirectory(directory) ?? directory;
 }
 
 function findDeclaration(from: string): Declaration | null {
   for (let directory: string | null = from; directory !== null; directory = parentDirectory(directory)) {
-    const manifest = readPackageJsonWith(readText, directory);
+    const manifest = readPackageJson(directory);
     const patterns = (manifest && declaredInManifest(manifest, directory)) ?? declaredForPnpm(directory);
-    if (patterns) return { root: realpathSync(directory), patterns };
+    if (patterns) return { root: resolveDirectory(directory), patterns };
   }
   return null;
 }
@@ -71,20 +76,16 @@ function declaredInManifest(manifest: PackageJson, directory: string): string[] 
   if (workspaces === undefined || workspaces === null) return null;
   const list = Array.isArray(workspaces) ? workspaces : (workspaces as { packages?: unknown }).packages;
   if (list === undefined && typeof workspaces === "object") return null; // only settings, such as catalogs
-  return requirePatterns(list, `"workspaces" in ${join(directory, "package.json")}`);
+  return requirePatterns(list, `"workspaces" in ${startOf(directory)}package.json`);
 }
 
 function declaredForPnpm(directory: string): string[] | null {
-  const file = join(directory, "pnpm-workspace.yaml");
-  let text: string;
-  try {
-    text = readFileSync(file, "utf8");
-  } catch {
-    return null;
-  }
+  const file = `${startOf(directory)}pnpm-workspace.yaml`;
+  const content = files.readFile(file);
+  if (typeof content === "string") return null;
   let value: unknown;
   try {
-    value = Bun.YAML.parse(text);
+    value = Bun.YAML.parse(new TextDecoder().decode(content));
   } catch (error) {
     throw new WorkspaceError(
       `Cannot read ${file}: ${error instanceof Error ? error.message : String(error)}`,
@@ -104,29 +105,33 @@ function requirePatterns(value: unknown, where: string): string[] {
   );
 }
 
+/** Whether the nearest package is one of them. */
 function belongsTo({ members, broken }: Workspace, from: string): boolean {
-  const nearest = nearestPackage(realpathSync(from));
-  if (nearest === null || members.some(({ directory }) => directory === nearest)) return true;
-  return broken.some(({ file }) => parentDirectory(file) === nearest);
+  for (let directory: string | null = from; directory !== null; directory = parentDirectory(directory)) {
+    if (members.some((member) => member.directory === directory)) return true;
+    if (broken.some(({ file }) => parentDirectory(file) === directory)) return true;
+    if (hasPackageJson(directory)) return false;
+  }
+  return true;
 }
 
-function nearestPackage(from: string): string | null {
-  for (let directory: string | null = from; directory !== null; directory = parentDirectory(directory)) {
-    if (isFile(join(directory, "package.json"))) return directory;
-  }
-  return null;
+function hasPackageJson(directory: string): boolean {
+  const start = files.readFile(`${startOf(directory)}package.json`, 1);
+  return typeof start !== "string" || !["ENOENT", "ENOTDIR", "EISDIR", "ELOOP"].includes(start);
 }
 
 function collectMembers(root: string, patterns: readonly string[], isDeclared: boolean): Workspace {
   const compiled = patterns.map(compilePattern);
   const members = new Map<string, Member>();
   const broken: PackageJsonError[] = [];
+  const reader = directories.openReader(root);
   const add = (directory: string): boolean => {
-    const path = pathFrom(root, directory);
+    const below = pathBelow(root, directory);
+    const path = below ?? pathFrom(root, directory);
     if (members.has(path)) return true;
     let manifest: PackageJson | null;
     try {
-      manifest = readPackageJsonWith(readText, directory);
+      manifest = below === null ? readPackageJson(directory) : readMember(reader, below, directory);
     } catch (error) {
       if (!(error instanceof PackageJsonError)) throw error;
       if (!broken.some(({ file }) => file === error.file)) broken.push(error);
@@ -142,19 +147,21 @@ function collectMembers(root: string, patterns: readonly string[], isDeclared: b
   add(root);
   for (const pattern of compiled.filter(({ isNegated }) => !isNegated)) {
     let found = false;
-    for (const directory of expandPattern(root, pattern, listDirectory)) {
+    for (const directory of expandPattern(root, pattern)) {
       if (negated.length > 0 && isExcluded(negated, pathFrom(root, directory))) found = true;
       else if (add(directory)) found = true;
     }
     if (!found && pattern.isLiteral) broken.push(missingMember(root, pattern));
   }
-  const inOrder = [...members.keys()].sort().map((path) => members.get(path)!);
+  reader.close();
+  const inOrder: Member[] = [];
+  for (const path of [...members.keys()].sort()) inOrder.push(members.get(path)!);
   return { root, isDeclared, members: inOrder, broken };
 }
 
 function missingMember(root: string, pattern: MemberPattern): PackageJsonError {
   return new PackageJsonError(
-    join(root, pattern.source, "package.json"),
+    process.getBuiltinModule("node:path").join(root, pattern.source, "package.json"),
     0,
     0,
     "the workspace lists it, but it is not there",
@@ -165,40 +172,28 @@ function isExcluded(patterns: readonly MemberPattern[], path: string): boolean {
   return patterns.some(({ matches }) => matches(path));
 }
 
-/** The directories in a directory, real paths; [] when it cannot be listed. */
-function listDirectory(directory: string): DirectoryEntry[] {
-  const found: DirectoryEntry[] = [];
-  let entries: Dirent[];
-  try {
-    entries = readdirSync(directory, { withFileTypes: true });
-  } catch {
-    return found;
-  }
-  const start = directory.endsWith(sep) ? directory : directory + sep;
-  for (const entry of entries) {
-    const { name } = entry;
-    if (entry.isDirectory()) found.push({ name, path: start + name, isLink: false });
-    else if (entry.isSymbolicLink() && isDirectory(start + name)) {
-      found.push({ name, path: realpathSync(start + name), isLink: true });
-    }
-  }
-  return found;
-}
-
-function isDirectory(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
-}
-
-function isFile(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
+function readMember(reader: FileReader, path: string, directory: string): PackageJson | null {
+  const text = reader.readText(`${path}/package.json`);
+  if (text === null) return null;
+  return parsePlainPackageJson(text) ?? readPackageJson(directory); // which finds out what is wrong
 }
 
 /** With forward slashes; "." for the same directory. */
 function pathFrom(root: string, directory: string): string {
+  return (
+    pathBelow(root, directory) ?? withSlashes(process.getBuiltinModule("node:path").relative(root, directory))
+  );
+}
+
+/** The same, when it is not outside; else null. */
+function pathBelow(root: string, directory: string): string | null {
   if (directory === root) return ".";
-  const isBelow = directory.startsWith(root) && directory[root.length] === sep;
-  const path = isBelow ? directory.slice(root.length + 1) : relative(root, directory);
-  return sep === "/" ? path : path.replaceAll(sep, "/");
+  const isBelow = directory.startsWith(root) && directory[root.length] === directories.separator;
+  return isBelow ? withSlashes(directory.slice(root.length + 1)) : null;
+}
+
+function withSlashes(path: string): string {
+  return directories.separator === "/" ? path : path.replaceAll(directories.separator, "/");
 }
 
 function rejectDuplicates(workspace: Workspace): Workspace {

@@ -39,21 +39,6 @@ export function readPackageJson(directory: string): PackageJson | null {
   return text === null ? null : parsePackageJson(text, file);
 }
 
-/** The same for a great many packages: quicker by half once node:fs is there, which the caller has. */
-export function readPackageJsonWith(
-  readTextSync: (file: string) => string,
-  directory: string,
-): PackageJson | null {
-  const file = packageFile(directory);
-  let text: string;
-  try {
-    text = readTextSync(file);
-  } catch {
-    return readPackageJson(directory); // finds out what is wrong
-  }
-  return parsePackageJson(text, file);
-}
-
 function packageFile(directory: string): string {
   return directory.endsWith("/") ? `${directory}package.json` : `${directory}/package.json`;
 }
@@ -88,6 +73,17 @@ function parseLeniently(text: string, file: string): unknown {
   } catch (error) {
     if (!(error instanceof JsonSyntaxError)) throw error;
     throw new PackageJsonError(file, error.line, error.column, error.message);
+  }
+}
+
+/** The same where any doubt, and what is wrong, can wait: then undefined. */
+export function parsePlainPackageJson(text: string): PackageJson | undefined {
+  if (text === "") return undefined;
+  try {
+    const value: unknown = JSON.parse(text);
+    return isRecord(value) ? value : undefined;
+  } catch {
+    return undefined;
   }
 }
 

@@ -1,0 +1,45 @@
+// Finding packages on Windows.
+import { type Dirent, readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
+import type { DirectoryOperations } from "../directory-operations.ts";
+
+const listDirectory: DirectoryOperations["listDirectory"] = (path) => {
+  const [directories, links]: [string[], string[]] = [[], []];
+  let entries: Dirent[];
+  try {
+    entries = readdirSync(path, { withFileTypes: true });
+  } catch {
+    return null;
+  }
+  for (const entry of entries) {
+    if (entry.isDirectory()) directories.push(entry.name);
+    else if (entry.isSymbolicLink()) links.push(entry.name);
+  }
+  return { directories, links };
+};
+
+const resolveDirectory: DirectoryOperations["resolveDirectory"] = (path) => {
+  try {
+    return statSync(path).isDirectory() ? realpathSync(path) : null;
+  } catch {
+    return null;
+  }
+};
+
+const openReader: DirectoryOperations["openReader"] = (directory) => ({
+  readText(path) {
+    try {
+      return readFileSync(`${directory}/${path}`, "utf8");
+    } catch (error) {
+      const { code } = error as { code?: string };
+      return code === "ENOENT" || code === "ENOTDIR" ? null : "";
+    }
+  },
+  close() {},
+});
+
+export const operations: DirectoryOperations = {
+  separator: "\\",
+  listDirectory,
+  resolveDirectory,
+  openReader,
+};
