@@ -3,4 +3,4 @@ import type { OutputOperations } from "./output-operations.ts";
 import * as posix from "./posix/output.ts";
 import * as windows from "./windows/output.ts";
 
-export const outputs: OutputOperations = process.platform === "win32" ? windows : posix;
+export const outputs: OutputOperations = process.platform === "win32" ? windows.operations : posix.operations;

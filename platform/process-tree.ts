@@ -3,4 +3,5 @@ import * as posix from "./posix/process-tree.ts";
 import type { ProcessTreeOperations } from "./process-tree-operations.ts";
 import * as windows from "./windows/process-tree.ts";
 
-export const trees: ProcessTreeOperations = process.platform === "win32" ? windows : posix;
+export const trees: ProcessTreeOperations =
+  process.platform === "win32" ? windows.operations : posix.operations;

@@ -7,7 +7,7 @@
 import type { Pointer } from "bun:ffi";
 import type { DirectoryOperations } from "../directory-operations.ts";
 import { constants } from "./constants.ts";
-import { FFIType, ptr, read, readCString, readText } from "./ffi.ts";
+import { FFIType, ptr, read, readCString } from "./ffi.ts";
 import { encodeCString, type Libc, openLibc } from "./libc.ts";
 
 const { DIRENT_NAME, DIRENT_TYPE, O_CLOEXEC, O_NONBLOCK } = constants;
@@ -100,7 +100,7 @@ const openReader: DirectoryOperations["openReader"] = (directory) => {
       }
       const count = functions.read(descriptor, contentPointer, content.length);
       functions.close(descriptor);
-      return count > 0 && count < content.length ? readText(contentPointer, count) : "";
+      return count > 0 && count < content.length ? readCString(contentPointer, 0, count) : "";
     },
     close: () => void functions.close(base),
   };

@@ -7,7 +7,7 @@
 import type * as bunFFI from "bun:ffi";
 
 type Native = Pick<typeof bunFFI, "dlopen" | "ptr" | "read"> & {
-  CString(pointer: bunFFI.Pointer, offset?: number, length?: number): string;
+  readonly CString: (pointer: bunFFI.Pointer, offset?: number, length?: number) => string;
 };
 
 /** Not a part of the engine's documented interface; another version may have it under the module alone. */
@@ -21,15 +21,8 @@ export const dlopen: typeof bunFFI.dlopen = (path, symbols) => {
   return library;
 };
 
-/** The text up to the NUL byte. */
-export function readCString(pointer: bunFFI.Pointer, offset = 0): string {
-  return FFI.CString(pointer, offset);
-}
-
-/** So many bytes, one at least. */
-export function readText(pointer: bunFFI.Pointer, length: number): string {
-  return FFI.CString(pointer, 0, length);
-}
+/** The text up to the NUL byte, or of so many bytes, one at least. */
+export const readCString = FFI.CString;
 
 /** The numbers that bun:ffi knows its types by. */
 export const FFIType = {

@@ -75,7 +75,7 @@ function isReady(descriptor: number, milliseconds: number): boolean {
   return libc().poll(ptr(pollEntry), 1, milliseconds) > 0;
 }
 
-export const writeSome: OutputOperations["writeSome"] = (descriptor, bytes) => {
+const writeSome: OutputOperations["writeSome"] = (descriptor, bytes) => {
   if (bytes.length === 0) return 0;
   const { descriptor: actual, isNonBlocking } = target(descriptor);
   if (!isNonBlocking && !isReady(actual, 0)) return 0;
@@ -91,13 +91,19 @@ export const writeSome: OutputOperations["writeSome"] = (descriptor, bytes) => {
   );
 };
 
-export const awaitWritable: OutputOperations["awaitWritable"] = (descriptor, milliseconds) => {
+const awaitWritable: OutputOperations["awaitWritable"] = (descriptor, milliseconds) => {
   isReady(target(descriptor).descriptor, milliseconds);
 };
 
-export const terminalSize: OutputOperations["terminalSize"] = () => {
+const terminalSize: OutputOperations["terminalSize"] = () => {
   const size = new Uint16Array(4); // struct winsize: rows, columns, and pixels that nobody fills in
   if (libc().ioctl(1, TIOCGWINSZ, ...repeat(ptr(size))) !== 0) return null;
   const [rows = 0, columns = 0] = size;
   return rows > 0 && columns > 0 ? { columns, rows } : null;
+};
+
+export const operations: OutputOperations = {
+  writeSome,
+  awaitWritable,
+  terminalSize,
 };

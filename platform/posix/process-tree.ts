@@ -87,7 +87,7 @@ interface PosixChild extends Child {
   readonly ownsSession: boolean;
 }
 
-export const startChild: ProcessTreeOperations["startChild"] = (request): PosixChild => {
+const startChild: ProcessTreeOperations["startChild"] = (request): PosixChild => {
   const isPiped = request.output !== "inherit";
   const pipes = isPiped ? [openPipe({ isPolled: true })] : [];
   let subprocess: Bun.Subprocess;
@@ -140,7 +140,7 @@ async function follow(subprocess: Bun.Subprocess, outlets: readonly Outlet[]): P
 /** Another rt in the tree passes on what it gets; its children would otherwise hear everything twice. */
 const RELAYED: readonly string[] = ["SIGINT", "SIGTERM", "SIGHUP"];
 
-export const signalTrees = (children: readonly Child[], signal: NodeJS.Signals): void => {
+const signalTrees = (children: readonly Child[], signal: NodeJS.Signals): void => {
   const relay = RELAYED.includes(signal) ? process.execPath : null;
   const roots = (children as readonly PosixChild[]).map(({ pid, ownsSession }) => ({ pid, ownsSession }));
   const targets = signal === "SIGCONT" ? targetsOf(roots, relay) : freezeTrees(roots, relay);
@@ -189,11 +189,7 @@ function freezeTrees(roots: readonly TreeRoot[], relay: string | null): number[]
  * that makes any other stop of theirs void. rt itself stops by the terminal's own signal, which is void where no
  * shell waits for rt: then everything goes on at once.
  */
-export const shareSuspension: ProcessTreeOperations["shareSuspension"] = ({
-  children,
-  onSuspend,
-  onResume,
-}) => {
+const shareSuspension: ProcessTreeOperations["shareSuspension"] = ({ children, onSuspend, onResume }) => {
   const suspend = () => {
     const stopped = children();
     onSuspend();
@@ -215,10 +211,10 @@ function send(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
-export const hasSurvivors: ProcessTreeOperations["hasSurvivors"] = (children) =>
+const hasSurvivors: ProcessTreeOperations["hasSurvivors"] = (children) =>
   selectTrees(listProcesses(), children as readonly PosixChild[], null).length > 0;
 
-export const childLimit: ProcessTreeOperations["childLimit"] = () => {
+const childLimit: ProcessTreeOperations["childLimit"] = () => {
   const limits = new BigUint64Array(2);
   const { functions } = openLibc({ getrlimit: { args: [FFIType.i32, FFIType.ptr], returns: FFIType.i32 } });
   if (functions.getrlimit(constants.RLIMIT_NOFILE, ptr(limits)) !== 0) return 64;
@@ -226,6 +222,12 @@ export const childLimit: ProcessTreeOperations["childLimit"] = () => {
   return Math.max(1, Math.floor(available / DESCRIPTORS_PER_CHILD));
 };
 
-export const leaveNothing: ProcessTreeOperations["leaveNothing"] = dismissGuardian;
-
-export const terminalSignalsInherited = true;
+export const operations: ProcessTreeOperations = {
+  startChild,
+  signalTrees,
+  shareSuspension,
+  hasSurvivors,
+  childLimit,
+  leaveNothing: dismissGuardian,
+  terminalSignalsInherited: true,
+};

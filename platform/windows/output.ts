@@ -2,7 +2,7 @@
 import { writeSync } from "node:fs";
 import type { OutputOperations } from "../output-operations.ts";
 
-export const writeSome: OutputOperations["writeSome"] = (descriptor, bytes) => {
+const writeSome: OutputOperations["writeSome"] = (descriptor, bytes) => {
   try {
     return writeSync(descriptor, bytes);
   } catch (error) {
@@ -12,10 +12,16 @@ export const writeSome: OutputOperations["writeSome"] = (descriptor, bytes) => {
   }
 };
 
-export const awaitWritable: OutputOperations["awaitWritable"] = (_descriptor, milliseconds) =>
+const awaitWritable: OutputOperations["awaitWritable"] = (_descriptor, milliseconds) =>
   Bun.sleepSync(milliseconds);
 
-export const terminalSize: OutputOperations["terminalSize"] = () => {
+const terminalSize: OutputOperations["terminalSize"] = () => {
   const { columns, rows } = process.stdout;
   return columns > 0 && rows > 0 ? { columns, rows } : null;
+};
+
+export const operations: OutputOperations = {
+  writeSome,
+  awaitWritable,
+  terminalSize,
 };

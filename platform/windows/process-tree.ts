@@ -20,7 +20,7 @@ interface WindowsChild extends Child {
   isFollowed: boolean;
 }
 
-export const startChild: ProcessTreeOperations["startChild"] = (request): WindowsChild => {
+const startChild: ProcessTreeOperations["startChild"] = (request): WindowsChild => {
   const mode = request.output === "inherit" ? "inherit" : "pipe";
   const subprocess = Bun.spawn([request.program ?? request.argv[0]!, ...request.argv.slice(1)], {
     argv0: request.argv[0],
@@ -60,22 +60,30 @@ export const startChild: ProcessTreeOperations["startChild"] = (request): Window
   return Object.assign(child, { done: follow() });
 };
 
-export const signalTrees: ProcessTreeOperations["signalTrees"] = (children, signal) => {
+const signalTrees: ProcessTreeOperations["signalTrees"] = (children, signal) => {
   if (signal === "SIGINT") return; // the console has told everyone
   const code = 128 + process.getBuiltinModule("node:os").constants.signals[signal];
   for (const { job, isFollowed } of children as readonly WindowsChild[]) if (isFollowed) endJob(job, code);
 };
 
 /** Consoles have no job control. */
-export const shareSuspension: ProcessTreeOperations["shareSuspension"] = () => () => {};
+const shareSuspension: ProcessTreeOperations["shareSuspension"] = () => () => {};
 
-export const hasSurvivors: ProcessTreeOperations["hasSurvivors"] = (children) =>
+const hasSurvivors: ProcessTreeOperations["hasSurvivors"] = (children) =>
   (children as readonly WindowsChild[]).some(({ job, isFollowed }) => isFollowed && countProcesses(job) > 0);
 
 /** Jobs end with their last handle; nobody watches over them. */
-export const leaveNothing: ProcessTreeOperations["leaveNothing"] = async () => {};
+const leaveNothing: ProcessTreeOperations["leaveNothing"] = async () => {};
 
 /** Handles are not scarce. */
-export const childLimit: ProcessTreeOperations["childLimit"] = () => 1024;
+const childLimit: ProcessTreeOperations["childLimit"] = () => 1024;
 
-export const terminalSignalsInherited = true;
+export const operations: ProcessTreeOperations = {
+  startChild,
+  signalTrees,
+  shareSuspension,
+  hasSurvivors,
+  childLimit,
+  leaveNothing,
+  terminalSignalsInherited: true,
+};

@@ -11,7 +11,6 @@
 // root that runs `--filter '*'` would start itself. A member that does not parse is not fatal here: it is
 // listed in `broken`, and the caller decides.
 import { directories } from "../../platform/directories.ts";
-import type { FileReader } from "../../platform/directory-operations.ts";
 import { files } from "../../platform/files.ts";
 import {
   PackageJsonError,
@@ -123,23 +122,20 @@ function hasPackageJson(directory: string): boolean {
 function collectMembers(root: string, patterns: readonly string[], isDeclared: boolean): Workspace {
   const compiled = patterns.map(compilePattern);
   const members = new Map<string, Member>();
+  const paths: string[] = [];
   const broken: PackageJsonError[] = [];
   const reader = directories.openReader(root);
   const add = (directory: string): boolean => {
     const below = pathBelow(root, directory);
     const path = below ?? pathFrom(root, directory);
     if (members.has(path)) return true;
-    let manifest: PackageJson | null;
-    try {
-      manifest = below === null ? readPackageJson(directory) : readMember(reader, below, directory);
-    } catch (error) {
-      if (!(error instanceof PackageJsonError)) throw error;
-      if (!broken.some(({ file }) => file === error.file)) broken.push(error);
-      return true;
-    }
-    if (!manifest) return false;
+    const text = below === null ? "" : reader.readText(`${below}/package.json`);
+    if (text === null) return false;
+    const manifest = parsePlainPackageJson(text) ?? readWithDoubts(directory, broken);
+    if (!manifest) return manifest === undefined;
     const isRoot = isDeclared && path === ".";
     members.set(path, { directory, path, name: textField(manifest, "name"), manifest, isRoot });
+    paths.push(path);
     return true;
   };
 
@@ -155,7 +151,7 @@ function collectMembers(root: string, patterns: readonly string[], isDeclared: b
   }
   reader.close();
   const inOrder: Member[] = [];
-  for (const path of [...members.keys()].sort()) inOrder.push(members.get(path)!);
+  for (const path of paths.sort()) inOrder.push(members.get(path)!);
   return { root, isDeclared, members: inOrder, broken };
 }
 
@@ -172,10 +168,15 @@ function isExcluded(patterns: readonly MemberPattern[], path: string): boolean {
   return patterns.some(({ matches }) => matches(path));
 }
 
-function readMember(reader: FileReader, path: string, directory: string): PackageJson | null {
-  const text = reader.readText(`${path}/package.json`);
-  if (text === null) return null;
-  return parsePlainPackageJson(text) ?? readPackageJson(directory); // which finds out what is wrong
+/** Finds out what is wrong; undefined when something is. */
+function readWithDoubts(directory: string, broken: PackageJsonError[]): PackageJson | null | undefined {
+  try {
+    return readPackageJson(directory);
+  } catch (error) {
+    if (!(error instanceof PackageJsonError)) throw error;
+    if (!broken.some(({ file }) => file === error.file)) broken.push(error);
+    return undefined;
+  }
 }
 
 /** With forward slashes; "." for the same directory. */
@@ -188,15 +189,20 @@ function pathFrom(root: string, directory: string): string {
 /** The same, when it is not outside; else null. */
 function pathBelow(root: string, directory: string): string | null {
   if (directory === root) return ".";
-  const isBelow = directory.startsWith(root) && directory[root.length] === directories.separator;
-  return isBelow ? withSlashes(directory.slice(root.length + 1)) : null;
+  const { separator } = directories;
+  if (!directory.startsWith(root) || directory[root.length] !== separator) return null;
+  const path = directory.slice(root.length + 1);
+  return separator === "/" ? path : withSlashes(path);
 }
 
 function withSlashes(path: string): string {
-  return directories.separator === "/" ? path : path.replaceAll(directories.separator, "/");
+  return path.replaceAll(directories.separator, "/"); // changes nothing where it is one
 }
 
 function rejectDuplicates(workspace: Workspace): Workspace {
+  const names = new Set<string>();
+  for (const { name } of workspace.members) names.add(name);
+  if (names.size === workspace.members.length) return workspace; // nearly always
   const byName = new Map<string, Member>();
   for (const member of workspace.members) {
     const other = member.name === "" ? undefined : byName.get(member.name);
