@@ -7,7 +7,8 @@
 // break their lines take no more memory than others and hold nobody up.
 //
 // Surprising: bytes are handled as Latin-1 strings, in which every byte is one character, because the engine
-// replaces in strings faster than any loop over bytes can, except where lines are very short.
+// replaces in strings faster than any loop over bytes can, except where lines are very short. `Buffer` is left to
+// functions that are called for lines alone: the engine makes it when a function that mentions it is first called.
 import type { OutputQueue } from "./output-queue.ts";
 
 const HOLD_TIME = 100; // ms
@@ -43,8 +44,8 @@ export interface PrefixerOptions {
 
 export class LinePrefixer {
   readonly #options: PrefixerOptions;
-  readonly #prefix: Buffer;
-  readonly #separator: string;
+  readonly #prefix: Uint8Array;
+  #separator: string | undefined;
   /** The unfinished line, or what is left of it. */
   #held: Uint8Array[] = [];
   #heldSize = 0;
@@ -55,8 +56,7 @@ export class LinePrefixer {
 
   constructor(options: PrefixerOptions) {
     this.#options = options;
-    this.#prefix = Buffer.from(options.prefix);
-    this.#separator = `\n${this.#prefix.toString("latin1")}`;
+    this.#prefix = new TextEncoder().encode(options.prefix);
   }
 
   write(bytes: Uint8Array): void | Promise<void> {
@@ -102,7 +102,7 @@ export class LinePrefixer {
     if (held.length === 0) return;
     this.#held = [];
     this.#heldSize = 0;
-    void this.#emit(held.length === 1 ? held[0]! : Buffer.concat(held));
+    void this.#emit(held.length === 1 ? held[0]! : join(held));
   }
 
   #emit(bytes: Uint8Array): void | Promise<void> {
@@ -117,7 +117,8 @@ export class LinePrefixer {
   #writePrefixed(bytes: Uint8Array): number {
     if (bytes.indexOf(NEWLINE) < 0) return this.#writePiece(bytes);
     if (this.#areLinesShort) return this.#writeByBytes(bytes);
-    const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("latin1");
+    const text = asBuffer(bytes).toString("latin1");
+    this.#separator ??= `\n${asBuffer(this.#prefix).toString("latin1")}`;
     let prefixed = text.replaceAll("\n", this.#separator);
     const lines = (prefixed.length - text.length) / this.#prefix.length;
     this.#areLinesShort = lines * SHORT_LINE > text.length;
@@ -125,7 +126,7 @@ export class LinePrefixer {
     const lead = this.#isOpen ? 0 : this.#prefix.length;
     const { buffer, offset } = this.#options.queue.reserve(lead + prefixed.length);
     if (lead > 0) buffer.set(this.#prefix, offset);
-    buffer.write(prefixed, offset + lead, "latin1");
+    asBuffer(buffer).write(prefixed, offset + lead, "latin1");
     return lead + prefixed.length;
   }
 
@@ -170,9 +171,17 @@ export class LinePrefixer {
       parts.push(line);
       start = end;
     }
-    const joined = Buffer.concat(parts);
+    const joined = join(parts);
     const { buffer, offset } = this.#options.queue.reserve(joined.length);
     buffer.set(joined, offset);
     return joined.length;
   }
+}
+
+function asBuffer(bytes: Uint8Array): Buffer {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+}
+
+function join(parts: readonly Uint8Array[]): Uint8Array {
+  return Buffer.concat(parts);
 }

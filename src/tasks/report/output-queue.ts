@@ -7,6 +7,7 @@
 import { outputs } from "../../../platform/output.ts";
 
 const FLUSH_AT = 1 << 16;
+const FIRST_SIZE = 1 << 12;
 const PATIENCE = 10; // ms the thread may wait for a reader before signals get their turn
 
 interface Segment {
@@ -24,7 +25,7 @@ const encoder = new TextEncoder();
 
 export class OutputQueue {
   onBroken: (failure: OutputFailure) => void = () => {};
-  #buffer = Buffer.allocUnsafe(FLUSH_AT * 2);
+  #buffer = new Uint8Array(FIRST_SIZE);
   #length = 0;
   #segments: Segment[] = [];
   #isScheduled = false;
@@ -39,9 +40,9 @@ export class OutputQueue {
   }
 
   /** Room for `size` bytes, to be filled from `offset` on and then committed. */
-  reserve(size: number): { buffer: Buffer; offset: number } {
+  reserve(size: number): { buffer: Uint8Array; offset: number } {
     if (this.#length + size > this.#buffer.length) {
-      const larger = Buffer.allocUnsafe(Math.max(this.#buffer.length * 2, this.#length + size));
+      const larger = new Uint8Array(Math.max(this.#buffer.length * 2, this.#length + size));
       larger.set(this.#buffer.subarray(0, this.#length));
       this.#buffer = larger;
     }
