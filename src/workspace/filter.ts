@@ -10,6 +10,7 @@
 // Contract: several filters add up. The root of a declared workspace is only meant when its name or path is
 // given exactly. Parsing and selecting are pure: members in, positions out.
 import { type DependencyGraph, reachable, reverseGraph } from "./dependencies.ts";
+import { isGlob } from "./glob.ts";
 import type { Member, Workspace } from "./members.ts";
 import { parentDirectory } from "./package-json.ts";
 import { WorkspaceError } from "./workspace-error.ts";
@@ -37,10 +38,19 @@ export interface Selection {
 }
 
 const SHAPE = /^(!?)(\.\.\.\^?)?(.*?)(\^?\.\.\.)?$/s;
-const MAGIC = /[*?[\]{}]/;
+
+const NAMED = {
+  isExclusion: false,
+  path: "",
+  directory: "",
+  withDependencies: false,
+  withDependents: false,
+  withSelf: true,
+} as const;
 
 /** Throws WorkspaceError. */
 export function parseSelector(source: string): Selector {
+  if (isPlainName(source)) return { ...NAMED, source, name: source };
   const [, bang, before = "", core = "", after = ""] = SHAPE.exec(source) ?? [];
   const isPath = /^\.{0,2}\//.test(core) || core === "." || core === "..";
   const braces = isPath ? null : /^(.*?)\{([^{},]+)\}$/s.exec(core);
@@ -57,6 +67,11 @@ export function parseSelector(source: string): Selector {
     withDependents: before !== "",
     withSelf: !before.endsWith("^") && !after.startsWith("^"),
   };
+}
+
+/** A name or a glob of names and nothing else, as most are: without regular expressions, see glob.ts. */
+function isPlainName(source: string): boolean {
+  return source !== "" && !"!./".includes(source[0]!) && !source.includes("{") && !source.includes("...");
 }
 
 /** `from` is what relative paths start at. Throws WorkspaceError when nothing is left. */
@@ -113,7 +128,7 @@ function resolve(from: string, path: string): string {
 function matching(selector: Selector, from: string, members: readonly Member[]): number[] {
   const { name, path, directory } = selector;
   const found: number[] = [];
-  if (path === "" && directory === "" && !MAGIC.test(name)) {
+  if (path === "" && directory === "" && !isGlob(name)) {
     for (let index = 0; index < members.length; index++) if (members[index]!.name === name) found.push(index);
     return found;
   }
@@ -133,13 +148,13 @@ function compileMatch({ name, path, directory }: Selector, from: string): (membe
 function compileNameMatch(name: string): (member: Member) => boolean {
   if (name === "") return () => true;
   if (name === "*" || name === "**") return ({ isRoot }) => !isRoot;
-  if (!MAGIC.test(name)) return (member) => member.name === name;
+  if (!isGlob(name)) return (member) => member.name === name;
   const glob = new Bun.Glob(name);
   return (member) => member.name !== "" && !member.isRoot && glob.match(member.name);
 }
 
 function compilePathMatch(path: string, from: string): (member: Member) => boolean {
-  if (!MAGIC.test(path)) {
+  if (!isGlob(path)) {
     const wanted = resolve(from, path);
     return ({ directory }) => directory === wanted;
   }

@@ -4,6 +4,7 @@
 // Surprising: `**` does not follow symbolic links (they may lead back up), `*` does.
 import { directories } from "../../platform/directories.ts";
 import type { Listing } from "../../platform/directory-operations.ts";
+import { isGlob } from "./glob.ts";
 import { parentDirectory } from "./package-json.ts";
 
 export interface MemberPattern {
@@ -16,17 +17,18 @@ export interface MemberPattern {
   matches(path: string): boolean;
 }
 
-const MAGIC = /[*?[\]{}]/;
-
 export function compilePattern(text: string): MemberPattern {
   const isNegated = text.startsWith("!");
-  const source = (isNegated ? text.slice(1) : text).replace(/^\.\//, "").replace(/\/+$/, "") || ".";
+  let source = isNegated ? text.slice(1) : text;
+  if (source.startsWith("./")) source = source.slice(2);
+  while (source.endsWith("/")) source = source.slice(0, -1);
+  source ||= ".";
   const alternatives = expandBraces(source);
   let globs: InstanceType<typeof Bun.Glob>[] | undefined;
   return {
     source,
     isNegated,
-    isLiteral: !MAGIC.test(source),
+    isLiteral: !isGlob(source),
     segments: alternatives.map((alternative) =>
       alternative.split("/").filter((segment) => segment !== "" && segment !== "."),
     ),
@@ -71,7 +73,7 @@ function walk(directory: string, segments: readonly string[], at: number, found:
 
 /** The entries that a segment means. */
 function select(listing: Listing, segment: string): Listing {
-  if (!MAGIC.test(segment)) return filter(listing, (name) => name === segment);
+  if (!isGlob(segment)) return filter(listing, (name) => name === segment);
   const candidates = { directories: entered(listing.directories), links: entered(listing.links) };
   if (segment === "*") return candidates;
   const glob = new Bun.Glob(segment);

@@ -105,10 +105,9 @@ function requirePatterns(value: unknown, where: string): string[] {
 }
 
 /** Whether the nearest package is one of them. */
-function belongsTo({ members, broken }: Workspace, from: string): boolean {
+function belongsTo({ members }: Workspace, from: string): boolean {
   for (let directory: string | null = from; directory !== null; directory = parentDirectory(directory)) {
     if (members.some((member) => member.directory === directory)) return true;
-    if (broken.some(({ file }) => parentDirectory(file) === directory)) return true;
     if (hasPackageJson(directory)) return false;
   }
   return true;

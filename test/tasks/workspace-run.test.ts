@@ -44,6 +44,16 @@ describe("rt run --filter", () => {
       stdout: "a pret: \na pret: Exited with code 0\na t: x y\na t: Exited with code 0\n",
     }));
 
+  test("waits for nobody where a package.json is a pipe", async () => {
+    await using project = await createProject(workspace({ a: scripts("echo") }));
+    await project.write({ "packages/b/x": "" });
+    const file = project.join("packages/b/package.json");
+    Bun.spawnSync(["mkfifo", file]);
+    const { stderr, status } = await runRt({ args: ["run", "--filter", "a", "t"], cwd: project.path });
+    expect(stderr).toBe(`error: Cannot read ${file}:1:1: expected a value, found the end of the file\n`);
+    expect(status).toBe(1);
+  });
+
   test("starts packages after what they depend on, also through packages without the script", () =>
     expectRt({
       files: workspace({

@@ -109,6 +109,51 @@ describe("openWorkspace()", () => {
     ]);
   });
 
+  test("reads what is long, commented or begins with a mark", async () => {
+    await using project = await createProject({
+      "package.json": { workspaces: ["packages/*"] },
+      "packages/commented/package.json": '{ "name": "commented", /* x */ }',
+      "packages/directory/package.json/x": "",
+      "packages/latin/package.json": new Uint8Array([
+        ...Buffer.from('{ "name": "'),
+        0xe4,
+        ...Buffer.from('" }'),
+      ]),
+      "packages/long/package.json": { padding: "x".repeat(70_000), name: "long" },
+      "packages/marked/package.json": '\ufeff{ "name": "marked" }',
+      [`packages/${"x".repeat(255)}/package.json`]: { name: "x" },
+    });
+    const { members, broken } = openWorkspace(project.path);
+    const names = members.map(({ name }) => name);
+    expect(names).toEqual(["", "commented", "\ufffd", "long", "marked", "x"]);
+    expect(broken.map(({ message }) => message)).toEqual([
+      `Cannot read ${project.join("packages/directory/package.json")}: it is a directory`,
+    ]);
+  });
+
+  test("passes over links that lead nowhere, and takes those that lead outside", async () => {
+    await using project = await createProject({
+      "root/package.json": { workspaces: ["packages/*", "linked/pkg"] },
+      ...packages("root/packages/a", "elsewhere/b", "other/pkg"),
+    });
+    for (const [target, name] of [
+      ["nowhere", "broken"],
+      ["loop", "loop"],
+      ["a/package.json", "file"],
+      ["../../elsewhere/b", "b"],
+    ] as const)
+      symlinkSync(target, project.join("root/packages", name));
+    symlinkSync("../other", project.join("root/linked"));
+    const { members, broken } = openWorkspace(project.join("root"));
+    expect(members.map(({ path, directory }) => [path, directory])).toEqual([
+      [".", project.join("root")],
+      ["../elsewhere/b", project.join("elsewhere/b")],
+      ["../other/pkg", project.join("other/pkg")],
+      ["packages/a", project.join("root/packages/a")],
+    ]);
+    expect(broken).toEqual([]);
+  });
+
   test("refuses two packages with one name, and a declaration that is no list", async () => {
     await using twice = await createProject({
       "package.json": { workspaces: ["*"] },
