@@ -15,15 +15,19 @@ export const MAIN = join(ROOT, "src/main.ts");
 
 /** What starts are made of: each kind needs the first and at most one of the others. */
 const STARTS: ReadonlyMap<string, string> = new Map(
-  ["src/main.ts", "src/run/engine.ts", "src/cli/script-start.ts", "src/cli/command-line.ts"].map((path) => [
+  ["src/main.ts", "src/run/engine.ts", "src/cli/command-line.ts"].map((path) => [
     join(ROOT, path),
     `?${basename(path, ".ts")}`,
   ]),
 );
 
+/** Chunks of SHARED that are starts too, after the first and, for many packages, the command line. */
+const SHARED_STARTS = ["script-start", "many"];
+const MARKS = [...STARTS.values(), ...SHARED_STARTS.map((name) => `?${name}`)];
+
 /** The mark on a path that makes it another module for the toolchain. */
 function markOf(importer: string): string | undefined {
-  return STARTS.get(importer) ?? [...STARTS.values()].find((mark) => importer.endsWith(mark));
+  return STARTS.get(importer) ?? MARKS.find((mark) => importer.endsWith(mark));
 }
 
 export const ownCopies: BunPlugin = {
@@ -49,7 +53,17 @@ const SHARED: Readonly<Record<string, readonly string[]>> = {
     ...["platform/linux/secret-service", "platform/macos/keychain", "platform/windows/credential-store"],
   ],
   "secrets-command": ["src/secrets/command", "src/secrets/doctor", "src/secrets/hidden-prompt"],
-  many: ["src/run/many", "src/run/watch", "src/run/supervise", "src/run/wait"],
+  "script-start": ["src/cli/script-start", "src/run/launch"],
+  many: [
+    ...["src/run/many", "src/run/watch", "src/run/supervise", "src/run/wait"],
+    ...["src/workspace/members", "src/workspace/affected", "src/tasks/list"],
+    ...[
+      "src/tasks/report/dry-run",
+      "src/tasks/report/json",
+      "src/tasks/report/github",
+      "src/tasks/report/live",
+    ],
+  ],
   settings: ["src/config/rtfig", "src/config/handover", "src/config/tool", "src/run/script-options"],
   words: [
     ...[
@@ -68,12 +82,6 @@ const SHARED: Readonly<Record<string, readonly string[]>> = {
       "src/run/packages",
       "src/upgrade/command",
     ],
-    ...[
-      "src/tasks/report/dry-run",
-      "src/tasks/report/json",
-      "src/tasks/report/github",
-      "src/tasks/report/live",
-    ],
   ],
 };
 
@@ -83,6 +91,8 @@ const FOLDERS: Readonly<Record<BuildTarget["os"], string>> = {
   darwin: "platform/macos/",
   windows: "platform/windows/",
 };
+
+const LATE: readonly string[] = ["dynamic-import", "require-call"];
 
 /** An import gets all that the modules of its chunk export, and takes what it wants. */
 export function sharedChunks({ os }: BuildTarget): BunPlugin {
@@ -99,14 +109,16 @@ export function sharedChunks({ os }: BuildTarget): BunPlugin {
     setup(build) {
       build.onResolve({ filter: /^\.{1,2}\/.*\.ts$/ }, ({ path, importer, kind }) => {
         const name = names.get(join(dirname(importer.replace(/\?.*/, "")), path));
-        return name && kind === "dynamic-import" ? { path: name, namespace: "chunk" } : undefined;
+        return name && LATE.includes(kind) ? { path: name, namespace: "chunk" } : undefined;
       });
       build.onLoad({ filter: /.*/, namespace: "chunk" }, async ({ path }) => {
         const modules = modulesOf(path);
         await rejectDuplicates(path, modules);
-        const contents = modules.map((module) => `export * from ${JSON.stringify(module)};`).join("\n");
-        return { contents, loader: "js" };
+        const mark = SHARED_STARTS.includes(path) ? `?${path}` : "";
+        const contents = modules.map((module) => `export * from ${JSON.stringify(module + mark)};`);
+        return { contents: contents.join("\n"), loader: "js" };
       });
+      build.onResolve({ filter: /^[^.].*\.ts\?[a-z-]+$/ }, ({ path }) => ({ path }));
     },
   };
 }

@@ -3,7 +3,6 @@
 // The scripts are short and know nothing: they hand the words to `rt completions query -- <words>` and show its lines, each a
 // candidate, a tab and its description. A last line `:files` asks the shell to offer files as well. So a new option, a
 // new script of package.json and a new package are known at once.
-import { openWorkspace } from "../workspace/members.ts";
 import { findPackageJson, scriptNames, scriptOf } from "../workspace/package-json.ts";
 import { FLAGS, SECRETS_COMMANDS } from "../secrets/commands.ts";
 import { COMMANDS } from "./commands.ts";
@@ -212,6 +211,7 @@ function scriptsOf(cwd: string): Candidate[] {
 
 function packagesOf(cwd: string): Candidate[] {
   try {
+    const { openWorkspace } = require("../workspace/members.ts") as typeof import("../workspace/members.ts");
     const named = openWorkspace(cwd).members.filter(({ name }) => name !== "");
     return named.map(({ name, path }) => ({ value: name, description: path }));
   } catch {

@@ -3,7 +3,7 @@
 // Directories are watched one by one, because a watch on a whole tree would include node_modules, which may be
 // larger than everything else a hundred times over. What Git ignores is left out, so that a script's own
 // output does not start it again.
-import { type FSWatcher, readdirSync, statSync, watch } from "node:fs";
+import type { FSWatcher } from "node:fs";
 import { parentDirectory } from "../workspace/package-json.ts";
 import { type IgnoreFile, isIgnored, readIgnoreFile } from "./gitignore.ts";
 import { extensionOf, SOURCE_EXTENSIONS } from "./target.ts";
@@ -12,6 +12,9 @@ const OTHER_EXTENSIONS = [
   ...[".json", ".jsonc", ".json5", ".toml", ".yaml", ".yml", ".html", ".css", ".scss", ".sass", ".less"],
   ...[".vue", ".svelte", ".astro", ".mdx", ".graphql", ".gql", ".sql", ".wasm", ".prisma", ".proto"],
 ];
+/** Loaded when it is needed: this module shares a chunk with runs that watch nothing. */
+const fs = () => process.getBuiltinModule("node:fs");
+
 const LEFT_OUT = ["node_modules", ".git"];
 
 function isSource(name: string): boolean {
@@ -58,7 +61,7 @@ export function watchSources(
 
   function follow(directory: string, stack: readonly IgnoreFile[]): void {
     try {
-      const watcher = watch(directory, (event, name) => {
+      const watcher = fs().watch(directory, (event, name) => {
         if (name === null || (renamesOnly && event !== "rename")) return;
         const path = `${directory}/${name}`;
         if (isDirectory(path)) return enterUnlessIgnored(path, stack, true);
@@ -92,14 +95,14 @@ export function watchSources(
 
 function listDirectory(directory: string) {
   try {
-    return readdirSync(directory, { withFileTypes: true });
+    return fs().readdirSync(directory, { withFileTypes: true });
   } catch {
     return [];
   }
 }
 
 function isDirectory(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+  return fs().statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 }
 
 /** Those between the repository's top and `root`, `root` itself left out. */

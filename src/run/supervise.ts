@@ -5,7 +5,6 @@
 //
 // Surprising: rt starts itself once more to start the engine, because only a program that becomes the engine
 // leaves no trace of that in the environment (see engine.ts).
-import { existsSync } from "node:fs";
 import { host } from "../../platform/process.ts";
 import { trees } from "../../platform/process-tree.ts";
 import type { Child, StopSignal } from "../../platform/process-tree-operations.ts";
@@ -39,7 +38,8 @@ export async function superviseEngine(words: readonly string[], entry: string): 
   const directory = parentDirectory(entry) ?? "/";
   const onRename = (path: string) => {
     if (path === entry) replaced = performance.now();
-    if (!existsSync(path)) return void missing.set(path, performance.now());
+    if (!process.getBuiltinModule("node:fs").existsSync(path))
+      return void missing.set(path, performance.now());
     const since = missing.get(path) ?? Number.POSITIVE_INFINITY;
     missing.delete(path);
     if (performance.now() - since >= GONE_AFTER) event.resolve("returned");
@@ -56,7 +56,7 @@ export async function superviseEngine(words: readonly string[], entry: string): 
       const hasFailed = outcome.code === 1 && outcome.signal === null;
       child = undefined;
       if (hasFailed) await Bun.sleep(GONE_AFTER); // what happened to the file is told later than the exit
-      const isThere = existsSync(entry);
+      const isThere = process.getBuiltinModule("node:fs").existsSync(entry);
       const wasGone = performance.now() - replaced < RECENT;
       const isOver = !hasFailed || (isThere && !wasGone);
       if (isOver) return outcome.signal ? { signal: outcome.signal as NodeJS.Signals } : outcome.code;

@@ -6,11 +6,15 @@
 // package.json, lockfiles and workspace declarations decide what every package gets, so they affect all.
 //
 // Surprising: "" asks for the default branch: what origin/HEAD points at, else main, else master.
-import { join } from "node:path";
 import { type DependencyGraph, reachable, reverseGraph } from "./dependencies.ts";
 import type { Workspace } from "./members.ts";
 import { parentDirectory } from "./package-json.ts";
 import { WorkspaceError } from "./workspace-error.ts";
+
+/** Loaded when it is needed: this module shares a chunk with runs that need none of it. */
+function join(...names: string[]): string {
+  return process.getBuiltinModule("node:path").join(...names);
+}
 
 /** Positions of members. Throws WorkspaceError when git cannot tell. */
 export async function affectedMembers(

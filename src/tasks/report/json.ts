@@ -2,8 +2,6 @@
 //
 // Contract: documented in docs/; `version` changes when a field changes its meaning. Times are milliseconds;
 // `start` counts from `startedAt`. The file is written once, at the end, whole: a reader never sees half of it.
-import { accessSync, constants, renameSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, resolve } from "node:path";
 import { WorkspaceError } from "../../workspace/workspace-error.ts";
 import type { Outcome, Reporter, TaskEvent } from "../event.ts";
 import type { OutputQueue } from "./output-queue.ts";
@@ -20,6 +18,9 @@ interface ReportedStep {
 
 /** Throws WorkspaceError where no file can be written: better said before the run than after it. */
 export function createJsonReporter(file: string, cwd: string, queue: OutputQueue): Reporter {
+  // Loaded when they are needed: this module shares a chunk with runs without a report.
+  const { accessSync, constants, renameSync, rmSync, writeFileSync } = process.getBuiltinModule("node:fs");
+  const { dirname, resolve } = process.getBuiltinModule("node:path");
   const target = resolve(cwd, file);
   try {
     accessSync(dirname(target), constants.W_OK);

@@ -1,9 +1,10 @@
 // Everything a script has written, to be shown later: in memory while it is little, in a nameless temporary
 // file when it is much, so that a talkative script costs disk and not memory. Where there is no place for such a file it
 // stays in memory.
-import { closeSync, mkdtempSync, openSync, readSync, rmdirSync, unlinkSync, writeSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+//
+// Surprising: the engine's modules are asked for when a file is, as this one shares a chunk with runs that need none.
+
+const fs = () => process.getBuiltinModule("node:fs");
 
 const KEPT_IN_MEMORY = 1 << 20;
 const CHUNK = 1 << 16;
@@ -30,12 +31,18 @@ export class TaskLog {
     if (typeof this.#file === "number") {
       const buffer = new Uint8Array(CHUNK);
       for (let position = 0; position < this.#fileSize;) {
-        const count = readSync(this.#file, buffer, 0, Math.min(CHUNK, this.#fileSize - position), position);
+        const count = fs().readSync(
+          this.#file,
+          buffer,
+          0,
+          Math.min(CHUNK, this.#fileSize - position),
+          position,
+        );
         if (count === 0) break;
         position += count;
         yield buffer.slice(0, count);
       }
-      closeSync(this.#file);
+      fs().closeSync(this.#file);
       this.#file = undefined;
       this.#fileSize = 0;
     }
@@ -51,7 +58,7 @@ export class TaskLog {
     for (const chunk of this.#chunks) {
       let start = 0;
       while (start < chunk.length)
-        start += writeSync(this.#file, chunk, start, chunk.length - start, this.#fileSize + start);
+        start += fs().writeSync(this.#file, chunk, start, chunk.length - start, this.#fileSize + start);
       this.#fileSize += chunk.length;
     }
     this.#chunks = [];
@@ -61,11 +68,13 @@ export class TaskLog {
 
 /** Gone from the directory at once: a crash leaves nothing behind. */
 function openNameless(): number | null {
+  const { mkdtempSync, openSync, rmdirSync, unlinkSync } = fs();
+  const { join } = process.getBuiltinModule("node:path");
   let directory: string;
   let path: string;
   let file: number;
   try {
-    directory = mkdtempSync(join(tmpdir(), "rt-log-"));
+    directory = mkdtempSync(join(process.getBuiltinModule("node:os").tmpdir(), "rt-log-"));
     path = join(directory, "log");
     file = openSync(path, "wx+", 0o600);
   } catch {
