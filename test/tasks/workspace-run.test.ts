@@ -54,6 +54,33 @@ describe("rt run --filter", () => {
     expect(status).toBe(1);
   });
 
+  test("loads no module of the engine, as each would cost more than the packages", async () => {
+    await using project = await createProject(
+      workspace({ a: scripts("sleep 0"), b: scripts("echo b; pwd") }),
+    );
+    const { stdout, stderr } = await runRt({
+      args: ["run", "--filter", "*", "t"],
+      cwd: project.path,
+      env: { BUN_JSC_dumpGeneratedBytecodes: "1" },
+    });
+    const functions = (stdout + stderr).matchAll(/^(\S*)#\w+:\[/gm);
+    const names = [...functions].map(([, name]) => name!);
+    expect(names.filter((name) => name.includes("chunk-")).length).toBeGreaterThan(2);
+    expect(names.filter((name) => name.includes(":"))).toEqual([]);
+  });
+
+  test.if(process.platform === "linux")("is found from a directory whose name is no text", async () => {
+    await using project = await createProject(workspace({ a: scripts("echo") }));
+    const place = `packages/$(printf 'b\\377')`;
+    const command = `mkdir "${place}" && cd "${place}" && exec ${RT} run --filter a t`;
+    const { stdout, stderr, exitCode } = Bun.spawnSync(["sh", "-c", command], { cwd: project.path });
+    expect({ stdout: stdout.toString(), stderr: stderr.toString(), exitCode }).toEqual({
+      stdout: "a t: \na t: Exited with code 0\n",
+      stderr: "",
+      exitCode: 0,
+    });
+  });
+
   test("starts packages after what they depend on, also through packages without the script", () =>
     expectRt({
       files: workspace({
