@@ -15,14 +15,11 @@ export const MAIN = join(ROOT, "src/main.ts");
 
 /** What starts are made of: each kind needs the first and at most one of the others. */
 const STARTS: ReadonlyMap<string, string> = new Map(
-  ["src/main.ts", "src/run/engine.ts", "src/cli/command-line.ts"].map((path) => [
-    join(ROOT, path),
-    `?${basename(path, ".ts")}`,
-  ]),
+  ["src/main.ts", "src/cli/command-line.ts"].map((path) => [join(ROOT, path), `?${basename(path, ".ts")}`]),
 );
 
 /** Chunks of SHARED that are starts too, after the first and, for many packages, the command line. */
-const SHARED_STARTS = ["script-start", "many"];
+const SHARED_STARTS = ["engine", "script-start", "many"];
 const MARKS = [...STARTS.values(), ...SHARED_STARTS.map((name) => `?${name}`)];
 
 /** The mark on a path that makes it another module for the toolchain. */
@@ -53,6 +50,7 @@ const SHARED: Readonly<Record<string, readonly string[]>> = {
     ...["platform/linux/secret-service", "platform/macos/keychain", "platform/windows/credential-store"],
   ],
   "secrets-command": ["src/secrets/command", "src/secrets/doctor", "src/secrets/hidden-prompt"],
+  engine: ["src/run/engine", "src/run/engine-preload"],
   "script-start": ["src/cli/script-start", "src/run/launch"],
   many: [
     ...["src/run/many", "src/run/watch", "src/run/supervise", "src/run/wait"],
