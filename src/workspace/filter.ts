@@ -163,7 +163,7 @@ function compilePathMatch(path: string, from: string): (member: Member) => boole
 }
 
 function compileDirectoryMatch(path: string, from: string): (member: Member) => boolean {
-  if (!MAGIC.test(path)) {
+  if (!isGlob(path)) {
     const parent = resolve(from, path);
     return ({ directory }) => isWithin(directory, parent);
   }
