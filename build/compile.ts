@@ -119,27 +119,34 @@ async function bundleScript(
 }
 
 /** An evaluation has a name of its own: a stack trace would show the whole URL otherwise. */
-function asPreload(script: string): string {
+function asPreload(script: string, lateScript: string): string {
   // Not wrapped into another function, since what stands in a function is read once more when that is called.
-  const named = script.replace("__dirname)", "importMeta)");
+  const named = script.replace("__filename, __dirname)", "lateScript, importMeta)");
   if (named === script || /\brequire\(/.test(script))
     throw new Error("The preload's script is not as expected");
   const body = `${named}\n//# sourceURL=rt:runtime`;
-  const source = `${PRELOAD_MARK}(0, eval)(${JSON.stringify(body)})({}, 0, { exports: {} }, "", import.meta)`;
+  const values = ["{}", "0", "{ exports: {} }", JSON.stringify(lateScript), "import.meta"];
+  const source = `${PRELOAD_MARK}(0, eval)(${JSON.stringify(body)})(${values.join(", ")})`;
   return `data:text/javascript;base64,${Buffer.from(source).toString("base64")}`;
 }
 
-/** The modules that only exist here: "rt:preload" and "rt:parts" (see src/run/engine-preload.ts), and "rt:types". */
+/** A module that only exists here, whose default export is a text. */
+function textModule(name: string, text: string): BunPlugin {
+  return {
+    name,
+    setup(build) {
+      build.onResolve({ filter: new RegExp(`^${name}$`) }, () => ({ path: name, namespace: "rt-text" }));
+      build.onLoad({ filter: /.*/, namespace: "rt-text" }, () => ({ contents: text, loader: "text" }));
+    },
+  };
+}
+
+/** The modules that only exist here: "rt:preload" and "rt:parts" (see src/run/engine-preload.ts). */
 function generatedModules(preload: string, partsFile: string): BunPlugin {
   return {
     name: "rt-generated",
     setup(build) {
       build.onResolve({ filter: /^rt:parts$/ }, () => ({ path: partsFile }));
-      build.onResolve({ filter: /^rt:types$/ }, () => ({ path: "types", namespace: "rt-text" }));
-      build.onLoad({ filter: /.*/, namespace: "rt-text" }, async () => ({
-        contents: await Bun.file(join(ROOT, "src/runtime/rt-types.d.ts")).text(),
-        loader: "text",
-      }));
       // The path is from the root, since it gets into the chunk's name, and so into the program.
       // A copy for each that imports it, since a chunk of its own would cost each of them more than its size.
       build.onResolve({ filter: /^rt:preload$/ }, ({ importer }) => ({
@@ -195,6 +202,7 @@ async function bundle(
 ): Promise<Set<string>> {
   const directory = dirname(outfile);
   const parts = await bundleScript("src/runtime/parts.ts", target, plugins);
+  const late = await bundleScript("src/runtime/preload-late.ts", target, []);
   const preload = await bundleScript("src/runtime/preload.ts", target, []);
   const partsFile = join(directory, "rt.parts");
   await Bun.write(partsFile, `${BEGIN}${parts.script}${END}`);
@@ -215,7 +223,8 @@ async function bundle(
       ownCopies,
       dbusOptional,
       await windowsRegistry(target, true),
-      generatedModules(asPreload(preload.script), partsFile),
+      generatedModules(asPreload(preload.script, late.script), partsFile),
+      textModule("rt:types", await Bun.file(join(ROOT, "src/runtime/rt-types.d.ts")).text()),
       guides,
       lateBuiltins,
     ],
@@ -228,7 +237,7 @@ async function bundle(
       execArgv: FILE_LOADERS.map((extension) => `--loader=${extension}:file`),
     },
   });
-  return new Set([...inputsOf(output), ...parts.inputs, ...preload.inputs]);
+  return new Set([...inputsOf(output), ...parts.inputs, ...late.inputs, ...preload.inputs]);
 }
 
 if (import.meta.main) {

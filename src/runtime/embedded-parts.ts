@@ -4,6 +4,7 @@
 //
 // Surprising: this is read when `secrets` or `CSRF` is first touched (1 ms), not handed over at the start,
 // because every kilobyte of a `data:` URL costs the start of every program that is run this way.
+import { evaluate } from "./script.ts";
 import type { Parts } from "./parts.ts";
 
 /** Put together here, so that neither mark stands anywhere but around the script. */
@@ -16,7 +17,7 @@ const WINDOWS = [4 << 20, 32 << 20, Number.POSITIVE_INFINITY];
 let parts: Parts | undefined;
 
 function loadParts(): Parts {
-  parts ??= evaluate(readScript(process.execPath));
+  parts ??= evaluate<{ PARTS: Parts }>(readScript(process.execPath)).PARTS;
   return parts;
 }
 
@@ -37,14 +38,6 @@ function readScript(program: string): string {
     closeSync(file);
   }
   throw new Error(`${program} is damaged: its own runtime is not in it; download it again`);
-}
-
-/** The script is a function expression of CommonJS' five names; its name shows in stack traces. */
-function evaluate(script: string): Parts {
-  const module = { exports: {} as { PARTS: Parts } };
-  const wrapped = (0, eval)(`(${script})\n//# sourceURL=rt:runtime`) as (...names: unknown[]) => void;
-  wrapped(module.exports, process.getBuiltinModule, module, "", "");
-  return module.exports.PARTS;
 }
 
 export const PARTS: Parts = {

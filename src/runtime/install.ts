@@ -2,14 +2,15 @@
 //
 // Runs before the user's first line, in the main thread and in each worker, in every way of running code. It
 // is on the way of every start: nothing is made here that can wait until it is touched.
+import type { Late } from "./late.ts";
 import type { Parts } from "./parts.ts";
-import { createRt, moduleExports } from "./rt.ts";
+import { createRt } from "./rt.ts";
 import { hookWorkerThreads } from "./worker-threads.ts";
 
 type Options = WorkerOptions & { preload?: string | string[] };
 
 /** @param preload gives the URL of the script that a Worker must load first: see preload.ts. */
-export function installRuntime(parts: Parts, preload: () => string): void {
+export function installRuntime(parts: Parts, late: Late, preload: () => string): void {
   const rt = createRt(parts);
   Object.defineProperty(globalThis, "rt", {
     value: rt,
@@ -20,7 +21,7 @@ export function installRuntime(parts: Parts, preload: () => string): void {
   Bun.plugin({
     name: "rt",
     setup(build) {
-      build.module("rt", () => ({ exports: moduleExports(rt), loader: "object" }));
+      build.module("rt", () => ({ exports: late.moduleExports(rt), loader: "object" }));
     },
   });
   globalThis.Worker = new Proxy(Worker, {
@@ -31,5 +32,5 @@ export function installRuntime(parts: Parts, preload: () => string): void {
       return Reflect.construct(target, [url, { ...options, preload: preloads }], newTarget);
     },
   });
-  hookWorkerThreads(preload);
+  hookWorkerThreads(late, preload);
 }

@@ -5,16 +5,35 @@
 // user's, and argv[0] is rt. The build wraps the script into a named evaluation, because a stack trace would
 // otherwise show the whole URL.
 //
-// Surprising: this is compiled anew in each such process, so its size counts, and a pattern that is tried takes a
-// tenth of a millisecond.
-import { PARTS } from "./embedded-parts.ts";
+// Surprising: this is compiled anew in each such process, so its size counts (what can wait is a text, see late.ts), and a
+// pattern that is tried takes a tenth of a millisecond.
+import { evaluate } from "./script.ts";
 import { installRuntime } from "./install.ts";
+import type { PreloadLate } from "./preload-late.ts";
 import { PRELOAD_URL_START } from "./preload-mark.ts";
 
 /** That of the module which the build wraps around this script. Each of its properties takes time to be made. */
 declare const importMeta: ImportMeta;
 
-installRuntime(PARTS, preloadUrl);
+/** preload-late.ts, as a script. */
+declare const lateScript: string;
+
+let loaded: PreloadLate | undefined;
+const late = () => (loaded ??= evaluate<PreloadLate>(lateScript));
+
+installRuntime(
+  {
+    loadSecrets: async () => await late().PARTS.loadSecrets(),
+    loadCSRF: () => late().PARTS.loadCSRF(),
+  },
+  {
+    moduleExports: (rt) => late().LATE.moduleExports(rt),
+    isLoading: () => late().LATE.isLoading(),
+    hookClassDefinition: (preload) => late().LATE.hookClassDefinition(preload),
+    hookLoadedClass: (preload) => late().LATE.hookLoadedClass(preload),
+  },
+  preloadUrl,
+);
 
 /** The URL that this script came from, or its file: see preloadFor() in src/run/engine-preload.ts. */
 function preloadUrl(): string {
@@ -25,20 +44,11 @@ function preloadUrl(): string {
   return path.slice(start).replaceAll("\\", "/");
 }
 
-/** A configuration that is none, this script, and copies of both: see platform/private-file.ts. */
-function isOurs(option: string): boolean {
-  if (option.startsWith("--loader=.")) return !Bun.isMainThread && option.endsWith(":file"); // compiled in
-  if (option === "--config=/dev/null" || option === "--config=\\\\.\\NUL") return true;
-  if (option.startsWith(`--preload=${PRELOAD_URL_START}`)) return true;
-  return (
-    option.includes("rt-files-") &&
-    /^--(?:config|preload)=.*[\\/]rt-files-\d+[\\/](?:config|preload)-\w+\.js(?:on)?$/.test(option)
-  );
-}
-
-const options: string[] = [];
-for (const option of process.execArgv) if (!isOurs(option)) options.push(option);
-process.execArgv = options;
+/** Ours stand first (see src/run/engine.ts), but for what the environment adds, and in a thread. */
+const { execArgv } = process;
+const count = execArgv[0] === "--config=/dev/null" ? 2 : 1;
+const isFirst = Bun.isMainThread && execArgv[count - 1]?.startsWith(`--preload=${PRELOAD_URL_START}`);
+process.execArgv = isFirst ? execArgv.slice(count) : late().withoutOurs(execArgv);
 process.argv[0] = process.execPath;
 delete process.env.RT_BECAME;
 if (process.env.BUN_BE_BUN === "1") process.env.BUN_BE_BUN = "0";

@@ -13,27 +13,23 @@
 // From there to the internal constructor everything is synchronous, so for that moment, and for one read, the
 // option `preload` is inherited by every object. Anything that reads these properties in another situation
 // gets the ordinary value. test/runtime/workers.test.ts fails should the engine change its ways.
-const MODULE = "node:worker_threads";
-
-function isLoading(): boolean {
-  return new Error().stack?.includes(MODULE) ?? false;
-}
+import type { Late } from "./late.ts";
 
 /** The module puts a property of this name on MessagePort.prototype when it is loaded. */
 const TRACE = Symbol.for("nodejs.util.inspect.custom");
 
-export function hookWorkerThreads(preload: () => string): void {
+export function hookWorkerThreads(late: Late, preload: () => string): void {
   const port = MessagePort.prototype;
-  if (TRACE in port) return hookLoadedClass(preload);
+  if (TRACE in port) return late.hookLoadedClass(preload);
   const close = Object.getOwnPropertyDescriptor(port, "close");
   if (!close) return;
   Object.defineProperty(port, "close", {
     configurable: true,
     enumerable: close.enumerable,
     get() {
-      if (isLoading()) {
+      if (late.isLoading()) {
         Object.defineProperty(port, "close", close);
-        hookClassDefinition(preload);
+        late.hookClassDefinition(preload);
       }
       return close.value;
     },
@@ -41,62 +37,4 @@ export function hookWorkerThreads(preload: () => string): void {
       Object.defineProperty(this, "close", { value, configurable: true, enumerable: true, writable: true });
     },
   });
-}
-
-function hookClassDefinition(preload: () => string): void {
-  const { EventEmitter } = process.getBuiltinModule("node:events");
-  const descriptor = Object.getOwnPropertyDescriptor(EventEmitter, "prototype");
-  if (!descriptor?.configurable) return;
-  const prototype = descriptor.value as object;
-  Object.defineProperty(EventEmitter, "prototype", {
-    configurable: true,
-    get() {
-      if (!isLoading()) return prototype;
-      Object.defineProperty(EventEmitter, "prototype", descriptor);
-      return prototypeWithCue(prototype, preload);
-    },
-  });
-}
-
-function hookLoadedClass(preload: () => string): void {
-  const { prototype } = process.getBuiltinModule(MODULE).Worker;
-  Object.setPrototypeOf(prototype, prototypeWithCue(Object.getPrototypeOf(prototype) as object, preload));
-}
-
-function prototypeWithCue(prototype: object, preload: () => string): object {
-  return Object.create(prototype, {
-    _events: {
-      configurable: true,
-      get() {
-        lendPreload(preload);
-        return undefined;
-      },
-      set(value) {
-        Object.defineProperty(this, "_events", {
-          value,
-          configurable: true,
-          enumerable: true,
-          writable: true,
-        });
-      },
-    },
-  }) as object;
-}
-
-function lendPreload(preload: () => string): void {
-  const takeBack = () => {
-    delete (Object.prototype as { preload?: unknown }).preload;
-  };
-  Object.defineProperty(Object.prototype, "preload", {
-    configurable: true,
-    enumerable: false,
-    get() {
-      takeBack();
-      return [preload()];
-    },
-    set(value) {
-      Object.defineProperty(this, "preload", { value, configurable: true, enumerable: true, writable: true });
-    },
-  });
-  queueMicrotask(takeBack);
 }
