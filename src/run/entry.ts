@@ -5,6 +5,7 @@
 // with what it extends), pages and WebAssembly modules. This is on the way of every start, so a file is read
 // only when there is one.
 import { ENGINE_EXTENSIONS, extensionOf } from "./target.ts";
+import { changesDecorators } from "./tsconfig.ts";
 
 /** Whether the working directory has a configuration of ours, which then has its say. */
 export function hasConfig(cwd: string): boolean {
@@ -18,8 +19,6 @@ export function engineReason(path: string, cwd: string): Promise<string | undefi
   return Bun.file(`${cwd}/tsconfig.json`).size === 0 ? undefined : reasonInSettings(cwd);
 }
 
-/** `import()`, because the first `require` of a process takes five times as long. */
 async function reasonInSettings(cwd: string): Promise<string | undefined> {
-  const { changesDecorators } = await import("./tsconfig.ts");
-  return changesDecorators(cwd) ? "decorator settings in tsconfig.json" : undefined;
+  return (await changesDecorators(cwd)) ? "decorator settings in tsconfig.json" : undefined;
 }

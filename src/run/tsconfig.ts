@@ -1,35 +1,48 @@
 // The settings of tsconfig.json that code running inside this process does not get from the engine.
-import { files } from "../../platform/files.ts";
-import { parentDirectory } from "../workspace/package-json.ts";
+//
+// Surprising: the files are imported. The engine takes them with comments and trailing commas, and it is quicker than to
+// open the C library, which a start in this process does without.
 
-const SETTINGS = ['"experimentalDecorators"', '"emitDecoratorMetadata"', '"useDefineForClassFields"'];
-const EXTENDS = /"extends"\s*:\s*(?:(\[)|"([^"]+)")/;
+const SETTINGS = ["experimentalDecorators", "emitDecoratorMetadata", "useDefineForClassFields"];
 /** A chain longer than this is a loop; the engine will say so. */
 const LONGEST_CHAIN = 16;
 
-/** Whether a file of the chain that starts in the working directory names one of the settings. */
-export function changesDecorators(cwd: string): boolean {
-  let file = `${cwd}/tsconfig.json`;
+interface Settings {
+  readonly extends?: unknown;
+  readonly compilerOptions?: Readonly<Record<string, unknown>>;
+}
+
+/** Whether a file of the chain that starts in a directory names one of the settings, or may do so. */
+export async function changesDecorators(directory: string): Promise<boolean> {
+  let file = find("./tsconfig.json", directory);
   for (let length = 0; length < LONGEST_CHAIN; length += 1) {
-    const content = files.readFile(file);
-    if (typeof content === "string") return false;
-    const text = new TextDecoder().decode(content);
-    if (SETTINGS.some((setting) => text.includes(setting))) return true;
-    if (!text.includes('"extends"')) return false; // before the pattern, which takes longer
-    const [, list, parent] = EXTENDS.exec(text) ?? [];
-    if (list) return true; // several parents: the engine sorts them out
-    const next = parent && resolveParent(parent, parentDirectory(file) ?? "/");
-    if (!next) return false;
-    file = next;
+    if (!file) return false;
+    const settings = await readSettings(file);
+    if (!settings) return true; // the engine says what is wrong with it
+    for (const name of SETTINGS) if (settings.compilerOptions?.[name] !== undefined) return true;
+    if (settings.extends === undefined) return false;
+    if (typeof settings.extends !== "string") return true; // several parents: the engine sorts them out
+    file = findParent(settings.extends, `${file}/..`);
   }
   return true;
 }
 
-function resolveParent(specifier: string, from: string): string | undefined {
-  for (const candidate of [specifier, `${specifier}.json`, `${specifier}/tsconfig.json`]) {
-    try {
-      return Bun.resolveSync(candidate, from);
-    } catch {}
+async function readSettings(file: string): Promise<Settings | undefined> {
+  try {
+    return ((await import(file)) as { default: Settings }).default;
+  } catch {
+    return undefined;
   }
-  return undefined;
+}
+
+function findParent(specifier: string, from: string): string | undefined {
+  return find(specifier, from) ?? find(`${specifier}.json`, from) ?? find(`${specifier}/tsconfig.json`, from);
+}
+
+function find(specifier: string, from: string): string | undefined {
+  try {
+    return Bun.resolveSync(specifier, from);
+  } catch {
+    return undefined;
+  }
 }

@@ -170,6 +170,31 @@ const RESOLUTION: readonly Fixture[] = [
         "function d(...all: any[]) { console.log(all.length, typeof all[1]) } class A { @d x = 1 } new A();",
     },
   },
+  ...[
+    [
+      "through a chain, with comments",
+      '{ // first\n "extends": "./a/base.json", }',
+      '{ /* second */ "extends": "../b" }',
+    ],
+    ["through a package", '{ "extends": "pack/tsconfig.json" }', "{}"],
+    ["among other settings, unused", '{ "compilerOptions": { "strict": true } }', "{}"],
+    ["in a file that is not there", '{ "extends": "./gone.json" }', "{}"],
+    ["in a loop", '{ "extends": "./tsconfig.json" }', "{}"],
+    ["in no object", "[]", "{}"],
+  ].map(([where, first, second]) => ({
+    name: `tsconfig decorators ${where}`,
+    files: {
+      "tsconfig.json": first!,
+      "a/base.json": second!,
+      "b.json": { compilerOptions: { experimentalDecorators: true } },
+      "node_modules/pack/tsconfig.json": { compilerOptions: { experimentalDecorators: true } },
+      "main.ts": "function d(...all: any[]) { console.log(typeof all[1]) } class A { @d m() {} }",
+    },
+  })),
+  {
+    name: "a folder called tsconfig.json",
+    files: { "tsconfig.json/x": "", "main.ts": "console.log('ran')" },
+  },
   {
     name: "tsconfig useDefineForClassFields: false",
     files: {
