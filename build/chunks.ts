@@ -19,7 +19,7 @@ const STARTS: ReadonlyMap<string, string> = new Map(
 );
 
 /** Chunks of SHARED that are starts too, after the first and, for many packages, the command line. */
-const SHARED_STARTS = ["file-start", "engine", "script-start", "many"];
+const SHARED_STARTS = ["engine", "script-start", "many"];
 const MARKS = [...STARTS.values(), ...SHARED_STARTS.map((name) => `?${name}`)];
 
 /** The mark on a path that makes it another module for the toolchain. */
@@ -50,8 +50,7 @@ const SHARED: Readonly<Record<string, readonly string[]>> = {
     ...["platform/linux/secret-service", "platform/macos/keychain", "platform/windows/credential-store"],
   ],
   "secrets-command": ["src/secrets/command", "src/secrets/doctor", "src/secrets/hidden-prompt"],
-  engine: ["src/cli/engine-start", "src/run/engine", "src/run/engine-preload"],
-  "file-start": ["src/cli/file-start", "src/run/in-process"],
+  engine: ["src/run/engine", "src/run/engine-preload"],
   "script-start": ["src/cli/script-start", "src/run/launch"],
   many: [
     ...["src/run/many", "src/run/watch", "src/run/supervise", "src/run/wait"],

@@ -6,6 +6,7 @@
 import { files } from "../../platform/files.ts";
 import { host } from "../../platform/process.ts";
 import { engineReason } from "../run/entry.ts";
+import { startInProcess } from "../run/in-process.ts";
 import type { Ending } from "../run/launch.ts";
 import { engineOption, planRun, planTool, type Plan } from "../run/plan.ts";
 import { resolveTarget } from "../run/resolve.ts";
@@ -217,10 +218,7 @@ async function execute(
     case "nothing":
       return;
     case "in-process":
-      return async () => {
-        const { startInProcess } = await import("../run/in-process.ts");
-        await startInProcess(plan);
-      };
+      return () => startInProcess(plan);
     case "engine": {
       if (plan.file && isWatched(invocation)) {
         const { superviseEngine } = await import("../run/supervise.ts");

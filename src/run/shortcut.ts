@@ -8,16 +8,22 @@ import { engineReason, hasConfig } from "./entry.ts";
 import type { Plan } from "./plan.ts";
 import { extensionOf, isExplicitPath, SOURCE_EXTENSIONS } from "./target.ts";
 
+/** Whether rt may have been started by a link that makes it another program: see stand-in.ts. */
+export function mayStandIn(argv0: string): boolean {
+  return argv0.endsWith("node") || argv0.endsWith("bunx");
+}
+
 const SWITCHES = engineSwitches();
 
 /** @param argv the process's own: its first two words are rt itself */
 export async function planShortcut(
   argv: readonly string[],
+  argv0: string,
 ): Promise<Extract<Plan, { mode: "in-process" | "engine" }> | undefined> {
   let at = 2;
   while (argv[at]?.[0] === "-" && SWITCHES.includes(` ${argv[at]} `)) at += 1;
   const name = argv[at];
-  if (name === undefined || name[0] === "-") return undefined;
+  if (name === undefined || name[0] === "-" || mayStandIn(argv0)) return undefined;
   if (!name.includes(".") || !SOURCE_EXTENSIONS.includes(extensionOf(name)) || hasConfig("."))
     return undefined;
   let file: string;

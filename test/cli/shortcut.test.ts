@@ -104,7 +104,7 @@ test("planShortcut() agrees with planRun() wherever it answers, and answers for 
     process.chdir(project.path);
     for (const name of [...NAMES, project.join("a.ts")]) {
       for (const rest of REST) {
-        const quick = await planShortcut(["rt", "rt", name, ...rest]);
+        const quick = await planShortcut(["rt", "rt", name, ...rest], "rt");
         const whole = await planWhole([name, ...rest], project.path);
         if (quick)
           expect({ name, rest, plan: quick as Plan | undefined }).toEqual({ name, rest, plan: whole });
@@ -128,7 +128,7 @@ test("planShortcut() agrees with planRun() behind switches, and leaves every oth
   for (const { name, short } of OPTIONS) {
     for (const option of [`--${name}`, `--${name}=x`, ...(short ? [`-${short}`] : [])]) {
       const words = [option, "a.ts", "--smol", "x"];
-      const quick = await planShortcut(["rt", "rt", ...words]);
+      const quick = await planShortcut(["rt", "rt", ...words], "rt");
       if (!quick) continue;
       taken.push(option);
       expect(quick as Plan).toEqual((await planWhole(words, projects[0]!.path))!);
@@ -139,10 +139,10 @@ test("planShortcut() agrees with planRun() behind switches, and leaves every oth
   for (const left of ["--watch", "--hot", "--silent", "--eval", "--interactive"])
     expect(taken).not.toContain(left);
   const words = ["--smol", "--expose-gc", "./a.ts", "--", "y"];
-  expect((await planShortcut(["rt", "rt", ...words])) as Plan | undefined).toEqual(
+  expect((await planShortcut(["rt", "rt", ...words], "rt")) as Plan | undefined).toEqual(
     await planWhole(words, projects[0]!.path),
   );
-  expect(await planShortcut(["rt", "rt", "--smol"])).toBeUndefined();
+  expect(await planShortcut(["rt", "rt", "--smol"], "rt")).toBeUndefined();
 });
 
 test.each([true, false])("planScriptShortcut() agrees with planRun() (with run: %p)", async (explicitRun) => {
@@ -167,4 +167,9 @@ test("no script is planned ahead of what an rtfig.toml says", async () => {
   await using project = await createProject({ ...FILES, "rtfig.toml": "" });
   process.chdir(project.path);
   expect(planScriptShortcut(["dev"], true)).toBeUndefined();
+});
+
+test.each(["node", "/usr/bin/node"])("there is no short cut for a program called %s", async (argv0) => {
+  process.chdir(projects[0]!.path);
+  expect(await planShortcut(["rt", "rt", "a.ts"], argv0)).toBeUndefined();
 });
