@@ -6,7 +6,6 @@
 import { files } from "../../platform/files.ts";
 import { host } from "../../platform/process.ts";
 import { engineReason } from "../run/entry.ts";
-import { startInProcess } from "../run/in-process.ts";
 import type { Ending } from "../run/launch.ts";
 import { engineOption, planRun, planTool, type Plan } from "../run/plan.ts";
 import { resolveTarget } from "../run/resolve.ts";
@@ -218,7 +217,10 @@ async function execute(
     case "nothing":
       return;
     case "in-process":
-      return () => startInProcess(plan);
+      return async () => {
+        const { startInProcess } = await import("../run/in-process.ts");
+        await startInProcess(plan);
+      };
     case "engine": {
       if (plan.file && isWatched(invocation)) {
         const { superviseEngine } = await import("../run/supervise.ts");
