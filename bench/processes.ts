@@ -1,5 +1,8 @@
-// Times whole processes side by side: the commands take turns, run after run, so that a machine which slows down
-// slows all of them. Medians are compared; each ratio is of runs that stood next to each other.
+// Times whole processes side by side: the commands take turns, round after round, so that a machine which slows down
+// slows all of them. Medians are compared; each ratio is of runs of the same round.
+//
+// Each round has an order of its own: who follows a large program finds the processor's caches full of that, which is
+// worth a tenth of a start.
 import { mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
@@ -32,7 +35,8 @@ export function timeCommands(commands: readonly TimedCommand[], runs: number, cw
   const inherited = terminalEnvironment();
   const warmUps = 3;
   for (let run = -warmUps; run < runs; run += 1) {
-    for (const [index, { argv, env, stdin }] of commands.entries()) {
+    for (const index of shuffle(commands.keys())) {
+      const { argv, env, stdin } = commands[index]!;
       const start = Bun.nanoseconds();
       const { exitCode } = Bun.spawnSync([...argv], {
         cwd,
@@ -53,6 +57,12 @@ export function timeCommands(commands: readonly TimedCommand[], runs: number, cw
     median: median(times[index]!),
     ratio: median(first.map((time, run) => time / times[index]![run]!)),
   }));
+}
+
+function shuffle(values: Iterable<number>): number[] {
+  return Array.from(values, (value) => ({ value, place: Math.random() }))
+    .sort((a, b) => a.place - b.place)
+    .map(({ value }) => value);
 }
 
 const LAUNCHER = `

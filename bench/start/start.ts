@@ -75,6 +75,7 @@ export async function measure(): Promise<Row[]> {
   await Bun.write(join(directory, "package.json"), JSON.stringify(manifest));
   const importer = await buildFloor(directory, "importer", IMPORTER);
   const becomer = await buildFloor(directory, "becomer", BECOMER);
+  const nothing = await buildFloor(directory, "nothing", ";\n");
 
   const command = (name: string, ...argv: string[]): TimedCommand => ({ name, argv });
   const time = (commands: readonly (TimedCommand | undefined)[], runs = RUNS) =>
@@ -99,7 +100,7 @@ export async function measure(): Promise<Row[]> {
       node ? command("node --run", node, "--run", name) : undefined,
       deno ? command("deno task", deno, "task", name) : undefined,
     ]);
-  const scripts = timeScript("hello");
+  const scripts = timeScript("hello", command("a compiled program that does nothing (floor)", nothing));
   const programs = timeScript("program", command("execve() in a compiled program (floor)", becomer));
   const project = join(directory, "typescript");
   await Bun.write(join(project, "hello.ts"), HELLO);
