@@ -2,27 +2,14 @@
 // goes wrong too. That words are understood as bash does is in direct-execution.test.ts.
 import { describe, expect, test } from "bun:test";
 import { createProject } from "../support/project.ts";
-import { cleanEnvironment, RT, runRt } from "../support/rt.ts";
+import { RT, runRt } from "../support/rt.ts";
 
 const SCRIPTS = { say: "echo said  by=script", fine: "true", bad: "false", leave: "exit 7" };
 const FILES = { "package.json": { name: "project", scripts: SCRIPTS } };
 
 /** What a shell shows of `command`, with `$RT` for the program. */
-async function inShell(command: string, cwd: string) {
-  const child = Bun.spawn(["bash", "-c", command], {
-    cwd,
-    env: { ...cleanEnvironment(), RT },
-    stdin: "ignore",
-    stdout: "pipe",
-    stderr: "pipe",
-  });
-  const [stdout, stderr] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-  ]);
-  await child.exited;
-  return { stdout, stderr, status: child.signalCode ?? child.exitCode };
-}
+const inShell = (command: string, cwd: string) =>
+  runRt({ program: ["bash", "-c", command], cwd, env: { RT } });
 
 test("output and exit codes, alone and among many", async () => {
   await using project = await createProject(FILES);
