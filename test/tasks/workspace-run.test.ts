@@ -332,7 +332,7 @@ describe("rt run --parallel and --sequential", () => {
       },
     },
   };
-  const done = / \| Done in \d+ ms\n/;
+  const done = / \| Done in [\d.]+ m?s\n/;
 
   test("labels lines, aligned, and leaves errors on standard error", () =>
     expectRt({
@@ -377,7 +377,7 @@ describe("rt run --parallel and --sequential", () => {
       files,
       args: ["run", "--sequential", "--silent", "--no-exit-on-error", "fail", "two"],
       stdout: "two  | 2\n",
-      stderr: /^fail \| Exited with code 7\ntwo {2}\| Done in \d+ ms\n$/,
+      stderr: /^fail \| Exited with code 7\ntwo {2}\| Done in [\d.]+ m?s\n$/,
       status: 7,
     });
   });
@@ -395,7 +395,7 @@ describe("rt run --parallel and --sequential", () => {
       files: workspace({ a: { ...scripts("echo a"), dependencies: { bb: "*" } }, bb: scripts("echo b") }),
       args: ["run", "--sequential", "--silent", "--workspaces", "t"],
       stdout: "bb:t | b\na:t  | a\n",
-      stderr: /^bb:t \| Done in \d+ ms\na:t {2}\| Done in \d+ ms\n$/,
+      stderr: /^bb:t \| Done in [\d.]+ m?s\na:t {2}\| Done in [\d.]+ m?s\n$/,
     }));
 
   test("colours labels when told to", () =>
@@ -510,7 +510,7 @@ test("a report that could not be written after all is a failure of the run", () 
   expectRt({
     files: { "package.json": { scripts: { t: "mkdir report.json" } } },
     args: ["run", "--silent", "--report", "report.json", "--parallel", "t"],
-    stderr: /^t +\| Done in \d+ ms\nerror: Cannot write the report .*\/report.json: EISDIR\n$/,
+    stderr: /^t +\| Done in [\d.]+ m?s\nerror: Cannot write the report .*\/report.json: EISDIR\n$/,
     status: 1,
   }));
 
