@@ -64,7 +64,7 @@ export function prepareStep(
   event: string,
   command: string,
 ): Step {
-  const { settings, inherited, initialDirectory, userAgent } = context;
+  const { settings, inherited } = context;
   const { directory, manifest } = located;
   const running = inherited.RT_SCRIPTS ?? "";
   const cycle = findRecursion(running, directory, event);
@@ -72,16 +72,11 @@ export function prepareStep(
   if (command.includes("\0"))
     throw new RunFailure(`The script "${event}" has a NUL character in it, which no program can be given`);
   const environment = scriptEnvironment({
+    ...surroundingsOf(context, command),
     package: located,
     directory,
     event,
     command: scriptOf(manifest, event) ?? command,
-    initialDirectory,
-    path: inherited.PATH ?? "",
-    pathSeparator: host.pathSeparator,
-    stands: directoriesFor(context.stands, command),
-    runtime: { path: process.execPath, userAgent },
-    nodePath: context.stands.nodePath,
     running,
   });
   const shell = context.shell.start(command, directory, environment.PATH!);
@@ -93,18 +88,25 @@ export function prepareStep(
 
 /** The environment of a binary or command, which runs where the user stands. @param interpreter its #! line, or "" */
 export function prepareProgram(context: StepContext, interpreter: string): Record<string, string> {
-  const { settings, inherited, initialDirectory, userAgent } = context;
+  const { settings, initialDirectory } = context;
   const environment = programEnvironment({
+    ...surroundingsOf(context, interpreter),
     package: findReadablePackage(initialDirectory),
     directory: initialDirectory,
+  });
+  return { ...settings.environment, ...environment };
+}
+
+/** What does not depend on the package. @param command what may mention a program that rt stands in for */
+function surroundingsOf({ inherited, initialDirectory, userAgent, stands }: StepContext, command: string) {
+  return {
     initialDirectory,
     path: inherited.PATH ?? "",
     pathSeparator: host.pathSeparator,
-    stands: directoriesFor(context.stands, interpreter),
+    stands: directoriesFor(stands, command),
     runtime: { path: process.execPath, userAgent },
-    nodePath: context.stands.nodePath,
-  });
-  return { ...settings.environment, ...environment };
+    nodePath: stands.nodePath,
+  };
 }
 
 /** One that cannot be read is no reason not to start a program. */
