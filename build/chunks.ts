@@ -77,7 +77,7 @@ const SHARED: Readonly<Record<string, readonly string[]>> = {
       "src/cli/suggest",
       "src/cli/shadowed",
       "src/run/node-words",
-      "src/run/packages",
+      "src/run/takeover",
       "src/upgrade/command",
     ],
   ],

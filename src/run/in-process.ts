@@ -19,7 +19,7 @@ export async function startInProcess(plan: InProcessPlan): Promise<void> {
   try {
     program = (await import(file)) as typeof program;
   } catch (error) {
-    if ((error as { name?: string } | undefined)?.name === "ResolveMessage") await handOver(plan, error);
+    if (isOfLoading(error)) await handOver(plan, error);
     throw error;
   }
   const description = program.default;
@@ -32,13 +32,21 @@ function loadPreloadUrl(): string {
   return (require("./engine-preload.ts") as typeof import("./engine-preload.ts")).preloadFor();
 }
 
-/** Where a package is missing and may be fetched, the engine takes over, which can do that. */
+/** By its class, since what a program throws may be anything. */
+function isOfLoading(error: unknown): boolean {
+  for (const kind of [ResolveMessage, BuildMessage, AggregateError, SyntaxError]) {
+    if (error instanceof kind) return true;
+  }
+  return false;
+}
+
+/** The engine takes over where it can do more. */
 async function handOver(
   { file, engineArgs, preloads, config }: InProcessPlan,
   error: unknown,
 ): Promise<void> {
-  const { canInstall } = await import("./packages.ts");
-  if (!canInstall(error, file)) return;
+  const { canTakeOver } = await import("./takeover.ts");
+  if (!canTakeOver(error, file)) return;
   const { becomeEngine } = await import("./engine.ts");
   const { readFileForEngine } = await import("../config/handover.ts");
   const flags = preloads.map((preload) => `--preload=${preload}`);

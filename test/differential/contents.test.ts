@@ -43,21 +43,26 @@ const CONTENTS: readonly Fixture[] = [
     ".unknown",
   ].map((extension): Fixture => ({
     name: `an imported ${extension} file`,
-    ...(extension === ".unknown" && {
-      differs: {
-        way: "in process",
-        reason: "what becomes a path is a list, see FILE_LOADERS in build/compile.ts",
-        status: 1,
-        stdout: "",
-        stderr:
-          "error: Cannot find module 'react/jsx-dev-runtime' from '$PROJECT/x.unknown'\n\nBun v1.4.5 (Linux x64)\n",
-      },
-    }),
     files: {
       [`x${extension}`]: "<x/>",
       "main.ts": `import x from "./x${extension}"; console.log(x); console.log(require("./x${extension}"))`,
     },
   })),
+  {
+    name: "files with extensions that mean nothing, imported below main",
+    files: {
+      "empty.xyz": "",
+      "model.onnx": "\u0007ELF\u0000",
+      "one.zst": "a b c",
+      "assets.ts":
+        'import empty from "./empty.xyz"; import model from "./model.onnx"; import one from "./one.zst"; export default [empty, model, one]',
+      "main.ts": 'import assets from "./assets.ts"; console.log("once", assets)',
+    },
+  },
+  {
+    name: "a mistake in a file with an extension that means something",
+    files: { "x.ts": "a b c", "main.ts": 'import x from "./x.ts"; console.log(x)' },
+  },
   {
     name: "an imported page",
     files: {

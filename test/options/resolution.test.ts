@@ -1,5 +1,5 @@
 // Options about finding modules.
-import { describe, expect } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { symlink } from "node:fs/promises";
 import { createProject } from "../support/project.ts";
 import { runRt } from "../support/rt.ts";
@@ -52,6 +52,22 @@ describe("auto-install", () => {
       registry,
     );
     expect(status).toBe(1);
+  });
+  test("what has run does not run again, for a package that is imported then", async () => {
+    await using registry = await openRegistry([dep("1.0.0")]);
+    const files = {
+      "a.ts": 'import "./b.ts"; console.log("once"); await import("dep");',
+      "b.ts": "export const b = 1",
+    };
+    const { stdout, stderr, status } = await runIn(files, ["a.ts"], registry);
+    expect({ stdout, status }).toEqual({ stdout: "once\n", status: 1 });
+    expect(stderr).toContain("Cannot find package 'dep'");
+  });
+  test("a module with JSX gets the package that nobody imports", async () => {
+    const runtime = { "jsx-dev-runtime.js": "exports.jsxDEV = (name) => `<${name}>`" };
+    await using registry = await openRegistry([{ name: "react", version: "1.0.0", files: runtime }]);
+    const files = { "a.tsx": "export {}; console.log(<b/>);" };
+    expect(await outputOf(files, ["a.tsx"], registry)).toBe("<b>");
   });
   prove("install", "=fallback fetches only what is missing", async () => {
     await using registry = await openRegistry([dep("1.0.0")]);
