@@ -5,7 +5,7 @@
 // Two things make them fewer. What the shortest starts consist of gets a copy of its own of everything that it imports
 // statically, since reading a chunk costs more than its code; a class may therefore exist more than once, and errors
 // are told apart by their name. And what is rarely needed, or never without the other, shares a chunk.
-import { basename, dirname, join } from "node:path";
+import { dirname, join } from "node:path";
 import type { BunPlugin } from "bun";
 import { withoutBuiltinImports } from "./late-builtins.ts";
 import type { BuildTarget } from "./targets.ts";
@@ -13,18 +13,13 @@ import type { BuildTarget } from "./targets.ts";
 const ROOT = join(import.meta.dir, "..");
 export const MAIN = join(ROOT, "src/main.ts");
 
-/** What starts are made of: each kind needs the first and at most one of the others. */
-const STARTS: ReadonlyMap<string, string> = new Map(
-  ["src/main.ts", "src/cli/command-line.ts"].map((path) => [join(ROOT, path), `?${basename(path, ".ts")}`]),
-);
-
-/** Chunks of SHARED that are starts too, after the first and, for many packages, the command line. */
-const SHARED_STARTS = ["engine", "script-start", "many"];
-const MARKS = [...STARTS.values(), ...SHARED_STARTS.map((name) => `?${name}`)];
+/** What starts are made of, beside main itself, which needs at most two of them. Each has copies of what it imports. */
+const STARTS = ["command-line", "engine", "script-start", "many"];
+const MARKS = ["main", ...STARTS].map((name) => `?${name}`);
 
 /** The mark on a path that makes it another module for the toolchain. */
 function markOf(importer: string): string | undefined {
-  return STARTS.get(importer) ?? MARKS.find((mark) => importer.endsWith(mark));
+  return importer === MAIN ? "?main" : MARKS.find((mark) => importer.endsWith(mark));
 }
 
 export const ownCopies: BunPlugin = {
@@ -50,6 +45,7 @@ const SHARED: Readonly<Record<string, readonly string[]>> = {
     ...["platform/linux/secret-service", "platform/macos/keychain", "platform/windows/credential-store"],
   ],
   "secrets-command": ["src/secrets/command", "src/secrets/doctor", "src/secrets/hidden-prompt"],
+  "command-line": ["src/cli/command-line"],
   engine: ["src/run/engine", "src/run/engine-preload"],
   "script-start": ["src/cli/script-start", "src/run/launch"],
   many: [
@@ -112,7 +108,7 @@ export function sharedChunks({ os }: BuildTarget): BunPlugin {
       build.onLoad({ filter: /.*/, namespace: "chunk" }, async ({ path }) => {
         const modules = modulesOf(path);
         await rejectDuplicates(path, modules);
-        const mark = SHARED_STARTS.includes(path) ? `?${path}` : "";
+        const mark = STARTS.includes(path) ? `?${path}` : "";
         const contents = modules.map((module) => `export * from ${JSON.stringify(module + mark)};`);
         return { contents: contents.join("\n"), loader: "js" };
       });
