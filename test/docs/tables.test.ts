@@ -1,7 +1,9 @@
 // What pages repeat of the tables in the source.
+import { Glob } from "bun";
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { GENERATED } from "../../build/docs.ts";
+import { HEADLINES } from "../../build/docs/figures.ts";
 import { MAC_BYTES, TEXT_LENGTH } from "../../src/csrf/token.ts";
 import { SECRETS_FAILURES } from "../../src/errors.ts";
 import { REPOSITORY } from "../support/rt.ts";
@@ -9,6 +11,14 @@ import { readPage } from "./samples.ts";
 
 test.each(GENERATED)("$file is what `bun build/docs.ts` writes", async ({ file, render }) => {
   expect(await Bun.file(join(REPOSITORY, file)).text()).toBe(await render());
+});
+
+test.each(HEADLINES)("README.md has a figure for: %s", async (headline) => {
+  const results = join(REPOSITORY, "bench", "results");
+  const pages = await Array.fromAsync(new Glob("*.md").scan(results), (file) =>
+    Bun.file(join(results, file)).text(),
+  );
+  expect(pages.join("\n")).toContain(`\n| ${headline} `);
 });
 
 test("docs/csrf.md names every algorithm and encoding", async () => {
