@@ -1,6 +1,6 @@
 // Runs a source file inside this process, so that the program cannot tell it from a start of the engine:
 // the same argv, main module, preloads, and the server that a default export describes.
-import { installRuntime } from "../runtime/install.ts";
+import { hideEmbeddedFiles, installRuntime } from "../runtime/install.ts";
 import { LATE } from "../runtime/late.ts";
 import { PARTS } from "../runtime/parts.ts";
 import type { Rt } from "../runtime/rt.ts";
@@ -11,6 +11,7 @@ type InProcessPlan = Extract<Plan, { mode: "in-process" }>;
 export async function startInProcess(plan: InProcessPlan): Promise<void> {
   const { file, args, preloads } = plan;
   installRuntime(PARTS, LATE, loadPreloadUrl);
+  hideEmbeddedFiles();
   process.argv = [process.execPath, file, ...args];
   process.execArgv = [];
   (Bun as { main: string }).main = file;

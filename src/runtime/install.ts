@@ -34,3 +34,8 @@ export function installRuntime(parts: Parts, late: Late, preload: () => string):
   });
   hookWorkerThreads(late, preload);
 }
+
+/** Those are rt's own; a program looks there for what it was itself compiled with. */
+export function hideEmbeddedFiles(): void {
+  (Bun as { embeddedFiles: readonly Blob[] }).embeddedFiles = [];
+}

@@ -8,7 +8,7 @@
 // Surprising: this is compiled anew in each such process, so its size counts (what can wait is a text, see late.ts), and a
 // pattern that is tried takes a tenth of a millisecond.
 import { evaluate } from "./script.ts";
-import { installRuntime } from "./install.ts";
+import { hideEmbeddedFiles, installRuntime } from "./install.ts";
 import type { PreloadLate } from "./preload-late.ts";
 import { PRELOAD_URL_START } from "./preload-mark.ts";
 
@@ -43,6 +43,8 @@ function preloadUrl(): string {
   // Windows has turned the slashes of what it took for a path.
   return path.slice(start).replaceAll("\\", "/");
 }
+
+if (!Bun.isMainThread) hideEmbeddedFiles();
 
 /** Ours stand first (see src/run/engine.ts), but for what the environment adds, and in a thread. */
 const { execArgv } = process;
