@@ -1,23 +1,16 @@
 // How a run of a script ends: with the script's own exit code, or of the script's own signal.
 import { describe, expect, test } from "bun:test";
 import { createProject } from "../support/project.ts";
-import { expectRt, RT, runRt, startRt, type Transcript } from "../support/rt.ts";
+import { expectRt, RT, runRt, startRt } from "../support/rt.ts";
+import { type Row, testTranscripts } from "../support/transcripts.ts";
 
 const scripts = (entries: Record<string, unknown>, more: object = {}) => ({
   "package.json": { name: "project", version: "1.2.3", scripts: entries, ...more },
 });
 
-type Row = readonly [name: string, transcript: Transcript];
-
-const each = (title: string, rows: readonly Row[]) => {
-  describe.concurrent(title, () => {
-    for (const [name, transcript] of rows) test(name, () => expectRt(transcript), 30_000);
-  });
-};
-
 const CODES = [0, 1, 2, 3, 42, 126, 127, 128, 130, 255];
 
-each("the exit code", [
+testTranscripts("the exit code", [
   ...CODES.flatMap((code): Row[] => [
     [
       `${code} of a script`,

@@ -1,0 +1,54 @@
+// A package.json that cannot be read is pointed at, by line and column.
+import { describe, expect, test } from "bun:test";
+import { createProject } from "../support/project.ts";
+import { expectRt, runRt } from "../support/rt.ts";
+
+const MALFORMED: ReadonlyArray<readonly [text: string, line: number, column: number]> = [
+  ['{ "scripts": { "go": "true" }', 1, 30],
+  ['{\n  "scripts": {\n    "go" "true"\n  }\n}\n', 3, 10],
+  ['{\n  "a": 1\n  "b": 2\n}\n', 3, 3],
+  ["[1, 2]", 1, 1],
+  ['"text"', 1, 1],
+  ["{ a: 1 }", 1, 3],
+  ["not json at all", 1, 1],
+  ['{ "a": "open\n" }', 1, 8],
+];
+
+describe.concurrent("a malformed package.json", () => {
+  test.each(MALFORMED)(
+    "%j is pointed at: line %i",
+    async (text, line, column) => {
+      await using project = await createProject({ "package.json": text, "x.ts": "console.log('ran')" });
+      for (const args of [["run", "go"], ["go"], ["run"], ["--silent", "run", "go"]]) {
+        const { stdout, stderr, status } = await runRt({ args, cwd: project.path });
+        expect({ args, stdout, status, lines: stderr.split("\n").length }).toEqual({
+          args,
+          stdout: "",
+          status: 1,
+          lines: 2,
+        });
+        expect(stderr).toStartWith(`error: Cannot read ${project.path}/package.json:${line}:`);
+        expect(Math.abs(Number(/:(\d+): /.exec(stderr)?.[1]) - column)).toBeLessThanOrEqual(1);
+      }
+    },
+    30_000,
+  );
+
+  test("a directory in its place is named", async () => {
+    await expectRt({
+      files: { "package.json/x": "" },
+      args: ["run", "go"],
+      status: 1,
+      stderr: "error: Cannot read $PROJECT/package.json: it is a directory\n",
+    });
+  });
+
+  test("an empty one is named", async () => {
+    await expectRt({
+      files: { "package.json": "" },
+      args: ["run", "go"],
+      status: 1,
+      stderr: /^error: Cannot read .*package\.json:1:1: .+\n$/,
+    });
+  });
+});

@@ -1,0 +1,183 @@
+// What cannot be found or cannot run: one clear line, with what was probably meant.
+import { type Row, testTranscripts } from "../support/transcripts.ts";
+
+const manifest = (scripts: Record<string, unknown>, more: object = {}) => ({
+  "package.json": { scripts, ...more },
+});
+
+const PNG = new Uint8Array([0x89, 0x50, 0x4e, 0x47, 13, 10, 26, 10, 0, 0, 0, 13, 0x49, 0x48, 0x44, 0x52]);
+
+testTranscripts("a mistake", [
+  [
+    "a file that is missing",
+    { args: ["missing.ts"], status: 1, stderr: 'error: Module not found "missing.ts"\n' },
+  ],
+  [
+    "a file that is missing, with run",
+    { args: ["run", "missing.ts"], status: 1, stderr: 'error: Module not found "missing.ts"\n' },
+  ],
+  [
+    "a path that is missing",
+    { args: ["./missing"], status: 1, stderr: 'error: Module not found "./missing"\n' },
+  ],
+  [
+    "an absolute path that is missing",
+    { args: ["/nonexistent/x.ts"], status: 1, stderr: 'error: Module not found "/nonexistent/x.ts"\n' },
+  ],
+  [
+    "a file that is missing, with options of the engine",
+    { args: ["--smol", "missing.ts"], status: 1, stderr: 'error: Module not found "missing.ts"\n' },
+  ],
+  [
+    "a script that is missing",
+    {
+      files: manifest({ build: "true" }),
+      args: ["run", "biuld"],
+      status: 1,
+      stderr: 'error: Script not found "biuld"\nhint: did you mean "build"?\n',
+    },
+  ],
+  [
+    "a script that is missing, without run",
+    {
+      files: manifest({ build: "true" }),
+      args: ["biuld"],
+      status: 1,
+      stderr: 'error: Script not found "biuld"\nhint: did you mean "build"?\n',
+    },
+  ],
+  [
+    "a command that is mistyped",
+    {
+      files: manifest({ dev: "true" }),
+      args: ["isntall"],
+      status: 1,
+      stderr: 'error: Script not found "isntall"\nhint: did you mean "install"?\n',
+    },
+  ],
+  [
+    "a mistyped command behind run, where there are none",
+    {
+      files: manifest({ dev: "true" }),
+      args: ["run", "isntall"],
+      status: 1,
+      stderr: 'error: Script not found "isntall"\nhint: `rt run` lists the scripts\n',
+    },
+  ],
+  [
+    "a package's binary that is mistyped",
+    {
+      files: { ...manifest({ dev: "true" }), "node_modules/.bin/eslint": "" },
+      args: ["run", "elsint"],
+      status: 1,
+      stderr: 'error: Script not found "elsint"\nhint: did you mean "eslint"?\n',
+    },
+  ],
+  [
+    "a script near nothing",
+    {
+      files: manifest({ build: "true" }),
+      args: ["run", "qqqqqqq"],
+      status: 1,
+      stderr: 'error: Script not found "qqqqqqq"\nhint: `rt run` lists the scripts\n',
+    },
+  ],
+  [
+    "a script where there are none",
+    {
+      files: { "package.json": {} },
+      args: ["run", "qqqqqqq"],
+      status: 1,
+      stderr: 'error: Script not found "qqqqqqq"\nhint: there are no scripts in package.json\n',
+    },
+  ],
+  [
+    "empty standard input",
+    {
+      args: ["run", "-"],
+      stdin: "",
+      status: 1,
+      stderr: "error: Standard input is empty\nhint: write code to it, as in: rt run - < file\n",
+    },
+  ],
+  [
+    "empty standard input, without run",
+    { args: ["-"], stdin: "", status: 1, stderr: /^error: Standard input is empty\n/ },
+  ],
+  ["no standard input", { args: ["run", "-"], status: 1, stderr: /^error: Standard input is empty\n/ }],
+  [
+    "a syntax error",
+    {
+      files: { "s.ts": "const a = ;\n" },
+      args: ["s.ts"],
+      status: 1,
+      stderr: /^1 \| const a = ;\n +\^\nerror: Unexpected ;\n    at .*\/s\.ts:1:11\n/,
+    },
+  ],
+  [
+    "a directory",
+    {
+      files: { "d/x": "" },
+      args: ["./d"],
+      status: 1,
+      stderr: 'error: Cannot run "./d"\nhint: it is a directory without an index file or a main of its own\n',
+    },
+  ],
+  [
+    "a directory with run",
+    { files: { "d/x": "" }, args: ["run", "./d"], status: 1, stderr: /^error: Cannot run ".\/d"\n/ },
+  ],
+  [
+    "a binary file",
+    {
+      files: { "photo.png": PNG },
+      args: ["./photo.png"],
+      status: 1,
+      stderr: 'error: Cannot run "$PROJECT/photo.png"\nhint: it is a binary file, not source code\n',
+    },
+  ],
+  [
+    "a binary file named without a path",
+    {
+      files: { "photo.png": PNG },
+      args: ["photo.png"],
+      status: 1,
+      stderr: 'error: Cannot run "$PROJECT/photo.png"\nhint: it is a binary file, not source code\n',
+    },
+  ],
+  [
+    "a shell script that is not executable",
+    {
+      files: { "s.sh": "#!/bin/bash\necho\n" },
+      args: ["./s.sh"],
+      status: 1,
+      stderr:
+        /^error: Cannot run ".*s\.sh"\nhint: it is a program, but not marked executable \(chmod \+x\)\n$/,
+    },
+  ],
+  ...["json", "jsonc", "yaml", "yml", "toml", "txt", "css", "md"].flatMap((extension): Row[] =>
+    [[`x.${extension}`], [`./x.${extension}`], ["run", `x.${extension}`], ["--smol", `x.${extension}`]].map(
+      (args) => [
+        `data: ${args.join(" ")}`,
+        {
+          files: { [`x.${extension}`]: "" },
+          args,
+          status: 1,
+          stderr: /^error: Cannot run ".*\/x\.\w+"\nhint: rt cannot run \w+ files directly\n$/,
+        },
+      ],
+    ),
+  ),
+  [
+    "a script named like a data file runs",
+    {
+      files: { ...manifest({ "x.json": "echo script" }), "x.json": "" },
+      args: ["--silent", "run", "x.json"],
+      stdout: "script\n",
+    },
+  ],
+  [
+    "no package.json for the list",
+    { args: ["run"], status: 1, stderr: /^error: No package\.json here or above\nhint: .+\n$/ },
+  ],
+]);

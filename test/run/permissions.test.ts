@@ -1,0 +1,74 @@
+// Projects of another user: what may be read runs, and what somebody else has made is not trusted.
+import { describe, expect, test } from "bun:test";
+import { chmod } from "node:fs/promises";
+import { createProject } from "../support/project.ts";
+import { RT, runRt } from "../support/rt.ts";
+
+const pkg = (scripts: Record<string, string>, more: object = {}) => ({
+  "package.json": { scripts, ...more },
+});
+
+describe.concurrent("where a user may only read", () => {
+  // Root may read everything, and so has to become somebody else.
+  const isRoot = process.getuid?.() === 0;
+  const nobody = isRoot
+    ? ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+    : ["sudo", "--non-interactive", "--preserve-env=TMPDIR", "--user=nobody"];
+  const asUser = isRoot ? nobody : [];
+  const user = isRoot ? 65534 : process.getuid?.();
+  const canBeNobody = Bun.which(nobody[0]!) !== null && Bun.spawnSync([...nobody, "true"]).success;
+
+  test("scripts, binaries and files run", async () => {
+    await using project = await createProject(
+      {
+        ...pkg({ go: "echo $(id -u)" }),
+        "a.ts": "console.log(process.getuid!())",
+        "node_modules/.bin/tool": "#!/bin/sh\nid -u\n",
+      },
+      ["node_modules/.bin/tool"],
+    );
+    await chmod(project.path, 0o755);
+    await chmod(project.join("package.json"), 0o444);
+    for (const args of [
+      ["go"],
+      ["a.ts"],
+      ["run", "tool"],
+      ["-b", "run", "go"],
+      ["--smol", "a.ts"],
+      ["-p", "process.getuid()"],
+    ]) {
+      const result = await runRt({
+        program: [...asUser, RT],
+        args: ["--silent", ...args],
+        cwd: project.path,
+      });
+      expect({ args, ...result }).toEqual({ args, stdout: `${user}\n`, stderr: "", status: 0 });
+    }
+  });
+
+  test("a package.json that may not be read is named", async () => {
+    await using project = await createProject(pkg({ go: "true" }));
+    await chmod(project.path, 0o755);
+    await chmod(project.join("package.json"), 0o000);
+    const result = await runRt({ program: [...asUser, RT], args: ["go"], cwd: project.path });
+    expect(result).toEqual({
+      stdout: "",
+      stderr: `error: Cannot read ${project.join("package.json")}: permission denied\n`,
+      status: 1,
+    });
+  });
+
+  test.skipIf(!canBeNobody)("a stand-in directory that somebody else has made is not trusted", async () => {
+    await using project = await createProject(pkg({ go: "node -p 'typeof rt'" }));
+    await chmod(project.path, 0o777);
+    const env = { TMPDIR: project.path };
+    await runRt({ args: ["-b", "--silent", "run", "go"], cwd: project.path, env });
+    const result = await runRt({
+      program: [...nobody, RT],
+      args: ["-b", "--silent", "run", "go"],
+      cwd: project.path,
+      env,
+    });
+    expect(result.stdout === "object\n" || result.stderr.startsWith("error: ")).toBe(true);
+  });
+});

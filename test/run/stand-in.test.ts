@@ -1,0 +1,130 @@
+// `node` and `bun` below a script: the installed ones, or rt in their place.
+import { describe, expect, test } from "bun:test";
+import { symlink } from "node:fs/promises";
+import { createProject } from "../support/project.ts";
+import { expectRt, runRt } from "../support/rt.ts";
+
+const pkg = (scripts: Record<string, string>, more: object = {}) => ({
+  "package.json": { scripts, ...more },
+});
+
+describe.concurrent("node", () => {
+  const PATH_WITHOUT_NODE = "/rt-test-bin";
+
+  async function withoutNode(
+    files: Parameters<typeof createProject>[0],
+    args: readonly string[],
+    executable: readonly string[] = [],
+  ) {
+    await using project = await createProject({ ...files, "bin/x": "" }, executable);
+    for (const name of ["bash", "sh", "env", "echo", "cat"])
+      await symlink(Bun.which(name)!, project.join("bin", name));
+    return await runRt({
+      args: ["--silent", ...args],
+      cwd: project.path,
+      env: { PATH: project.join("bin"), HOME: PATH_WITHOUT_NODE },
+    });
+  }
+
+  test("is rt where no node is installed: in a script", async () => {
+    expect(
+      await withoutNode(
+        {
+          ...pkg({ go: "node a.ts x && node -p 1+1" }),
+          "a.ts": "console.log(typeof rt.secrets, process.argv.slice(2))",
+        },
+        ["go"],
+      ),
+    ).toEqual({ stdout: 'object [ "x" ]\n2\n', stderr: "", status: 0 });
+  });
+
+  test("a project written for Bun finds its commands where Bun is not installed", async () => {
+    const files = {
+      ...pkg({
+        go: "bun run --silent --bun inner && bunx tool a -b && bun a.ts c",
+        inner: "node -p 'typeof rt'",
+      }),
+      "a.ts": "console.log(typeof rt.secrets, process.argv.slice(2))",
+      "node_modules/.bin/tool": "#!/usr/bin/env bun\nconsole.log(typeof rt, process.argv.slice(2))\n",
+    };
+    expect(await withoutNode(files, ["go"], ["node_modules/.bin/tool"])).toEqual({
+      stdout: 'object\nobject [ "a", "-b" ]\nobject [ "c" ]\n',
+      stderr: "",
+      status: 0,
+    });
+  });
+
+  test("is rt where no node is installed: for a binary", async () => {
+    expect(
+      await withoutNode(
+        { "node_modules/.bin/tool": "#!/usr/bin/env node\nconsole.log(typeof Bun, process.argv.slice(2))\n" },
+        ["run", "tool", "y"],
+        ["node_modules/.bin/tool"],
+      ),
+    ).toEqual({ stdout: 'object [ "y" ]\n', stderr: "", status: 0 });
+  });
+
+  test("is node where it is installed", async () => {
+    await expectRt({
+      files: pkg({ go: "node -p 'typeof Bun'" }),
+      args: ["--silent", "go"],
+      stdout: "undefined\n",
+    });
+  });
+
+  test.each([["--rt"], ["-b"]])("is rt with %s, for everything below the script", async (flag) => {
+    await expectRt({
+      files: {
+        ...pkg({
+          prego: "node -p 'typeof Bun'",
+          go: "sh -c \"node -e 'console.log(process.argv.length)' a b\"; npx-like",
+          postgo: "node main.cjs",
+        }),
+        "node_modules/.bin/npx-like": "#!/usr/bin/env node\nconsole.log(typeof Bun)",
+        "main.cjs":
+          "console.log(typeof rt.CSRF, require.main === module, process.versions.node.split('.').length)",
+      },
+      executable: ["node_modules/.bin/npx-like"],
+      args: [flag, "--silent", "run", "go"],
+      stdout: "object\n3\nobject\nobject true 3\n",
+    });
+  });
+
+  test("that is rt answers as node: version, options, standard input, arguments", async () => {
+    const lines = [
+      "node --version | cut -c1",
+      "node -v | cut -c1",
+      "node -p '[process.argv.length, process.argv0.length > 0]'",
+      "echo 'console.log(5)' | node",
+      "echo 'console.log(6)' | node -",
+      "node -e 'console.log(process.argv.slice(1))' x -y",
+      "node -r ./pre.cjs -p 'globalThis.pre'",
+      "node --max-old-space-size=200 -p 7",
+      "node ./a.js --version",
+    ];
+    await expectRt({
+      files: {
+        ...pkg({ go: lines.join("; ") }),
+        "pre.cjs": "globalThis.pre = 1",
+        "a.js": "console.log(process.argv.slice(2))",
+      },
+      args: ["-b", "--silent", "run", "go"],
+      stdout: 'v\nv\n[ 1, true ]\n5\n6\n[ "x", "-y" ]\n1\n7\n[ "--version" ]\n',
+    });
+  }, 30_000);
+
+  test("that is rt is what a script finds in NODE and npm_node_execpath", async () => {
+    await expectRt({
+      files: pkg({ go: '"$NODE" -p "typeof rt"; "$npm_node_execpath" -p "typeof rt"' }),
+      args: ["-b", "--silent", "run", "go"],
+      stdout: "object\nobject\n",
+    });
+  });
+
+  test("that is rt reads nothing from an empty input, as node does", async () => {
+    await expectRt({
+      files: pkg({ go: "node < /dev/null; node - < /dev/null" }),
+      args: ["-b", "--silent", "go"],
+    });
+  });
+});

@@ -1,0 +1,50 @@
+// `rt run --affected`: what git says has changed, and what depends on it.
+import { describe, expect, test } from "bun:test";
+import { createProject } from "../support/project.ts";
+import { runRt } from "../support/rt.ts";
+import { scripts, workspace } from "../support/workspace.ts";
+
+describe("rt run --affected", () => {
+  const git = (cwd: string, ...args: string[]) =>
+    Bun.$`git -c user.name=t -c user.email=t@example.org ${args}`.cwd(cwd).quiet();
+
+  test("selects what has changed since a commit and what depends on it", async () => {
+    await using project = await createProject(
+      workspace({
+        core: scripts("echo core"),
+        ui: { ...scripts("echo ui"), dependencies: { core: "*" } },
+        other: scripts("echo other"),
+      }),
+    );
+    await git(project.path, "init", "-q", "-b", "main");
+    await git(project.path, "add", ".");
+    await git(project.path, "commit", "-qm", "first");
+    const run = async (...args: string[]) => {
+      const { stdout, stderr, status } = await runRt({
+        args: ["run", "--dry-run", ...args, "t"],
+        cwd: project.path,
+      });
+      return status === 0
+        ? stdout
+            .split("\n")
+            .filter((line) => / t( |$)/.test(line))
+            .map((line) => line.split(" ")[0])
+        : stderr;
+    };
+    expect(await run("--affected=main")).toEqual([]);
+    await project.write({ "packages/core/new file.txt": "x" });
+    expect(await run("--affected")).toEqual(["core", "ui"]);
+    expect(await run("--affected", "--filter", "!ui")).toEqual(["core"]);
+    await git(project.path, "checkout", "-qb", "topic");
+    await git(project.path, "add", ".");
+    await git(project.path, "commit", "-qm", "second");
+    expect(await run("--affected=main")).toEqual(["core", "ui"]);
+    await project.write({ "README.md": "x" });
+    expect(await run("--affected=HEAD")).toEqual([]);
+    await project.write({ "bun.lock": "x" });
+    expect(await run("--affected=HEAD")).toEqual(["core", "other", "ui"]);
+    expect(await run("--affected=nowhere")).toBe(
+      'error: Git knows no commit "nowhere"\nhint: Fetch it, or name another one: --affected=REF\n',
+    );
+  });
+});

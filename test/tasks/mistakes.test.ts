@@ -1,0 +1,125 @@
+// Runs of many scripts that cannot be: each is told in one line, before anything has started.
+import { describe, expect, test } from "bun:test";
+import { createProject, type Files } from "../support/project.ts";
+import { expectRt, RT, runRt } from "../support/rt.ts";
+import { scripts, workspace } from "../support/workspace.ts";
+
+describe("rt run --filter", () => {
+  test.each<[string, Files, string[], string]>([
+    [
+      "a filter that matches nothing",
+      workspace({ web: scripts("true") }),
+      ["--filter", "wbe", "t"],
+      'error: No workspace packages matched the filter "wbe"\nhint: Did you mean "web"?\n',
+    ],
+    [
+      "an unknown script",
+      workspace({ a: { scripts: { build: "true" } } }),
+      ["--filter", "a", "biuld"],
+      'error: Script "biuld" not found in package "a" matching "a"\nhint: Did you mean "build"?\n',
+    ],
+    [
+      "a script that is no string",
+      workspace({ a: { scripts: { t: ["x"] } } }),
+      ["--filter", "a", "t"],
+      'error: Script "t" in package "a" matching "a" is not a string\nhint: Write the command as a string\n',
+    ],
+    [
+      "a package without the script with --workspaces",
+      workspace({ a: scripts("true"), b: {} }),
+      ["--workspaces", "t"],
+      'error: Script "t" not found in package "b"\nhint: Pass --if-present to leave such packages out\n',
+    ],
+    [
+      "two packages of one name",
+      workspace({ a: { name: "x" }, b: { name: "x" } }),
+      ["--workspaces", "t"],
+      'error: Two packages are named "x": packages/a and packages/b\nhint: Rename one of them\n',
+    ],
+    [
+      "a member that cannot be read",
+      { ...workspace({ a: scripts("true") }), "packages/b/package.json": '{\n "x" 1 }' },
+      ["--workspaces", "t"],
+      'error: Cannot read $PROJECT/packages/b/package.json:2:6: expected : after the member name "x", found 1\n',
+    ],
+    [
+      "a filter that is a path without ./",
+      workspace({ web: scripts("true") }),
+      ["--filter", "packages/web", "t"],
+      'error: No workspace packages matched the filter "packages/web"\nhint: A path begins with ./, as in ./packages/web\n',
+    ],
+    [
+      "a filter by commit",
+      workspace({ web: scripts("true") }),
+      ["--filter", "[main]", "t"],
+      'error: No workspace packages matched the filter "[main]"\nhint: Packages changed since a commit are meant by --affected=main\n',
+    ],
+    [
+      "filters that exclude what they include",
+      workspace({ web: scripts("true") }),
+      ["--filter", "web", "--filter", "!web", "t"],
+      'error: No workspace packages are left by the filters "web", "!web"\n',
+    ],
+    [
+      "an unknown script that resembles none",
+      { "package.json": { scripts: { "": "true", x: "true" } } },
+      ["--parallel", "t"],
+      'error: Script "t" not found\nhint: `rt run` lists the scripts\n',
+    ],
+    [
+      "an option behind the first of several scripts",
+      { "package.json": { scripts: { t: "true" } } },
+      ["--parallel", "t", "--silent"],
+      'error: Script "--silent" not found\nhint: Options stand in front of the first script\n',
+    ],
+    [
+      "a report that cannot be written, before anything runs",
+      { "package.json": { scripts: { t: "touch ran" } } },
+      ["--report", "nowhere/report.json", "--parallel", "t"],
+      "error: Cannot write the report $PROJECT/nowhere/report.json: ENOENT\nhint: --report needs a directory that can be written to\n",
+    ],
+    [
+      "a plan in a format that there is not",
+      workspace({ web: scripts("true") }),
+      ["--dry-run=xml", "--filter", "*", "t"],
+      'error: --dry-run cannot be "xml"\nhint: use one of: json\n',
+    ],
+    [
+      "modes that exclude each other",
+      workspace({ web: scripts("true") }),
+      ["--parallel", "--sequential", "t"],
+      "error: --parallel and --sequential exclude each other\nhint: give one of them\n",
+    ],
+    [
+      "a run of nothing at a time",
+      workspace({ web: scripts("true") }),
+      ["--concurrency", "0", "--filter", "*", "t"],
+      'error: --concurrency needs a whole number from 1 up, not "0"\nhint: leave it out for the default\n',
+    ],
+  ])("explains %s", (_, files, args, stderr) =>
+    expectRt({ files, args: ["run", ...args], stderr, status: 1 }),
+  );
+});
+
+test("a number of scripts at a time that the environment gives and is none", () =>
+  expectRt({
+    files: { "package.json": { scripts: { t: "true" } } },
+    args: ["run", "--parallel", "t"],
+    env: { RT_CONCURRENCY: "many" },
+    stderr:
+      'error: RT_CONCURRENCY needs a whole number from 1 up, not "many"\nhint: leave it out for the default\n',
+    status: 1,
+  }));
+
+test.each(["run t", "run --filter * t", "t.ts", "run"])(
+  "a current directory that is gone is told in one line: rt %s",
+  async (words) => {
+    await using project = await createProject({ "gone/t.ts": "" });
+    const program = ["bash", "-c", 'cd gone && rm -r ../gone && exec "$0" "$@"', RT];
+    expect(await runRt({ program, args: words.split(" "), cwd: project.path })).toEqual({
+      stdout: "",
+      stderr: "error: The current directory is not there any more\nhint: go to another one, or give --cwd\n",
+      status: 1,
+    });
+  },
+);

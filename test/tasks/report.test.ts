@@ -1,0 +1,101 @@
+// What a run of many would do, did, and offers: `--dry-run`, `--report` and lists.
+import { describe, expect, test } from "bun:test";
+import { createProject } from "../support/project.ts";
+import { expectRt, runRt } from "../support/rt.ts";
+import { scripts, workspace } from "../support/workspace.ts";
+
+describe("rt run --dry-run and --report", () => {
+  const files = workspace({
+    a: scripts("echo a"),
+    b: { scripts: { pret: "true", t: "exit 2" }, dependencies: { a: "*" } },
+    c: { ...scripts("true"), dependencies: { b: "*" } },
+  });
+
+  test("prints the plan", () =>
+    expectRt({
+      files,
+      args: ["run", "--dry-run", "--filter", "*", "t", "x y"],
+      stdout:
+        "a t\n  $ echo a 'x y'\nb t (after a t)\n  $ true\n  $ exit 2 'x y'\nc t (after b t)\n  $ true 'x y'\n\n3 scripts would run\n",
+    }));
+
+  test("prints the plan as JSON", async () => {
+    await using project = await createProject(files);
+    const { stdout } = await runRt({
+      args: ["run", "--dry-run=json", "--filter", "*", "t"],
+      cwd: project.path,
+    });
+    const plan = JSON.parse(stdout) as { tasks: { label: string; waitsFor: string[] }[] };
+    expect(plan.tasks.map(({ label, waitsFor }) => [label, waitsFor])).toEqual([
+      ["a t", []],
+      ["b t", ["a t"]],
+      ["c t", ["b t"]],
+    ]);
+  });
+
+  test("writes what happened", async () => {
+    await using project = await createProject(files);
+    const { status } = await runRt({
+      args: ["run", "--report", "report.json", "--filter", "*", "t"],
+      cwd: project.path,
+    });
+    const report = (await Bun.file(project.join("report.json")).json()) as {
+      version: number;
+      tasks: Record<string, unknown>[];
+    };
+    expect(status).toBe(2);
+    expect(report.version).toBe(1);
+    expect(
+      report.tasks.map(({ package: name, outcome, exitCode, because, steps }) => ({
+        name,
+        outcome,
+        exitCode,
+        because,
+        steps: (steps as { script: string; exitCode: number }[]).map(({ script, exitCode }) => [
+          script,
+          exitCode,
+        ]),
+      })),
+    ).toEqual(
+      [
+        { name: "a", outcome: "success", exitCode: 0, because: undefined, steps: [["t", 0]] },
+        { name: "c", outcome: "skipped", exitCode: undefined, because: "b t", steps: [] },
+        {
+          name: "b",
+          outcome: "failure",
+          exitCode: 2,
+          because: undefined,
+          steps: [
+            ["pret", 0],
+            ["t", 2],
+          ],
+        },
+      ].sort(
+        (a, b) =>
+          report.tasks.findIndex((task) => task.package === a.name) -
+          report.tasks.findIndex((task) => task.package === b.name),
+      ),
+    );
+  });
+});
+
+test("lists show each script as it can be typed", async () => {
+  const scripts = { "a b": "true", "-x": "true", "build:x": "true" };
+  await using project = await createProject(workspace({ "web app": { scripts } }, { scripts }));
+  const listed = async (...args: string[]) =>
+    (await runRt({ args: ["run", ...args], cwd: project.path })).stdout.match(/rt run .*/g);
+  expect(await listed()).toEqual(["rt run 'a b'", "rt run -- -x", "rt run build:x"]);
+  expect(await listed("--filter", "*")).toEqual([
+    "rt run --filter 'web app' 'a b'",
+    "rt run --filter 'web app' -- -x",
+    "rt run --filter 'web app' build:x",
+  ]);
+});
+
+test("a report that could not be written after all is a failure of the run", () =>
+  expectRt({
+    files: { "package.json": { scripts: { t: "mkdir report.json" } } },
+    args: ["run", "--silent", "--report", "report.json", "--parallel", "t"],
+    stderr: /^t +\| Done in [\d.]+ m?s\nerror: Cannot write the report .*\/report.json: EISDIR\n$/,
+    status: 1,
+  }));

@@ -1,0 +1,105 @@
+// `rt run --parallel` and `--sequential`: labels, order, failures.
+import { describe, expect, test } from "bun:test";
+import { createProject, type Files } from "../support/project.ts";
+import { expectRt, RT, runRt } from "../support/rt.ts";
+import { scripts, workspace } from "../support/workspace.ts";
+
+describe("rt run --parallel and --sequential", () => {
+  const files: Files = {
+    "package.json": {
+      scripts: {
+        one: "echo 1; echo e >&2",
+        two: "echo 2",
+        "b:y": "echo y",
+        "b:x": "echo x",
+        fail: "exit 7",
+        slow: "echo up; sleep 1000",
+      },
+    },
+  };
+  const done = / \| Done in [\d.]+ m?s\n/;
+
+  test("labels lines, aligned, and leaves errors on standard error", () =>
+    expectRt({
+      files,
+      args: ["run", "--sequential", "--silent", "one", "b:*"],
+      stdout: "one | 1\nb:x | x\nb:y | y\n",
+      stderr: new RegExp(`^one \\| e\none${done.source}b:x${done.source}b:y${done.source}$`),
+    }));
+
+  test("starts everything at once", async () => {
+    await using project = await createProject({
+      "package.json": { scripts: { a: "read line < pipe; echo $line", b: "echo from b > pipe" } },
+    });
+    await Bun.$`mkfifo ${project.join("pipe")}`;
+    const { stdout, status } = await runRt({
+      args: ["run", "--parallel", "--concurrency", "2", "a", "b"],
+      cwd: project.path,
+    });
+    expect({ stdout, status }).toEqual({ stdout: "a | from b\n", status: 0 });
+  });
+
+  test("stops the others at a failure and exits with its code", () =>
+    expectRt({
+      files: {
+        "package.json": {
+          scripts: { fail: "until [ -e up ]; do :; done; exit 7", slow: "touch up; sleep 1000" },
+        },
+      },
+      args: ["run", "--parallel", "--silent", "slow", "fail"],
+      stderr: "fail | Exited with code 7\nslow | Signaled: SIGTERM\n",
+      status: 7,
+    }));
+
+  test("does not start the next one after a failure, unless told to keep going", async () => {
+    await expectRt({
+      files,
+      args: ["run", "--sequential", "--silent", "fail", "two"],
+      stderr: "fail | Exited with code 7\ntwo  | Not started\n",
+      status: 7,
+    });
+    await expectRt({
+      files,
+      args: ["run", "--sequential", "--silent", "--no-exit-on-error", "fail", "two"],
+      stdout: "two  | 2\n",
+      stderr: /^fail \| Exited with code 7\ntwo {2}\| Done in [\d.]+ m?s\n$/,
+      status: 7,
+    });
+  });
+
+  test("explains an unknown script", () =>
+    expectRt({
+      files,
+      args: ["run", "--parallel", "one", "tow"],
+      stderr: 'error: Script "tow" not found\nhint: Did you mean "two"?\n',
+      status: 1,
+    }));
+
+  test("names package and script in a workspace, dependencies first", () =>
+    expectRt({
+      files: workspace({ a: { ...scripts("echo a"), dependencies: { bb: "*" } }, bb: scripts("echo b") }),
+      args: ["run", "--sequential", "--silent", "--workspaces", "t"],
+      stdout: "bb:t | b\na:t  | a\n",
+      stderr: /^bb:t \| Done in [\d.]+ m?s\na:t {2}\| Done in [\d.]+ m?s\n$/,
+    }));
+
+  test("colours labels when told to", () =>
+    expectRt({
+      files,
+      args: ["run", "--sequential", "--silent", "two"],
+      env: { FORCE_COLOR: "1" },
+      stdout: "\x1b[36mtwo\x1b[0m | 2\n",
+      stderr: /Done in/,
+    }));
+});
+
+test.skipIf(process.platform !== "linux")(
+  "output that finds no room is an error, not a reader that left",
+  () =>
+    expectRt({
+      files: { "package.json": { scripts: { t: "echo x; sleep 1001" } } },
+      program: ["bash", "-c", `exec ${RT} run --parallel t > /dev/full`],
+      stderr: /^(.*\n)*error: Cannot write to standard output: ENOSPC\n(.*\n)*$/,
+      status: 1,
+    }),
+);
