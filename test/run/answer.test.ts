@@ -1,8 +1,19 @@
-// Scripts that rt answers itself (`echo done`, `true`, `exit 3`) must come out as they do from bash, where the output
-// goes wrong too. That words are understood as bash does is in direct-execution.test.ts.
+// Scripts that rt answers itself (`echo done`, `true`, `exit 3`) must come out as they do from bash: random ones, and
+// where the output goes wrong.
 import { describe, expect, test } from "bun:test";
 import { createProject } from "../support/project.ts";
+import { createRandom } from "../support/random.ts";
 import { RT, runRt } from "../support/rt.ts";
+import {
+  createStage,
+  linesOf,
+  runBash,
+  type Seen,
+  shellIn,
+  type Surroundings,
+  surroundingsOf,
+  WORDS,
+} from "./bash.ts";
 
 const SCRIPTS = { say: "echo said  by=script", fine: "true", bad: "false", leave: "exit 7" };
 const FILES = { "package.json": { name: "project", scripts: SCRIPTS } };
@@ -83,4 +94,57 @@ describe("where the output cannot be written", () => {
     const command = "mkfifo p; exec 3<>p 4>p; exec 3<&-; $RT --silent say >&4; echo $?";
     expect(await inShell(command, project.path)).toEqual({ stdout: "141\n", stderr: "", status: 0 });
   });
+});
+
+function answer(command: string, surroundings: Surroundings): Seen | undefined {
+  const found = shellIn(surroundings).answer(command);
+  return found && { stdout: linesOf(found.output), status: found.code };
+}
+
+describe("a command that is answered without a process", () => {
+  const ANSWERED = ["echo", "true", "false", "exit"];
+
+  test("has the output and the exit code of bash", async () => {
+    await using project = await createStage();
+    const random = createRandom(11);
+    const all = surroundingsOf(project);
+    const numbers = Array.from({ length: 10 }, () => String(random.below(300)));
+    let answered = 0;
+    for (let round = 0; round < 20_000 && answered < 600; round += 1) {
+      const surroundings = random.below(2) ? all[0]! : random.pick(all);
+      const words = Array.from({ length: random.below(4) }, () =>
+        random.pick([...WORDS.slice(0, 25), ...numbers, "00", "08", "0x1", "1e1", "+1", "256"]),
+      );
+      const command = [random.pick(ANSWERED), ...words].join(random.pick([" ", " ", "  "]));
+      const ours = answer(command, surroundings);
+      if (!ours) continue;
+      answered += 1;
+      const theirs = runBash(command, surroundings);
+      expect({ command, ...surroundings, ...ours }).toEqual({ command, ...surroundings, ...theirs });
+    }
+    expect(answered).toBe(600);
+  }, 60_000);
+
+  test.each(["true", "false x", "exit", "exit 0", "exit 255", "echo", "echo a", "echo a  b=c"])(
+    "%j is answered",
+    (command) => expect(answer(command, { directory: "/", env: { PATH: process.env.PATH! } })).toBeDefined(),
+  );
+
+  test.each([
+    ...[
+      "exit 256",
+      "exit -1",
+      "exit a",
+      "exit 1 2",
+      "exit 01",
+      "echo -n",
+      "echo a -e",
+      "echo 'a'",
+      "echo $A",
+      ":",
+    ],
+    ...["true && true", "true; echo", "echo a > b", "pwd", "printf a", `echo ${"a".repeat(600)}`],
+  ])("%j is not", (command) =>
+    expect(answer(command, { directory: "/", env: { PATH: process.env.PATH! } })).toBeUndefined(),
+  );
 });

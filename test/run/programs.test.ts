@@ -1,218 +1,199 @@
 // Names that mean a program: given by its path, a binary of a package, a command of the system.
-import { testTranscripts } from "../support/transcripts.ts";
-
-/** What a script is started with is shown otherwise. */
-const SILENT = ["--silent"];
+import { testSilently } from "../support/transcripts.ts";
 
 const program = (text: string) => `#!/bin/sh\necho ${text}\n`;
 
-testTranscripts(
-  "a program given by its path",
+testSilently("a program given by its path", [
   [
-    [
-      "a shell script gets its arguments",
-      {
-        files: { "s.sh": '#!/bin/bash\necho "$0" "$#" "$@"\n' },
-        executable: ["s.sh"],
-        args: ["./s.sh", "a b", "c"],
-        stdout: "./s.sh 2 a b c\n",
-      },
-    ],
-    [
-      "a shell script without an extension",
-      { files: { tool: program("tool") }, executable: ["tool"], args: ["./tool"], stdout: "tool\n" },
-    ],
-    ["a native program", { args: ["/bin/echo", "native", "--silent"], stdout: "native --silent\n" }],
-    ["a native program with run", { args: ["run", "/bin/echo", "native"], stdout: "native\n" }],
-    [
-      "a script for another interpreter",
-      {
-        files: { "s.awk": '#!/usr/bin/awk -f\nBEGIN { print "awk" }\n' },
-        executable: ["s.awk"],
-        args: ["./s.awk"],
-        stdout: "awk\n",
-      },
-    ],
-    [
-      "a file for rt by its #! line, without an extension",
-      {
-        files: { cli: `#!/usr/bin/env rt\nconst a: string = "typed"; console.log(a, import.meta.main);` },
-        executable: ["cli"],
-        args: ["./cli"],
-        stdout: "typed true\n",
-      },
-    ],
-    [
-      "a file with source extension is source whatever its #! line",
-      {
-        files: { "cli.ts": "#!/usr/bin/env node\nconst a: string = 'typed'; console.log(a, typeof Bun)" },
-        executable: ["cli.ts"],
-        args: ["./cli.ts"],
-        stdout: "typed object\n",
-      },
-    ],
-    [
-      "whose interpreter is missing",
-      {
-        files: { tool: "#!/nonexistent/interpreter\n" },
-        executable: ["tool"],
-        args: ["./tool"],
-        status: 127,
-        stderr: /^error: Cannot run ".*\/tool": the program that its #! line names is not there\n$/,
-      },
-    ],
-    [
-      "a native program that is not executable",
-      {
-        files: { tool: new Uint8Array([0x7f, 0x45, 0x4c, 0x46, 2, 1, 1, 0]) },
-        args: ["./tool"],
-        status: 1,
-        stderr:
-          /^error: Cannot run ".*\/tool"\nhint: it is a program, but not marked executable \(chmod \+x\)\n$/,
-      },
-    ],
-    [
-      "a program that the system cannot start",
-      {
-        files: { tool: new Uint8Array([0x7f, 0x45, 0x4c, 0x46, 2, 1, 1, 0]) },
-        executable: ["tool"],
-        args: ["./tool"],
-        status: 126,
-        stderr: /^error: Cannot run ".*\/tool": /,
-      },
-    ],
+    "a shell script gets its arguments",
+    {
+      files: { "s.sh": '#!/bin/bash\necho "$0" "$#" "$@"\n' },
+      executable: ["s.sh"],
+      args: ["./s.sh", "a b", "c"],
+      stdout: "./s.sh 2 a b c\n",
+    },
   ],
-  SILENT,
-);
+  [
+    "a shell script without an extension",
+    { files: { tool: program("tool") }, executable: ["tool"], args: ["./tool"], stdout: "tool\n" },
+  ],
+  ["a native program", { args: ["/bin/echo", "native", "--silent"], stdout: "native --silent\n" }],
+  ["a native program with run", { args: ["run", "/bin/echo", "native"], stdout: "native\n" }],
+  [
+    "a script for another interpreter",
+    {
+      files: { "s.awk": '#!/usr/bin/awk -f\nBEGIN { print "awk" }\n' },
+      executable: ["s.awk"],
+      args: ["./s.awk"],
+      stdout: "awk\n",
+    },
+  ],
+  [
+    "a file for rt by its #! line, without an extension",
+    {
+      files: { cli: `#!/usr/bin/env rt\nconst a: string = "typed"; console.log(a, import.meta.main);` },
+      executable: ["cli"],
+      args: ["./cli"],
+      stdout: "typed true\n",
+    },
+  ],
+  [
+    "a file with source extension is source whatever its #! line",
+    {
+      files: { "cli.ts": "#!/usr/bin/env node\nconst a: string = 'typed'; console.log(a, typeof Bun)" },
+      executable: ["cli.ts"],
+      args: ["./cli.ts"],
+      stdout: "typed object\n",
+    },
+  ],
+  [
+    "whose interpreter is missing",
+    {
+      files: { tool: "#!/nonexistent/interpreter\n" },
+      executable: ["tool"],
+      args: ["./tool"],
+      status: 127,
+      stderr: /^error: Cannot run ".*\/tool": the program that its #! line names is not there\n$/,
+    },
+  ],
+  [
+    "a native program that is not executable",
+    {
+      files: { tool: new Uint8Array([0x7f, 0x45, 0x4c, 0x46, 2, 1, 1, 0]) },
+      args: ["./tool"],
+      status: 1,
+      stderr:
+        /^error: Cannot run ".*\/tool"\nhint: it is a program, but not marked executable \(chmod \+x\)\n$/,
+    },
+  ],
+  [
+    "a program that the system cannot start",
+    {
+      files: { tool: new Uint8Array([0x7f, 0x45, 0x4c, 0x46, 2, 1, 1, 0]) },
+      executable: ["tool"],
+      args: ["./tool"],
+      status: 126,
+      stderr: /^error: Cannot run ".*\/tool": /,
+    },
+  ],
+]);
 
-testTranscripts(
-  "a binary of a package",
+testSilently("a binary of a package", [
   [
-    [
-      "runs with run",
-      {
-        files: { "node_modules/.bin/tool": program("binary") },
-        executable: ["node_modules/.bin/tool"],
-        args: ["run", "tool"],
-        stdout: "binary\n",
-      },
-    ],
-    [
-      "runs without run",
-      {
-        files: { "node_modules/.bin/tool": program("binary") },
-        executable: ["node_modules/.bin/tool"],
-        args: ["tool"],
-        stdout: "binary\n",
-      },
-    ],
-    [
-      "of a directory above",
-      {
-        files: { "node_modules/.bin/tool": program("binary"), "a/b/c/x": "" },
-        executable: ["node_modules/.bin/tool"],
-        in: "a/b/c",
-        args: ["run", "tool"],
-        stdout: "binary\n",
-      },
-    ],
-    [
-      "of the nearest directory wins",
-      {
-        files: { "node_modules/.bin/tool": program("far"), "a/node_modules/.bin/tool": program("near") },
-        executable: ["node_modules/.bin/tool", "a/node_modules/.bin/tool"],
-        in: "a",
-        args: ["run", "tool"],
-        stdout: "near\n",
-      },
-    ],
-    [
-      "that is not executable is passed over",
-      {
-        files: { "node_modules/.bin/tool": program("far"), "a/node_modules/.bin/tool": program("near") },
-        executable: ["node_modules/.bin/tool"],
-        in: "a",
-        args: ["run", "tool"],
-        stdout: "far\n",
-      },
-    ],
-    [
-      "comes before a command of the system",
-      {
-        files: { "node_modules/.bin/ls": program("binary") },
-        executable: ["node_modules/.bin/ls"],
-        args: ["run", "ls"],
-        stdout: "binary\n",
-      },
-    ],
-    [
-      "marked for Node.js runs with Node.js",
-      {
-        files: {
-          "node_modules/.bin/tool": "#!/usr/bin/env node\nconsole.log(typeof Bun, process.argv.slice(2))\n",
-        },
-        executable: ["node_modules/.bin/tool"],
-        args: ["run", "tool", "x"],
-        stdout: "undefined [ 'x' ]\n",
-      },
-    ],
-    [
-      "marked for Node.js runs with rt with --rt",
-      {
-        files: {
-          "node_modules/.bin/tool":
-            "#!/usr/bin/env node\nconsole.log(typeof rt.CSRF, process.argv.slice(2))\n",
-        },
-        executable: ["node_modules/.bin/tool"],
-        args: ["--rt", "run", "tool", "x"],
-        stdout: 'object [ "x" ]\n',
-      },
-    ],
-    [
-      "with run --rt",
-      {
-        files: { "node_modules/.bin/tool": "#!/usr/bin/env node\nconsole.log(typeof rt.CSRF)\n" },
-        executable: ["node_modules/.bin/tool"],
-        args: ["run", "--rt", "tool"],
-        stdout: "object\n",
-      },
-    ],
-    [
-      "marked for rt runs with rt, which need not be on PATH",
-      {
-        files: { "node_modules/.bin/tool": "#!/usr/bin/env rt\nconsole.log(typeof rt.CSRF)\n" },
-        executable: ["node_modules/.bin/tool"],
-        args: ["run", "tool"],
-        stdout: "object\n",
-      },
-    ],
-    [
-      "its exit code",
-      {
-        files: { "node_modules/.bin/tool": "#!/bin/sh\nexit 23\n" },
-        executable: ["node_modules/.bin/tool"],
-        args: ["tool"],
-        status: 23,
-      },
-    ],
+    "runs with run",
+    {
+      files: { "node_modules/.bin/tool": program("binary") },
+      executable: ["node_modules/.bin/tool"],
+      args: ["run", "tool"],
+      stdout: "binary\n",
+    },
   ],
-  SILENT,
-);
+  [
+    "runs without run",
+    {
+      files: { "node_modules/.bin/tool": program("binary") },
+      executable: ["node_modules/.bin/tool"],
+      args: ["tool"],
+      stdout: "binary\n",
+    },
+  ],
+  [
+    "of a directory above",
+    {
+      files: { "node_modules/.bin/tool": program("binary"), "a/b/c/x": "" },
+      executable: ["node_modules/.bin/tool"],
+      in: "a/b/c",
+      args: ["run", "tool"],
+      stdout: "binary\n",
+    },
+  ],
+  [
+    "of the nearest directory wins",
+    {
+      files: { "node_modules/.bin/tool": program("far"), "a/node_modules/.bin/tool": program("near") },
+      executable: ["node_modules/.bin/tool", "a/node_modules/.bin/tool"],
+      in: "a",
+      args: ["run", "tool"],
+      stdout: "near\n",
+    },
+  ],
+  [
+    "that is not executable is passed over",
+    {
+      files: { "node_modules/.bin/tool": program("far"), "a/node_modules/.bin/tool": program("near") },
+      executable: ["node_modules/.bin/tool"],
+      in: "a",
+      args: ["run", "tool"],
+      stdout: "far\n",
+    },
+  ],
+  [
+    "comes before a command of the system",
+    {
+      files: { "node_modules/.bin/ls": program("binary") },
+      executable: ["node_modules/.bin/ls"],
+      args: ["run", "ls"],
+      stdout: "binary\n",
+    },
+  ],
+  [
+    "marked for Node.js runs with Node.js",
+    {
+      files: {
+        "node_modules/.bin/tool": "#!/usr/bin/env node\nconsole.log(typeof Bun, process.argv.slice(2))\n",
+      },
+      executable: ["node_modules/.bin/tool"],
+      args: ["run", "tool", "x"],
+      stdout: "undefined [ 'x' ]\n",
+    },
+  ],
+  [
+    "marked for Node.js runs with rt with --rt",
+    {
+      files: {
+        "node_modules/.bin/tool": "#!/usr/bin/env node\nconsole.log(typeof rt.CSRF, process.argv.slice(2))\n",
+      },
+      executable: ["node_modules/.bin/tool"],
+      args: ["--rt", "run", "tool", "x"],
+      stdout: 'object [ "x" ]\n',
+    },
+  ],
+  [
+    "with run --rt",
+    {
+      files: { "node_modules/.bin/tool": "#!/usr/bin/env node\nconsole.log(typeof rt.CSRF)\n" },
+      executable: ["node_modules/.bin/tool"],
+      args: ["run", "--rt", "tool"],
+      stdout: "object\n",
+    },
+  ],
+  [
+    "marked for rt runs with rt, which need not be on PATH",
+    {
+      files: { "node_modules/.bin/tool": "#!/usr/bin/env rt\nconsole.log(typeof rt.CSRF)\n" },
+      executable: ["node_modules/.bin/tool"],
+      args: ["run", "tool"],
+      stdout: "object\n",
+    },
+  ],
+  [
+    "its exit code",
+    {
+      files: { "node_modules/.bin/tool": "#!/bin/sh\nexit 23\n" },
+      executable: ["node_modules/.bin/tool"],
+      args: ["tool"],
+      status: 23,
+    },
+  ],
+]);
 
-testTranscripts(
-  "a command of the system",
+testSilently("a command of the system", [
+  ["runs with run", { args: ["run", "echo", "hello"], stdout: "hello\n" }],
+  ["needs run", { args: ["printenv"], status: 1, stderr: /^error: Script not found "printenv"\n/ }],
+  ["its options are its own", { args: ["run", "printf", "%s-%s", "--silent", "-F"], stdout: "--silent--F" }],
+  ["its exit code", { args: ["run", "sh", "-c", "exit 33"], status: 33 }],
   [
-    ["runs with run", { args: ["run", "echo", "hello"], stdout: "hello\n" }],
-    ["needs run", { args: ["printenv"], status: 1, stderr: /^error: Script not found "printenv"\n/ }],
-    [
-      "its options are its own",
-      { args: ["run", "printf", "%s-%s", "--silent", "-F"], stdout: "--silent--F" },
-    ],
-    ["its exit code", { args: ["run", "sh", "-c", "exit 33"], status: 33 }],
-    [
-      "does not see values of .env files",
-      { files: { ".env": "FROM_DOTENV=1" }, args: ["run", "printenv", "FROM_DOTENV"], status: 1 },
-    ],
+    "does not see values of .env files",
+    { files: { ".env": "FROM_DOTENV=1" }, args: ["run", "printenv", "FROM_DOTENV"], status: 1 },
   ],
-  SILENT,
-);
+]);

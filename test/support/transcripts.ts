@@ -6,10 +6,16 @@ import { expectRt, type Transcript } from "./rt.ts";
 
 export type Row = readonly [name: string, transcript: Transcript];
 
-/** @param first words in front of each row's own */
-export function testTranscripts(title: string, rows: readonly Row[], first: readonly string[] = []): void {
+export function testTranscripts(title: string, rows: readonly Row[]): void {
   describe.concurrent(title, () => {
-    for (const [name, { args = [], ...transcript }] of rows)
-      test(name, () => expectRt({ ...transcript, args: [...first, ...args] }), 30_000);
+    for (const [name, transcript] of rows) test(name, () => expectRt(transcript), 30_000);
   });
+}
+
+/** The same with --silent, so that a script is not shown before it runs. */
+export function testSilently(title: string, rows: readonly Row[]): void {
+  testTranscripts(
+    title,
+    rows.map(([name, { args = [], ...more }]): Row => [name, { ...more, args: ["--silent", ...args] }]),
+  );
 }

@@ -1,5 +1,5 @@
-// `rt.secrets` of the Windows binary with the Credential Manager: what is stored where, other programs' entries, values of
-// many parts, and how processes get along. The conformance suite is in conformance.test.ts.
+// `rt.secrets` of the Windows binary with the Credential Manager: what is stored where, other programs' entries, and the
+// process. Values of many parts are in large-values.test.ts, the conformance suite in conformance.test.ts.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { countCanaries, hideCanary, makeCanary, SHOWN_CANARIES } from "../support/memory.ts";
 import { createProject, type Project } from "../support/project.ts";
@@ -14,9 +14,6 @@ const testOnWine = isWine ? test : () => {};
 
 const utf8 = (text: string) => Buffer.from(text).toString("hex");
 const utf16 = (text: string) => Buffer.from(text, "utf16le").toString("hex");
-const repeat = (text: string, length: number) =>
-  text.repeat(Math.ceil(length / text.length)).slice(0, length);
-const ENTRY = 2560;
 
 const PROGRAMS: Record<string, string> = {
   "unawaited.ts": `import { secrets } from "rt";
@@ -32,11 +29,6 @@ const PROGRAMS: Record<string, string> = {
     console.log(await secrets.get("used", "me"), rt.CSRF.verify(CSRF.generate("key"), { secret: "key" }));`,
   "worker.ts": `import { secrets } from "rt"; postMessage(await secrets.get("used", "me"));`,
   "main.ts": `new Worker(new URL("./worker.ts", import.meta.url)).onmessage = ({ data }) => { console.log(data); process.exit(0); };`,
-  "replace.ts": `import { secrets } from "rt";
-    const [name, first, second, rounds] = process.argv.slice(2);
-    for (let i = 0; i < Number(rounds); i++) {
-      await secrets.set("replaced", name, (i % 2 ? second : first).repeat(9000));
-    }`,
   "canary.ts": `import { secrets } from "rt";
     const [kept, set, get, setLarge, getLarge] = ${SHOWN_CANARIES};
     globalThis.kept = new TextEncoder().encode(kept);
@@ -46,26 +38,15 @@ const PROGRAMS: Record<string, string> = {
     if (!(await secrets.get("canary", "get large")).startsWith(getLarge)) throw new Error("not the value");
     console.log("ready");
     setInterval(() => {}, 1e6);`,
-  // The calls to Windows are messages to the thread that makes them.
-  "die.ts": `import { secrets } from "rt";
-    const [name, calls] = process.argv.slice(2);
-    let left = Number(calls) + 1; // the first message opens the libraries
-    const { postMessage } = Worker.prototype;
-    Worker.prototype.postMessage = function (...args) {
-      if (left-- === 0) process.kill(process.pid, "SIGKILL");
-      return postMessage.apply(this, args);
-    };
-    await secrets.set("killed", name, "b".repeat(${ENTRY} + 1));`,
-  "read.ts": `import { secrets } from "rt";
-    const seen = new Set<string>();
-    for (let i = 0; i < 200; i++) seen.add((await secrets.get("replaced", process.argv[2]!))!.replace(/(.)\\1+/g, "$1"));
-    console.log([...seen].every((each) => each === "a" || each === "b"));`,
   "collide.ts": `import { secrets } from "rt";
     const name = process.argv[2]!;
     for (let i = 0; i < 20; i++) {
       await secrets.set("collide" + i, name, name);
     }`,
 };
+
+const GIVE_UP = `const wait = new AbortController(); setTimeout(() => wait.abort(), 100);
+  await rt.secrets.set({ service: "held", name: "you", value: "x", signal: wait.signal }).catch(({ name }) => name)`;
 
 describe.skipIf(!canRunWindows)("rt.secrets on Windows", () => {
   let windows: Windows;
@@ -205,115 +186,6 @@ describe.skipIf(!canRunWindows)("rt.secrets on Windows", () => {
     });
   });
 
-  describe("a value that does not fit into one entry", () => {
-    const service = "large";
-    const entries = () => targets("large");
-
-    test("is split as needed, read whole, and leaves no part behind", async () => {
-      for (const [length, count] of [
-        [ENTRY, 1],
-        [ENTRY + 1, 3],
-        [2 * ENTRY, 3],
-        [2 * ENTRY + 1, 4],
-        [100, 1],
-        [20 * ENTRY - 1, 21],
-        [ENTRY + 2, 3],
-        [0, 1],
-      ] as const) {
-        const value = repeat("0123456789äöü🔑", length);
-        const bytes = Buffer.byteLength(value);
-        const wanted = length === 100 || length === 0 ? 1 : bytes <= ENTRY ? 1 : 1 + Math.ceil(bytes / ENTRY);
-        await store.secrets.set(service, "me", value);
-        expect((await store.secrets.get(service, "me")) === value).toBe(true);
-        expect(await entries()).toHaveLength(wanted);
-        expect(wanted).toBeGreaterThanOrEqual(count);
-      }
-      expect(await store.secrets.delete(service, "me")).toBe(true);
-      expect(await entries()).toEqual([]);
-    });
-
-    test("fits to the byte, and is refused beyond the most", async () => {
-      await store.secrets.set(service, "fits", "x".repeat(ENTRY));
-      expect(await entries()).toEqual(["large/fits"]);
-      const tooLarge = "x".repeat(256 * ENTRY + 1);
-      await expect(store.secrets.set(service, "fits", tooLarge)).rejects.toMatchObject({
-        name: "SecretsError",
-        code: "ERR_SECRETS_TOO_LARGE",
-      });
-      expect(await store.secrets.get(service, "fits")).toBe("x".repeat(ENTRY));
-      await store.secrets.delete(service, "fits");
-    });
-
-    test("is one credential to `rt secrets list`", async () => {
-      await store.secrets.set(service, "listed", "x".repeat(9000));
-      const { stdout } = await rt("secrets", "list", "large");
-      expect(stdout).toBe("large\tlisted\n");
-      await store.secrets.delete(service, "listed");
-    });
-
-    test("tells other programs what it is, and gives way to theirs", async () => {
-      await store.secrets.set(service, "bun", "x".repeat(9000));
-      const account = { service, name: "bun" };
-      expect(await store.bun.get(account)).toStartWith("rt: value of 9000 bytes in 4 parts");
-      await store.bun.set({ ...account, value: "small" });
-      expect(await store.secrets.get(service, "bun")).toBe("small");
-      await store.secrets.set(service, "bun", "smaller");
-      expect(await entries()).toEqual(["large/bun"]);
-      await store.secrets.delete(service, "bun");
-    });
-
-    test("may look like the words that describe one", async () => {
-      const text = "rt: value of 9000 bytes in 4 parts at a, 00000000-0000-0000-0000-000000000000";
-      await store.secrets.set(service, "words", text);
-      expect(await store.secrets.get(service, "words")).toBe(text);
-      await store.secrets.delete(service, "words");
-    });
-
-    test("without one of its parts is an error, until it is stored again", async () => {
-      await store.secrets.set(service, "damaged", "x".repeat(9000));
-      expect(await store.raw.delete("rt:large/damaged#a3")).toBe(true);
-      await expect(store.secrets.get(service, "damaged")).rejects.toMatchObject({
-        code: "ERR_SECRETS_PLATFORM",
-        message: expect.stringContaining("Part 3 of 4"),
-      });
-      await store.secrets.set(service, "damaged", "y".repeat(9000));
-      expect(await store.secrets.get(service, "damaged")).toBe("y".repeat(9000));
-      await store.secrets.delete(service, "damaged");
-    });
-
-    // Between two calls: Wine, unlike Windows, writes an entry in steps of its own.
-    test("is the old or the new one, whichever call of Windows was its writer's last", async () => {
-      const [before, after] = ["a", "b"].map((letter) => letter.repeat(ENTRY + 1));
-      const seen: string[] = [];
-      for (let calls = 0, isDone = false; !isDone; calls += 4) {
-        const names = [0, 1, 2, 3].map((more) => `dies after ${calls + more}`);
-        for (const name of names) await store.secrets.set("killed", name, before!);
-        const results = await Promise.all(
-          names.map((name, more) => rt("die.ts", name, String(calls + more))),
-        );
-        isDone = results.some(({ status }) => status === 0);
-        for (const name of names) {
-          const found = (await store.secrets.get("killed", name)) ?? "nothing";
-          expect([before, after]).toContain(found);
-          seen.push(found[0]!);
-          await store.secrets.set("killed", name, "x");
-        }
-      }
-      expect((await targets("dies after")).filter((target) => target.includes("#"))).toEqual([]);
-      expect(await targets("dies after")).toHaveLength(seen.length);
-      expect(new Set(seen)).toEqual(new Set(["a", "b"]));
-      expect(seen.length).toBeGreaterThan(15);
-    });
-
-    test("is never read half while others replace it", async () => {
-      await store.secrets.set("replaced", "shared", "a".repeat(9000));
-      const writers = ["a", "b"].map(() => rt("replace.ts", "shared", "a", "b", "25"));
-      expect(await rt("read.ts", "shared")).toEqual({ stdout: "true\n", stderr: "", status: 0 });
-      for (const { status, stderr } of await Promise.all(writers)) expect([status, stderr]).toEqual([0, ""]);
-      expect(await targets("shared")).toHaveLength(5);
-    });
-  });
-
   describe("a process", () => {
     test("ends by itself, and not before operations that nobody awaits", async () => {
       const [ended, unawaited] = await Promise.all([rt("end.ts"), rt("unawaited.ts")]);
@@ -376,6 +248,3 @@ describe.skipIf(!canRunWindows)("rt.secrets on Windows", () => {
     });
   });
 });
-
-const GIVE_UP = `const wait = new AbortController(); setTimeout(() => wait.abort(), 100);
-  await rt.secrets.set({ service: "held", name: "you", value: "x", signal: wait.signal }).catch(({ name }) => name)`;

@@ -1,0 +1,105 @@
+// `rt secrets` with wrong words, and with a store that cannot: one line each, exit code 2, and no value repeated.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { type Keyring, startKeyring } from "../support/keyring.ts";
+import { RT, runRt } from "../support/rt.ts";
+
+const VALUE = "pass phrase 7f3a";
+
+describe.skipIf(process.platform !== "linux")("rt secrets", () => {
+  let keyring: Keyring;
+  beforeAll(async () => {
+    keyring = await startKeyring();
+  });
+  afterAll(() => keyring?.[Symbol.asyncDispose]());
+  const run = (args: string[], stdin?: string) =>
+    runRt({ args: ["secrets", ...args], stdin, env: keyring.env });
+  const printed = (stdout: string, status = 0) => ({ stdout, stderr: "", status });
+
+  describe("misuse", () => {
+    test("a name that is not UTF-8 is refused, not replaced", async () => {
+      const program = ["bash", "-c", `"$0" secrets set misuse $'a\\xff'`, RT];
+      const result = await runRt({ program, stdin: VALUE, env: keyring.env });
+      const stderr = "error: Service and name must be text in UTF-8\n";
+      expect(result).toEqual({ stdout: "", stderr, status: 2 });
+      expect(await run(["list", "misuse"])).toEqual(printed(""));
+    });
+
+    test.each([
+      [["steal"], /^error: "steal" is no command of rt secrets\nhint: there are get, set, delete, list\n$/],
+      [["constructor"], /^error: "constructor" is no command/],
+      [
+        ["get", "a"],
+        /^error: rt secrets get needs a service and a name\nhint: rt secrets get <service> <name>\n$/,
+      ],
+      [["get", "a", "b", "c"], /^error: rt secrets get takes no more than 2 words\n/],
+      [["list", "a", "b"], /^error: rt secrets list takes no more than 1 words?\n/],
+      [["get", "", "b"], /^error: service must not be empty\n$/],
+      [["get", "a", "b".repeat(256)], /^error: name must have at most 255 characters, got 256\n$/],
+      [["set", "a", "b", "--json"], /^error: rt secrets set prints nothing/],
+      [["set", "a", "b", `--value=${VALUE}`], /^error: Unknown option "--value"\nhint: .*--json/],
+      [["set", "a", "b", `-p${VALUE}`], /^error: Unknown option "-p"\n/],
+    ])("%j exits with 2", async (args, stderr) => {
+      const result = await run(args, "value");
+      expect(result).toMatchObject({ stdout: "", status: 2 });
+      expect(result.stderr).toMatch(stderr);
+      expect(result.stderr).not.toContain(VALUE);
+    });
+
+    test("a name that begins with - goes after --", async () => {
+      await run(["set", "--", "-s", "--json"], VALUE);
+      expect(await run(["get", "--", "-s", "--json"])).toEqual(printed(VALUE));
+    });
+
+    test("help is the same however it is asked for, and names every command", async () => {
+      const help = await run(["--help"]);
+      expect(help).toMatchObject({ stderr: "", status: 0 });
+      for (const word of [
+        "get <service> <name>",
+        "set <service> <name>",
+        "delete",
+        "list [service]",
+        "--json",
+      ])
+        expect(help.stdout).toContain(word);
+      expect(await run([])).toEqual(help);
+      expect(await run(["get", "-h"])).toEqual(help);
+      expect(await runRt({ args: ["--help", "secrets"] })).toEqual(help);
+    });
+  });
+
+  describe("a store that cannot", () => {
+    const WAYS: [string, string[]][] = [
+      ["get", ["get", "a", "b"]],
+      ["set", ["set", "a", "b"]],
+      ["delete", ["delete", "a", "b"]],
+      ["list", ["list"]],
+    ];
+
+    test.each(WAYS)("%s without a bus names the address and exits with 2", async (_way, args) => {
+      const { stdout, stderr, status } = await runRt({ args: ["secrets", ...args], stdin: VALUE });
+      expect({ stdout, status }).toEqual({ stdout: "", status: 2 });
+      expect(stderr).toMatch(/^error: .*\/nonexistent\/rt-test-bus.*\nhint: .*dbus-run-session.*\n$/);
+    });
+
+    test.each(WAYS)("%s of a locked keyring says so and exits with 2", async (_way, args) => {
+      await using locked = await startKeyring();
+      await runRt({ args: ["secrets", "set", "a", "b"], stdin: "before", env: locked.env });
+      await locked.lock();
+      const { stdout, stderr, status } = await runRt({
+        args: ["secrets", ...args],
+        stdin: VALUE,
+        env: locked.env,
+      });
+      expect({ stdout, status }).toEqual({ stdout: "", status: 2 });
+      expect(stderr).toMatch(/^error: The keyring needs a password.*\nhint: unlock it.*\n$/);
+    });
+
+    test("--json prints the error's code too", async () => {
+      const { stdout, status } = await runRt({ args: ["secrets", "get", "a", "b", "--json"] });
+      const { error } = JSON.parse(stdout);
+      expect(error).toMatchObject({ code: "ERR_SECRETS_UNAVAILABLE", message: expect.any(String) });
+      expect(error.hint).toContain("dbus-run-session");
+      expect(status).toBe(2);
+    });
+  });
+});

@@ -1,0 +1,93 @@
+// The session bus on Linux: its address in every form, and what is said where there is none, or something else.
+import { describe, expect, test } from "bun:test";
+import { createServer } from "node:net";
+import { openProvider } from "../../platform/secret-provider.ts";
+import { createSecrets } from "../../src/secrets/secrets.ts";
+import { createProject } from "../support/project.ts";
+import { enterKeyring, failureOf, setEnvironment } from "../support/session.ts";
+
+const PAIR = { service: "dev.rt.faults", name: "me" };
+
+describe.skipIf(process.platform !== "linux")("secrets on Linux", () => {
+  describe("without a bus", () => {
+    test("the error names the address and says how to get a bus", async () => {
+      using _ = setEnvironment({ DBUS_SESSION_BUS_ADDRESS: "unix:path=/nonexistent/bus" });
+      const failure = await failureOf(createSecrets(openProvider).get(PAIR));
+      expect(failure).toMatchObject({
+        name: "SecretsError",
+        code: "ERR_SECRETS_UNAVAILABLE",
+        cause: "ENOENT",
+      });
+      expect(failure.message).toContain("unix:path=/nonexistent/bus");
+      expect(failure.message).toContain("dbus-run-session");
+    });
+
+    test.each([
+      "nonsense",
+      "tcp:host=localhost,port=1",
+      "unixexec:path=/bin/false",
+      "unix:guid=0",
+      ";;",
+      "unix:path=%zz",
+    ])("an address that cannot be used is an error: %s", async (address) => {
+      using _ = setEnvironment({ DBUS_SESSION_BUS_ADDRESS: address });
+      expect(await failureOf(createSecrets(openProvider).set(PAIR, "x"))).toMatchObject({
+        code: "ERR_SECRETS_UNAVAILABLE",
+      });
+    });
+
+    test("something that is no bus is an error", async () => {
+      await using project = await createProject();
+      const server = createServer((socket) => socket.end("HTTP/1.1 400 Bad Request\r\n\r\n")).listen(
+        project.join("bus"),
+      );
+      using _ = setEnvironment({ DBUS_SESSION_BUS_ADDRESS: `unix:path=${project.join("bus")}` });
+      expect(await failureOf(createSecrets(openProvider).get(PAIR))).toMatchObject({
+        code: "ERR_SECRETS_UNAVAILABLE",
+      });
+      server.close();
+    });
+
+    test("a bus that accepts and says nothing is given up after five seconds", async () => {
+      await using project = await createProject();
+      const server = createServer(() => {}).listen(project.join("bus"));
+      using _ = setEnvironment({ DBUS_SESSION_BUS_ADDRESS: `unix:path=${project.join("bus")}` });
+      const secrets = createSecrets(openProvider);
+      const quick = failureOf(secrets.get({ ...PAIR, name: "other", timeout: 50 }));
+      const failure = await failureOf(secrets.get(PAIR));
+      expect(await quick).toMatchObject({ code: "ERR_SECRETS_TIMEOUT" });
+      expect(failure).toMatchObject({ code: "ERR_SECRETS_TIMEOUT" });
+      expect(failure.message).toContain("within 5 seconds");
+      server.close();
+    }, 20_000);
+  });
+
+  describe("the address of the bus", () => {
+    test("is found in $XDG_RUNTIME_DIR when none is set", async () => {
+      await using entered = await enterKeyring();
+      using _ = setEnvironment({ DBUS_SESSION_BUS_ADDRESS: undefined });
+      expect(await entered.secrets.get(PAIR)).toBe(null);
+    });
+
+    test("may be a list whose first entries are dead", async () => {
+      await using entered = await enterKeyring();
+      const list = `tcp:host=x;unix:path=/nonexistent;unix:abstract=rt-nobody;${entered.keyring.address}`;
+      using _ = setEnvironment({ DBUS_SESSION_BUS_ADDRESS: list });
+      expect(await entered.secrets.get(PAIR)).toBe(null);
+    });
+
+    test("may be an abstract socket", async () => {
+      await using entered = await enterKeyring({ listen: `unix:abstract=rt-test-${crypto.randomUUID()}` });
+      expect(entered.keyring.address).toStartWith("unix:abstract=");
+      expect(await entered.secrets.get(PAIR)).toBe(null);
+    });
+
+    test("may contain escaped characters", async () => {
+      await using project = await createProject();
+      const escaped = `${project.path}/a%20bus%25%2B`;
+      await using entered = await enterKeyring({ listen: `unix:path=${escaped}` });
+      using _ = setEnvironment({ DBUS_SESSION_BUS_ADDRESS: `unix:path=${escaped}` });
+      expect(await entered.secrets.get(PAIR)).toBe(null);
+    });
+  });
+});

@@ -1,0 +1,118 @@
+// Dialogs of a secret service: shown one at a time, shared, declined, or answered by nobody. Real ones are in
+// dialogs.test.ts.
+import { describe, expect, test } from "bun:test";
+import { enterFake, failureOf, setEnvironment } from "../support/session.ts";
+
+const PAIR = { service: "dev.rt.faults", name: "me" };
+
+describe.skipIf(process.platform !== "linux")("secrets on Linux", () => {
+  describe("prompts", () => {
+    test("a locked item is unlocked by the person and then read", async () => {
+      await using entered = await enterFake();
+      entered.fake.addItem(PAIR.service, PAIR.name, "value", { isLocked: true });
+      expect(await entered.secrets.get(PAIR)).toBe("value");
+    });
+
+    test("a dismissed dialog is CANCELED where there is a display", async () => {
+      await using entered = await enterFake();
+      using _ = setEnvironment({ DISPLAY: ":0" });
+      entered.fake.addItem(PAIR.service, PAIR.name, "value", { isLocked: true });
+      entered.fake.prompts = "dismiss";
+      expect(await failureOf(entered.secrets.get(PAIR))).toMatchObject({ code: "ERR_SECRETS_CANCELED" });
+    });
+
+    test("a dialog that nobody answers ends with the time-out, is never dismissed, and does not stop the next operation", async () => {
+      await using entered = await enterFake();
+      const { fake, secrets } = entered;
+      fake.addItem(PAIR.service, PAIR.name, "value", { isLocked: true });
+      fake.prompts = "ignore";
+      expect(await failureOf(secrets.get({ ...PAIR, timeout: 100 }))).toMatchObject({
+        code: "ERR_SECRETS_TIMEOUT",
+      });
+      fake.prompts = "complete";
+      expect(await secrets.get(PAIR)).toBe("value");
+      expect(fake.count("Dismiss")).toBe(0);
+    });
+
+    test("twenty operations open one dialog at a time, and share it", async () => {
+      await using entered = await enterFake();
+      const { fake, secrets } = entered;
+      for (let index = 0; index < 20; index++)
+        fake.addItem(PAIR.service, `n${index}`, `v${index}`, { isLocked: true });
+      const values = await Promise.all(
+        Array.from({ length: 20 }, (_, index) => secrets.get(PAIR.service, `n${index}`)),
+      );
+      expect(values).toEqual(Array.from({ length: 20 }, (_, index) => `v${index}`));
+      expect(fake.maxOpenPrompts).toBe(1);
+    });
+
+    test("a hundred dialogs leave no match rule on the bus", async () => {
+      await using entered = await enterFake();
+      const { fake, secrets, keyring } = entered;
+      const unlock = async (name: string) => {
+        fake.addItem(PAIR.service, name, "value", { isLocked: true });
+        expect(await secrets.get(PAIR.service, name)).toBe("value");
+      };
+      await unlock("first");
+      const rules = await keyring.countOnBus("MatchRules");
+      for (let index = 0; index < 100; index++) await unlock(`n${index}`);
+      expect(fake.count("Prompt")).toBe(101);
+      expect(await keyring.countOnBus("MatchRules")).toBe(rules);
+    });
+
+    test("what was declined is declined for all that had been called, and not for the next", async () => {
+      await using entered = await enterFake();
+      using _ = setEnvironment({ DISPLAY: ":0" });
+      const { fake, secrets } = entered;
+      for (const name of ["a", "b"]) fake.addItem(PAIR.service, name, name, { isLocked: true });
+      fake.prompts = "dismiss";
+      const failures = ["a", "a", "b", "b", "a"].map((name) => failureOf(secrets.get(PAIR.service, name)));
+      for (const failure of await Promise.all(failures)) expect(failure.code).toBe("ERR_SECRETS_CANCELED");
+      expect(fake.count("Prompt")).toBe(1);
+      fake.prompts = "complete";
+      expect(await secrets.get(PAIR.service, "b")).toBe("b");
+    });
+
+    test("a service that answers for a locked item with an empty value, as KWallet", async () => {
+      await using entered = await enterFake();
+      const { fake, secrets } = entered;
+      fake.hidesLocks = true;
+      fake.addItem(PAIR.service, PAIR.name, "value", { isLocked: true });
+      expect(await secrets.get(PAIR)).toBe("value");
+      const item = fake.items.get(fake.addItem(PAIR.service, "other", "another value"))!;
+      const searched = fake.called("SearchItems");
+      const reading = secrets.get(PAIR.service, "other");
+      await searched;
+      item.isLocked = true; // between the search and the read
+      expect(await reading).toBe("another value");
+    });
+
+    test("a service that asks before it creates and deletes", async () => {
+      await using entered = await enterFake();
+      const { fake, secrets } = entered;
+      fake.needsPrompt = true;
+      const names = ["a", "b", "c", "d"];
+      await Promise.all(names.map((name) => secrets.set(PAIR.service, name, name)));
+      expect(await Promise.all(names.map((name) => secrets.get(PAIR.service, name)))).toEqual(names);
+      expect(await Promise.all(names.map((name) => secrets.delete(PAIR.service, name)))).toEqual(
+        names.map(() => true),
+      );
+      expect(fake.items.size).toBe(0);
+      expect(fake.maxOpenPrompts).toBe(1);
+    });
+
+    test("while one operation waits for a person, others go on", async () => {
+      await using entered = await enterFake();
+      const { fake, secrets } = entered;
+      fake.addItem(PAIR.service, "locked", "later", { isLocked: true });
+      fake.addItem(PAIR.service, "open", "now");
+      fake.prompts = "ignore";
+      const prompted = fake.called("Prompt");
+      const waiting = secrets.get(PAIR.service, "locked");
+      await prompted;
+      expect(await secrets.get(PAIR.service, "open")).toBe("now");
+      fake.completePrompts();
+      expect(await waiting).toBe("later");
+    });
+  });
+});

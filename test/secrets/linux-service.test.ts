@@ -1,0 +1,111 @@
+// Secret services that hang, forget, or answer nonsense: a fake one, since real ones do so only now and then.
+import { describe, expect, test } from "bun:test";
+import { enterFake, failureOf } from "../support/session.ts";
+
+const PAIR = { service: "dev.rt.faults", name: "me" };
+
+describe.skipIf(process.platform !== "linux")("secrets on Linux", () => {
+  describe("with a service that misbehaves", () => {
+    test("a service without encrypted sessions gets a plain one", async () => {
+      await using entered = await enterFake();
+      await entered.secrets.set(PAIR, "välue");
+      expect(await entered.secrets.get(PAIR)).toBe("välue");
+      expect(entered.fake.count("OpenSession")).toBe(2);
+    });
+
+    test.each(["ReadAlias", "OpenSession", "SearchItems", "CreateItem"])(
+      "%s is never answered: the time-out ends the operation",
+      async (member) => {
+        await using entered = await enterFake();
+        entered.fake.silent.add(member);
+        const failure = await failureOf(entered.secrets.set({ ...PAIR, value: "the value", timeout: 100 }));
+        expect(failure).toMatchObject({ code: "ERR_SECRETS_TIMEOUT" });
+        expect(failure.message).not.toContain("the value");
+      },
+    );
+
+    // A busy gnome-keyring ends when a client opens a session before it has noticed the client.
+    test("no session is asked for before the service has answered something", async () => {
+      await using entered = await enterFake();
+      entered.fake.silent.add("ReadAlias");
+      const failure = failureOf(entered.secrets.get({ ...PAIR, timeout: 100 }));
+      expect(await failure).toMatchObject({ code: "ERR_SECRETS_TIMEOUT" });
+      expect(entered.fake.calls).toEqual(["ReadAlias"]);
+    });
+
+    test("an aborted operation rejects with the signal's reason and takes no further step", async () => {
+      await using entered = await enterFake();
+      entered.fake.addItem(PAIR.service, PAIR.name, "value");
+      const controller = new AbortController();
+      entered.fake.silent.add("SearchItems");
+      const called = entered.fake.called("SearchItems");
+      const failure = failureOf(entered.secrets.get({ ...PAIR, signal: controller.signal }));
+      await called;
+      const reason = new Error("enough");
+      controller.abort(reason);
+      expect(await failure).toBe(reason as never);
+      expect(await failureOf(entered.secrets.get({ ...PAIR, signal: controller.signal }))).toBe(
+        reason as never,
+      );
+      expect(entered.fake.count("GetSecret")).toBe(0);
+    });
+
+    test("an item that vanishes between search and read is searched again", async () => {
+      await using entered = await enterFake();
+      entered.fake.addItem(PAIR.service, PAIR.name, "value");
+      entered.fake.failures.set("GetSecret", [
+        "org.freedesktop.DBus.Error.UnknownObject",
+        "org.freedesktop.DBus.Error.UnknownMethod",
+      ]);
+      expect(await entered.secrets.get(PAIR)).toBe("value");
+      entered.fake.failures.set("GetSecret", Array(20).fill("org.freedesktop.DBus.Error.UnknownMethod"));
+      expect(await failureOf(entered.secrets.get(PAIR))).toMatchObject({ code: "ERR_SECRETS_PLATFORM" });
+    });
+
+    test.each([
+      ["GNOME Keyring", "org.freedesktop.Secret.Error.NoSession"],
+      ["KWallet", "org.qtproject.QtDBus.Error.InvalidObjectPath"],
+    ])("a session that %s forgot is opened once again", async (_, error) => {
+      await using entered = await enterFake();
+      entered.fake.addItem(PAIR.service, PAIR.name, "value");
+      expect(await entered.secrets.get(PAIR)).toBe("value");
+      entered.fake.failures.set("GetSecret", [error]);
+      expect(await entered.secrets.get(PAIR)).toBe("value");
+      expect(entered.fake.count("OpenSession")).toBe(4);
+    });
+
+    test.each([
+      ["org.freedesktop.DBus.Error.AccessDenied", "DENIED"],
+      ["org.freedesktop.DBus.Error.LimitsExceeded", "TOO_LARGE"],
+      ["org.freedesktop.DBus.Error.Failed", "PLATFORM"],
+      ["org.freedesktop.DBus.Error.Spawn.ChildExited", "UNAVAILABLE"],
+    ])("%s becomes ERR_SECRETS_%s", async (native, kind) => {
+      await using entered = await enterFake();
+      entered.fake.failures.set("SearchItems", [native]);
+      expect(await failureOf(entered.secrets.get(PAIR))).toMatchObject({
+        code: `ERR_SECRETS_${kind}`,
+        cause: native,
+      });
+    });
+
+    test("of several matches the one with our schema counts, then the newest", async () => {
+      await using entered = await enterFake();
+      const { fake, secrets } = entered;
+      fake.addItem(PAIR.service, PAIR.name, "old", { modified: 5n });
+      const newer = fake.addItem(PAIR.service, PAIR.name, "newer", { modified: 9n });
+      expect(await secrets.get(PAIR)).toBe("newer");
+      const attributes = {
+        service: PAIR.service,
+        account: PAIR.name,
+        "xdg:schema": "com.oven-sh.bun.Secret",
+      };
+      const own = fake.addItem(PAIR.service, PAIR.name, "own", { attributes, modified: 1n });
+      expect(await secrets.get(PAIR)).toBe("own");
+      await secrets.set(PAIR, "changed");
+      expect(fake.items.get(own)!.value).toBe("changed");
+      expect(fake.items.get(newer)!.value).toBe("newer");
+      expect(await secrets.delete(PAIR)).toBe(true);
+      expect(fake.items.size).toBe(0);
+    });
+  });
+});

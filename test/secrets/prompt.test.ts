@@ -1,0 +1,120 @@
+// `rt secrets set` on a terminal: it asks for the value, shows nothing of it, and leaves the terminal as it was.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { NOTHING_TYPED, typeKeys } from "../../src/secrets/hidden-prompt.ts";
+import { type Keyring, startKeyring } from "../support/keyring.ts";
+import { RT, runRt } from "../support/rt.ts";
+import { startOnTerminal } from "../support/terminal.ts";
+
+const VALUE = "pass phrase 7f3a";
+
+describe.skipIf(process.platform !== "linux")("rt secrets", () => {
+  let keyring: Keyring;
+  beforeAll(async () => {
+    keyring = await startKeyring();
+  });
+  afterAll(() => keyring?.[Symbol.asyncDispose]());
+  const run = (args: string[]) => runRt({ args: ["secrets", ...args], env: keyring.env });
+  const lookUp = (service: string, account: string) =>
+    keyring.run(["secret-tool", "lookup", "service", service, "account", account]);
+
+  describe("set on a terminal", () => {
+    const ask = (name: string) => startOnTerminal([RT, "secrets", "set", "prompt", name], keyring.env);
+
+    test("asks for the value and never shows it", async () => {
+      await using terminal = ask("typed");
+      await terminal.shows("Value for prompt typed");
+      expect(terminal.isOrdinary).toBe(false);
+      terminal.type(`${VALUE}\r`);
+      expect(await terminal.ends()).toBe(0);
+      expect(terminal.isOrdinary).toBe(true);
+      for (const word of VALUE.split(" ")) expect(terminal.shown).not.toContain(word);
+      expect(await lookUp("prompt", "typed")).toBe(VALUE);
+    });
+
+    test("takes a value that is longer than a line of the terminal may be", async () => {
+      await using terminal = ask("long");
+      await terminal.shows("Value for");
+      const value = "0123456789".repeat(900);
+      terminal.type(`${value}\r`);
+      expect(await terminal.ends()).toBe(0);
+      expect((await lookUp("prompt", "long")) === value).toBe(true);
+    });
+
+    test.each([
+      ["Ctrl-C", "abc\x03"],
+      ["Ctrl-D", "\x04"],
+    ])("%s gives up, stores nothing and leaves the terminal as it was", async (_key, keys) => {
+      await using terminal = ask("given up");
+      await terminal.shows("Value for");
+      terminal.type(keys);
+      expect(await terminal.ends()).toBe(130);
+      expect(terminal.isOrdinary).toBe(true);
+      expect((await run(["get", "prompt", "given up"])).status).toBe(1);
+    });
+
+    test("a signal leaves the terminal as it was", async () => {
+      await using terminal = ask("killed");
+      await terminal.shows("Value for");
+      expect(terminal.isOrdinary).toBe(false);
+      terminal.kill("SIGTERM");
+      expect(await terminal.ends()).toBe("SIGTERM");
+      expect(terminal.isOrdinary).toBe(true);
+    });
+
+    test("Ctrl-Z gives the terminal back to the shell, and going on asks anew", async () => {
+      const env = { ...keyring.env, PS1: "shell> " };
+      await using terminal = startOnTerminal(
+        ["setsid", "--ctty", "bash", "--norc", "--noediting", "-i"],
+        env,
+      );
+      await terminal.shows("shell> ");
+      terminal.type(`${RT} secrets set prompt stopped\r`);
+      await terminal.shows("Value for");
+      terminal.type("forgotten\x1a");
+      await terminal.shows("Stopped");
+      expect(terminal.isOrdinary).toBe(true);
+      terminal.type("fg; echo ended $?\r");
+      await terminal.shows("Value for prompt stopped (not shown): ", 2);
+      terminal.type(`${VALUE}\r`);
+      await terminal.shows("ended 0");
+      expect(terminal.shown).not.toContain("pass phrase");
+      expect(terminal.shown).not.toContain("forgotten");
+      expect(await lookUp("prompt", "stopped")).toBe(VALUE);
+    });
+
+    test("what is typed stays hidden when something else has changed the terminal meanwhile", async () => {
+      await using terminal = ask("continued");
+      await terminal.shows("Value for");
+      terminal.kill("SIGSTOP");
+      terminal.makeOrdinary();
+      terminal.kill("SIGCONT");
+      await terminal.shows("Value for", 2);
+      expect(terminal.isOrdinary).toBe(false);
+      terminal.type(`${VALUE}\r`);
+      expect(await terminal.ends()).toBe(0);
+      expect(await lookUp("prompt", "continued")).toBe(VALUE);
+    });
+
+    test("Enter alone stores nothing", async () => {
+      await using terminal = ask("nothing");
+      await terminal.shows("Value for");
+      terminal.type("\r");
+      await terminal.shows("Nothing was entered");
+      expect(await terminal.ends()).toBe(2);
+      expect((await run(["get", "prompt", "nothing"])).status).toBe(1);
+    });
+
+    test.each([
+      ["a backspace takes back a character", "a🔑\x7fb\r", "ab", "entered"],
+      ["Ctrl-U takes back all", "wrong\x15right\r", "right", "entered"],
+      ["arrows and other keys are no characters", "a\x1b[D\x1b[1;5C\tb\x1bx\r", "ab", "entered"],
+      ["a marked paste may have several lines", "\x1b[200~a\rb\r\nc\n\x1b[201~\r", "a\nb\nc\n", "entered"],
+      ["what follows the line is dropped", "a\rb", "a", "entered"],
+      ["Ctrl-D within a value does nothing", "a\x04b", "ab", "typing"],
+      ["Ctrl-Z forgets what was typed", "a\x1ab\r", "", "suspended"],
+      ["a marked paste may have any character", "\x1b[200~a\x1ab\x03\x1b[201~\r", "a\x1ab\x03", "entered"],
+    ] as const)("%s", (_what, keys, text, state) => {
+      expect(typeKeys(NOTHING_TYPED, keys)).toMatchObject({ text, state });
+    });
+  });
+});
