@@ -97,7 +97,9 @@ async function buildAddon(file: string): Promise<void> {
 }
 
 function run(directory: string, program: string, args: readonly string[]): void {
-  const { status, stderr, error } = spawnSync(program, args, { cwd: directory, encoding: "utf8" });
+  // dlltool leaves its temporary files.
+  const env = { ...process.env, TMPDIR: directory };
+  const { status, stderr, error } = spawnSync(program, args, { cwd: directory, env, encoding: "utf8" });
   if (status === 0) return;
   if ((error as { code?: string } | undefined)?.code === "ENOENT") {
     throw new Error(

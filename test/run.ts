@@ -4,6 +4,11 @@
 //
 // alone on the last line. `npm test -- <patterns>` runs only matching test files. In CI a skipped test is a
 // failure: there, everything that a test needs must be there.
+//
+// All of a run's temporary files are in one directory, removed with what programs leave there on purpose (rt keeps the
+// directories of its links) or because a test has killed them.
+import { chmodSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { compile, DIST } from "../build/compile.ts";
 import { hostTarget } from "../build/targets.ts";
@@ -22,6 +27,12 @@ interface Count {
 const PATH = process.env.PATH?.split(delimiter)
   .filter((entry) => !entry.includes("node_modules"))
   .join(delimiter);
+
+const temporary = realpathSync(mkdtempSync(join(tmpdir(), "rt-tests-")));
+chmodSync(temporary, 0o1777); // as /tmp: some tests become another user
+process.on("exit", () => rmSync(temporary, { recursive: true, force: true }));
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => process.exit(1));
+for (const name of ["TMPDIR", "TMP", "TEMP"]) process.env[name] = temporary;
 
 /** Runs a command of the engine, shows what it prints, and gives it back. */
 async function run(args: readonly string[]): Promise<{ status: number; output: string }> {

@@ -14,19 +14,21 @@ const PROGRAMS: Record<string, string> = {
 };
 
 describe.skipIf(process.platform !== "linux")("rt on macOS", () => {
+  let home: Project;
   let program: readonly string[];
   let keychain: Keychain;
   let project: Project;
   beforeAll(async () => {
-    [program, keychain, project] = await Promise.all([
-      compileWithStandIn().then((path) => [path]),
+    [home, keychain, project] = await Promise.all([
+      createProject(),
       startKeychain(),
       createProject(PROGRAMS),
     ]);
+    program = [home.join("rt")];
+    await compileWithStandIn(home.join("rt"));
   }, 30_000);
   afterAll(async () => {
-    await project?.[Symbol.asyncDispose]();
-    await keychain?.[Symbol.asyncDispose]();
+    for (const each of [home, keychain, project]) await each?.[Symbol.asyncDispose]();
   });
 
   const rt = (args: readonly string[], { stdin, on = keychain }: { stdin?: string; on?: Keychain } = {}) =>

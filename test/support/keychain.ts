@@ -2,7 +2,8 @@
 // frameworks, the library of test/macos/keychain-stand-in.c.
 //
 //   await using keychain = await startKeychain();
-//   await runRt({ program: [await compileWithStandIn()], args: ["secrets", "list"], env: keychain.env });
+//   await compileWithStandIn(path);
+//   await runRt({ program: [path], args: ["secrets", "list"], env: keychain.env });
 //
 // The provider is chosen, and the frameworks' paths are set, while such a program is compiled. No other build of rt
 // knows of it.
@@ -113,17 +114,9 @@ function useStandIn(library: string): BunPlugin {
   };
 }
 
-let compiled: Promise<string> | undefined;
-
-/** A program like `dist/rt`, once for each test file. */
-export function compileWithStandIn(): Promise<string> {
-  return (compiled ??= (async () => {
-    const directory = await realpath(await mkdtemp(join(tmpdir(), "rt-test-binary-")));
-    process.on("exit", () => require("node:fs").rmSync(directory, { recursive: true, force: true }));
-    const program = join(directory, "rt");
-    await compile(hostTarget(), program, [useStandIn(await buildStandIn())]);
-    return program;
-  })());
+/** A program like `dist/rt`, at `path`. */
+export async function compileWithStandIn(path: string): Promise<void> {
+  await compile(hostTarget(), path, [useStandIn(await buildStandIn())]);
 }
 
 export interface SecretsModule {

@@ -118,6 +118,8 @@ function wineEnvironment(prefix: string): Record<string, string> {
     HOME: prefix,
     LANG: "C.UTF-8",
     WINEPREFIX: prefix,
+    // Where the server leaves a directory.
+    TMPDIR: prefix,
     WINEARCH: "win64",
     WINEDEBUG: "-all",
     // Neither .NET nor a browser is set up, and nothing is shown.
