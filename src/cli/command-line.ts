@@ -302,7 +302,7 @@ function complain(message: string, hint?: string, status = 1): number {
  * by name: a chunk that is loaded later has classes of its own.
  */
 export async function explain(error: unknown): Promise<number> {
-  const { name, message, hint, status, unknown, syscall } = error as Failure;
+  const { name, message, hint, status, unknown, syscall } = error as Thrown;
   if (syscall === "uv_cwd")
     return complain("The current directory is not there any more", "go to another one, or give --cwd");
   if (!EXPECTED.includes(name)) throw error;
@@ -312,19 +312,11 @@ export async function explain(error: unknown): Promise<number> {
   return complain(message, nearest ? `did you mean ${nearest}?` : hint);
 }
 
-interface Failure extends Error {
+interface Thrown extends Error {
   readonly syscall?: string;
   readonly hint?: string;
   readonly status?: number;
   readonly unknown?: UsageError["unknown"];
 }
 
-const EXPECTED = [
-  "UsageError",
-  "RunFailure",
-  "ConfigError",
-  "PackageJsonError",
-  "WorkspaceError",
-  "UpgradeFailure",
-  "PrivateDirectoryError",
-];
+const EXPECTED = ["Failure", "RunFailure", "UsageError", "PackageJsonError", "PrivateDirectoryError"];

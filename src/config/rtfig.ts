@@ -10,21 +10,11 @@
 import { files } from "../../platform/files.ts";
 import { type Option, OPTIONS } from "../cli/options.ts";
 import { suggestName } from "../cli/suggest.ts";
+import { Failure } from "../failure.ts";
 import { KEYS, type Key, type Kind, type Words } from "./keys.ts";
 import { lineOf, lineOfSyntaxError } from "./location.ts";
 
 export const FILE_NAME = "rtfig.toml";
-
-/** The file is wrong or cannot be read: one line that says where and what, one that says what to do. */
-export class ConfigError extends Error {
-  override readonly name = "ConfigError";
-  readonly hint: string | undefined;
-
-  constructor(message: string, hint?: string) {
-    super(message);
-    this.hint = hint;
-  }
-}
 
 /** One key as the file has it. */
 export interface Setting {
@@ -53,7 +43,7 @@ export function readConfig(path: string): Config {
   if (typeof bytes === "string") {
     const isThere = bytes !== "ENOENT";
     const reason = !isThere ? "there is no such file" : bytes === "EACCES" ? "permission denied" : bytes;
-    throw new ConfigError(
+    throw new Failure(
       `Cannot read the configuration "${path}": ${reason}`,
       isThere ? undefined : "--config needs a file that exists",
     );
@@ -67,7 +57,7 @@ export function parseConfig(text: string, file: string): Config {
     content = Bun.TOML.parse(text) as Record<string, unknown>;
   } catch (error) {
     const reason = (error as Error).message.replace(/^TOML Parse error: /, "");
-    throw new ConfigError(`${file}:${lineOfSyntaxError(text, Bun.TOML.parse)}: ${reason}`);
+    throw new Failure(`${file}:${lineOfSyntaxError(text, Bun.TOML.parse)}: ${reason}`);
   }
   const settings: Setting[] = [];
   for (const name of Object.keys(content)) collect([name], content[name], settings, { text, file });
@@ -104,14 +94,14 @@ function collect(path: readonly string[], value: unknown, settings: Setting[], s
   }
   const place = `${source.file}:${lineOf(source.text, path)}`;
   const name = path.join(".");
-  if (key) throw new ConfigError(`${place}: ${name} needs ${describeKinds(key)}, not ${describe(value)}`);
-  if (isSection) throw new ConfigError(`${place}: ${name} is a table`, `write [${name}] above its keys`);
+  if (key) throw new Failure(`${place}: ${name} needs ${describeKinds(key)}, not ${describe(value)}`);
+  if (isSection) throw new Failure(`${place}: ${name} is a table`, `write [${name}] above its keys`);
   const nearest = suggestName(
     name,
     KEYS.map((each) => each.name),
   );
   const hint = nearest ? `did you mean ${nearest}?` : "rtfig.toml.example lists the keys";
-  throw new ConfigError(`${place}: Unknown key "${name}"`, hint);
+  throw new Failure(`${place}: Unknown key "${name}"`, hint);
 }
 
 function isOfKind(value: unknown, kind: Kind): boolean {
@@ -148,7 +138,7 @@ function describe(value: unknown): string {
 function checkChoice({ choices, name }: Key, path: readonly string[], value: unknown, source: Source): void {
   if (!choices || typeof value !== "string" || choices.includes(value)) return;
   const place = `${source.file}:${lineOf(source.text, path)}`;
-  throw new ConfigError(`${place}: ${name} cannot be "${value}"`, `use one of: ${choices.join(", ")}`);
+  throw new Failure(`${place}: ${name} cannot be "${value}"`, `use one of: ${choices.join(", ")}`);
 }
 
 /** The words that the file's keys stand for, in the file's order. */

@@ -14,7 +14,7 @@ import type { Answer } from "./answer.ts";
 import { evaluate, needsNoProcess, type ShellResult } from "./built-in-shell.ts";
 import { type Ending, launchScript } from "./launch.ts";
 import { appendArguments, quoteArgument } from "./quote.ts";
-import { RunFailure } from "./run-failure.ts";
+import { Failure } from "../failure.ts";
 import { openSteps, prepareStep, type RunSettings, type StepContext } from "./step.ts";
 
 const DEFAULT_ELIDED_LINES = 10;
@@ -22,7 +22,7 @@ const DEFAULT_ELIDED_LINES = 10;
 export async function runMany(invocation: Invocation, cwd: string, settings: RunSettings): Promise<Ending> {
   const given = (name: string) => hasOption(invocation, name);
   if (given("parallel") && given("sequential")) {
-    throw new RunFailure("--parallel and --sequential exclude each other", "give one of them");
+    throw new Failure("--parallel and --sequential exclude each other", "give one of them");
   }
   const { scripts, args } = splitWords(invocation);
   const originalEnvironment = host.originalEnvironment();
@@ -68,10 +68,7 @@ function concurrencyOf(invocation: Invocation): number | undefined {
   const count = countOf(value);
   if (value === undefined || (count ?? 0) > 0) return count;
   const name = option === undefined ? "RT_CONCURRENCY" : "--concurrency";
-  throw new RunFailure(
-    `${name} needs a whole number from 1 up, not "${value}"`,
-    "leave it out for the default",
-  );
+  throw new Failure(`${name} needs a whole number from 1 up, not "${value}"`, "leave it out for the default");
 }
 
 function countOf(value: string | undefined): number | undefined {

@@ -14,7 +14,7 @@ import type { Child, StopSignal } from "../../platform/process-tree-operations.t
 import type { Given, Invocation } from "../cli/parse.ts";
 import { findPackageJson } from "../workspace/package-json.ts";
 import type { Ending } from "./launch.ts";
-import { RunFailure } from "./run-failure.ts";
+import { Failure } from "../failure.ts";
 import { watchSources } from "./source-watcher.ts";
 
 /** Saves come in bursts: a restart waits until the last event is this old. */
@@ -35,7 +35,7 @@ export function killSignalOf(name = "SIGTERM"): StopSignal {
   const known: readonly StopSignal[] = ["SIGTERM", "SIGINT", "SIGHUP", "SIGKILL"];
   const signal = known.find((each) => each === name);
   if (signal) return signal;
-  throw new RunFailure(`A script cannot be ended with "${name}"`, `use one of: ${known.join(", ")}`);
+  throw new Failure(`A script cannot be ended with "${name}"`, `use one of: ${known.join(", ")}`);
 }
 
 export async function watchRun(

@@ -3,7 +3,7 @@ import { scriptNames, scriptOf } from "../workspace/package-json.ts";
 import { displayName, selectPackages } from "./plan.ts";
 import type { TaskRequest } from "./task.ts";
 
-/** Throws WorkspaceError, PackageJsonError. */
+/** Throws Failure, PackageJsonError. */
 export async function listScripts(request: TaskRequest, useColor: boolean): Promise<string> {
   const { workspace, selected } = await selectPackages(request);
   const bold = (text: string) => (useColor ? `\x1b[1m${text}\x1b[0m` : text);

@@ -17,7 +17,7 @@ import {
   scriptNames,
   scriptOf,
 } from "../workspace/package-json.ts";
-import { WorkspaceError } from "../workspace/workspace-error.ts";
+import { Failure } from "../failure.ts";
 import { collapse, orderPackages } from "./graph.ts";
 import type { Step, Task, TaskRequest } from "./task.ts";
 
@@ -35,7 +35,7 @@ export interface Plan {
 
 const GLOB = /[*?[\]{}]/;
 
-/** Throws WorkspaceError, PackageJsonError. */
+/** Throws Failure, PackageJsonError. */
 export async function planTasks(request: TaskRequest): Promise<Plan> {
   const isWorkspaceRun = request.filters.length > 0 || request.workspaces || request.affected !== undefined;
   return isWorkspaceRun ? planWorkspace(request) : planPackage(request);
@@ -44,7 +44,7 @@ export async function planTasks(request: TaskRequest): Promise<Plan> {
 /** Several scripts of the package we stand in. */
 function planPackage(request: TaskRequest): Plan {
   const found = findPackageJson(request.cwd);
-  if (!found) throw new WorkspaceError(`No package.json in ${request.cwd} or above`);
+  if (!found) throw new Failure(`No package.json in ${request.cwd} or above`);
   const { directory, manifest } = found;
   const names = request.scripts.flatMap((script) => {
     const matches = matchScripts(manifest, script);
@@ -74,7 +74,7 @@ export interface SelectedPackages {
   readonly notices: string[];
 }
 
-/** The packages that a request means. Throws WorkspaceError, PackageJsonError. */
+/** The packages that a request means. Throws Failure, PackageJsonError. */
 export async function selectPackages(request: TaskRequest): Promise<SelectedPackages> {
   const workspace = openWorkspace(request.cwd);
   const notices = describeBroken(workspace, request);
@@ -177,14 +177,14 @@ function scriptNotFound(
   manifests: readonly PackageJson[],
   where: string,
   hint?: string,
-): WorkspaceError {
+): Failure {
   const misdeclared = manifests.find((manifest) => isMisdeclaredScript(manifest, script));
   if (misdeclared)
-    return new WorkspaceError(`Script "${script}"${where} is not a string`, "Write the command as a string");
+    return new Failure(`Script "${script}"${where} is not a string`, "Write the command as a string");
   const names = new Set(manifests.flatMap(scriptNames));
   const { nearest } = require("../workspace/nearest.ts") as typeof import("../workspace/nearest.ts");
   const suggestions = nearest(script, names).map((name) => `"${name}"`);
-  return new WorkspaceError(
+  return new Failure(
     `Script "${script}" not found${where}`,
     suggestions.length > 0 ? `Did you mean ${suggestions.join(" or ")}?` : hint,
   );

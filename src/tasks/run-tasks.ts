@@ -1,7 +1,7 @@
 // Runs many scripts: the one entry of this folder.
 //
 // Contract: returns the run's status and never exits by itself. The status is that of the failure that came
-// first; a signal that rt itself received wins. Errors in the request are thrown (WorkspaceError,
+// first; a signal that rt itself received wins. Errors in the request are thrown (Failure,
 // PackageJsonError) before anything has started.
 import { host } from "../../platform/process.ts";
 import { trees } from "../../platform/process-tree.ts";

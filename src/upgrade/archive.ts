@@ -1,6 +1,6 @@
 // Finds the program in what was downloaded: a .tar.gz or .zip as releases have them, or the program itself.
 import { gunzipSync, inflateRawSync } from "node:zlib";
-import { UpgradeFailure } from "./upgrade-failure.ts";
+import { Failure } from "../failure.ts";
 
 const NAMES = ["rt", "rt.exe"];
 const TAR_BLOCK = 512;
@@ -22,9 +22,9 @@ export function extractProgram(name: string, bytes: Uint8Array): Uint8Array {
     const archive = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
     program = isGzip ? findInTar(gunzipSync(archive)) : findInZip(archive);
   } catch {
-    throw new UpgradeFailure(`${name} cannot be unpacked`, "nothing was changed; download it again");
+    throw new Failure(`${name} cannot be unpacked`, "nothing was changed; download it again");
   }
-  if (!program) throw new UpgradeFailure(`There is no rt in ${name}`, "name the archive of a release");
+  if (!program) throw new Failure(`There is no rt in ${name}`, "name the archive of a release");
   return program;
 }
 

@@ -14,7 +14,7 @@ import { VERSION } from "../version.ts";
 import { extractProgram } from "./archive.ts";
 import { describeFormat, readFormat } from "./program-format.ts";
 import { readVersion, restore, swap } from "./replace.ts";
-import { UpgradeFailure } from "./upgrade-failure.ts";
+import { Failure } from "../failure.ts";
 
 const SUMS = "SHA256SUMS";
 
@@ -29,8 +29,7 @@ export async function runUpgradeCommand(args: string[]): Promise<void> {
   const { source, sha256, isRollback } = readWords(args);
   const program = realpathSync(process.execPath);
   const [, owner] = OWNERS.find(([pattern]) => pattern.test(program)) ?? [];
-  if (owner)
-    throw new UpgradeFailure(`${program} was installed by ${owner}`, `upgrade it with ${owner} as well`);
+  if (owner) throw new Failure(`${program} was installed by ${owner}`, `upgrade it with ${owner} as well`);
   if (isRollback) {
     const version = restore(program);
     return console.log(`rt is ${version} again, at ${program}`);
@@ -56,20 +55,20 @@ function readWords(args: string[]): Words {
     });
   } catch (error) {
     const [message = ""] = (error as Error).message.split(/\.(?:\s|$)/, 1);
-    throw new UpgradeFailure(message, "rt help upgrade shows what there is");
+    throw new Failure(message, "rt help upgrade shows what there is");
   }
   const { values, positionals } = parsed;
   const { sha256, rollback: isRollback } = values;
   if (isRollback && (positionals.length > 0 || sha256 !== undefined))
-    throw new UpgradeFailure("--rollback takes nothing else", "it brings back the version before this one");
+    throw new Failure("--rollback takes nothing else", "it brings back the version before this one");
   if (isRollback) return { isRollback };
   if (positionals.length !== 1)
-    throw new UpgradeFailure(
+    throw new Failure(
       "An upgrade needs one URL or file to come from",
       "rt fetches nothing by itself; a script of this name is started with rt run upgrade",
     );
   if (sha256 !== undefined && !/^[0-9a-f]{64}$/i.test(sha256))
-    throw new UpgradeFailure("--sha256 is not a SHA-256", "it has 64 hexadecimal digits");
+    throw new Failure("--sha256 is not a SHA-256", "it has 64 hexadecimal digits");
   return { source: positionals[0]!, sha256: sha256?.toLowerCase(), isRollback };
 }
 
@@ -79,16 +78,16 @@ async function upgrade(program: string, source: string, sha256: string | undefin
     const { bytes, name, sum } = await fetchSource(source, sha256);
     const actual = createHash("sha256").update(bytes).digest("hex");
     if (actual !== sum)
-      throw new UpgradeFailure(
+      throw new Failure(
         `${name} is not what it should be: its SHA-256 is ${actual}, not ${sum}`,
         "nothing was changed; download it again",
       );
     const content = extractProgram(name, bytes);
     const format = readFormat(content);
     const own = readFormat(readFileSync(program));
-    if (!format) throw new UpgradeFailure(`${name} is no program`, "name a release's archive, or its binary");
+    if (!format) throw new Failure(`${name} is no program`, "name a release's archive, or its binary");
     if (describeFormat(format) !== describeFormat(own!))
-      throw new UpgradeFailure(
+      throw new Failure(
         `${name} is for ${describeFormat(format)}`,
         `this is ${describeFormat(own!)}: name the archive for that`,
       );
@@ -108,7 +107,7 @@ function makeWorkspace(program: string): string {
   try {
     return mkdtempSync(join(dirname(program), ".rt-upgrade-"));
   } catch (error) {
-    throw new UpgradeFailure(
+    throw new Failure(
       `Cannot write to ${dirname(program)} (${(error as NodeJS.ErrnoException).code})`,
       "whoever installed rt there can upgrade it",
     );
@@ -132,7 +131,7 @@ async function fetchSource(source: string, sha256: string | undefined): Promise<
   }
   const isLocal = ["localhost", "127.0.0.1", "[::1]"].includes(url.hostname);
   if (url.protocol === "http:" && !isLocal && sha256 === undefined)
-    throw new UpgradeFailure(
+    throw new Failure(
       "Over http, the file and its checksum could both have been exchanged",
       "use https, or give the checksum with --sha256",
     );
@@ -144,7 +143,7 @@ async function fetchSource(source: string, sha256: string | undefined): Promise<
 function parseAddress(source: string): URL {
   const url = URL.parse(source);
   if (!url || !["http:", "https:", "file:"].includes(url.protocol))
-    throw new UpgradeFailure(`"${source}" is no address that rt can fetch from`, "use https, or a file");
+    throw new Failure(`"${source}" is no address that rt can fetch from`, "use https, or a file");
   return url;
 }
 
@@ -155,7 +154,7 @@ function readLocal(path: string, isSums: boolean): Buffer {
     return readFileSync(path);
   } catch (error) {
     const reason = (error as NodeJS.ErrnoException).code;
-    throw new UpgradeFailure(`Cannot read ${path} (${reason})`, isSums ? WITHOUT_SUMS : undefined);
+    throw new Failure(`Cannot read ${path} (${reason})`, isSums ? WITHOUT_SUMS : undefined);
   }
 }
 
@@ -166,9 +165,9 @@ async function download(url: URL, isSums: boolean): Promise<Uint8Array> {
     if (response.ok) return await response.bytes();
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
-    throw new UpgradeFailure(`Cannot download ${url.href} (${code ?? message})`, "nothing was changed");
+    throw new Failure(`Cannot download ${url.href} (${code ?? message})`, "nothing was changed");
   }
-  throw new UpgradeFailure(
+  throw new Failure(
     `Cannot download ${url.href} (status ${response.status})`,
     isSums ? WITHOUT_SUMS : undefined,
   );
@@ -179,5 +178,5 @@ function findSum(sums: string, name: string): string {
     const [, sum, file] = /^([0-9a-f]{64}) [ *](.+?)\r?$/i.exec(line) ?? [];
     if (file === name) return sum!.toLowerCase();
   }
-  throw new UpgradeFailure(`${SUMS} has no checksum of ${name}`, "give it with --sha256");
+  throw new Failure(`${SUMS} has no checksum of ${name}`, "give it with --sha256");
 }

@@ -5,7 +5,7 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, linkSync, renameSync, rmSync } from "node:fs";
 import { dirname, join, parse } from "node:path";
-import { UpgradeFailure } from "./upgrade-failure.ts";
+import { Failure } from "../failure.ts";
 
 /** `rt.previous`, and `rt.previous.exe`: Windows starts only what ends so. */
 function previousOf(program: string): string {
@@ -16,7 +16,7 @@ function previousOf(program: string): string {
 /** Milliseconds for a program to say its version. */
 const PATIENCE = 30_000;
 
-/** @throws UpgradeFailure when it does not start, or is something else than rt */
+/** @throws Failure when it does not start, or is something else than rt */
 export function readVersion(program: string): string {
   const { stdout, status, signal, error } = spawnSync(program, ["--version"], {
     encoding: "utf8",
@@ -27,7 +27,7 @@ export function readVersion(program: string): string {
   const version = stdout?.trim() ?? "";
   if (status === 0 && /^\d+\.\d+\.\d+\S*$/.test(version)) return version;
   const reason = (error as NodeJS.ErrnoException | undefined)?.code ?? signal ?? `exit code ${status}`;
-  throw new UpgradeFailure(
+  throw new Failure(
     `The new rt does not start here (${status === 0 ? "it says no version" : reason})`,
     "nothing was changed",
   );
@@ -51,13 +51,13 @@ function swapByRenaming(draft: string, program: string, previous: string): void 
     rmSync(previous, { force: true });
     renameSync(program, previous);
   } catch (error) {
-    throw new UpgradeFailure(`Cannot replace ${program} (${(error as NodeJS.ErrnoException).code})`);
+    throw new Failure(`Cannot replace ${program} (${(error as NodeJS.ErrnoException).code})`);
   }
   try {
     renameSync(draft, program);
   } catch (error) {
     renameSync(previous, program);
-    throw new UpgradeFailure(`Cannot replace ${program} (${(error as NodeJS.ErrnoException).code})`);
+    throw new Failure(`Cannot replace ${program} (${(error as NodeJS.ErrnoException).code})`);
   }
 }
 
@@ -65,13 +65,13 @@ function swapByRenaming(draft: string, program: string, previous: string): void 
 export function restore(program: string): string {
   const previous = previousOf(program);
   if (!existsSync(previous))
-    throw new UpgradeFailure(`There is no earlier rt beside ${program}`, "an upgrade leaves one");
+    throw new Failure(`There is no earlier rt beside ${program}`, "an upgrade leaves one");
   const version = readVersion(previous);
   const draft = `${program}.${process.pid}`;
   try {
     renameSync(previous, draft);
   } catch (error) {
-    throw new UpgradeFailure(`Cannot replace ${program} (${(error as NodeJS.ErrnoException).code})`);
+    throw new Failure(`Cannot replace ${program} (${(error as NodeJS.ErrnoException).code})`);
   }
   try {
     swap(draft, program);

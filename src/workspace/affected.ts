@@ -9,14 +9,14 @@
 import { type DependencyGraph, reachable, reverseGraph } from "./dependencies.ts";
 import type { Workspace } from "./members.ts";
 import { parentDirectory } from "./package-json.ts";
-import { WorkspaceError } from "./workspace-error.ts";
+import { Failure } from "../failure.ts";
 
 /** Loaded when it is needed: this module shares a chunk with runs that need none of it. */
 function join(...names: string[]): string {
   return process.getBuiltinModule("node:path").join(...names);
 }
 
-/** Positions of members. Throws WorkspaceError when git cannot tell. */
+/** Positions of members. Throws Failure when git cannot tell. */
 export async function affectedMembers(
   workspace: Workspace,
   graph: DependencyGraph,
@@ -75,10 +75,7 @@ async function mergeBase(root: string, reference: string): Promise<string> {
     `${reference}^{commit}`,
   ]);
   if (known === null)
-    throw new WorkspaceError(
-      `Git knows no commit "${reference}"`,
-      "Fetch it, or name another one: --affected=REF",
-    );
+    throw new Failure(`Git knows no commit "${reference}"`, "Fetch it, or name another one: --affected=REF");
   const base = await tryGit(root, ["merge-base", known.trim(), "HEAD"]);
   return (base ?? known).trim();
 }
@@ -89,16 +86,13 @@ async function defaultBranch(root: string): Promise<string> {
   for (const name of ["origin/main", "origin/master", "main", "master"]) {
     if ((await tryGit(root, ["rev-parse", "--verify", "--quiet", name])) !== null) return name;
   }
-  throw new WorkspaceError("Git has no default branch to compare with", "Name a commit: --affected=REF");
+  throw new Failure("Git has no default branch to compare with", "Name a commit: --affected=REF");
 }
 
 async function git(cwd: string, args: readonly string[]): Promise<string> {
   const output = await tryGit(cwd, args);
   if (output !== null) return output;
-  throw new WorkspaceError(
-    `git ${args[0]} failed in ${cwd}`,
-    "--affected needs git and a repository with a commit",
-  );
+  throw new Failure(`git ${args[0]} failed in ${cwd}`, "--affected needs git and a repository with a commit");
 }
 
 async function tryGit(cwd: string, args: readonly string[]): Promise<string | null> {

@@ -13,7 +13,7 @@ import { type DependencyGraph, reachable, reverseGraph } from "./dependencies.ts
 import { isGlob } from "./glob.ts";
 import type { Member, Workspace } from "./members.ts";
 import { parentDirectory } from "./package-json.ts";
-import { WorkspaceError } from "./workspace-error.ts";
+import { Failure } from "../failure.ts";
 
 export interface Selector {
   readonly source: string;
@@ -48,7 +48,7 @@ const NAMED = {
   withSelf: true,
 } as const;
 
-/** Throws WorkspaceError. */
+/** Throws Failure. */
 export function parseSelector(source: string): Selector {
   if (isPlainName(source)) return { ...NAMED, source, name: source };
   const [, bang, before = "", core = "", after = ""] = SHAPE.exec(source) ?? [];
@@ -56,7 +56,7 @@ export function parseSelector(source: string): Selector {
   const braces = isPath ? null : /^(.*?)\{([^{},]+)\}$/s.exec(core);
   const [name, directory] = isPath ? ["", ""] : braces ? [braces[1] ?? "", braces[2] ?? ""] : [core, ""];
   if (core === "")
-    throw new WorkspaceError(`Filter "${source}" names no package`, "Give a name, a ./path or a {directory}");
+    throw new Failure(`Filter "${source}" names no package`, "Give a name, a ./path or a {directory}");
   return {
     source,
     isExclusion: bang === "!",
@@ -74,7 +74,7 @@ function isPlainName(source: string): boolean {
   return source !== "" && !"!./".includes(source[0]!) && !source.includes("{") && !source.includes("...");
 }
 
-/** `from` is what relative paths start at. Throws WorkspaceError when nothing is left. */
+/** `from` is what relative paths start at. Throws Failure when nothing is left. */
 export function selectMembers(
   { members }: Workspace,
   graph: DependencyGraph,
@@ -189,13 +189,13 @@ function nothingMatched(
   selectors: readonly Selector[],
   unmatched: readonly string[],
   members: readonly Member[],
-): WorkspaceError {
+): Failure {
   const sources = selectors.map(({ source }) => `"${source}"`);
   const label = sources.length === 1 ? `the filter ${sources[0]}` : `the filters ${sources.join(", ")}`;
   const hints = selectors.flatMap((selector) =>
     unmatched.includes(selector.source) ? hintAt(selector, members) : [],
   );
-  return new WorkspaceError(
+  return new Failure(
     unmatched.length > 0
       ? `No workspace packages matched ${label}`
       : `No workspace packages are left by ${label}`,

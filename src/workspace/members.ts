@@ -21,7 +21,7 @@ import {
   type PackageJson,
 } from "./package-json.ts";
 import { compilePattern, expandPattern, type MemberPattern, startOf } from "./member-patterns.ts";
-import { WorkspaceError } from "./workspace-error.ts";
+import { Failure } from "../failure.ts";
 
 export interface Member {
   readonly directory: string;
@@ -46,7 +46,7 @@ interface Declaration {
   readonly patterns: readonly string[];
 }
 
-/** Throws WorkspaceError for a declaration that cannot be used, PackageJsonError for an unreadable root. */
+/** Throws Failure for a declaration that cannot be used, PackageJsonError for an unreadable root. */
 export function openWorkspace(from: string): Workspace {
   const declaration = findDeclaration(from);
   if (declaration) {
@@ -86,9 +86,7 @@ function declaredForPnpm(directory: string): string[] | null {
   try {
     value = Bun.YAML.parse(new TextDecoder().decode(content));
   } catch (error) {
-    throw new WorkspaceError(
-      `Cannot read ${file}: ${error instanceof Error ? error.message : String(error)}`,
-    );
+    throw new Failure(`Cannot read ${file}: ${error instanceof Error ? error.message : String(error)}`);
   }
   const packages = (value as { packages?: unknown } | null)?.packages;
   return packages === undefined || packages === null
@@ -98,10 +96,7 @@ function declaredForPnpm(directory: string): string[] | null {
 
 function requirePatterns(value: unknown, where: string): string[] {
   if (Array.isArray(value) && value.every((pattern) => typeof pattern === "string")) return value;
-  throw new WorkspaceError(
-    `Cannot use ${where}: expected a list of path patterns`,
-    'Write it as ["packages/*"]',
-  );
+  throw new Failure(`Cannot use ${where}: expected a list of path patterns`, 'Write it as ["packages/*"]');
 }
 
 /** Whether the nearest package is one of them. */
@@ -206,7 +201,7 @@ function rejectDuplicates(workspace: Workspace): Workspace {
   for (const member of workspace.members) {
     const other = member.name === "" ? undefined : byName.get(member.name);
     if (other) {
-      throw new WorkspaceError(
+      throw new Failure(
         `Two packages are named "${member.name}": ${other.path} and ${member.path}`,
         "Rename one of them",
       );

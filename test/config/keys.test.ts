@@ -2,7 +2,8 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { KEYS } from "../../src/config/keys.ts";
-import { ConfigError, optionsOf, parseConfig } from "../../src/config/rtfig.ts";
+import { optionsOf, parseConfig } from "../../src/config/rtfig.ts";
+import { Failure } from "../../src/failure.ts";
 import { OPTIONS } from "../../src/cli/options.ts";
 import { runIn } from "../options/prove.ts";
 import { REPOSITORY } from "../support/rt.ts";
@@ -50,7 +51,7 @@ function failureOf(text: string): [message: string, hint: string | undefined] {
   try {
     parseConfig(text, "rtfig.toml");
   } catch (error) {
-    if (error instanceof ConfigError) return [error.message, error.hint];
+    if (error instanceof Failure) return [error.message, error.hint];
     throw error;
   }
   throw new Error("was accepted");

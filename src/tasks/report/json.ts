@@ -2,7 +2,7 @@
 //
 // Contract: documented in docs/; `version` changes when a field changes its meaning. Times are milliseconds;
 // `start` counts from `startedAt`. The file is written once, at the end, whole: a reader never sees half of it.
-import { WorkspaceError } from "../../workspace/workspace-error.ts";
+import { Failure } from "../../failure.ts";
 import type { Outcome, Reporter, TaskEvent } from "../event.ts";
 import type { OutputQueue } from "./output-queue.ts";
 import { describeOutcome } from "./wording.ts";
@@ -16,7 +16,7 @@ interface ReportedStep {
   signal: string | null;
 }
 
-/** Throws WorkspaceError where no file can be written: better said before the run than after it. */
+/** Throws Failure where no file can be written: better said before the run than after it. */
 export function createJsonReporter(file: string, cwd: string, queue: OutputQueue): Reporter {
   // Loaded when they are needed: this module shares a chunk with runs without a report.
   const { accessSync, constants, renameSync, rmSync, writeFileSync } = process.getBuiltinModule("node:fs");
@@ -25,7 +25,7 @@ export function createJsonReporter(file: string, cwd: string, queue: OutputQueue
   try {
     accessSync(dirname(target), constants.W_OK);
   } catch (error) {
-    throw new WorkspaceError(explain(target, error), "--report needs a directory that can be written to");
+    throw new Failure(explain(target, error), "--report needs a directory that can be written to");
   }
   const startedAt = new Date();
   const started = performance.now();
