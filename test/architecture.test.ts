@@ -170,7 +170,9 @@ test("main.ts alone ends the process", () => {
 
 /** Who writes to the terminal, and what. */
 const WRITERS: Readonly<Record<string, string>> = {
-  "src/cli/command-line.ts": "answers and errors",
+  "src/cli/command-line.ts": "the list of scripts, the version",
+  "src/cli/own-commands.ts": "answers",
+  "src/cli/execution.ts": "errors and warnings",
   "src/cli/shadowed.ts": "the hint at a script with a command's name",
   "src/run/launch.ts": "the command of a script, and how a hook ended",
   "src/run/in-process.ts": "the address of a server, as the engine writes it",

@@ -1,20 +1,20 @@
-// A command line, carried out: parsed, resolved, planned, launched. What it leaves to main.ts is the outcome: an
-// exit code, a signal to die of, a program to go on with, or nothing to add.
+// A command line, carried out: parsed, resolved, planned, and its plan executed (execution.ts). What it leaves to main.ts
+// is the outcome: an exit code, a signal to die of, a program to go on with, or nothing to add.
 //
 // What starting a script does not need is imported where it is used; each of those imports is a chunk of its own
 // in the compiled file and costs nothing until then.
 import { files } from "../../platform/files.ts";
 import { host } from "../../platform/process.ts";
+import type { Config } from "../config/rtfig.ts";
 import { engineReason } from "../run/entry.ts";
 import type { Ending } from "../run/launch.ts";
-import { engineOption, planRun, planTool, type Plan } from "../run/plan.ts";
+import { engineOption, planRun, planTool } from "../run/plan.ts";
 import { resolveTarget } from "../run/resolve.ts";
-import type { RunSettings } from "../run/step.ts";
 import type { Target } from "../run/target.ts";
-import { SUPERVISED } from "../run/variables.ts";
-import type { Config } from "../config/rtfig.ts";
 import { VERSION } from "../version.ts";
 import { COMMANDS } from "./commands.ts";
+import { complain, execute, settingsFor, watchScript } from "./execution.ts";
+import { runAsNode, runOwn, showHelp } from "./own-commands.ts";
 import {
   hasOption,
   type Invocation,
@@ -57,51 +57,6 @@ async function carryOut(invocation: Invocation, words: readonly string[]): Promi
 function isCalled(name: string): boolean {
   const { argv0 } = process;
   return argv0 === name || argv0.endsWith(`/${name}`) || argv0.endsWith(`${name}.exe`);
-}
-
-async function runAsNode(words: readonly string[]): Promise<void> {
-  if (words[0] === "--version" || words[0] === "-v") return console.log(process.version);
-  const { translateNodeWords } = await import("../run/node-words.ts");
-  const readsInput = words.length === 0 || words[0] === "-";
-  if (readsInput && !host.isTerminal(0) && host.isInputEmpty()) return;
-  const { argv, name } = translateNodeWords(words, host.isTerminal(0));
-  const { becomeEngine } = await import("../run/engine.ts");
-  becomeEngine(argv, true, { name });
-}
-
-async function showHelp(command?: string): Promise<void> {
-  const { renderHelp } = await import("./help.ts");
-  console.log(await renderHelp(command));
-}
-
-async function runOwn(command: string, args: readonly string[]): Promise<Outcome> {
-  if (command === "help") return console.log(await (await import("./help.ts")).answerHelp(args));
-  if (command === "debug-config") {
-    const { writeDebugConfig } = await import("./debug-config.ts");
-    const runtime = Bun.which("rt") === process.execPath ? "rt" : process.execPath;
-    const { text, isWritten } = writeDebugConfig(args[0], process.cwd(), runtime);
-    console.log(text);
-    return isWritten ? undefined : 1;
-  }
-  if (command === "types") return console.log((await import("./types.ts")).TYPES);
-  if (command === "completions") {
-    const { completionLines, completionScript } = await import("./completions.ts");
-    const [shell, separator, ...words] = args;
-    return console.log(
-      shell === "query"
-        ? completionLines(separator === "--" ? words : [], process.cwd())
-        : completionScript(shell).trimEnd(),
-    );
-  }
-  const showOwnHelp = async () => await showHelp(command);
-  if (command === "upgrade") {
-    if (args.some((word) => word === "--help" || word === "-h")) return await showHelp(command);
-    return await (await import("../upgrade/command.ts")).runUpgradeCommand([...args]);
-  }
-  if (command === "doctor")
-    return await (await import("../secrets/doctor.ts")).runDoctorCommand([...args], showOwnHelp);
-  const { runSecretsCommand } = await import("../secrets/command.ts");
-  return await runSecretsCommand([...args], showOwnHelp);
 }
 
 /** Tools in which code of the user's runs, and so sees `rt`. */
@@ -204,97 +159,6 @@ function changeDirectory(invocation: Invocation): string {
     throw new UsageError(`Cannot work in "${directory}"`, hint);
   }
   return process.cwd();
-}
-
-async function execute(
-  plan: Plan,
-  invocation: Invocation,
-  runsCode: boolean,
-  config?: Config,
-): Promise<Outcome> {
-  if (process.env.RT_DEBUG === "plan") console.error(JSON.stringify(plan));
-  switch (plan.mode) {
-    case "nothing":
-      return;
-    case "in-process":
-      return async () => {
-        const { startInProcess } = await import("../run/in-process.ts");
-        await startInProcess(plan);
-      };
-    case "engine": {
-      if (plan.file && isWatched(invocation)) {
-        const { superviseEngine } = await import("../run/supervise.ts");
-        const { wordsWithout } = await import("../run/watch.ts");
-        return await superviseEngine(wordsWithout(["cwd"], invocation), plan.file);
-      }
-      if (hasOption(invocation, "env-file")) {
-        const { warnAboutFiles } = await import("../run/script-options.ts");
-        for (const line of warnAboutFiles(invocation)) console.error(line);
-      }
-      const settings = { config: await engineConfig(plan.argv[0]!, runsCode, config) };
-      const { becomeEngine } = await import("../run/engine.ts");
-      return becomeEngine(plan.argv, runsCode, settings);
-    }
-    case "refuse": {
-      const { suggestTarget } = await import("./suggest.ts");
-      const isRun = invocation.command === "run";
-      const hint = plan.hint ?? (plan.notFound && suggestTarget(plan.notFound, process.cwd(), isRun));
-      return complain(plan.message, hint);
-    }
-    case "program":
-    case "script": {
-      if (hasOption(invocation, "watch")) return await watchScript(invocation, process.cwd());
-      const settings = await settingsFor(invocation);
-      const { launchProgram, launchScript } = await import("../run/launch.ts");
-      return plan.mode === "script" ? await launchScript(plan, settings) : launchProgram(plan, settings);
-    }
-  }
-}
-
-function isWatched(invocation: Invocation): boolean {
-  if (process.env[SUPERVISED] === "1") return false;
-  return hasOption(invocation, "watch") || hasOption(invocation, "hot");
-}
-
-async function engineConfig(word: string, runsCode: boolean, config?: Config): Promise<string | undefined> {
-  if (!config) return undefined;
-  const { fileForEngine } = await import("../config/handover.ts");
-  return fileForEngine(config, word === "test" ? "test" : runsCode ? "code" : "tool", process.cwd());
-}
-
-function settingsOf(invocation: Invocation): RunSettings {
-  return {
-    silent: hasOption(invocation, "silent"),
-    shell: (lastValue(invocation, "shell") as RunSettings["shell"] | undefined) ?? host.defaultShell,
-    forceRuntime: hasOption(invocation, "rt"),
-    version: VERSION,
-  };
-}
-
-/** Also says which of the options have nothing to act on. */
-async function settingsFor(invocation: Invocation): Promise<RunSettings> {
-  const settings = settingsOf(invocation);
-  const { options } = invocation;
-  if (options.length === 0 || options.every(({ option }) => option.by === "runner")) return settings;
-  const { environmentOf, warnAboutFiles, warnAboutOptions } = await import("../run/script-options.ts");
-  for (const line of warnAboutFiles(invocation)) console.error(line);
-  const warning = warnAboutOptions(invocation);
-  if (warning) console.error(warning);
-  return { ...settings, environment: environmentOf(invocation) };
-}
-
-async function watchScript(invocation: Invocation, cwd: string): Promise<Outcome> {
-  const { killSignalOf, watchRun } = await import("../run/watch.ts");
-  return await watchRun(invocation, cwd, {
-    clearsScreen: !hasOption(invocation, "no-clear-screen"),
-    signal: killSignalOf(lastValue(invocation, "watch-kill-signal")),
-  });
-}
-
-function complain(message: string, hint?: string, status = 1): number {
-  console.error(`error: ${message}`);
-  if (hint) console.error(`hint: ${hint}`);
-  return status;
 }
 
 /**
