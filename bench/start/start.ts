@@ -6,7 +6,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { copyPrograms, type TimedCommand, timeCommands, type Timing } from "../processes.ts";
 import { BUN, findPeer } from "../peers.ts";
-import type { Row } from "../row.ts";
+import { compareTimes, type Row } from "../row.ts";
 
 const RUNS = 150;
 // The kernel's count for a child includes what the parent had before the child became its own program.
@@ -16,25 +16,6 @@ console.log(/VmHWM:\\s+(\\d+)/.exec(status)[1]);
 const HELLO = 'console.log("hello" as string);\n';
 const TSCONFIG = '{ "compilerOptions": { "target": "ESNext", "module": "Preserve", "strict": true } }\n';
 const RT = join(import.meta.dir, "..", "..", "dist", "rt");
-
-/** `goal` is the most that ours may take in the peer's time, or undefined where a row only informs. */
-function compare(
-  figure: string,
-  [ours, ...peers]: readonly Timing[],
-  goals: Record<string, number | undefined>,
-): Row[] {
-  return peers.map((peer) => {
-    const goal = goals[peer.name];
-    return {
-      figure: `${figure} : ${peer.name}`,
-      ours: `${ours!.median.toFixed(2)} ms`,
-      peer: `${peer.median.toFixed(2)} ms`,
-      ratio: peer.ratio,
-      goal: goal === undefined ? "" : `<= ${goal}`,
-      met: goal === undefined || peer.ratio <= goal,
-    };
-  });
-}
 
 /** The least that a compiled program can do to run a file, and to become a script's program. */
 const IMPORTER = "await import(`${process.cwd()}/${process.argv[2]}`);\n";
@@ -151,13 +132,13 @@ export async function measure(): Promise<Row[]> {
     Number(Bun.spawnSync([program, "memory.ts"], { cwd: directory }).stdout) / 1024;
   const memory = process.platform === "linux" ? [{ ours: memoryOf(rt), peer: memoryOf(bun) }] : [];
   return [
-    ...compare("start: rt hello.ts", files, { "bun hello.ts": 1 }),
-    ...compare("start: the same beside a tsconfig.json", inProject, { "bun hello.ts": 1 }),
-    ...compare("start: rt run hello", scripts, RUNNERS),
+    ...compareTimes("start: rt hello.ts", files, { "bun hello.ts": 1 }),
+    ...compareTimes("start: the same beside a tsconfig.json", inProject, { "bun hello.ts": 1 }),
+    ...compareTimes("start: rt run hello", scripts, RUNNERS),
     compareWithEngine(scripts),
-    ...compare("start: rt run program", programs, RUNNERS),
-    ...compare("start: rt run hello", npm, { "npm run hello": 1 }),
-    ...compare("start: cat hello.ts | rt run -", piped, {}),
+    ...compareTimes("start: rt run program", programs, RUNNERS),
+    ...compareTimes("start: rt run hello", npm, { "npm run hello": 1 }),
+    ...compareTimes("start: cat hello.ts | rt run -", piped, {}),
     ...memory.map(({ ours, peer }) => ({
       figure: "start: peak memory of a file : bun",
       ours: `${ours.toFixed(1)} MB`,

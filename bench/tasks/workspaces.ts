@@ -8,7 +8,7 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { BUN, findPeer } from "../peers.ts";
 import { copyPrograms, measureMemory, type TimedCommand, timeCommands } from "../processes.ts";
-import type { Row } from "../row.ts";
+import { compareTimes, type Row } from "../row.ts";
 
 const RT = join(import.meta.dir, "..", "..", "dist", "rt");
 const BIG = 200_000_000; // bytes
@@ -76,18 +76,8 @@ export async function measure(): Promise<Row[]> {
       piped("rt", ours),
       ...Object.entries(peers).map(([name, [command]]) => piped(name, command)),
     ];
-    const [own, ...others] = timeCommands(commands, runs, cwd);
-    for (const other of others) {
-      const goal = peers[other.name]?.[1];
-      rows.push({
-        figure: `${figure} : ${other.name}`,
-        ours: `${own!.median.toFixed(1)} ms`,
-        peer: `${other.median.toFixed(1)} ms`,
-        ratio: other.ratio,
-        goal: goal === undefined ? "" : `<= ${goal}`,
-        met: goal === undefined || other.ratio <= goal,
-      });
-    }
+    const goals = Object.fromEntries(Object.entries(peers).map(([name, [, goal]]) => [name, goal]));
+    rows.push(...compareTimes(figure, timeCommands(commands, runs, cwd), goals, 1));
   }
 
   const all = "--filter '*' t";

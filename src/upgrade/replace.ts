@@ -51,14 +51,18 @@ function swapByRenaming(draft: string, program: string, previous: string): void 
     rmSync(previous, { force: true });
     renameSync(program, previous);
   } catch (error) {
-    throw new Failure(`Cannot replace ${program} (${(error as NodeJS.ErrnoException).code})`);
+    throw cannotReplace(program, error);
   }
   try {
     renameSync(draft, program);
   } catch (error) {
     renameSync(previous, program);
-    throw new Failure(`Cannot replace ${program} (${(error as NodeJS.ErrnoException).code})`);
+    throw cannotReplace(program, error);
   }
+}
+
+function cannotReplace(program: string, error: unknown): Failure {
+  return new Failure(`Cannot replace ${program} (${(error as NodeJS.ErrnoException).code})`);
 }
 
 /** The previous program and the present one change places, so that it can be undone too. */
@@ -71,7 +75,7 @@ export function restore(program: string): string {
   try {
     renameSync(previous, draft);
   } catch (error) {
-    throw new Failure(`Cannot replace ${program} (${(error as NodeJS.ErrnoException).code})`);
+    throw cannotReplace(program, error);
   }
   try {
     swap(draft, program);

@@ -5,9 +5,11 @@ import { chmod, mkdir, readdir, readFile, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { gzip, tar } from "../../build/archive.ts";
 import { hostTarget } from "../../build/targets.ts";
+import { startBrokenServer } from "../support/broken-server.ts";
 import { compileProgram, compileVersion, placeRt } from "../support/programs.ts";
 import { createProject, type Project } from "../support/project.ts";
 import { cleanEnvironment, REPOSITORY, runRt, type RtResult } from "../support/rt.ts";
+import { AS_OTHER } from "../support/users.ts";
 
 const SCRIPT = join(REPOSITORY, "build", "packages", "install.sh");
 const HOST = hostTarget().name;
@@ -252,23 +254,10 @@ describe.skipIf(process.platform === "win32")("install.sh", () => {
 
   test("leaves the rt that is there when the connection breaks in the middle", async () => {
     const sums = await readFile(released.join("good/latest/download/SHA256SUMS"), "utf8");
-    const half = Bun.listen({
-      hostname: "127.0.0.1",
-      port: 0,
-      socket: {
-        data(socket, request) {
-          const isSums = request.toString().includes("SHA256SUMS");
-          const length = isSums ? sums.length : 100_000;
-          socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${length}\r\nConnection: close\r\n\r\n`);
-          socket.write(isSums ? sums : "x".repeat(1000));
-          socket.end();
-        },
-      },
-    });
+    using half = startBrokenServer(sums, 100_000);
     await using home = await createProject({ "bin/rt": "#!/bin/sh\necho 0.9.0\n" }, ["bin/rt"]);
-    const env = { RT_URL: `http://127.0.0.1:${half.port}`, RT_DIR: home.join("bin") };
+    const env = { RT_URL: half.url, RT_DIR: home.join("bin") };
     const { stderr, status } = await install("", { env });
-    half.stop(true);
     expect({ stderr, status }).toEqual({
       stderr: expect.stringMatching(/error: Cannot download \S+tar.gz\n$/),
       status: 1,
@@ -280,16 +269,14 @@ describe.skipIf(process.platform === "win32")("install.sh", () => {
     await using home = await createProject();
     await chmod(home.path, 0o755);
     await mkdir(home.join("bin"), { mode: 0o555 });
-    const isRoot = process.getuid!() === 0;
-    const prefix = isRoot ? ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"] : [];
     const expected = {
       stdout: "",
       stderr: `error: Cannot write to ${home.join("bin")}\nhint: name another directory with --dir\n`,
       status: 1,
     };
-    expect(await install("good", { args: ["--dir", home.join("bin")], prefix })).toEqual(expected);
+    expect(await install("good", { args: ["--dir", home.join("bin")], prefix: AS_OTHER })).toEqual(expected);
     const inside = home.join("bin/deeper");
-    expect((await install("good", { args: ["--dir", inside], prefix })).stderr).toStartWith(
+    expect((await install("good", { args: ["--dir", inside], prefix: AS_OTHER })).stderr).toStartWith(
       `error: Cannot create ${inside}\n`,
     );
   });

@@ -4,6 +4,7 @@ import { chmod, chown, mkdir } from "node:fs/promises";
 import { createProject } from "../support/project.ts";
 import { cleanEnvironment, startRt } from "../support/rt.ts";
 import { waitUntil } from "../support/processes.ts";
+import { AS_OTHER, isRoot, NOBODY } from "../support/users.ts";
 import { prove } from "./prove.ts";
 
 /** A program that connects to nothing by itself. */
@@ -68,17 +69,13 @@ interface Postgres extends AsyncDisposable {
   query(text: string): Promise<string>;
 }
 
-/** PostgreSQL refuses to run as root, so there it runs as nobody. */
-const NOBODY = 65534;
-
+/** PostgreSQL refuses to run as root. */
 async function startPostgres(directory: string): Promise<Postgres> {
-  const isRoot = process.getuid?.() === 0;
   await mkdir(directory);
   if (isRoot) {
     await chmod(`${directory}/..`, 0o755);
     await chown(directory, NOBODY, NOBODY);
   }
-  const user = isRoot ? ["setpriv", `--reuid=${NOBODY}`, `--regid=${NOBODY}`, "--clear-groups"] : [];
   const programs = (
     await outputOfProgram([
       "sh",
@@ -89,7 +86,7 @@ async function startPostgres(directory: string): Promise<Postgres> {
   const program = (name: string) => (programs === "" ? name : `${programs}/${name}`);
   const data = `${directory}/data`;
   await outputOfProgram([
-    ...user,
+    ...AS_OTHER,
     program("initdb"),
     "-D",
     data,
@@ -103,7 +100,7 @@ async function startPostgres(directory: string): Promise<Postgres> {
   ]);
   const port = freePort();
   const settings = ["-D", data, "-k", directory, "-h", "127.0.0.1", "-p", String(port), "-F"];
-  const server = Bun.spawn([...user, program("postgres"), ...settings], {
+  const server = Bun.spawn([...AS_OTHER, program("postgres"), ...settings], {
     env: cleanEnvironment(),
     stdin: "ignore",
     stdout: "ignore",

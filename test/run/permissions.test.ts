@@ -3,19 +3,15 @@ import { describe, expect, test } from "bun:test";
 import { chmod } from "node:fs/promises";
 import { createProject } from "../support/project.ts";
 import { RT, runRt } from "../support/rt.ts";
+import { AS_OTHER, isRoot, NOBODY } from "../support/users.ts";
 
 const pkg = (scripts: Record<string, string>, more: object = {}) => ({
   "package.json": { scripts, ...more },
 });
 
 describe.concurrent("where a user may only read", () => {
-  // Root may read everything, and so has to become somebody else.
-  const isRoot = process.getuid?.() === 0;
-  const nobody = isRoot
-    ? ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
-    : ["sudo", "--non-interactive", "--preserve-env=TMPDIR", "--user=nobody"];
-  const asUser = isRoot ? nobody : [];
-  const user = isRoot ? 65534 : process.getuid?.();
+  const nobody = isRoot ? AS_OTHER : ["sudo", "--non-interactive", "--preserve-env=TMPDIR", "--user=nobody"];
+  const user = isRoot ? NOBODY : process.getuid?.();
   const canBeNobody = Bun.which(nobody[0]!) !== null && Bun.spawnSync([...nobody, "true"]).success;
 
   test("scripts, binaries and files run", async () => {
@@ -38,7 +34,7 @@ describe.concurrent("where a user may only read", () => {
       ["-p", "process.getuid()"],
     ]) {
       const result = await runRt({
-        program: [...asUser, RT],
+        program: [...AS_OTHER, RT],
         args: ["--silent", ...args],
         cwd: project.path,
       });
@@ -50,7 +46,7 @@ describe.concurrent("where a user may only read", () => {
     await using project = await createProject(pkg({ go: "true" }));
     await chmod(project.path, 0o755);
     await chmod(project.join("package.json"), 0o000);
-    const result = await runRt({ program: [...asUser, RT], args: ["go"], cwd: project.path });
+    const result = await runRt({ program: [...AS_OTHER, RT], args: ["go"], cwd: project.path });
     expect(result).toEqual({
       stdout: "",
       stderr: `error: Cannot read ${project.join("package.json")}: permission denied\n`,

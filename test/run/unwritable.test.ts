@@ -6,12 +6,9 @@ import { quoteArgument } from "../../src/run/quote.ts";
 import { placeRt } from "../support/programs.ts";
 import { createProject, type Project } from "../support/project.ts";
 import { runRt } from "../support/rt.ts";
+import { AS_OTHER } from "../support/users.ts";
 
 const isPosix = process.platform !== "win32";
-
-/** Root may write everywhere. */
-const AS_OTHER =
-  process.getuid?.() === 0 ? ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"] : [];
 
 describe.skipIf(!isPosix)("in a project that cannot be written to", () => {
   const files = {

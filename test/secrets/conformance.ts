@@ -4,8 +4,9 @@
 // What is tested is an object with the API's three methods. It may be the API itself over a provider in this
 // process, or stand for one in a program that the test has started on another system (see test/windows).
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import type { CredentialName } from "../../platform/secret-provider.ts";
-import type { Secrets } from "../../src/secrets/secrets.ts";
+import { type CredentialName, openProvider } from "../../platform/secret-provider.ts";
+import { createSecrets, type Secrets } from "../../src/secrets/secrets.ts";
+import type { Keyring } from "../support/keyring.ts";
 
 export interface Store extends AsyncDisposable {
   readonly secrets: Secrets;
@@ -19,6 +20,22 @@ export interface Limits {
   maxName?: number;
   /** Operations for the tests with many at once. */
   many?: number;
+}
+
+/** A keyring of Linux, over the API in this process. */
+export function testKeyring(label: string, start: () => Promise<Keyring>, limits?: Limits): void {
+  if (process.platform !== "linux") return;
+  const open = async (): Promise<Store> => {
+    const keyring = await start();
+    keyring.enter();
+    const provider = await openProvider();
+    return {
+      list: (service) => provider.list!(service),
+      secrets: createSecrets(async () => provider),
+      [Symbol.asyncDispose]: () => keyring[Symbol.asyncDispose](),
+    };
+  };
+  testConformance(label, open, limits);
 }
 
 export function testConformance(

@@ -2,20 +2,11 @@ import { expect, test } from "bun:test";
 import { openProvider } from "../../platform/secret-provider.ts";
 import { createSecrets } from "../../src/secrets/secrets.ts";
 import { startKWallet } from "../support/kwallet.ts";
-import { testConformance } from "./conformance.ts";
+import { testKeyring } from "./conformance.ts";
+
+testKeyring("KWallet", startKWallet);
 
 if (process.platform === "linux") {
-  testConformance("KWallet", async () => {
-    const keyring = await startKWallet();
-    keyring.enter();
-    const provider = await openProvider();
-    return {
-      list: (service) => provider.list!(service),
-      secrets: createSecrets(async () => provider),
-      [Symbol.asyncDispose]: () => keyring[Symbol.asyncDispose](),
-    };
-  });
-
   // In one of 150 sessions KWallet has another key than we, drops what is stored and says nothing.
   test("150 sessions of KWallet: what was stored is there", async () => {
     await using keyring = await startKWallet();

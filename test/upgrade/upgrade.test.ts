@@ -2,6 +2,7 @@
 // is in refusals.test.ts.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFile } from "node:fs/promises";
+import { startBrokenServer } from "../support/broken-server.ts";
 import { compileVersion } from "../support/programs.ts";
 import type { Project } from "../support/project.ts";
 import { expectRt, runRt } from "../support/rt.ts";
@@ -149,24 +150,10 @@ describe("rt upgrade from a server", () => {
 
   test("changes nothing when the connection breaks in the middle", async () => {
     const whole = await readFile(released.join(ARCHIVE));
-    const server = Bun.listen({
-      hostname: "127.0.0.1",
-      port: 0,
-      socket: {
-        data(socket, request) {
-          const isSums = request.toString().includes("SHA256SUMS");
-          const body = isSums ? `${sha256(whole)}  ${ARCHIVE}\n` : whole.subarray(0, 1000);
-          const length = isSums ? body.length : whole.length;
-          socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${length}\r\nConnection: close\r\n\r\n`);
-          socket.write(body);
-          socket.end();
-        },
-      },
-    });
+    using server = startBrokenServer(`${sha256(whole)}  ${ARCHIVE}\n`, whole.length);
     const { home, rt, upgrade } = await installRt();
     await using _ = home;
-    const { stderr, status } = await upgrade(`http://127.0.0.1:${server.port}/${ARCHIVE}`);
-    server.stop(true);
+    const { stderr, status } = await upgrade(`${server.url}/${ARCHIVE}`);
     expect({ stderr, status }).toEqual({
       stderr: expect.stringMatching(/^error: Cannot download \S+ \(\w+\)\nhint: nothing was changed\n$/),
       status: 1,
