@@ -14,7 +14,7 @@ import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "no
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-export const ENGINE_VERSION = "1.4.5";
+const ENGINE_VERSION = "1.4.5";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const toolchain = join(root, ".toolchain");

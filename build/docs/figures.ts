@@ -38,7 +38,7 @@ export const HEADLINES = [
 ];
 
 /** A table for each machine: figures of two machines must not stand side by side. */
-export async function renderFigures(): Promise<string> {
+async function renderFigures(): Promise<string> {
   const results = join(ROOT, "bench", "results");
   const files = [...new Glob("*.md").scanSync(results)];
   const pages = await Promise.all(files.map((file) => Bun.file(join(results, file)).text()));

@@ -18,7 +18,7 @@ const CONFIGURED =
   " run test install i add a remove rm update outdated audit dedupe prune link unlink publish patch pm info why build ";
 
 /** What is ours stands behind a subcommand, if there is one. */
-export function engineArguments(argv: readonly string[], runsCode: boolean, config = NO_FILE): string[] {
+function engineArguments(argv: readonly string[], runsCode: boolean, config = NO_FILE): string[] {
   const ours = runsCode ? [`--preload=${preloadFor(argv)}`] : [];
   const isTool = !runsCode || SUBCOMMANDS.includes(argv[0] ?? "");
   if (!isTool || CONFIGURED.includes(` ${argv[0]} `)) ours.unshift(`--config=${config}`);

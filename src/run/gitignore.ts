@@ -24,7 +24,7 @@ export function readIgnoreFile(directory: string): IgnoreFile | undefined {
   return parseIgnoreFile(new TextDecoder().decode(content), directory);
 }
 
-export function parseIgnoreFile(text: string, directory: string): IgnoreFile {
+function parseIgnoreFile(text: string, directory: string): IgnoreFile {
   const rules = text.split(/\r?\n/).flatMap((line) => parseRule(line) ?? []);
   return { base: `${directory}/`, rules };
 }

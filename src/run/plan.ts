@@ -132,7 +132,7 @@ function preloadsOf({ options }: Invocation): string[] {
 }
 
 /** How the engine spells what was given; always in one word, so that no value is taken for a flag. */
-export function engineOptions({ options }: Invocation): string[] {
+function engineOptions({ options }: Invocation): string[] {
   const words: string[] = [];
   for (const given of options) {
     if (given.option.by === "runner" || CARRIED_OUT.has(given.option.name)) continue;

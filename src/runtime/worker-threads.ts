@@ -12,7 +12,7 @@
 //
 // From there to the internal constructor everything is synchronous, so for that moment, and for one read, the
 // option `preload` is inherited by every object. Anything that reads these properties in another situation
-// gets the ordinary value. test/runtime/workers.test.ts fails should the engine change its ways.
+// gets the ordinary value. test/runtime/rt.test.ts fails should the engine change its ways.
 import type { Late } from "./late.ts";
 
 /** The module puts a property of this name on MessagePort.prototype when it is loaded. */

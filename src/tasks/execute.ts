@@ -12,7 +12,8 @@ import type { Outcome, TaskEvent } from "./event.ts";
 import { Refused } from "./schedule.ts";
 import type { Command, Step, Task, TaskRequest } from "./task.ts";
 
-const DEFAULT_GRACE = 5000; // ms
+/** Milliseconds between a signal that asks and SIGKILL. */
+const GRACE = 5000;
 const LOOK_AGAIN_AFTER = 10; // ms
 const LACK_OF_RESOURCES = new Set(["EMFILE", "ENFILE", "EAGAIN", "ENOMEM"]);
 /** What shells say of a program that is not there, or is none. */
@@ -25,7 +26,7 @@ const START_FAILURES: Readonly<Record<string, number>> = {
 const FORWARDED = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 export interface ExecutorOptions {
-  readonly request: Pick<TaskRequest, "commandFor" | "killGrace">;
+  readonly request: Pick<TaskRequest, "commandFor">;
   readonly output: ChildRequest["output"];
   readonly inheritStdin: boolean;
   /** Added to every child's environment. */
@@ -157,8 +158,7 @@ export class Executor {
     this.#isStopping = true;
     for (const child of this.#running.keys()) if (!this.#stopped.includes(child)) this.#stopped.push(child);
     if (!isToldAlready && this.#stopped.length > 0) trees.signalTrees(this.#stopped, signal);
-    const grace = this.#options.request.killGrace ?? DEFAULT_GRACE;
-    this.#killTimer ??= setTimeout(() => trees.signalTrees(this.#stopped, "SIGKILL"), grace);
+    this.#killTimer ??= setTimeout(() => trees.signalTrees(this.#stopped, "SIGKILL"), GRACE);
   }
 
   /** After the last task: waits until nothing is left of what had to be stopped. */

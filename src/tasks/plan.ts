@@ -191,7 +191,7 @@ function scriptNotFound(
 }
 
 /** The scripts that a name or a glob means, globs in alphabetical order. */
-export function matchScripts(manifest: PackageJson, script: string): string[] {
+function matchScripts(manifest: PackageJson, script: string): string[] {
   if (scriptOf(manifest, script) !== null) return [script];
   if (!GLOB.test(script)) return [];
   const glob = new Bun.Glob(script);

@@ -44,8 +44,6 @@ export interface TaskRequest {
   readonly dryRun?: "text" | "json" | undefined;
   /** File for the JSON report. */
   readonly report?: string | undefined;
-  /** Milliseconds between a forwarded signal and SIGKILL. */
-  readonly killGrace?: number | undefined;
   commandFor(request: CommandRequest): Command;
   /** A word as one would type it in a shell. */
   quote(word: string): string;

@@ -38,7 +38,7 @@ const SHARED_FILES = [
 ] as const;
 
 /** Pure: absolute paths in, positions of the packages that hold them out. */
-export function ownersOf({ root, members }: Workspace, files: readonly string[]): Set<number> {
+function ownersOf({ root, members }: Workspace, files: readonly string[]): Set<number> {
   const shared = new Set<string>(SHARED_FILES.map((name) => join(root, name)));
   if (files.some((file) => shared.has(file))) return new Set(members.keys());
   const byDirectory = new Map(members.map(({ directory }, index) => [directory, index]));

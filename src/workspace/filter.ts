@@ -49,7 +49,7 @@ const NAMED = {
 } as const;
 
 /** Throws Failure. */
-export function parseSelector(source: string): Selector {
+function parseSelector(source: string): Selector {
   if (isPlainName(source)) return { ...NAMED, source, name: source };
   const [, bang, before = "", core = "", after = ""] = SHAPE.exec(source) ?? [];
   const isPath = /^\.{0,2}\//.test(core) || core === "." || core === "..";

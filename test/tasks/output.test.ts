@@ -3,13 +3,13 @@ import { rm } from "node:fs/promises";
 import { createProject } from "../support/project.ts";
 import { RT, runRt, startRt } from "../support/rt.ts";
 
-async function runCat(bytes: Uint8Array, args: string[] = ["--filter", "a"]): Promise<Buffer> {
+async function runCat(bytes: Uint8Array): Promise<Buffer> {
   await using project = await createProject({
     "package.json": { workspaces: ["packages/*"] },
     "packages/a/package.json": { name: "a", scripts: { t: "cat bytes" } },
     "packages/a/bytes": bytes,
   });
-  const child = startRt({ args: ["run", "--silent", ...args, "t"], cwd: project.path });
+  const child = startRt({ args: ["run", "--silent", "--filter", "a", "t"], cwd: project.path });
   const output = Buffer.from(await new Response(child.stdout).arrayBuffer());
   expect(await child.exited).toBe(0);
   return output;

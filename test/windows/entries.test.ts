@@ -7,7 +7,8 @@ import { listPairs, readValue, removeValue, type Vault, writeValue } from "../..
 class Died extends Error {}
 
 /** Entries as Windows keeps them: case in a target does not count. `steps` is how many calls are left to live for. */
-function createVault(entries = new Map<string, Credential>()) {
+function createVault() {
+  const entries = new Map<string, Credential>();
   const state = { steps: Number.POSITIVE_INFINITY, entries };
   const step = () => {
     if (state.steps-- <= 0) throw new Died();

@@ -18,9 +18,9 @@ interface Answer {
   readonly error?: { name: string; code: string; message: string; cause: unknown };
 }
 
-export function openStore(windows: Windows, options: readonly string[] = []): WindowsStore {
+export function openStore(windows: Windows): WindowsStore {
   const agent = windows.path(join(import.meta.dir, "store-agent.ts"));
-  const child = windows.start({ args: [...options, agent], cwd: import.meta.dir, stdin: "pipe" });
+  const child = windows.start({ args: [agent], cwd: import.meta.dir, stdin: "pipe" });
   const waiting = new Map<number, (answer: Answer) => void>();
   let serial = 0;
   let hasEnded: Answer | undefined;

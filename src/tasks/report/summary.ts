@@ -29,7 +29,7 @@ export function createSummaryReporter(queue: OutputQueue, useColor: boolean): Re
 }
 
 /** `total` is the run's milliseconds. */
-export function renderSummary(results: readonly Result[], total: number, useColor: boolean): string {
+function renderSummary(results: readonly Result[], total: number, useColor: boolean): string {
   const count = (kind: (outcome: Outcome) => boolean) =>
     results.filter(({ outcome }) => kind(outcome)).length;
   const counts = [
