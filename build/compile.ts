@@ -1,8 +1,8 @@
 // Makes the binary: `bun build/compile.ts` leaves the host's at dist/rt, and its manual page at dist/rt.1.
 //
-// Three bundles go into it. Two are scripts for processes that are started as the engine: the preload, as a
-// `data:` URL, and the parts that it finds in the finished file (see src/run/engine-preload.ts). The third is
-// everything else, split into chunks, so that a start reads only what it needs.
+// Four bundles go into it. Three are scripts for processes that are started as the engine: the preload, as a
+// `data:` URL, what it carries as a text (see src/runtime/late.ts), and the parts that it finds in the finished file (see
+// src/run/engine-preload.ts). The fourth is everything else, split into chunks, so that a start reads only what it needs.
 import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
 import type { BunPlugin } from "bun";

@@ -1,5 +1,6 @@
 // Decides how a command line is carried out. Pure: an invocation, what its target turned out to be, and a few
-// facts go in; a Plan comes out, which `launch` executes and RT_DEBUG=plan prints. No other place chooses.
+// facts go in; a Plan comes out, which cli/execution.ts carries out and RT_DEBUG=plan prints. No
+// other place chooses.
 //
 //   in-process   import the file here, into this process
 //   engine       become the engine, with its options and our globals as a preload
