@@ -1,9 +1,10 @@
 // `rt.secrets` of the Windows binary with the Credential Manager: what is stored where, other programs' entries, and the
-// process. Values of many parts are in large-values.test.ts, the conformance suite in conformance.test.ts.
+// process. Values of many parts are in large-values.ts, the conformance suite in conformance.test.ts.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { countCanaries, hideCanary, makeCanary, SHOWN_CANARIES } from "../support/memory.ts";
 import { createProject, type Project } from "../support/project.ts";
 import { canRunWindows, isWine, openWindows, type Windows } from "../support/windows.ts";
+import { LARGE_VALUE_PROGRAMS, testLargeValues } from "./large-values.ts";
 import { openStore, type WindowsStore } from "./store.ts";
 
 // Wine on a busy machine takes its time.
@@ -55,7 +56,7 @@ describe.skipIf(!canRunWindows)("rt.secrets on Windows", () => {
   beforeAll(async () => {
     windows = await openWindows();
     store = openStore(windows);
-    project = await createProject(PROGRAMS);
+    project = await createProject({ ...PROGRAMS, ...LARGE_VALUE_PROGRAMS });
   }, 60_000);
   afterAll(async () => {
     await store?.[Symbol.asyncDispose]();
@@ -185,6 +186,8 @@ describe.skipIf(!canRunWindows)("rt.secrets on Windows", () => {
       }
     });
   });
+
+  testLargeValues(() => ({ store, rt, targets }));
 
   describe("a process", () => {
     test("ends by itself, and not before operations that nobody awaits", async () => {

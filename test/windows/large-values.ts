@@ -1,18 +1,15 @@
-// `rt.secrets` of the Windows binary and values that do not fit into one entry of the Credential Manager: split, whole
-// again, and never half one value and half another.
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { createProject, type Project } from "../support/project.ts";
-import { canRunWindows, openWindows, type Windows } from "../support/windows.ts";
-import { openStore, type WindowsStore } from "./store.ts";
-
-// Wine on a busy machine takes its time.
-setDefaultTimeout(60_000);
+// Values that do not fit into one entry of the Credential Manager: split, whole again, and never half one value and half
+// another. A part of secrets.test.ts, since a Wine of its own would cost more than the tests.
+import { beforeAll, describe, expect, test } from "bun:test";
+import type { RtResult } from "../support/rt.ts";
+import type { WindowsStore } from "./store.ts";
 
 const repeat = (text: string, length: number) =>
   text.repeat(Math.ceil(length / text.length)).slice(0, length);
 const ENTRY = 2560;
 
-const PROGRAMS: Record<string, string> = {
+/** What is to lie where `rt` runs. */
+export const LARGE_VALUE_PROGRAMS: Record<string, string> = {
   "replace.ts": `import { secrets } from "rt";
     const [name, first, second, rounds] = process.argv.slice(2);
     for (let i = 0; i < Number(rounds); i++) {
@@ -34,25 +31,22 @@ const PROGRAMS: Record<string, string> = {
     console.log([...seen].every((each) => each === "a" || each === "b"));`,
 };
 
-describe.skipIf(!canRunWindows)("rt.secrets on Windows", () => {
-  let windows: Windows;
-  let store: WindowsStore;
-  let project: Project;
-  beforeAll(async () => {
-    windows = await openWindows();
-    store = openStore(windows);
-    project = await createProject(PROGRAMS);
-  }, 60_000);
-  afterAll(async () => {
-    await store?.[Symbol.asyncDispose]();
-    await windows?.[Symbol.asyncDispose]();
-    await project?.[Symbol.asyncDispose]();
-  });
+export interface Opened {
+  readonly store: WindowsStore;
+  rt(...args: string[]): Promise<RtResult>;
+  /** Of the entries whose target has this in it. */
+  targets(part: string): Promise<string[]>;
+}
 
-  const rt = (...args: string[]) => windows.run({ args, cwd: project.path });
-  const targets = async (part: string) => (await store.raw.list()).filter((target) => target.includes(part));
-
+/** @param opened asked when the tests run */
+export function testLargeValues(opened: () => Opened): void {
   describe("a value that does not fit into one entry", () => {
+    let store: WindowsStore;
+    let rt: Opened["rt"];
+    let targets: Opened["targets"];
+    beforeAll(() => {
+      ({ store, rt, targets } = opened());
+    });
     const service = "large";
     const entries = () => targets("large");
 
@@ -160,4 +154,4 @@ describe.skipIf(!canRunWindows)("rt.secrets on Windows", () => {
       expect(await targets("shared")).toHaveLength(5);
     });
   });
-});
+}
