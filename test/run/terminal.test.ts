@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { quoteArgument } from "../../src/run/quote.ts";
 import { createMark, waitUntil } from "../support/processes.ts";
 import { createProject } from "../support/project.ts";
-import { RT, startRt } from "../support/rt.ts";
+import { cleanEnvironment, RT, startRt } from "../support/rt.ts";
 
 const hasScript = process.platform === "linux" && Bun.which("script") !== null;
 
@@ -12,7 +12,7 @@ function openTerminal(args: readonly string[], cwd: string, env: Record<string, 
   const command = `exec ${[RT, ...args].map(quoteArgument).join(" ")}`;
   const child = Bun.spawn(["script", "-qec", command, "/dev/null"], {
     cwd,
-    env: { PATH: process.env.PATH!, HOME: cwd, TERM: "xterm", SHELL: "/bin/sh", NO_COLOR: "1", ...env },
+    env: cleanEnvironment({ HOME: cwd, TERM: "xterm", SHELL: "/bin/sh", NO_COLOR: "1", ...env }),
     stdin: "pipe",
     stdout: "pipe",
     stderr: "pipe",

@@ -68,7 +68,8 @@ export async function startDisplay(): Promise<Display> {
       await look("key", "--delay", "0", ...keys);
     },
     async [Symbol.asyncDispose]() {
-      for (const child of [manager, server]) child.kill("SIGKILL");
+      manager.kill("SIGKILL");
+      server.kill("SIGTERM"); // it removes its socket
       await Promise.all([manager.exited, server.exited]);
     },
   };

@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, test } from "bun:test";
+import { tmpdir } from "node:os";
 import {
   type BlockState,
   clip,
@@ -16,7 +17,7 @@ const TMUX = ["tmux", "-L", SOCKET, "-f", "/dev/null"];
 
 function tmux(...args: string[]): string {
   return Bun.spawnSync([...TMUX, ...args], {
-    env: cleanEnvironment({ TERM: "xterm-256color" }),
+    env: cleanEnvironment({ TERM: "xterm-256color", TMUX_TMPDIR: tmpdir() }),
   }).stdout.toString();
 }
 
