@@ -183,4 +183,4 @@ interface Thrown extends Error {
   readonly unknown?: UsageError["unknown"];
 }
 
-const EXPECTED = ["Failure", "RunFailure", "UsageError", "PackageJsonError", "PrivateDirectoryError"];
+const EXPECTED = ["Failure", "UsageError", "PackageJsonError", "PrivateDirectoryError"];

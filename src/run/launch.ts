@@ -5,10 +5,10 @@
 // anything in between; what stands before it is waited for.
 import { files } from "../../platform/files.ts";
 import { host } from "../../platform/process.ts";
+import { Failure } from "../failure.ts";
 import { scriptOf } from "../workspace/package-json.ts";
 import type { Plan } from "./plan.ts";
 import { appendArguments } from "./quote.ts";
-import { RunFailure } from "./run-failure.ts";
 import { openSteps, prepareProgram, prepareStep, type RunSettings, type Step } from "./step.ts";
 
 /** How a child ended, to be passed on by main: an exit code or a signal to die of. */
@@ -21,7 +21,7 @@ export function launchProgram(
   const environment = prepareProgram(openSteps(settings), firstLine(path));
   const code = host.replace({ program: path, argv: [name, ...host.exactArguments(args)], environment });
   const status = code === "ENOENT" ? 127 : 126;
-  throw new RunFailure(`Cannot run "${path}": ${explainExec(code)}`, undefined, status);
+  throw new Failure(`Cannot run "${path}": ${explainExec(code)}`, undefined, status);
 }
 
 /** Names the interpreter, where the program is a script. */
@@ -75,7 +75,7 @@ export async function launchScript(
   if (!answer) echo(last.command, settings);
   const environment = { ...last.environment, ...last.shell.environment };
   const code = host.replace({ ...last.shell, environment, descriptors });
-  throw new RunFailure(`Cannot run the script "${target.name}": ${explainExec(code)}`, undefined, 126);
+  throw new Failure(`Cannot run the script "${target.name}": ${explainExec(code)}`, undefined, 126);
 }
 
 /** `console.error`, because making `process.stderr` takes longer than everything else here together. */

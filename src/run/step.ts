@@ -4,9 +4,9 @@
 // script runs alone (launch.ts) or among many (many.ts).
 import { host } from "../../platform/process.ts";
 import type { ShellChoice } from "../../platform/process-operations.ts";
+import { Failure } from "../failure.ts";
 import { findPackageJson, type LocatedPackage, scriptOf } from "../workspace/package-json.ts";
 import { findRecursion, programEnvironment, scriptEnvironment } from "./environment.ts";
-import { RunFailure } from "./run-failure.ts";
 import { openShell, type Shell, type ShellCommand } from "./shell.ts";
 import { directoriesFor, openStandIns, type StandIns } from "./stand-in.ts";
 
@@ -68,9 +68,9 @@ export function prepareStep(
   const { directory, manifest } = located;
   const running = inherited.RT_SCRIPTS ?? "";
   const cycle = findRecursion(running, directory, event);
-  if (cycle) throw new RunFailure(`The script "${event}" calls itself without end: ${cycle.join(" -> ")}`);
+  if (cycle) throw new Failure(`The script "${event}" calls itself without end: ${cycle.join(" -> ")}`);
   if (command.includes("\0"))
-    throw new RunFailure(`The script "${event}" has a NUL character in it, which no program can be given`);
+    throw new Failure(`The script "${event}" has a NUL character in it, which no program can be given`);
   const environment = scriptEnvironment({
     ...surroundingsOf(context, command),
     package: located,
@@ -81,7 +81,7 @@ export function prepareStep(
   });
   const shell = context.shell.start(command, directory, environment.PATH!);
   if (!shell) {
-    throw new RunFailure("No shell was found to run the script in", host.shellHint);
+    throw new Failure("No shell was found to run the script in", host.shellHint);
   }
   return { event, command, shell, environment: { ...settings.environment, ...environment } };
 }
