@@ -37,6 +37,7 @@ export function openLibc<Symbols extends Record<string, FFIFunction>>(symbols: S
       const functions = opened.symbols as unknown as Libc<Symbols>["functions"];
       return { functions, errno: () => read.i32(location(), 0) };
     } catch (error) {
+      if ((error as { code?: string }).code !== "ERR_DLOPEN_FAILED") throw error;
       failure = error;
     }
   }
