@@ -76,7 +76,6 @@ function modulesLinkedFrom(main: string): ReadonlyMap<string, readonly string[]>
     const declarations = importDeclarations(scanner, path);
     modules.set(path, declarations);
     for (const specifier of declarations) {
-      if (isPackage(specifier)) continue;
       try {
         open.push(Bun.resolveSync(specifier, parentDirectory(path) ?? "/"));
       } catch {}

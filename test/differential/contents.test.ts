@@ -60,6 +60,16 @@ const CONTENTS: readonly Fixture[] = [
     },
   },
   {
+    name: "a package with a style sheet of its own kind",
+    files: {
+      "node_modules/button/package.json": { name: "button", type: "module", main: "index.js" },
+      "node_modules/button/index.js":
+        'import "./button.scss"; import { join } from "node:path"; export default join("a", "b")',
+      "node_modules/button/button.scss": "$red: #f00; .button { color: $red }",
+      "main.ts": 'import button from "button"; console.log(button)',
+    },
+  },
+  {
     name: "a mistake in a file with an extension that means something",
     files: { "x.ts": "a b c", "main.ts": 'import x from "./x.ts"; console.log(x)' },
   },
