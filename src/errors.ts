@@ -16,22 +16,55 @@ export const MISUSE = {
 
 export type MisuseCode = keyof typeof MISUSE;
 
+/** The errors that were made here, to be told from those of the program, which keep their traces. */
+const made = new WeakSet<object>();
+
 /** A wrong argument type, or a value outside a closed list. `code` is Node's. */
 export function typeError(code: MisuseCode, message: string): TypeError {
-  return Object.assign(new TypeError(message), { code });
+  return remember(Object.assign(new TypeError(message), { code }));
 }
 
 /** A number or length outside its bounds. */
 export function rangeError(message: string): RangeError {
-  return Object.assign(new RangeError(message), { code: "ERR_OUT_OF_RANGE" as const });
+  return remember(Object.assign(new RangeError(message), { code: "ERR_OUT_OF_RANGE" as const }));
 }
+
+function remember<E extends Error>(error: E): E {
+  made.add(error);
+  return error;
+}
+
+/**
+ * Lets the trace of an error that was made here begin at the call that it answers, which `Error.captureStackTrace`
+ * has taken down. Returns the error.
+ */
+export function traceFrom(error: unknown, { stack }: { readonly stack?: unknown }): unknown {
+  // A program that formats traces itself (Error.prepareStackTrace) may make anything of them.
+  if (!(error instanceof Error) || !made.has(error) || typeof stack !== "string") return error;
+  const frames = stack.indexOf("\n");
+  error.stack = `${error.name}: ${error.message}${frames < 0 ? "" : stack.slice(frames).replace(NAMELESS, "$1<anonymous> ($2)")}`;
+  return error;
+}
+
+/** Frames outside every function. What prints an uncaught error reads the text again, and wants a name in each. */
+const NAMELESS = /^(    at (?:async )?)([^(\n]+)$/gm;
 
 /** What the caller passed, told by type alone: the value itself may be a secret. */
 export function describeType(value: unknown): string {
   if (value === null) return "null";
   if (value === undefined) return "undefined";
-  if (typeof value === "object") return `an instance of ${value.constructor?.name ?? "Object"}`;
+  if (typeof value === "object") return `an instance of ${constructorName(value)}`;
   return `type ${typeof value}`;
+}
+
+/** Objects can be made to answer anything, or nothing: a getter or a Proxy that throws must not hide the mistake. */
+function constructorName(value: object): string {
+  try {
+    const { name } = value.constructor;
+    return typeof name === "string" && name !== "" ? name : "Object";
+  } catch {
+    return "Object";
+  }
 }
 
 /** What can go wrong with a credential store, each the end of a code, and what a person can do. */
@@ -73,5 +106,6 @@ export class SecretsError extends Error {
   constructor(failure: SecretsFailure, message: string, cause?: string | number) {
     super(message, cause === undefined ? undefined : { cause });
     this.code = `ERR_SECRETS_${failure}`;
+    remember(this);
   }
 }

@@ -24,6 +24,7 @@ import {
   TEXT_LENGTH,
 } from "./token.ts";
 
+export { traceFrom } from "../errors.ts";
 export type { CSRFAlgorithm };
 
 export interface CSRFGenerateOptions {

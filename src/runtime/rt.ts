@@ -1,12 +1,17 @@
 // The `rt` object: everything the engine's own namespace has, with `secrets` and `CSRF` ours.
 //
 // Contract (specification, "Endpoints"): reachable as `rt` and as named exports of the module "rt" (module-exports.ts).
+// The stack trace of an error that a call ends with begins where the program made the call: what prints an uncaught
+// error shows the source of its first frame, and ours would be a page of minified code.
 //
 // Surprising: making the object loads nothing. The methods of `secrets` and `CSRF` load their code when one is
 // first called.
 import type { CSRF } from "../csrf/csrf.ts";
 import type { Secrets } from "../secrets/secrets.ts";
 import type { Parts } from "./parts.ts";
+
+/** A stack, taken down where the program called. */
+type Caller = { readonly stack?: unknown };
 
 export interface Rt extends Omit<typeof Bun, "secrets" | "CSRF"> {
   readonly secrets: Secrets;
@@ -15,16 +20,45 @@ export interface Rt extends Omit<typeof Bun, "secrets" | "CSRF"> {
 
 export function createRt({ loadSecrets, loadCSRF }: Parts): Rt {
   // Kept here: asking for a loaded module again takes longer than signing a token.
-  let secrets: Promise<Secrets> | undefined;
-  let csrf: typeof CSRF | undefined;
+  let secrets: ReturnType<Parts["loadSecrets"]> | undefined;
+  let csrf: ReturnType<Parts["loadCSRF"]> | undefined;
+
+  async function perform(method: keyof Secrets, args: [never], caller: Caller): Promise<never> {
+    const loaded = await (secrets ??= loadSecrets());
+    try {
+      return (await loaded.secrets[method](...args)) as never;
+    } catch (error) {
+      throw loaded.traceFrom(error, caller);
+    }
+  }
+
   const lateSecrets = {
-    get: async (...args: [never]) => (await (secrets ??= loadSecrets())).get(...args),
-    set: async (...args: [never]) => (await (secrets ??= loadSecrets())).set(...args),
-    delete: async (...args: [never]) => (await (secrets ??= loadSecrets())).delete(...args),
+    get: async (...args: [never]) => perform("get", args, callerOf(lateSecrets.get)),
+    set: async (...args: [never]) => perform("set", args, callerOf(lateSecrets.set)),
+    delete: async (...args: [never]) => perform("delete", args, callerOf(lateSecrets.delete)),
   };
   const lateCSRF: typeof CSRF = {
-    generate: (secret, options) => (csrf ??= loadCSRF()).generate(secret, options),
-    verify: (token, options) => (csrf ??= loadCSRF()).verify(token, options),
+    generate(secret, options) {
+      try {
+        return (csrf ??= loadCSRF()).CSRF.generate(secret, options);
+      } catch (error) {
+        throw csrf ? csrf.traceFrom(error, callerOf(lateCSRF.generate)) : error;
+      }
+    },
+    verify(token, options) {
+      try {
+        return (csrf ??= loadCSRF()).CSRF.verify(token, options);
+      } catch (error) {
+        throw csrf ? csrf.traceFrom(error, callerOf(lateCSRF.verify)) : error;
+      }
+    },
   };
   return { __proto__: Bun, secrets: lateSecrets, CSRF: lateCSRF } as unknown as Rt;
+}
+
+/** The stack below `method`, which is running. Asynchronous work has to take it down before it begins. */
+function callerOf(method: Function): Caller {
+  const caller = {};
+  Error.captureStackTrace(caller, method);
+  return caller;
 }

@@ -17,6 +17,8 @@
 import type { OperationOptions, SecretProvider, StoreOptions } from "../../platform/secret-provider.ts";
 import { describeType, rangeError, SecretsError, type SecretsFailure, typeError } from "../errors.ts";
 
+export { traceFrom } from "../errors.ts";
+
 const MAX_LENGTH = 255;
 
 export interface SecretsOptions {

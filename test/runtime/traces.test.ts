@@ -1,0 +1,107 @@
+// Errors of `rt.secrets` and `rt.CSRF` point at the program's own call, never at the code inside rt, which is minified.
+import { describe, expect, test } from "bun:test";
+import { createProject } from "../support/project.ts";
+import { runRt } from "../support/rt.ts";
+
+const WAYS = [
+  { name: "in process", options: [] },
+  { name: "as the engine", options: ["--smol"] },
+] as const;
+
+/** The call that fails stands in line 3, in a function, and is made in line 5. */
+const CALLS = {
+  "a wrong argument of secrets": {
+    call: 'await secrets.get({ service: "", name: "alice" })',
+    error: "TypeError: service must not be empty",
+  },
+  "a store that cannot be reached": {
+    call: 'await secrets.set("service", "alice", "value")',
+    error: "SecretsError: No session bus answers",
+  },
+  "a wrong argument of CSRF": {
+    call: 'CSRF.generate("")',
+    error: "TypeError: secret must be a non-empty string",
+  },
+};
+
+describe.concurrent("an uncaught error shows the program's own line", () => {
+  for (const [what, { call, error }] of Object.entries(CALLS)) {
+    for (const { name, options } of WAYS) {
+      test(`after ${what}, ${name}`, async () => {
+        await using project = await createProject({
+          "main.ts": `import { CSRF, secrets } from "rt";
+            async function login(this: void) {
+              ${call};
+            }
+            await login();`,
+        });
+        const { stderr, status } = await runRt({ args: [...options, "main.ts"], cwd: project.path });
+        expect(stderr).toContain(`3 |               ${call};`);
+        expect(stderr).toContain(error);
+        expect(stderr).toMatch(/at login \(.*main\.ts:3:\d+\)\n +at .*main\.ts:5:\d+\n/);
+        expect(stderr).not.toMatch(/bunfs|rt:runtime/);
+        expect(status).toBe(1);
+      });
+    }
+  }
+
+  test("where no function is around it", async () => {
+    await using project = await createProject({ "main.ts": 'await rt.secrets.get("only a service");\n' });
+    const { stderr } = await runRt({ args: ["main.ts"], cwd: project.path });
+    expect(stderr).toContain('1 | await rt.secrets.get("only a service");');
+    expect(stderr).toMatch(/at .*main\.ts:1:\d+\n/);
+  });
+});
+
+test("an error of the program's own passes through as it is", async () => {
+  await using project = await createProject({
+    "main.ts": `
+      const reason = new RangeError("mine");
+      const { stack } = reason;
+      const signal = AbortSignal.abort(reason);
+      const rejected = await rt.secrets.get({ service: "s", name: "n", signal }).catch((error) => error);
+      console.log(rejected === reason, reason.stack === stack);
+      try {
+        rt.CSRF.generate("secret", { get sessionId(): string { throw reason; } });
+      } catch (error) {
+        console.log(error === reason, reason.stack === stack);
+      }
+      Error.prepareStackTrace = () => { throw new Error("no trace"); };
+      const promise = rt.secrets.get("only a service");
+      console.log(promise instanceof Promise, await promise.then(() => "resolved", () => "rejected"));
+    `,
+  });
+  expect(await runRt({ args: ["main.ts"], cwd: project.path })).toEqual({
+    stdout: "true true\ntrue true\ntrue rejected\n",
+    stderr: "",
+    status: 0,
+  });
+});
+
+test("what was passed is told by its type, whatever it answers", async () => {
+  await using project = await createProject({
+    "main.ts": `
+      const odd = {
+        symbol: { constructor: { name: Symbol("x") } },
+        getter: { get constructor() { throw new Error("trap"); } },
+        proxy: new Proxy({}, { get() { throw new Error("trap"); } }),
+      };
+      for (const value of Object.values(odd)) {
+        const rejected = await rt.secrets.set("s", "n", value as never).catch((error) => error);
+        console.log(rejected.name, rejected.code);
+        try {
+          rt.CSRF.verify(value as never);
+        } catch (error) {
+          console.log((error as Error).message);
+        }
+      }
+    `,
+  });
+  const { stdout, stderr, status } = await runRt({ args: ["main.ts"], cwd: project.path });
+  const lines = ["TypeError ERR_INVALID_ARG_TYPE", "token must be a string, received an instance of Object"];
+  expect({ lines: stdout.trimEnd().split("\n"), stderr, status }).toEqual({
+    lines: [...lines, ...lines, ...lines],
+    stderr: "",
+    status: 0,
+  });
+});
