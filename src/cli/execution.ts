@@ -34,6 +34,10 @@ export async function execute(
         const { warnAboutFiles } = await import("../run/script-options.ts");
         for (const line of warnAboutFiles(invocation)) console.error(line);
       }
+      if (hasOption(invocation, "tsconfig-override")) {
+        const { requireTsconfig } = await import("../run/script-options.ts");
+        requireTsconfig(invocation);
+      }
       const settings = { config: await engineConfig(plan.argv[0]!, runsCode, config) };
       const { becomeEngine } = await import("../run/engine.ts");
       return becomeEngine(plan.argv, runsCode, settings);

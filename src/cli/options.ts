@@ -12,6 +12,10 @@ export interface Value {
   readonly hint: string;
   readonly kind: "string" | "number" | "optional";
   readonly choices?: readonly string[];
+  /** The greatest number. */
+  readonly max?: number;
+  /** For a message, where there is no default. */
+  readonly example?: string;
 }
 
 export interface Option {
@@ -43,6 +47,9 @@ const text = (hint: string): Value => ({ hint, kind: "string" });
 const number = (hint: string): Value => ({ hint, kind: "number" });
 const optional = (hint: string): Value => ({ hint, kind: "optional" });
 const oneOf = (...choices: string[]): Value => ({ hint: choices.join("|"), kind: "string", choices });
+
+/** Those that end a program, unless it handles them. */
+const KILL_SIGNALS = ["SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2", "SIGKILL"];
 
 /** The rows are completed in place: copying a hundred of them would be felt at every start with an option. */
 function group(title: Group, rows: readonly Omit<Option, "group">[]): readonly Option[] {
@@ -184,7 +191,7 @@ export const OPTIONS: readonly Option[] = [
     { name: "watch", by: "both", help: "Restart the process when a file changes" },
     {
       name: "watch-kill-signal",
-      value: text("signal"),
+      value: { ...text("signal"), choices: KILL_SIGNALS },
       by: "both",
       default: "SIGTERM",
       help: "The signal whose handlers run when --watch restarts",
@@ -342,7 +349,7 @@ export const OPTIONS: readonly Option[] = [
   ...group("Networking and security", [
     {
       name: "port",
-      value: number("port"),
+      value: { ...number("port"), max: 65_535, example: "3000" },
       by: "both",
       help: "Default port of the HTTP server; PORT for scripts",
     },

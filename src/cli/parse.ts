@@ -53,12 +53,14 @@ function checkValue(flag: string, option: Option, value: string): void {
   if (expected.choices && !expected.choices.includes(value)) {
     throw new UsageError(`${flag} cannot be "${value}"`, `use one of: ${expected.choices.join(", ")}`);
   }
-  if (expected.kind === "number" && !/^\d+$/.test(value)) {
-    throw new UsageError(
-      `${flag} needs a whole number, not "${value}"`,
-      `for example ${flag}=${option.default ?? "1"}`,
-    );
-  }
+  if (expected.kind !== "number") return;
+  const { max, example = option.default ?? "1" } = expected;
+  if (/^\d+$/.test(value) && Number(value) <= (max ?? Number.MAX_SAFE_INTEGER)) return;
+  const range = max === undefined ? "" : ` from 0 to ${max}`;
+  throw new UsageError(
+    `${flag} needs a whole number${range}, not "${value}"`,
+    `for example ${flag}=${example}`,
+  );
 }
 
 /** Reads one option at `words[index]` and tells how many words it took. */

@@ -2,7 +2,7 @@
 import { readdirSync } from "node:fs";
 import { binaryDirectories } from "../run/binaries.ts";
 import { nearest } from "../workspace/nearest.ts";
-import { findPackageJson, scriptNames } from "../workspace/package-json.ts";
+import { findPackageJson, isMisdeclaredScript, scriptNames } from "../workspace/package-json.ts";
 import { COMMANDS } from "./commands.ts";
 
 /** The nearest of `known`, when one is near enough to be a slip of the finger. */
@@ -17,6 +17,8 @@ export function suggestName(word: string, known: readonly string[]): string | un
 export function suggestTarget(name: string, cwd: string, explicitRun: boolean): string | undefined {
   const located = findPackageJson(cwd);
   const scripts = located ? scriptNames(located.manifest) : [];
+  if (located && isMisdeclaredScript(located.manifest, name))
+    return `package.json has "${name}", but not as a string; write the command as a string`;
   const commands = explicitRun ? [] : Object.keys(COMMANDS).filter((command) => command.length > 2);
   const binaries = binaryDirectories(cwd).flatMap(namesIn);
   for (const known of [scripts, commands, binaries]) {

@@ -2,7 +2,7 @@
 // become part of its environment, and those of the engine have nothing to act on, which is said.
 import { files } from "../../platform/files.ts";
 import { host } from "../../platform/process.ts";
-import { allValues, type Invocation, lastValue } from "../cli/parse.ts";
+import { allValues, type Invocation, lastValue, UsageError } from "../cli/parse.ts";
 
 /**
  * Variables for the script: what the files of --env-file say, where the environment does not say it already, and
@@ -24,6 +24,13 @@ function readEnvironmentFiles(paths: readonly string[]): Record<string, string> 
   );
   const { BUN_BE_BUN: _, ...all } = JSON.parse(stdout.toString()) as Record<string, string>;
   return Object.fromEntries(Object.entries(all).filter(([name]) => !(name in original)));
+}
+
+/** The engine would tell of it when the program has ended, and call that a success. Throws UsageError. */
+export function requireTsconfig(invocation: Invocation): void {
+  const file = lastValue(invocation, "tsconfig-override");
+  if (file === undefined || files.readFile(file, 1) !== "ENOENT") return;
+  throw new UsageError(`There is no tsconfig "${file}"`, "--tsconfig-override needs a file that exists");
 }
 
 /** A line for the user for each file of --env-file that is not there: the engine loads the others and says nothing. */

@@ -77,7 +77,11 @@ function checkOperands(
   const hint = `rt secrets ${word} ${usage}`;
   if (count < fewest) throw new WordsError(`rt secrets ${word} needs a service and a name`, hint);
   if (count <= most) return;
-  if (word !== "set") throw new WordsError(`rt secrets ${word} takes no more than ${most} words`, hint);
+  if (word !== "set")
+    throw new WordsError(
+      `rt secrets ${word} takes no more than ${most} ${most === 1 ? "word" : "words"}`,
+      hint,
+    );
   throw new WordsError(
     "rt secrets set takes no value as an argument, where other programs and the shell's history would see it",
     `${hint} asks for the value, or reads it from standard input`,

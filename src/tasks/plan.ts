@@ -49,12 +49,7 @@ function planPackage(request: TaskRequest): Plan {
   const names = request.scripts.flatMap((script) => {
     const matches = matchScripts(manifest, script);
     if (matches.length === 0 && !request.ifPresent)
-      throw scriptNotFound(
-        script,
-        [manifest],
-        "",
-        script.startsWith("-") ? "Options stand in front of the first script" : "`rt run` lists the scripts",
-      );
+      throw scriptNotFound(script, [manifest], "", hintAt(script));
     return matches;
   });
   const tasks = [...new Set(names)].map((scriptName, index) =>
@@ -64,6 +59,13 @@ function planPackage(request: TaskRequest): Plan {
     ),
   );
   return { tasks, waitsFor: tasks.map(() => []), cycles: [], notices: [], isIncomplete: false };
+}
+
+function hintAt(script: string): string {
+  if (script.startsWith("-")) return "Options stand in front of the first script";
+  if (/^\.{0,2}\/|\.[cm]?[jt]sx?$/.test(script))
+    return "Options for many scripts run scripts of package.json, not files; make one that runs the file";
+  return "`rt run` lists the scripts";
 }
 
 export interface SelectedPackages {

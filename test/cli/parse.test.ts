@@ -87,7 +87,7 @@ describe("parseCommandLine()", () => {
     [["-e"], "--eval needs a value"],
     [["--console-depth", "two", "x"], '--console-depth needs a whole number, not "two"'],
     [["--console-depth=-1", "x"], '--console-depth needs a whole number, not "-1"'],
-    [["--port=", "x"], '--port needs a whole number, not ""'],
+    [["--port=", "x"], '--port needs a whole number from 0 to 65535, not ""'],
     [["--install=never", "x"], '--install cannot be "never"'],
     [["--shell", "fish", "x"], '--shell cannot be "fish"'],
     [["--unhandled-rejections=maybe", "x"], '--unhandled-rejections cannot be "maybe"'],

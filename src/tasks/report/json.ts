@@ -19,7 +19,8 @@ interface ReportedStep {
 /** Throws Failure where no file can be written: better said before the run than after it. */
 export function createJsonReporter(file: string, cwd: string, queue: OutputQueue): Reporter {
   // Loaded when they are needed: this module shares a chunk with runs without a report.
-  const { accessSync, constants, renameSync, rmSync, writeFileSync } = process.getBuiltinModule("node:fs");
+  const { accessSync, constants, renameSync, rmSync, statSync, writeFileSync } =
+    process.getBuiltinModule("node:fs");
   const { dirname, resolve } = process.getBuiltinModule("node:path");
   const target = resolve(cwd, file);
   try {
@@ -27,6 +28,8 @@ export function createJsonReporter(file: string, cwd: string, queue: OutputQueue
   } catch (error) {
     throw new Failure(explain(target, error), "--report needs a directory that can be written to");
   }
+  if (statSync(target, { throwIfNoEntry: false })?.isDirectory())
+    throw new Failure(`Cannot write the report ${target}: it is a directory`, "--report needs a file");
   const startedAt = new Date();
   const started = performance.now();
   const steps = new Map<string, ReportedStep>();

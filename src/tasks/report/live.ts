@@ -15,7 +15,7 @@ import { LinePrefixer, OpenLine } from "./line-prefixer.ts";
 import { LastLines } from "./last-lines.ts";
 import type { OutputQueue } from "./output-queue.ts";
 import { TaskLog } from "./task-log.ts";
-import { describeOutcome, formatDuration } from "./wording.ts";
+import { describeOutcome, formatDuration, nameScript } from "./wording.ts";
 
 export interface LiveOptions {
   readonly tasks: readonly Task[];
@@ -69,7 +69,7 @@ export function createLiveReporter({ tasks, queue, elideLines, useColor }: LiveO
 
   function blockOf({ task, lines, command }: LiveTask): BlockState {
     return {
-      title: `${task.packageName} ${task.scriptName}`,
+      title: nameScript(task, task.scriptName),
       command,
       lines: lines.all(),
       total: lines.total,
@@ -85,7 +85,7 @@ export function createLiveReporter({ tasks, queue, elideLines, useColor }: LiveO
     const { columns } = terminalSize();
     const block: BlockState = live
       ? blockOf(live)
-      : { title: `${task.packageName} ${task.scriptName}`, command: "", lines: [], total: 0, status, tone };
+      : { title: nameScript(task, task.scriptName), command: "", lines: [], total: 0, status, tone };
     if (live && elideLines === 0 && block.total > block.lines.length) {
       // All lines are wanted, and there are more than are kept: they come from the log.
       draw();

@@ -8,7 +8,7 @@ import type { Step, Task } from "../task.ts";
 import { isWorkflowCommand } from "./workflow-command.ts";
 import { LinePrefixer, OpenLine } from "./line-prefixer.ts";
 import type { OutputQueue } from "./output-queue.ts";
-import { describeExit, describeOutcome, formatDuration } from "./wording.ts";
+import { describeExit, describeOutcome, formatDuration, nameScript } from "./wording.ts";
 
 export interface PrefixOptions {
   readonly style: "script" | "label";
@@ -33,7 +33,7 @@ export function createPrefixReporter({
   const streams = new Map<string, LinePrefixer>();
 
   function prefixOf(task: Task, step: Step | null): string {
-    if (style === "script") return `${task.packageName} ${step?.scriptName ?? task.scriptName}: `;
+    if (style === "script") return `${nameScript(task, step?.scriptName ?? task.scriptName)}: `;
     const padded = task.label + " ".repeat(width - Bun.stringWidth(task.label));
     const color = LABEL_COLORS[task.index % LABEL_COLORS.length];
     return useColor ? `\x1b[${color}m${padded}\x1b[0m | ` : `${padded} | `;

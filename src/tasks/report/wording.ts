@@ -2,6 +2,11 @@
 import type { ChildExit } from "../../../platform/process-tree-operations.ts";
 import type { Outcome } from "../event.ts";
 
+/** `PKG SCRIPT`; without a workspace the script alone. */
+export function nameScript({ packageName }: { readonly packageName: string }, scriptName: string): string {
+  return packageName === "" ? scriptName : `${packageName} ${scriptName}`;
+}
+
 /** With `duration`, a success is told by it; without, by its code. */
 export function describeExit({ code, signal }: ChildExit, duration: string | null): string {
   if (duration === null) return signal === null ? `Exited with code ${code}` : `Signaled with code ${signal}`;

@@ -1,0 +1,89 @@
+// Values that an option cannot have: one line that says so, a hint where there is one, and nothing has run.
+import { describe, test } from "bun:test";
+import { expectRt } from "../support/rt.ts";
+
+const FILES = {
+  "package.json": { scripts: { hello: "echo hello", number: 5, list: ["echo"] } },
+  "main.ts": 'console.log("ran");',
+  "folder/kept.txt": "",
+};
+
+interface Case {
+  readonly args: readonly string[];
+  readonly error: string;
+  readonly hint?: string;
+}
+
+const FILES_HINT =
+  "Options for many scripts run scripts of package.json, not files; make one that runs the file";
+const REPORT_HINT = "--report needs a file";
+
+const CASES: readonly Case[] = [
+  {
+    args: ["--port=65536", "main.ts"],
+    error: '--port needs a whole number from 0 to 65535, not "65536"',
+    hint: "for example --port=3000",
+  },
+  {
+    args: ["--port", "-1", "hello"],
+    error: '--port needs a whole number from 0 to 65535, not "-1"',
+    hint: "for example --port=3000",
+  },
+  {
+    args: ["--console-depth=99999999999999999999", "main.ts"],
+    error: '--console-depth needs a whole number, not "99999999999999999999"',
+    hint: "for example --console-depth=2",
+  },
+  {
+    args: ["--watch-kill-signal=SIGNONE", "main.ts"],
+    error: '--watch-kill-signal cannot be "SIGNONE"',
+    hint: "use one of: SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGKILL",
+  },
+  {
+    args: ["--tsconfig-override=none.json", "main.ts"],
+    error: 'There is no tsconfig "none.json"',
+    hint: "--tsconfig-override needs a file that exists",
+  },
+  { args: ["run", "--report=x.json", "main.ts"], error: 'Script "main.ts" not found', hint: FILES_HINT },
+  { args: ["run", "--parallel", "./main.ts"], error: 'Script "./main.ts" not found', hint: FILES_HINT },
+  {
+    args: ["run", "number"],
+    error: 'Script not found "number"',
+    hint: 'package.json has "number", but not as a string; write the command as a string',
+  },
+  {
+    args: ["list"],
+    error: 'Script not found "list"',
+    hint: 'package.json has "list", but not as a string; write the command as a string',
+  },
+];
+
+describe.concurrent("wrong values", () => {
+  for (const { args, error, hint } of CASES) {
+    test(`rt ${args.join(" ")}`, async () => {
+      const lines = [`error: ${error}`, ...(hint ? [`hint: ${hint}`] : [])];
+      await expectRt({ files: FILES, args, status: 1, stderr: `${lines.join("\n")}\n` });
+    });
+  }
+
+  for (const value of ["", "folder"]) {
+    test(`rt run --report=${value} does not run what it could not report`, async () => {
+      await expectRt({
+        files: FILES,
+        args: ["run", `--report=${value}`, "hello"],
+        status: 1,
+        stderr: new RegExp(
+          `^error: Cannot write the report .*${value}: it is a directory\nhint: ${REPORT_HINT}\n$`,
+        ),
+      });
+    });
+  }
+});
+
+test("a script of no workspace is named without one in front of its lines", async () => {
+  await expectRt({
+    files: FILES,
+    args: ["run", "--concurrency=1", "hello"],
+    stdout: "hello: hello\nhello: Exited with code 0\n",
+  });
+});
