@@ -177,6 +177,17 @@ const ENVIRONMENT = `.Sh ENVIRONMENT
 .Bl -tag -width Ds
 .It Ev NO_COLOR , FORCE_COLOR
 No colours, or colours even where there is no terminal.
+.It Ev RT_CONCURRENCY
+How many scripts run at a time, where
+.Fl Fl concurrency
+is not given.
+.It Ev GITHUB_ACTIONS
+.Dq true
+makes the output of each script of many a group that folds.
+.It Ev BUN_INSPECT
+Opens a debugger, as
+.Cm help debugging
+tells.
 .It Ev DBUS_SESSION_BUS_ADDRESS
 On Linux, where the service that keeps credentials is reached.
 .El`;

@@ -122,7 +122,10 @@ const SCRIPTS: readonly Key[] = within("run", [
     as: "elide-lines",
     help: "Lines of script output shown with --filter; 0 shows all",
   }),
-  key("concurrency", "integer", "4", { as: "concurrency", help: "How many scripts run at a time" }),
+  key("concurrency", "integer", "4", {
+    as: "concurrency",
+    help: "How many scripts run at a time, but for --parallel",
+  }),
   key("no-exit-on-error", "boolean", "true", {
     as: "no-exit-on-error",
     help: "With several scripts, keep running the others when one fails",

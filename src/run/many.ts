@@ -62,13 +62,23 @@ function splitWords(invocation: Invocation): { scripts: string[]; args: readonly
   return { scripts, args: host.exactArguments(rest[0] === "--" ? rest.slice(1) : rest) };
 }
 
+/**
+ * The option wins over the environment, which is this machine's, and that over rtfig.toml, which is everybody's. With
+ * --parallel the option alone counts: servers never end, so that one which waits for its turn would never start.
+ */
 function concurrencyOf(invocation: Invocation): number | undefined {
-  const option = lastValue(invocation, "concurrency");
-  const value = option ?? process.env.RT_CONCURRENCY;
+  const given = invocation.options.findLast(({ option }) => option.name === "concurrency");
+  const isOnLine = given !== undefined && !given.isConfigured;
+  const inherited = isOnLine ? undefined : process.env.RT_CONCURRENCY;
+  const value = inherited ?? given?.value;
   const count = countOf(value);
-  if (value === undefined || (count ?? 0) > 0) return count;
-  const name = option === undefined ? "RT_CONCURRENCY" : "--concurrency";
-  throw new Failure(`${name} needs a whole number from 1 up, not "${value}"`, "leave it out for the default");
+  if (value === undefined || (count ?? 0) > 0)
+    return hasOption(invocation, "parallel") && !isOnLine ? undefined : count;
+  const name = inherited === undefined ? "--concurrency" : "RT_CONCURRENCY";
+  throw new Failure(
+    `${name} needs a whole number from 1 up, not "${value}"`,
+    "leave it out for the default",
+  );
 }
 
 function countOf(value: string | undefined): number | undefined {

@@ -214,12 +214,15 @@ describe("scripts", () => {
     expect((await script("no-exit-on-error = false", "exit 3", args)).stdout).not.toMatch(/t.*\bt$/m);
   });
   effect("run.concurrency", "bounds how many scripts run at a time", async () => {
-    const lock = "mkdir lock && echo alone && rmdir lock";
+    const lock = "mkdir ../lock && echo alone && rmdir ../lock";
     const files = {
       "rtfig.toml": "[run]\nconcurrency = 1",
-      "package.json": { scripts: { a: lock, b: lock, c: lock } },
+      "package.json": { workspaces: ["a", "b", "c"] },
+      "a/package.json": { scripts: { go: lock } },
+      "b/package.json": { scripts: { go: lock } },
+      "c/package.json": { scripts: { go: lock } },
     };
-    expect((await outputOf(files, ["--parallel", "run", "a", "b", "c"])).match(/alone/g)?.length).toBe(3);
+    expect((await outputOf(files, ["--filter", "*", "run", "go"])).match(/alone/g)?.length).toBe(3);
   });
   effect("run.elide-lines", "cuts output to its last lines", async () => {
     const { createProject } = await import("../support/project.ts");
