@@ -2,9 +2,10 @@
 //
 // In this process it starts in half the time, but some things are decided before our code runs, so for them
 // the engine must start anew: decorator settings of tsconfig.json (only the working directory's file counts,
-// with what it extends), pages and WebAssembly modules. This is on the way of every start, so a file is read
+// with what it extends), and files whose extension is not that of source code, of which the engine's entry point makes
+// more than an import does: pages, WebAssembly, scripts for its shell. This is on the way of every start, so a file is read
 // only when there is one.
-import { ENGINE_EXTENSIONS, extensionOf } from "./target.ts";
+import { extensionOf, SOURCE_EXTENSIONS } from "./target.ts";
 import { changesDecorators } from "./tsconfig.ts";
 
 /** Whether the working directory has a configuration of ours, which then has its say. */
@@ -15,7 +16,7 @@ export function hasConfig(cwd: string): boolean {
 /** The reason to start the engine anew, for the plan's printout; undefined when there is none. */
 export function engineReason(path: string, cwd: string): Promise<string | undefined> | string | undefined {
   const extension = extensionOf(path);
-  if (ENGINE_EXTENSIONS.includes(extension)) return `a ${extension} entry point`;
+  if (extension !== "" && !SOURCE_EXTENSIONS.includes(extension)) return `a ${extension} entry point`;
   return Bun.file(`${cwd}/tsconfig.json`).size === 0 ? undefined : reasonInSettings(cwd);
 }
 
