@@ -14,6 +14,8 @@ export interface Value {
   readonly choices?: readonly string[];
   /** The greatest number. */
   readonly max?: number;
+  /** A port, or a host with a port and a path, each of which may be left out; or a URL. */
+  readonly isAddress?: true;
   /** For a message, where there is no default. */
   readonly example?: string;
 }
@@ -47,6 +49,9 @@ const text = (hint: string): Value => ({ hint, kind: "string" });
 const number = (hint: string): Value => ({ hint, kind: "number" });
 const optional = (hint: string): Value => ({ hint, kind: "optional" });
 const oneOf = (...choices: string[]): Value => ({ hint: choices.join("|"), kind: "string", choices });
+
+/** The engine takes a port that there is not for its own default, without a word. */
+const ADDRESS: Value = { ...optional("address"), isAddress: true, example: "localhost:9229/path" };
 
 /** Those that end a program, unless it handles them. */
 const KILL_SIGNALS = ["SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGUSR2", "SIGKILL"];
@@ -200,16 +205,16 @@ export const OPTIONS: readonly Option[] = [
     { name: "no-clear-screen", by: "both", help: "Do not clear the terminal on reload" },
   ]),
   ...group("Debugging and profiling", [
-    { name: "inspect", value: optional("address"), by: "engine", help: "Activate the debugger" },
+    { name: "inspect", value: ADDRESS, by: "engine", help: "Activate the debugger" },
     {
       name: "inspect-wait",
-      value: optional("address"),
+      value: ADDRESS,
       by: "engine",
       help: "Activate the debugger and wait for a connection",
     },
     {
       name: "inspect-brk",
-      value: optional("address"),
+      value: ADDRESS,
       by: "engine",
       help: "Activate the debugger, break on the first line and wait",
     },

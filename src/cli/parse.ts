@@ -8,7 +8,7 @@
 // making it takes a tenth of a whole start, and most starts have none. `-` is a target (standard input), and with -e or -p there is no target, so that every word
 // that is not an option belongs to the evaluated code.
 import { COMMANDS } from "./commands.ts";
-import type { Option } from "./options.ts";
+import type { Option, Value } from "./options.ts";
 
 export interface Given {
   readonly option: Option;
@@ -63,6 +63,16 @@ function checkValue(flag: string, option: Option, value: string): void {
   );
 }
 
+function checkAddress(flag: string, { example }: Value, value: string): void {
+  const port = /^(?:(?:\[[\da-f:.]+\]|[\w.-]*):)?(\d+)(?:[/?]|$)/i.exec(value)?.[1];
+  const isOther = /^(?:[a-z+]+:\/\/|unix:|\/|[^:]*$)/i.test(value);
+  if (port === undefined ? isOther : Number(port) <= 65_535) return;
+  throw new UsageError(
+    `${flag} needs a port, or an address with one, not "${value}"`,
+    `for example ${flag}=${example}`,
+  );
+}
+
 /** Reads one option at `words[index]` and tells how many words it took. */
 function parseOption(
   words: readonly string[],
@@ -92,7 +102,8 @@ function parseOption(
   const value = inline ?? words[index + 1];
   if (value === undefined)
     throw new UsageError(`${name} needs a value`, `write it as ${name}=<${option.value.hint}>`);
-  if (option.value.kind !== "optional" || option.value.choices) checkValue(name, option, value);
+  if (option.value.isAddress) checkAddress(name, option.value, value);
+  else if (option.value.kind !== "optional" || option.value.choices) checkValue(name, option, value);
   return { given: { option, value }, width: inline === undefined ? 2 : 1 };
 }
 

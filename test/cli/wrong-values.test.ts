@@ -44,6 +44,21 @@ const CASES: readonly Case[] = [
     error: 'There is no tsconfig "none.json"',
     hint: "--tsconfig-override needs a file that exists",
   },
+  {
+    args: ["--inspect=99999", "main.ts"],
+    error: '--inspect needs a port, or an address with one, not "99999"',
+    hint: "for example --inspect=localhost:9229/path",
+  },
+  {
+    args: ["--inspect-wait=localhost:99999/path", "main.ts"],
+    error: '--inspect-wait needs a port, or an address with one, not "localhost:99999/path"',
+    hint: "for example --inspect-wait=localhost:9229/path",
+  },
+  {
+    args: ["--inspect-brk=localhost:port", "main.ts"],
+    error: '--inspect-brk needs a port, or an address with one, not "localhost:port"',
+    hint: "for example --inspect-brk=localhost:9229/path",
+  },
   { args: ["run", "--report=x.json", "main.ts"], error: 'Script "main.ts" not found', hint: FILES_HINT },
   { args: ["run", "--parallel", "./main.ts"], error: 'Script "./main.ts" not found', hint: FILES_HINT },
   {
