@@ -16,6 +16,8 @@ export interface Key {
   readonly kinds: readonly Kind[];
   /** The only strings allowed. */
   readonly choices?: readonly string[];
+  /** Of a whole number. */
+  readonly range?: readonly [least: number, greatest: number];
   readonly help: string;
   /** TOML, for rtfig.toml.example. */
   readonly example: string;
@@ -86,7 +88,11 @@ const RUNNING: readonly Key[] = [
     isForCode: true,
     help: "Editor that error pages and openInEditor() open",
   }),
-  key("serve.port", "integer", "3000", { as: "port", help: "Default port of the HTTP server" }),
+  key("serve.port", "integer", "3000", {
+    as: "port",
+    range: [0, 65_535],
+    help: "Default port of the HTTP server",
+  }),
   key("serve.static.plugins", ["string", "strings"], '["./plugin.ts"]', {
     isForCode: true,
     help: "Bundler plugins for pages that are served",
@@ -124,6 +130,7 @@ const SCRIPTS: readonly Key[] = within("run", [
   }),
   key("concurrency", "integer", "4", {
     as: "concurrency",
+    range: [1, Number.MAX_SAFE_INTEGER],
     help: "How many scripts run at a time, but for --parallel",
   }),
   key("no-exit-on-error", "boolean", "true", {

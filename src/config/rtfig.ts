@@ -37,16 +37,18 @@ export interface ConfiguredOption {
   readonly isConfigured: true;
 }
 
+const READ_FAILURES: Readonly<Record<string, string>> = {
+  ENOENT: "there is no such file",
+  EACCES: "permission denied",
+  EISDIR: "it is a directory",
+};
+
 /** @param path as the user wrote it; relative to the working directory */
 export function readConfig(path: string): Config {
   const bytes = files.readFile(path);
   if (typeof bytes === "string") {
-    const isThere = bytes !== "ENOENT";
-    const reason = !isThere ? "there is no such file" : bytes === "EACCES" ? "permission denied" : bytes;
-    throw new Failure(
-      `Cannot read the configuration "${path}": ${reason}`,
-      isThere ? undefined : "--config needs a file that exists",
-    );
+    const hint = bytes === "ENOENT" ? "--config needs a file that exists" : undefined;
+    throw new Failure(`Cannot read the configuration "${path}": ${READ_FAILURES[bytes] ?? bytes}`, hint);
   }
   return parseConfig(new TextDecoder().decode(bytes), path);
 }
@@ -84,6 +86,7 @@ function collect(path: readonly string[], value: unknown, settings: Setting[], s
   const key = KEYS.find(({ name }) => matches(name, path, false));
   if (key && key.kinds.some((kind) => isOfKind(value, kind))) {
     checkChoice(key, path, value, source);
+    checkRange(key, path, value, source);
     settings.push({ key, path, value });
     return;
   }
@@ -139,6 +142,15 @@ function checkChoice({ choices, name }: Key, path: readonly string[], value: unk
   if (!choices || typeof value !== "string" || choices.includes(value)) return;
   const place = `${source.file}:${lineOf(source.text, path)}`;
   throw new Failure(`${place}: ${name} cannot be "${value}"`, `use one of: ${choices.join(", ")}`);
+}
+
+function checkRange({ range, name }: Key, path: readonly string[], value: unknown, source: Source): void {
+  if (!range || typeof value !== "number") return;
+  const [least, greatest] = range;
+  if (value >= least && value <= greatest) return;
+  const place = `${source.file}:${lineOf(source.text, path)}`;
+  const bounds = greatest === Number.MAX_SAFE_INTEGER ? `${least} up` : `${least} to ${greatest}`;
+  throw new Failure(`${place}: ${name} needs a whole number from ${bounds}, not ${value}`);
 }
 
 /** The words that the file's keys stand for, in the file's order. */

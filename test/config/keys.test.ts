@@ -133,6 +133,28 @@ describe("rt", () => {
     }
   });
 
+  test("names the line of a number that is out of its bounds", async () => {
+    const cases = [
+      ["[serve]\nport = 65536", ["a.ts"], "serve.port needs a whole number from 0 to 65535, not 65536"],
+      ["[run]\nconcurrency = 0", ["run", "s"], "run.concurrency needs a whole number from 1 up, not 0"],
+    ] as const;
+    for (const [config, args, message] of cases) {
+      expect(await failure(config, args)).toEqual({
+        stdout: "",
+        stderr: `error: rtfig.toml:2: ${message}\n`,
+        status: 1,
+      });
+    }
+  });
+
+  test("says that a folder is no configuration", async () => {
+    expect(await runIn({ ...program, "folder/x": "" }, ["--config=folder", "a.ts"])).toEqual({
+      stdout: "",
+      stderr: 'error: Cannot read the configuration "folder": it is a directory\n',
+      status: 1,
+    });
+  });
+
   test("asks for a configuration that is there", async () => {
     expect(await runIn(program, ["--config=other.toml", "a.ts"])).toEqual({
       stdout: "",
