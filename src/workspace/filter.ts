@@ -9,6 +9,7 @@
 //
 // Contract: several filters add up. The root of a declared workspace is only meant when its name or path is
 // given exactly. Parsing and selecting are pure: members in, positions out.
+import { files } from "../../platform/files.ts";
 import { type DependencyGraph, reachable, reverseGraph } from "./dependencies.ts";
 import { isGlob } from "./glob.ts";
 import type { Member, Workspace } from "./members.ts";
@@ -94,7 +95,7 @@ export function selectMembers(
   for (const selector of selectors.filter(({ isExclusion }) => isExclusion)) {
     for (const index of apply(selector)) selected.delete(index);
   }
-  if (selected.size === 0) throw nothingMatched(selectors, unmatched, members);
+  if (selected.size === 0) throw nothingMatched(selectors, unmatched, members, from);
   return { indices: [...selected].sort((a, b) => a - b), unmatched };
 
   function apply(selector: Selector): Set<number> {
@@ -189,11 +190,12 @@ function nothingMatched(
   selectors: readonly Selector[],
   unmatched: readonly string[],
   members: readonly Member[],
+  from: string,
 ): Failure {
   const sources = selectors.map(({ source }) => `"${source}"`);
   const label = sources.length === 1 ? `the filter ${sources[0]}` : `the filters ${sources.join(", ")}`;
   const hints = selectors.flatMap((selector) =>
-    unmatched.includes(selector.source) ? hintAt(selector, members) : [],
+    unmatched.includes(selector.source) ? hintAt(selector, members, from) : [],
   );
   return new Failure(
     unmatched.length > 0
@@ -205,7 +207,7 @@ function nothingMatched(
 
 const COMMIT = /^\[(.+)\]$/;
 
-function hintAt({ name }: Selector, members: readonly Member[]): string[] {
+function hintAt({ name }: Selector, members: readonly Member[], from: string): string[] {
   const [, commit] = COMMIT.exec(name) ?? [];
   if (commit !== undefined) return [`Packages changed since a commit are meant by --affected=${commit}`];
   if (members.some(({ path }) => path === name.replace(/\/$/, "")))
@@ -213,5 +215,9 @@ function hintAt({ name }: Selector, members: readonly Member[]): string[] {
   const names = members.map((member) => member.name).filter((each) => each !== "");
   const { nearest } = require("./nearest.ts") as typeof import("./nearest.ts");
   const suggestions = nearest(name, names).map((each) => `"${each}"`);
-  return suggestions.length === 0 ? [] : [`Did you mean ${suggestions.join(" or ")}?`];
+  if (suggestions.length > 0) return [`Did you mean ${suggestions.join(" or ")}?`];
+  if (name === "" || files.readFile(`${from}/${name}`, 1) === "ENOENT") return [];
+  return [
+    `"${name}" is a file here, which a shell makes of *; write the pattern in quotes, as in --filter '*'`,
+  ];
 }

@@ -1,0 +1,28 @@
+// What is said of filters that a shell has changed on the way.
+import { expect, test } from "bun:test";
+import { createProject } from "../support/project.ts";
+import { cleanEnvironment, RT } from "../support/rt.ts";
+
+test("a * that the shell has replaced by names of files is told by the first of them", async () => {
+  await using project = await createProject({
+    "package.json": { workspaces: ["packages/*"] },
+    "packages/app/package.json": { name: "app", scripts: { build: "echo built" } },
+    "apps.md": "",
+  });
+  const run = async (line: string) => {
+    const { stdout, stderr, exitCode } = await Bun.$`sh -c ${line}`
+      .cwd(project.path)
+      .env(cleanEnvironment({ RT }))
+      .nothrow()
+      .quiet();
+    return { stdout: stdout.toString(), stderr: stderr.toString(), exitCode };
+  };
+  expect(await run('"$RT" run --filter * build')).toEqual({
+    stdout: "",
+    stderr:
+      'error: No workspace packages matched the filter "apps.md"\n' +
+      "hint: \"apps.md\" is a file here, which a shell makes of *; write the pattern in quotes, as in --filter '*'\n",
+    exitCode: 1,
+  });
+  expect((await run('"$RT" run --filter "*" build')).stdout).toContain("app build: built\n");
+});
