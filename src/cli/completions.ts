@@ -117,10 +117,15 @@ function complete(words: readonly string[], cwd: string): Completion {
       candidates: takesScripts ? OPTIONS.map(describe).filter(startsWithTyped) : [],
       files: !takesScripts,
     };
-  if (!takesScripts) return { candidates: [], files: true };
+  const takesMore = takesScripts || before.some((word) => word === "--parallel" || word === "--sequential");
+  if (!takesMore || before.includes("--")) return { candidates: [], files: true };
   const commands = target.length === 0 ? candidatesOf(COMMANDS) : [];
-  return { candidates: [...scriptsOf(cwd), ...commands].filter(startsWithTyped), files: true };
+  const scripts = before.some((word) => OF_PACKAGES.test(word)) ? scriptsOfPackages(cwd) : scriptsOf(cwd);
+  return { candidates: [...scripts, ...commands].filter(startsWithTyped), files: true };
 }
+
+/** Options with which a name is that of a script in other packages. */
+const OF_PACKAGES = /^(?:--(?:filter|workspaces|affected)(?:=.*)?|-F.*)$/s;
 
 interface OwnCompletion {
   readonly words: readonly Candidate[];
@@ -154,6 +159,15 @@ function completeOwn([command, ...operands]: readonly string[]): OwnCompletion |
       };
     case "debug-config":
       return { words: first([{ value: "vscode", description: "" }]), flags: [], files: false };
+    case "upgrade":
+      return {
+        words: [],
+        flags: [
+          { value: "--sha256=", description: "The sum that the archive must have" },
+          { value: "--rollback", description: "Go back to the version before" },
+        ],
+        files: true,
+      };
     case "types":
       return { words: [], flags: [], files: true };
     default:
@@ -204,6 +218,20 @@ function scriptsOf(cwd: string): Candidate[] {
       value: name,
       description: scriptOf(located.manifest, name) ?? "",
     }));
+  } catch {
+    return [];
+  }
+}
+
+/** Each name once, with the command of the first package that has it. */
+function scriptsOfPackages(cwd: string): Candidate[] {
+  try {
+    const { openWorkspace } = require("../workspace/members.ts") as typeof import("../workspace/members.ts");
+    const commands = new Map<string, string>();
+    for (const { manifest } of openWorkspace(cwd).members)
+      for (const name of scriptNames(manifest))
+        if (!commands.has(name)) commands.set(name, scriptOf(manifest, name) ?? "");
+    return [...commands].map(([value, description]) => ({ value, description }));
   } catch {
     return [];
   }

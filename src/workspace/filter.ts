@@ -218,6 +218,6 @@ function hintAt({ name }: Selector, members: readonly Member[], from: string): s
   if (suggestions.length > 0) return [`Did you mean ${suggestions.join(" or ")}?`];
   if (name === "" || files.readFile(`${from}/${name}`, 1) === "ENOENT") return [];
   return [
-    `"${name}" is a file here, which a shell makes of *; write the pattern in quotes, as in --filter '*'`,
+    `"${name}" is a name in this folder: a * needs quotes ('*'), a folder is written ./${name} or {${name}}`,
   ];
 }

@@ -12,8 +12,8 @@ const FILES = {
     workspaces: ["packages/*"],
     scripts: { dev: "serve", "dev:watch": "serve --watch", build: "make" },
   },
-  "packages/app/package.json": { name: "@shop/app" },
-  "packages/api/package.json": { name: "@shop/api" },
+  "packages/app/package.json": { name: "@shop/app", scripts: { start: "serve", stop: "kill" } },
+  "packages/api/package.json": { name: "@shop/api", scripts: { start: "serve" } },
   "device.ts": "",
   "dev.ts": "",
 };
@@ -50,6 +50,29 @@ test("completions offer the packages of the workspace for --filter", async () =>
     "--filter=@shop/api",
     "--filter=@shop/app",
   ]);
+});
+
+test("completions offer scripts of all packages where an option selects some", async () => {
+  for (const option of [
+    ["--filter", "@shop/app"],
+    ["--filter=@shop/app"],
+    ["-F@shop/app"],
+    ["--workspaces"],
+  ]) {
+    expect(await complete("run", ...option, "s")).toEqual({ values: ["start", "stop"], files: true });
+  }
+  expect((await complete("run", "s")).values).toEqual([]);
+});
+
+test("completions offer one script after the other with --parallel and --sequential", async () => {
+  expect((await complete("run", "--parallel", "dev", "bui")).values).toEqual(["build"]);
+  expect((await complete("--sequential", "run", "dev", "build", "de")).values).toEqual(["dev", "dev:watch"]);
+  expect((await complete("run", "--parallel", "dev", "--", "bui")).values).toEqual([]);
+  expect((await complete("run", "dev", "bui")).values).toEqual([]);
+});
+
+test("completions offer the options of rt upgrade", async () => {
+  expect((await complete("upgrade", "--")).values).toEqual(["--sha256=", "--rollback"]);
 });
 
 test("completions offer the values of an option that has a list", async () => {
