@@ -163,7 +163,7 @@ function completeOwn([command, ...operands]: readonly string[]): OwnCompletion |
       return {
         words: [],
         flags: [
-          { value: "--sha256=", description: "The sum that the archive must have" },
+          { value: "--sha256", description: "The sum that the archive must have" },
           { value: "--rollback", description: "Go back to the version before" },
         ],
         files: true,

@@ -124,10 +124,11 @@ async function fetchSource(source: string, sha256: string | undefined): Promise<
   const isAddress = /^[a-z][a-z0-9+.-]+:\/\//i.test(source);
   const url = isAddress ? parseAddress(source) : undefined;
   if (!url || url.protocol === "file:") {
-    const path = url ? Bun.fileURLToPath(url) : resolve(source);
+    const path = url ? pathOf(url) : resolve(source);
     const name = basename(path);
+    const bytes = readLocal(path, false);
     const sum = sha256 ?? findSum(readLocal(join(dirname(path), SUMS), true).toString(), name);
-    return { name, bytes: readLocal(path, false), sum };
+    return { name, bytes, sum };
   }
   const isLocal = ["localhost", "127.0.0.1", "[::1]"].includes(url.hostname);
   if (url.protocol === "http:" && !isLocal && sha256 === undefined)
@@ -135,7 +136,7 @@ async function fetchSource(source: string, sha256: string | undefined): Promise<
       "Over http, the file and its checksum could both have been exchanged",
       "use https, or give the checksum with --sha256",
     );
-  const name = decodeURIComponent(url.pathname.split("/").at(-1)!);
+  const name = nameOf(url);
   const sum = sha256 ?? findSum(Buffer.from(await download(new URL(SUMS, url), true)).toString(), name);
   return { name, bytes: await download(url, false), sum };
 }
@@ -145,6 +146,23 @@ function parseAddress(source: string): URL {
   if (!url || !["http:", "https:", "file:"].includes(url.protocol))
     throw new Failure(`"${source}" is no address that rt can fetch from`, "use https, or a file");
   return url;
+}
+
+/** The last part of an address, as a file is named; throws for an address that stands for no text. */
+function nameOf(url: URL): string {
+  try {
+    return decodeURIComponent(url.pathname.split("/").at(-1)!);
+  } catch {
+    throw new UpgradeFailure(`"${url.href}" is no address that rt can fetch from`, "write a % as %25");
+  }
+}
+
+function pathOf(url: URL): string {
+  try {
+    return Bun.fileURLToPath(url);
+  } catch {
+    throw new UpgradeFailure(`"${url.href}" is no address of a file here`, "give its path instead");
+  }
 }
 
 const WITHOUT_SUMS = "give the checksum with --sha256, or put SHA256SUMS beside the file";
