@@ -25,6 +25,7 @@ export function suggestTarget(name: string, cwd: string, explicitRun: boolean): 
     const similar = suggestName(name, known);
     if (similar) return `did you mean "${similar}"?`;
   }
+  if (/[\n;(){}=]/.test(name)) return "code is run by: rt -e <code>";
   if (/[\\/.]/.test(name)) return undefined;
   return scripts.length > 0 ? "`rt run` lists the scripts" : "there are no scripts in package.json";
 }

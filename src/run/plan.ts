@@ -94,9 +94,20 @@ export function planRun(invocation: Invocation, target: Target, facts: Facts = {
       return { mode: "refuse", message: `Cannot run "${target.path}"`, hint: target.why };
     case "missing":
       if (given("if-present")) return { mode: "nothing" };
-      return { mode: "refuse", message: `${target.what} not found "${target.name}"`, notFound: target.name };
+      return {
+        mode: "refuse",
+        message: `${target.what} not found "${clip(target.name)}"`,
+        notFound: target.name,
+      };
   }
 }
+
+/** Code that was meant for -e can be long. */
+function clip(name: string): string {
+  return name.length <= LONGEST_NAME ? name : `${name.slice(0, LONGEST_NAME)}...`;
+}
+
+const LONGEST_NAME = 200;
 
 /** The name of an option that only the engine's own start can honour. */
 export function engineOption({ options }: Invocation): string | undefined {

@@ -42,7 +42,7 @@ export function resolveTarget(question: Question): Target {
   const binary = findBinary(name, cwd);
   if (binary) return { kind: "program", path: binary, name };
   if (explicitRun) {
-    const command = Bun.which(name, { cwd });
+    const command = findProgram(name, { cwd });
     if (command) return { kind: "program", path: command, name };
   }
   // A file of just that name, after everything else, so that data does not take a command's place.
@@ -143,7 +143,7 @@ function recognizeProgram(path: string, forceRuntime: boolean): string | undefin
   if (interpreter === undefined && !isNative(start)) return undefined;
   if (interpreter && (RUNTIMES.test(interpreter) || (forceRuntime && NODE.test(interpreter))))
     return undefined;
-  return Bun.which(path) ?? undefined;
+  return findProgram(path, {}) ?? undefined;
 }
 
 /** Why a file is not source code; undefined when it may be. */
@@ -156,11 +156,18 @@ function describeProblem(path: string): string | undefined {
   return start.includes(0) ? "it is a binary file, not source code" : undefined;
 }
 
+/** Linux' limit, the greatest of all systems; the engine throws above it. */
+const LONGEST_PATH = 4095;
+
+function findProgram(name: string, where: Bun.WhichOptions): string | null {
+  return name.length > LONGEST_PATH ? null : Bun.which(name, where);
+}
+
 /** An executable of `node_modules/.bin`, here or in a directory above. */
 function findBinary(name: string, cwd: string): string | undefined {
   if (name.includes("/")) return undefined;
   for (const directory of binaryDirectories(cwd)) {
-    const path = Bun.which(name, { PATH: directory });
+    const path = findProgram(name, { PATH: directory });
     if (path) return path;
   }
   return undefined;

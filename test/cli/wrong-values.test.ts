@@ -62,6 +62,16 @@ const CASES: readonly Case[] = [
   { args: ["run", "--report=x.json", "main.ts"], error: 'Script "main.ts" not found', hint: FILES_HINT },
   { args: ["run", "--parallel", "./main.ts"], error: 'Script "./main.ts" not found', hint: FILES_HINT },
   {
+    args: ["console.log(1)"],
+    error: 'Script not found "console.log(1)"',
+    hint: "code is run by: rt -e <code>",
+  },
+  {
+    args: ["run", `${"x".repeat(5000)};`],
+    error: `Script not found "${"x".repeat(200)}..."`,
+    hint: "code is run by: rt -e <code>",
+  },
+  {
     args: ["run", "number"],
     error: 'Script not found "number"',
     hint: 'package.json has "number", but not as a string; write the command as a string',
@@ -75,7 +85,7 @@ const CASES: readonly Case[] = [
 
 describe.concurrent("wrong values", () => {
   for (const { args, error, hint } of CASES) {
-    test(`rt ${args.join(" ")}`, async () => {
+    test(`rt ${args.join(" ").slice(0, 80)}`, async () => {
       const lines = [`error: ${error}`, ...(hint ? [`hint: ${hint}`] : [])];
       await expectRt({ files: FILES, args, status: 1, stderr: `${lines.join("\n")}\n` });
     });

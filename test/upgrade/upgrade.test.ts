@@ -220,7 +220,7 @@ describe("rt upgrade refuses", () => {
       /^error: "https:\S+" is no address .*\nhint: write a % as %25\n$/,
     );
     await refuse(
-      ["file:///rt%zz.tar.gz"],
+      ["file:///a%2Fb.tar.gz"],
       /^error: "file:\S+" is no address of a file here\nhint: give its path/,
     );
   });
