@@ -105,7 +105,11 @@ function detailsOf(
       },
     };
   if (name === "types")
-    return { sections: {}, closing: "rt types > rt.d.ts, in a folder that tsconfig.json includes" };
+    return {
+      sections: {},
+      closing:
+        "rt types > rt.d.ts, in a folder that tsconfig.json includes; rt add --dev bun-types is what it refers to",
+    };
   if (name === "debug-config") return { sections: {}, closing: "rt help debugging is the guide" };
   return { sections: {}, ...(by === "engine" && { closing: `rt ${name} --help shows its options` }) };
 }

@@ -42,6 +42,7 @@ const FOREIGN: Readonly<Record<string, string>> = {
   "--all": "npm run build",
   "--cap-add": "docker",
   "--components": "gnome-keyring-daemon",
+  "--dev": "rt add",
   "--dir": "install.sh",
   "--display": "codesign",
   "--frozen-lockfile": "rt install",
