@@ -41,6 +41,7 @@ export async function chooseReporters(
         queue,
         elideLines: request.elideLines,
         useColor,
+        silent: request.silent,
       }),
     );
   else

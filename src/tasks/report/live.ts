@@ -23,6 +23,8 @@ export interface LiveOptions {
   /** 0 for all. */
   readonly elideLines: number;
   readonly useColor: boolean;
+  /** Without the commands. */
+  readonly silent: boolean;
 }
 
 interface LiveTask {
@@ -37,7 +39,7 @@ const KEPT_WHEN_ALL = 100;
 const BEGIN_UPDATE = "\x1b[?2026h";
 const END_UPDATE = "\x1b[?2026l";
 
-export function createLiveReporter({ tasks, queue, elideLines, useColor }: LiveOptions): Reporter {
+export function createLiveReporter({ tasks, queue, elideLines, useColor, silent }: LiveOptions): Reporter {
   const running = new Map<Task, LiveTask>();
   const failed: LiveTask[] = [];
   let ended = 0;
@@ -70,7 +72,7 @@ export function createLiveReporter({ tasks, queue, elideLines, useColor }: LiveO
   function blockOf({ task, lines, command }: LiveTask): BlockState {
     return {
       title: nameScript(task, task.scriptName),
-      command,
+      command: silent ? "" : command,
       lines: lines.all(),
       total: lines.total,
       status: "Running...",
