@@ -10,7 +10,7 @@ ${GENERATED_NOTE("src/errors.ts, src/cli/exit-codes.ts and src/secrets/commands.
 
 A missing credential and a token that does not verify are answers, not errors: \`null\` and \`false\`. Everything else that
 goes wrong has a \`code\`, so that a program need not read messages. No message contains a credential's value, a signing
-secret or a token.`;
+secret or a token. The stack trace begins at the program's own call.`;
 
 const MISUSE_SECTION = `## A call that is wrong
 
