@@ -100,6 +100,9 @@ const MANY = [
   "concurrency",
 ];
 
+/** Those of them that say which packages; the others, without a script, ask for nothing but the list. */
+const SELECTING = ["filter", "workspaces", "affected"];
+
 /** Options that give the code themselves. */
 const EVALUATES = ["eval", "print", "interactive"];
 
@@ -113,7 +116,8 @@ async function run(given: Invocation): Promise<Outcome> {
   const config = await readOwnConfig(lastValue(given, "config"));
   const invocation = await configure(given, config);
   const evaluates = hasAny(invocation, EVALUATES);
-  if (!evaluates && hasAny(given, MANY)) {
+  const isMany = hasAny(given, invocation.target === undefined ? SELECTING : MANY);
+  if (!evaluates && isMany) {
     if (hasOption(invocation, "watch")) return await watchScript(invocation, cwd);
     const { runMany } = await import("../run/many.ts");
     return await runMany(invocation, cwd, await settingsFor(invocation));

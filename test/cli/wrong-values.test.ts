@@ -105,6 +105,22 @@ describe.concurrent("wrong values", () => {
   }
 });
 
+test("options for many scripts list those of this package when none is named", async () => {
+  const files = {
+    "package.json": { workspaces: ["a"], scripts: { own: "echo own" } },
+    "a/package.json": { name: "a", scripts: { other: "echo other" } },
+  };
+  const stdout = "package.json scripts (1 found):\n  $ rt run own\n    echo own\n";
+  await expectRt({ files, args: ["run", "--parallel"], stdout });
+  await expectRt({ files, args: ["run", "--concurrency=2"], stdout });
+  await expectRt({
+    files,
+    args: ["--sequential"],
+    status: 1,
+    stderr: "error: Nothing to run\nhint: name a file or a script after the options\n",
+  });
+});
+
 test("a script of no workspace is named without one in front of its lines", async () => {
   await expectRt({
     files: FILES,
