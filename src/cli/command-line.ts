@@ -118,7 +118,9 @@ async function run(given: Invocation): Promise<Outcome> {
   const evaluates = hasAny(invocation, EVALUATES);
   const isMany = hasAny(given, invocation.target === undefined ? SELECTING : MANY);
   if (!evaluates && isMany) {
-    if (hasOption(invocation, "watch")) return await watchScript(invocation, cwd);
+    // A list, and a plan that is printed, are not worth waiting for changes.
+    const runsScripts = invocation.target !== undefined && !hasOption(invocation, "dry-run");
+    if (runsScripts && hasOption(invocation, "watch")) return await watchScript(invocation, cwd);
     const { runMany } = await import("../run/many.ts");
     return await runMany(invocation, cwd, await settingsFor(invocation));
   }

@@ -115,6 +115,16 @@ test("options for many scripts list those of this package when none is named", a
   await expectRt({ files, args: ["run", "--concurrency=2"], stdout });
   await expectRt({
     files,
+    args: ["--watch", "run", "--filter", "a"],
+    stdout: "a scripts (1 found):\n  $ rt run --filter a other\n    echo other\n",
+  });
+  await expectRt({
+    files,
+    args: ["--watch", "--dry-run", "run", "own"],
+    stdout: "own\n  $ echo own\n\n1 script would run\n",
+  });
+  await expectRt({
+    files,
     args: ["--sequential"],
     status: 1,
     stderr: "error: Nothing to run\nhint: name a file or a script after the options\n",
