@@ -27,6 +27,8 @@ export interface Plan {
   readonly waitsFor: readonly (readonly number[])[];
   /** Package names along each cycle. */
   readonly cycles: readonly (readonly string[])[];
+  /** How many packages are selected, with the scripts or without. */
+  readonly packageCount: number;
   /** Worth telling, not worth stopping for. */
   readonly notices: readonly string[];
   /** Packages whose package.json cannot be read were left out; the run cannot succeed. */
@@ -58,7 +60,14 @@ function planPackage(request: TaskRequest): Plan {
       request,
     ),
   );
-  return { tasks, waitsFor: tasks.map(() => []), cycles: [], notices: [], isIncomplete: false };
+  return {
+    tasks,
+    waitsFor: tasks.map(() => []),
+    cycles: [],
+    packageCount: 1,
+    notices: [],
+    isIncomplete: false,
+  };
 }
 
 function hintAt(script: string): string {
@@ -73,6 +82,8 @@ export interface SelectedPackages {
   readonly graph: DependencyGraph;
   /** Positions in the workspace's members, ascending. */
   readonly selected: readonly number[];
+  /** The same without a look at what --affected leaves out. */
+  readonly eligible: readonly number[];
   readonly notices: string[];
 }
 
@@ -93,11 +104,11 @@ export async function selectPackages(request: TaskRequest): Promise<SelectedPack
     const affected = await affectedMembers(workspace, graph, request.affected);
     selected = selected.filter((index) => affected.has(index));
   }
-  return { workspace, graph, selected, notices };
+  return { workspace, graph, selected, eligible: selection.indices, notices };
 }
 
 async function planWorkspace(request: TaskRequest): Promise<Plan> {
-  const { workspace, graph, selected, notices } = await selectPackages(request);
+  const { workspace, graph, selected, eligible, notices } = await selectPackages(request);
   const { order, acyclic, cycles } = orderPackages(graph, selected);
   const isSelected = new Set(selected);
   const tasks: Task[] = [];
@@ -112,7 +123,7 @@ async function planWorkspace(request: TaskRequest): Promise<Plan> {
     tasks.push(...own);
     tasksOf.set(node, own);
   }
-  requireScripts(workspace, selected, tasksOf, request);
+  requireScripts(workspace, eligible, tasksOf, request);
   const isOrdered = !request.parallel && !request.sequential;
   const nearestTasks = isOrdered
     ? collapse(acyclic, new Set(tasksOf.keys()), order)
@@ -125,7 +136,14 @@ async function planWorkspace(request: TaskRequest): Promise<Plan> {
     for (const { index } of own) waitsFor[index] = indices;
   }
   const named = cycles.map((cycle) => cycle.map((node) => displayName(workspace.members[node]!)));
-  return { tasks, waitsFor, cycles: named, notices, isIncomplete: workspace.broken.some(isThere) };
+  return {
+    tasks,
+    waitsFor,
+    cycles: named,
+    packageCount: selected.length,
+    notices,
+    isIncomplete: workspace.broken.some(isThere),
+  };
 }
 
 function describeBroken({ broken }: Workspace, { noExitOnError }: TaskRequest): string[] {
@@ -139,6 +157,7 @@ function isThere({ file }: PackageJsonError): boolean {
   return files.readFile(file, 1) !== "ENOENT";
 }
 
+/** With --affected, too, a script has to be in one of the packages that could have been affected. */
 function requireScripts(
   { members }: Workspace,
   selected: readonly number[],

@@ -39,8 +39,15 @@ export async function runTasks(request: TaskRequest): Promise<RunStatus> {
   return status === 0 && plan.isIncomplete ? 1 : status;
 }
 
-function describeNotices({ tasks, cycles, notices }: Plan, { affected, silent }: TaskRequest): string[] {
-  if (tasks.length === 0 && affected !== undefined && !silent) return [...notices, "No package is affected"];
+function describeNotices(
+  { tasks, cycles, packageCount, notices }: Plan,
+  { affected, silent }: TaskRequest,
+): string[] {
+  if (tasks.length === 0 && affected !== undefined && !silent)
+    return [
+      ...notices,
+      packageCount === 0 ? "No package is affected" : "No package that is affected has such a script",
+    ];
   const loops = cycles.map(
     (cycle) => `These packages depend on each other in a circle: ${[...cycle, cycle[0]].join(" -> ")}`,
   );
