@@ -13,6 +13,9 @@ import type { Parts } from "./parts.ts";
 /** A stack, taken down where the program called. */
 type Caller = { readonly stack?: unknown };
 
+/** Bound now: test environments replace globals. */
+const { captureStackTrace } = Error;
+
 export interface Rt extends Omit<typeof Bun, "secrets" | "CSRF"> {
   readonly secrets: Secrets;
   readonly CSRF: typeof CSRF;
@@ -59,6 +62,6 @@ export function createRt({ loadSecrets, loadCSRF }: Parts): Rt {
 /** The stack below `method`, which is running. Asynchronous work has to take it down before it begins. */
 function callerOf(method: Function): Caller {
   const caller = {};
-  Error.captureStackTrace(caller, method);
+  captureStackTrace(caller, method);
   return caller;
 }

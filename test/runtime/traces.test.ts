@@ -66,13 +66,15 @@ test("an error of the program's own passes through as it is", async () => {
       } catch (error) {
         console.log(error === reason, reason.stack === stack);
       }
+      Error.captureStackTrace = () => { throw new Error("replaced"); };
+      console.log((await rt.secrets.get("only a service").catch((error) => error)).message);
       Error.prepareStackTrace = () => { throw new Error("no trace"); };
       const promise = rt.secrets.get("only a service");
       console.log(promise instanceof Promise, await promise.then(() => "resolved", () => "rejected"));
     `,
   });
   expect(await runRt({ args: ["main.ts"], cwd: project.path })).toEqual({
-    stdout: "true true\ntrue true\ntrue rejected\n",
+    stdout: "true true\ntrue true\nname must be a string, got undefined\ntrue rejected\n",
     stderr: "",
     status: 0,
   });

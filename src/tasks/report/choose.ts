@@ -63,7 +63,7 @@ export async function chooseReporters(
   return { reporters, output, extraEnvironment: isPassedOn ? { FORCE_COLOR: "1" } : {} };
 }
 
-/** NO_COLOR beats FORCE_COLOR beats the terminal, as https://no-color.org and Node have it. */
+/** NO_COLOR beats FORCE_COLOR, with Node it is the other way round; both beat the terminal. */
 function wantsColor(env: TaskRequest["env"], isTerminal: boolean): boolean {
   if (env.NO_COLOR) return false;
   const forced = env.FORCE_COLOR;
