@@ -75,10 +75,7 @@ function concurrencyOf(invocation: Invocation): number | undefined {
   if (value === undefined || (count ?? 0) > 0)
     return hasOption(invocation, "parallel") && !isOnLine ? undefined : count;
   const name = inherited === undefined ? "--concurrency" : "RT_CONCURRENCY";
-  throw new Failure(
-    `${name} needs a whole number from 1 up, not "${value}"`,
-    "leave it out for the default",
-  );
+  throw new Failure(`${name} needs a whole number from 1 up, not "${value}"`, "leave it out for the default");
 }
 
 function countOf(value: string | undefined): number | undefined {

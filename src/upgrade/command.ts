@@ -153,7 +153,7 @@ function nameOf(url: URL): string {
   try {
     return decodeURIComponent(url.pathname.split("/").at(-1)!);
   } catch {
-    throw new UpgradeFailure(`"${url.href}" is no address that rt can fetch from`, "write a % as %25");
+    throw new Failure(`"${url.href}" is no address that rt can fetch from`, "write a % as %25");
   }
 }
 
@@ -161,7 +161,7 @@ function pathOf(url: URL): string {
   try {
     return Bun.fileURLToPath(url);
   } catch {
-    throw new UpgradeFailure(`"${url.href}" is no address of a file here`, "give its path instead");
+    throw new Failure(`"${url.href}" is no address of a file here`, "give its path instead");
   }
 }
 

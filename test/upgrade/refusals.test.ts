@@ -57,7 +57,19 @@ describe("rt upgrade refuses", () => {
     await refuse(["ftp://example.invalid/rt"], /^error: "ftp:\S+" is no address that rt can fetch from\n/);
   });
 
+  test("an address that stands for nothing", async () => {
+    await refuse(
+      ["https://example.invalid/rt%zz.tar.gz"],
+      /^error: "https:\S+" is no address .*\nhint: write a % as %25\n$/,
+    );
+    await refuse(
+      ["file:///a%2Fb.tar.gz"],
+      /^error: "file:\S+" is no address of a file here\nhint: give its path/,
+    );
+  });
+
   test("a file that is not there", async () => {
+    await refuse([released.join("none")], /^error: Cannot read \S+none \(ENOENT\)\n$/);
     await refuse(
       [released.join("none"), "--sha256", "0".repeat(64)],
       /^error: Cannot read \S+none \(ENOENT\)\n$/,
