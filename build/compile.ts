@@ -205,7 +205,9 @@ async function bundle(
   const late = await bundleScript("src/runtime/preload-late.ts", target, []);
   const preload = await bundleScript("src/runtime/preload.ts", target, []);
   const partsFile = join(directory, "rt.parts");
-  await Bun.write(partsFile, `${BEGIN}${parts.script}${END}`);
+  // As src/runtime/embedded-parts.ts reads it.
+  const packed = Bun.zstdCompressSync(parts.script, { level: 19 });
+  await Bun.write(partsFile, new Blob([BEGIN, new Uint8Array(packed), END]));
   const output = await Bun.build({
     entrypoints: [MAIN],
     target: "bun",

@@ -1,5 +1,5 @@
 // The same parts, for a process that was started as the engine: it cannot see the files embedded in this
-// program, but it can read the program itself, where the build has put the script of parts.ts in plain text
+// program, but it can read the program itself, where the build has put the script of parts.ts, compressed,
 // between two marks.
 //
 // Surprising: this is read when `secrets` or `CSRF` is first touched (1 ms), not handed over at the start,
@@ -21,6 +21,14 @@ function loadParts(): Parts {
   return parts;
 }
 
+/** The script in the bytes of a program, or of its end; undefined when it is not there as a whole. */
+export function unpackParts(bytes: Buffer): string | undefined {
+  const begin = bytes.indexOf(BEGIN);
+  const end = bytes.indexOf(END, begin);
+  if (begin < 0 || end < 0) return undefined;
+  return Bun.zstdDecompressSync(bytes.subarray(begin + BEGIN.length, end)).toString();
+}
+
 function readScript(program: string): string {
   const { closeSync, fstatSync, openSync, readSync } = process.getBuiltinModule("node:fs");
   const file = openSync(program, "r");
@@ -30,9 +38,8 @@ function readScript(program: string): string {
       const length = Math.min(window, size);
       const bytes = Buffer.allocUnsafe(length);
       readSync(file, bytes, 0, length, size - length);
-      const begin = bytes.indexOf(BEGIN);
-      const end = bytes.indexOf(END, begin);
-      if (begin >= 0 && end >= 0) return bytes.toString("utf8", begin, end);
+      const script = unpackParts(bytes);
+      if (script !== undefined) return script;
     }
   } finally {
     closeSync(file);

@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { compile, DIST } from "../../build/compile.ts";
 import { checkEngine, enginePath } from "../../build/engine.ts";
 import { MOST_ADDED } from "../../build/release.ts";
+import { unpackParts } from "../../src/runtime/embedded-parts.ts";
 import { TARGETS, type BuildTarget } from "../../build/targets.ts";
 import { type Checkout, copyCheckout } from "../support/checkout.ts";
 import { REPOSITORY } from "../support/rt.ts";
@@ -90,13 +91,14 @@ for (const target of TARGETS) {
 
     test("has no code of another system, and asks for the engine's modules late", async () => {
       const { bytes, modules } = readEmbeddedProgram(file, target.os);
-      const code = bytes.toString("latin1");
+      const parts = unpackParts(file)!;
+      const code = bytes.toString("latin1") + parts;
       for (const [os, words] of Object.entries(OWN_WORDS)) {
         const found = words.filter((word) => code.includes(word));
         if (os !== target.os) expect({ os, found }).toEqual({ os, found: [] });
         else expect(found).toEqual(expect.arrayContaining([...(await ownWords(target.os))]));
       }
-      const imported = modules.flatMap(({ source }) =>
+      const imported = [parts, ...modules.map(({ source }) => source)].flatMap((source) =>
         [...source.matchAll(/\b(?:from|import)\s*\(?\s*"(?:node:)?([\w/]+)"/g)].map(([, name]) => name!),
       );
       const scripts = modules.filter(({ name }) => name.endsWith(".parts")).length;
