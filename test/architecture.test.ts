@@ -50,10 +50,10 @@ function layerOf(path: string): string {
 
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   main: ["cli", "run", "platform"],
-  cli: ["config", "run", "secrets", "upgrade", "workspace", "platform", "version", "errors"],
+  cli: ["config", "run", "secrets", "upgrade", "workspace", "platform", "version", "color", "errors"],
   config: ["workspace", "platform", "errors", "failure"],
-  run: ["config", "runtime", "tasks", "workspace", "platform", "version", "failure"],
-  tasks: ["workspace", "platform", "failure"],
+  run: ["config", "runtime", "tasks", "workspace", "platform", "version", "color", "failure"],
+  tasks: ["workspace", "platform", "color", "failure"],
   workspace: ["platform", "failure"],
   runtime: ["secrets", "csrf", "platform"],
   secrets: ["platform", "errors"],
@@ -61,6 +61,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   csrf: ["platform", "errors"],
   errors: [],
   failure: [],
+  color: [],
   version: ["package.json"],
   platform: [],
 };

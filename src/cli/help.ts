@@ -14,6 +14,7 @@ import {
   SECRETS_COMMANDS,
   SECRETS_EXIT_CODES,
 } from "../secrets/commands.ts";
+import { wantsColor } from "../color.ts";
 import { VERSION } from "../version.ts";
 import { heading, layOut, type Row } from "./columns.ts";
 import { type Command, COMMANDS } from "./commands.ts";
@@ -37,7 +38,7 @@ export async function renderHelp(command?: string): Promise<string> {
 }
 
 function isColored(): boolean {
-  return Bun.enableANSIColors && host.isTerminal(1);
+  return host.isTerminal(1) && wantsColor(process.env, () => true);
 }
 
 /** 0 where there is no terminal to keep to. */

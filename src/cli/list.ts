@@ -1,4 +1,6 @@
 // `rt run` without a target: the scripts of the nearest package.json, with their commands and a count.
+import { host } from "../../platform/process.ts";
+import { wantsColor } from "../color.ts";
 import { findPackageJson, scriptNames, scriptOf } from "../workspace/package-json.ts";
 import { quoteArgument } from "../run/quote.ts";
 import { UsageError } from "./parse.ts";
@@ -8,7 +10,8 @@ export function listScripts(cwd: string): string {
   if (!located) throw new UsageError("No package.json here or above", "name a file to run, or see rt --help");
   const { manifest } = located;
   const names = scriptNames(manifest);
-  const bold = (text: string) => (Bun.enableANSIColors ? `\x1b[1m${text}\x1b[0m` : text);
+  const useColor = wantsColor(process.env, () => host.isTerminal(1));
+  const bold = (text: string) => (useColor ? `\x1b[1m${text}\x1b[0m` : text);
   const entries = names.map((name) => {
     const separator = name.startsWith("-") ? "-- " : "";
     return `  $ rt run ${separator}${bold(quoteArgument(name))}\n    ${scriptOf(manifest, name)}\n`;

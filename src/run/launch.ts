@@ -5,6 +5,7 @@
 // anything in between; what stands before it is waited for.
 import { files } from "../../platform/files.ts";
 import { host } from "../../platform/process.ts";
+import { wantsColor } from "../color.ts";
 import { Failure } from "../failure.ts";
 import { scriptOf } from "../workspace/package-json.ts";
 import type { Plan } from "./plan.ts";
@@ -78,11 +79,12 @@ export async function launchScript(
   throw new Failure(`Cannot run the script "${target.name}": ${explainExec(code)}`, undefined, 126);
 }
 
-/** `console.error`, because making `process.stderr` takes longer than everything else here together. */
+/** Not by `console.error`, which has colours of its own on a terminal, or `process.stderr`, which takes long to make. */
 function echo(command: string, { silent }: RunSettings): void {
   if (silent) return;
-  const isColoured = Bun.enableANSIColors && (host.isTerminal(2) || Boolean(process.env.FORCE_COLOR));
-  console.error(isColoured ? `\x1b[0;35m$\x1b[0m \x1b[2m\x1b[1m${command}\x1b[0m` : `$ ${command}`);
+  const useColor = wantsColor(process.env, () => host.isTerminal(2));
+  const line = useColor ? `\x1b[0;35m$\x1b[0m \x1b[2m\x1b[1m${command}\x1b[0m` : `$ ${command}`;
+  if (!host.write(2, `${line}\n`)) console.error(line);
 }
 
 function reportEnding(event: string, ending: Ending, { silent }: RunSettings): void {

@@ -51,6 +51,16 @@ testTranscripts("a script", [
     },
   ],
   [
+    "is shown without colour when NO_COLOR is set as well",
+    {
+      files: scripts({ hello: "echo hi" }),
+      args: ["hello"],
+      env: { FORCE_COLOR: "1", NO_COLOR: "1" },
+      stdout: "hi\n",
+      stderr: "$ echo hi\n",
+    },
+  ],
+  [
     "runs in the directory of its package.json",
     {
       files: { ...scripts({ where: "pwd" }), "a/b/x": "" },

@@ -152,8 +152,15 @@ describe.skipIf(!hasScript).concurrent("a terminal", () => {
       COLORTERM: "truecolor",
     }).end();
     expect(coloured.screen).toContain("\x1b[0;35m$\x1b[0m \x1b[2m\x1b[1mtrue\x1b[0m");
-    const plain = await openTerminal(["run", "go"], project.path, {}).end();
-    expect(plain.screen).toBe("$ true\n");
+    const without: Record<string, string>[] = [
+      {},
+      { NO_COLOR: "", FORCE_COLOR: "0" },
+      { NO_COLOR: "", TERM: "dumb" },
+    ];
+    for (const environment of without) {
+      const plain = await openTerminal(["run", "go"], project.path, environment).end();
+      expect(plain.screen).toBe("$ true\n");
+    }
   }, 30_000);
 
   test("that goes away takes a script and its children with it", async () => {

@@ -1,7 +1,8 @@
-// Which reporters a run gets, from what it is and where it writes. The one place that looks at terminals and
-// colour settings. Reporters that few runs need are loaded when they are chosen.
+// Which reporters a run gets, from what it is and where it writes: the one place of these that looks at terminals.
+// Reporters that few runs need are loaded when they are chosen.
 import { host } from "../../../platform/process.ts";
 import type { ChildRequest } from "../../../platform/process-tree-operations.ts";
+import { wantsColor } from "../../color.ts";
 import type { Reporter } from "../event.ts";
 import type { Plan } from "../plan.ts";
 import type { TaskRequest } from "../task.ts";
@@ -22,7 +23,7 @@ export async function chooseReporters(
 ): Promise<Reporting> {
   const { env } = request;
   const isTerminal = host.isTerminal(1);
-  const useColor = wantsColor(env, isTerminal);
+  const useColor = wantsColor(env, () => isTerminal);
   const isLabelled = request.parallel || request.sequential;
   const isGitHub = env.GITHUB_ACTIONS === "true";
   const isLive = isTerminal && !isLabelled && !isGitHub && !env.CI && env.TERM !== "dumb";
@@ -54,19 +55,17 @@ export async function chooseReporters(
         passCommands: isGitHub,
       }),
     );
-  if (!request.silent) reporters.push(createSummaryReporter(queue, wantsColor(env, host.isTerminal(2))));
+  if (!request.silent)
+    reporters.push(
+      createSummaryReporter(
+        queue,
+        wantsColor(env, () => host.isTerminal(2)),
+      ),
+    );
   if (request.report !== undefined)
     reporters.push((await import("./json.ts")).createJsonReporter(request.report, request.cwd, queue));
 
   const output = isAlone ? "inherit" : isLabelled ? "separate" : "merged";
   const isPassedOn = useColor && output !== "inherit" && !env.NO_COLOR && env.FORCE_COLOR === undefined;
   return { reporters, output, extraEnvironment: isPassedOn ? { FORCE_COLOR: "1" } : {} };
-}
-
-/** NO_COLOR beats FORCE_COLOR, with Node it is the other way round; both beat the terminal. */
-function wantsColor(env: TaskRequest["env"], isTerminal: boolean): boolean {
-  if (env.NO_COLOR) return false;
-  const forced = env.FORCE_COLOR;
-  if (forced !== undefined) return forced !== "0" && forced !== "false";
-  return isTerminal && env.TERM !== "dumb";
 }
