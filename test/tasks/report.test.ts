@@ -1,7 +1,7 @@
 // What a run of many would do, did, and offers: `--dry-run`, `--report` and lists.
 import { describe, expect, test } from "bun:test";
 import { createProject } from "../support/project.ts";
-import { expectRt, runRt } from "../support/rt.ts";
+import { expectRt, RT, runRt } from "../support/rt.ts";
 import { scripts, workspace } from "../support/workspace.ts";
 
 describe("rt run --dry-run and --report", () => {
@@ -99,3 +99,15 @@ test("a report that could not be written after all is a failure of the run", () 
     stderr: /^t +\| Done in [\d.]+ m?s\nerror: Cannot write the report .*\/report.json: EISDIR\n$/,
     status: 1,
   }));
+
+test("what is no file stays what it is: a pipe, standard output, a link", async () => {
+  await using project = await createProject({ "package.json": { scripts: { t: "true" } }, "old.json": "" });
+  const script = `mkfifo pipe; ln -s old.json link
+    for file in pipe link /dev/stdout; do
+      [ $file = pipe ] && cat pipe &
+      "$0" run --silent --parallel --report $file t 2>&1 | grep version; wait
+    done
+    [ -p pipe ] && [ -L link ] && grep version old.json`;
+  const { stdout } = await runRt({ program: ["sh", "-c", script, RT], cwd: project.path });
+  expect(stdout.match(/"version": 1/g)).toHaveLength(3);
+});

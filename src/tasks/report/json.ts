@@ -1,7 +1,8 @@
 // The file of `--report`: what ran, in which order, how long and how it ended, as JSON for other programs.
 //
 // Contract: documented in docs/; `version` changes when a field changes its meaning. Times are milliseconds;
-// `start` counts from `startedAt`. The file is written once, at the end, whole: a reader never sees half of it.
+// `start` counts from `startedAt`. The file is written once, at the end, whole: a reader never sees half of it. What is no
+// file (a pipe, /dev/stdout, /dev/null) is written to and stays what it is; a symbolic link stays one.
 import { Failure } from "../../failure.ts";
 import type { Outcome, Reporter, TaskEvent } from "../event.ts";
 import type { OutputQueue } from "./output-queue.ts";
@@ -19,17 +20,19 @@ interface ReportedStep {
 /** Throws Failure where no file can be written: better said before the run than after it. */
 export function createJsonReporter(file: string, cwd: string, queue: OutputQueue): Reporter {
   // Loaded when they are needed: this module shares a chunk with runs without a report.
-  const { accessSync, constants, renameSync, rmSync, statSync, writeFileSync } =
-    process.getBuiltinModule("node:fs");
+  const { accessSync, constants, statSync } = process.getBuiltinModule("node:fs");
   const { dirname, resolve } = process.getBuiltinModule("node:path");
   const target = resolve(cwd, file);
-  try {
-    accessSync(dirname(target), constants.W_OK);
-  } catch (error) {
-    throw new Failure(explain(target, error), "--report needs a directory that can be written to");
-  }
-  if (statSync(target, { throwIfNoEntry: false })?.isDirectory())
+  const present = statSync(target, { throwIfNoEntry: false });
+  if (present?.isDirectory())
     throw new Failure(`Cannot write the report ${target}: it is a directory`, "--report needs a file");
+  if (!present || present.isFile()) {
+    try {
+      accessSync(dirname(target), constants.W_OK);
+    } catch (error) {
+      throw new Failure(explain(target, error), "--report needs a directory that can be written to");
+    }
+  }
   const startedAt = new Date();
   const started = performance.now();
   const steps = new Map<string, ReportedStep>();
@@ -74,18 +77,30 @@ export function createJsonReporter(file: string, cwd: string, queue: OutputQueue
         duration: round(performance.now() - started),
         tasks,
       };
-      const draft = `${target}.${process.pid}.tmp`;
       try {
-        writeFileSync(draft, `${JSON.stringify(report, null, 2)}\n`);
-        renameSync(draft, target);
+        writeWhole(target, `${JSON.stringify(report, null, 2)}\n`);
       } catch (error) {
-        rmSync(draft, { force: true });
         void queue.write(2, `error: ${explain(target, error)}\n`);
         return false;
       }
       return true;
     },
   };
+}
+
+function writeWhole(target: string, text: string): void {
+  const { realpathSync, renameSync, rmSync, statSync, writeFileSync } = process.getBuiltinModule("node:fs");
+  const present = statSync(target, { throwIfNoEntry: false });
+  if (present && !present.isFile()) return writeFileSync(target, text);
+  const file = present ? realpathSync(target) : target;
+  const draft = `${file}.${process.pid}.tmp`;
+  try {
+    writeFileSync(draft, text);
+    renameSync(draft, file);
+  } catch (error) {
+    rmSync(draft, { force: true });
+    throw error;
+  }
 }
 
 function explain(target: string, error: unknown): string {
