@@ -129,6 +129,18 @@ testTranscripts("built-in commands and scripts of the same name", [
     { files: { "x.ts": "" }, args: ["--no-install", "exec", "echo built-in"], stdout: "built-in\n" },
   ],
   [
+    "a script that is the command, with words of its own",
+    {
+      files: manifest({ exec: "rt exec 'echo built-in'" }),
+      args: ["run", "--silent", "exec"],
+      stdout: "built-in\n",
+    },
+  ],
+  [
+    "a script that says no more than the command",
+    { files: manifest({ types: "rt types", test: "bun test" }), args: ["test", "--help"], stdout: /--coverage/ },
+  ],
+  [
     "without such a script there is nothing to say",
     { files: manifest({}), args: ["exec", "echo built-in"], stdout: "built-in\n" },
   ],
