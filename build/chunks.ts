@@ -58,13 +58,19 @@ const SHARED: Readonly<Record<string, readonly string[]>> = {
       "src/tasks/report/live",
     ],
   ],
-  settings: ["src/config/rtfig", "src/config/handover", "src/config/tool", "src/run/script-options"],
+  settings: [
+    "src/config/rtfig",
+    "src/config/handover",
+    "src/config/tool",
+    "src/run/script-options",
+    "src/run/compile-base",
+  ],
   words: [
     ...[
       "src/cli/help",
       "src/cli/guide",
       "src/cli/manual",
-      "src/cli/types",
+      "src/cli/texts",
       "src/cli/completions",
       "src/cli/debug-config",
       "src/cli/list",

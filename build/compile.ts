@@ -14,7 +14,7 @@ import { compactElf } from "./elf.ts";
 import { signAdHoc } from "./macos/signature.ts";
 import { PRODUCT } from "./product.ts";
 import { type BuildTarget, hostTarget } from "./targets.ts";
-import { guides } from "./guides.ts";
+import { texts } from "./texts.ts";
 import { lateBuiltins } from "./late-builtins.ts";
 import { setMetadata } from "./windows-metadata.ts";
 import { dbusOptional } from "./stubs/dbus-optional.ts";
@@ -130,17 +130,6 @@ function asPreload(script: string, lateScript: string): string {
   return `data:text/javascript;base64,${Buffer.from(source).toString("base64")}`;
 }
 
-/** A module that only exists here, whose default export is a text. */
-function textModule(name: string, text: string): BunPlugin {
-  return {
-    name,
-    setup(build) {
-      build.onResolve({ filter: new RegExp(`^${name}$`) }, () => ({ path: name, namespace: "rt-text" }));
-      build.onLoad({ filter: /.*/, namespace: "rt-text" }, () => ({ contents: text, loader: "text" }));
-    },
-  };
-}
-
 /** The modules that only exist here: "rt:preload" and "rt:parts" (see src/run/engine-preload.ts). */
 function generatedModules(preload: string, partsFile: string): BunPlugin {
   return {
@@ -226,8 +215,7 @@ async function bundle(
       dbusOptional,
       await windowsRegistry(target, true),
       generatedModules(asPreload(preload.script, late.script), partsFile),
-      textModule("rt:types", await Bun.file(join(ROOT, "src/runtime/rt-types.d.ts")).text()),
-      guides,
+      texts,
       lateBuiltins,
     ],
     compile: {

@@ -6,6 +6,10 @@
 //
 // The table of segments has no room for a further one. PT_NOTE gives up its place: it holds the build id of a file that
 // this no longer is, and the loaders of glibc and musl read it in libraries alone.
+//
+// The engine cannot exchange the program in a file of this shape, as `rt build --compile` needs it. So the file ends with
+// what it takes to make the engine's own file of it again: see platform/engine-file.ts.
+import { ENGINE_MARK, type EngineEdits } from "../platform/engine-file.ts";
 
 const PT_LOAD = 1;
 const PT_NOTE = 4;
@@ -15,6 +19,9 @@ const READABLE_WRITABLE = 6;
 const SMALLEST_PAGE = 0x1000; // bytes
 /** Of the tables behind the program. */
 const LARGEST_ALIGNMENT = 16; // bytes
+/** Of the same tables in the engine's file. */
+const ENGINE_ALIGNMENT = 8; // bytes
+const POINTER_SIZE = 8; // bytes
 
 /** Field offsets of 64-bit headers: of the file, a segment (56 bytes each) and a section (64 bytes each). */
 const FILE = { segments: 32, sections: 40, segmentCount: 56, sectionCount: 60, nameSection: 62 } as const;
@@ -40,13 +47,14 @@ function alignUp(value: number, alignment: number): number {
   return Math.ceil(value / alignment) * alignment;
 }
 
-/** The engine finds the program by its address, which the toolchain has left in the engine's data, once. */
-function redirect(view: DataView, start: number, end: number, from: number, to: number): void {
+/** The engine finds the program by its address, which the toolchain has left in the engine's data, once. Answers where. */
+function redirect(view: DataView, start: number, end: number, from: number, to: number): number {
   const places = [];
   for (let at = alignUp(start, 8); at + 8 <= end; at += 8)
     if (view.getBigUint64(at, true) === BigInt(from)) places.push(at);
   if (places.length !== 1) throw new Error("The engine's pointer to the program is not as expected");
   view.setBigUint64(places[0]!, BigInt(to), true);
+  return places[0]!;
 }
 
 /** @throws Error when the file is not laid out as the toolchain lays it out */
@@ -110,7 +118,7 @@ export function compactElf(file: Uint8Array): Uint8Array {
   /** How far a place in the file moves up. */
   const shift = (place: number) =>
     place < end ? saved : tail - alignUp(newOffset + size, LARGEST_ALIGNMENT);
-  redirect(view, data.get(SEGMENT.offset), zerosAt, address, newAddress);
+  const pointer = redirect(view, data.get(SEGMENT.offset), zerosAt, address, newAddress);
   program.set(SECTION.address, newAddress);
   data.set(SEGMENT.fileSize, zerosAt - data.get(SEGMENT.offset));
   data.set(SEGMENT.memorySize, memoryEnd - data.get(SEGMENT.address));
@@ -127,8 +135,32 @@ export function compactElf(file: Uint8Array): Uint8Array {
     if (place >= offset) section.set(SECTION.offset, place - shift(place));
   }
   head.set(FILE.sections, head.get(FILE.sections) - shift(tail));
+
+  // What takes that back, told before the headers move, in places of the file without the program.
+  const newTail = tail - shift(tail);
+  const from = alignUp(zerosAt, ENGINE_ALIGNMENT);
+  const removed = newTail - from;
+  const table = head.get(FILE.sections) - removed;
+  const noteWords = new BigUint64Array(Uint8Array.from(file.subarray(note.at, note.at + 56)).buffer);
+  const edits: number[][] = [
+    [note.at, ...Array.from(noteWords, Number)],
+    [pointer, 0],
+    [FILE.sections, table],
+  ];
+  for (const [index, section] of sections.entries()) {
+    const at = table + 64 * index;
+    const place = section.get(SECTION.offset);
+    if (section === program) {
+      const pointerAddress = data.get(SEGMENT.address) + pointer - data.get(SEGMENT.offset);
+      edits.push([at + SECTION.address, pointerAddress, pointer, POINTER_SIZE]);
+    } else if (place >= newTail) edits.push([at + SECTION.offset, place - removed]);
+  }
+  const undoing = Buffer.from(
+    ENGINE_MARK + JSON.stringify({ from, to: newTail, edits } satisfies EngineEdits),
+  );
+
   bytes.copyWithin(newOffset, offset, end);
-  bytes.fill(0, newOffset + size, tail - shift(tail));
-  bytes.copyWithin(tail - shift(tail), tail);
-  return bytes.subarray(0, bytes.length - shift(tail));
+  bytes.fill(0, newOffset + size, newTail);
+  bytes.copyWithin(newTail, tail);
+  return Buffer.concat([bytes.subarray(0, bytes.length - shift(tail)), undoing]);
 }

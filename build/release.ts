@@ -11,10 +11,10 @@
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { parseArgs } from "node:util";
-import { completionScript } from "../src/cli/completions.ts";
 import { renderManual } from "../src/cli/manual.ts";
+import { COMPLETIONS } from "../src/cli/texts.ts";
 import { type ArchiveFile, type Effort, gzip, tar, zip } from "./archive.ts";
 import { describeContents, readComponents, renderNotices } from "./bill-of-materials.ts";
 import { compile, DIST } from "./compile.ts";
@@ -42,22 +42,14 @@ export interface ReleaseSettings {
   readonly identity?: string;
 }
 
-const COMPLETION_FILES = {
-  bash: "rt.bash",
-  zsh: "_rt",
-  fish: "rt.fish",
-  powershell: "rt.ps1",
-} as const;
-
 async function readDocuments(): Promise<ArchiveFile[]> {
-  const files = await Promise.all(
-    ["README.md", "LICENSE"].map(async (path) => ({ path, content: await readFile(join(ROOT, path)) })),
-  );
-  const completions = Object.entries(COMPLETION_FILES).map(([shell, name]) => ({
-    path: `completions/${name}`,
-    content: completionScript(shell),
+  const names = new Map(["README.md", "LICENSE"].map((path) => [path, path]));
+  for (const path of Object.values(COMPLETIONS)) names.set(`completions/${basename(path)}`, path);
+  const files = Array.from(names, async ([path, source]) => ({
+    path,
+    content: await readFile(join(ROOT, source)),
   }));
-  return [...files, ...completions, { path: "man/rt.1", content: renderManual() }];
+  return [...(await Promise.all(files)), { path: "man/rt.1", content: renderManual() }];
 }
 
 export interface BuiltTarget {

@@ -14,13 +14,8 @@ declare module "rt:registry-addon" {
   export default file;
 }
 
-declare module "rt:types" {
-  const text: string;
-  export default text;
-}
-
-declare module "rt:guides" {
-  /** JSON of names and pages, compressed. */
+declare module "rt:texts" {
+  /** JSON of names and texts, compressed. */
   const file: string;
   export default file;
 }

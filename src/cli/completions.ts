@@ -9,6 +9,7 @@ import { COMMANDS } from "./commands.ts";
 import { GUIDES } from "./guides.ts";
 import { type Option, OPTIONS } from "./options.ts";
 import { UsageError } from "./parse.ts";
+import { COMPLETIONS } from "./texts.ts";
 
 export interface Candidate {
   readonly value: string;
@@ -20,64 +21,10 @@ export interface Completion {
   readonly files: boolean;
 }
 
-const SCRIPTS: Readonly<Record<string, string>> = {
-  bash: `_rt() {
-  local line value files
-  COMPREPLY=()
-  while IFS= read -r line; do
-    if [ "$line" = ":files" ]; then compopt -o default 2>/dev/null || files=1; continue; fi
-    value=\${line%%$'\\t'*}
-    COMPREPLY+=("$(printf '%q' "$value")")
-  done < <(rt completions query -- "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
-  if [ "$files" ]; then # macOS' bash has no compopt
-    while IFS= read -r line; do COMPREPLY+=("$line"); done < <(compgen -f -- "\${COMP_WORDS[COMP_CWORD]}")
-  fi
-  if declare -F __ltrim_colon_completions >/dev/null; then __ltrim_colon_completions "\${COMP_WORDS[COMP_CWORD]}"; fi
-}
-complete -F _rt rt
-`,
-  zsh: `#compdef rt
-_rt() {
-  local line
-  local -a candidates
-  local files
-  while IFS= read -r line; do
-    if [[ "$line" == ":files" ]]; then files=1; continue; fi
-    candidates+=("\${\${line%%$'\\t'*}//:/\\\\:}:\${line#*$'\\t'}")
-  done < <(rt completions query -- "\${(@)words[2,CURRENT]}" 2>/dev/null)
-  _describe 'rt' candidates
-  if [[ -n "$files" ]]; then _files; fi
-}
-compdef _rt rt
-`,
-  fish: `function __rt_complete
-  set -l words (commandline -opc) (commandline -ct)
-  for line in (rt completions query -- $words[2..-1] 2>/dev/null)
-    if test "$line" = ":files"
-      __fish_complete_path (commandline -ct)
-    else
-      echo $line
-    end
-  end
-end
-complete -c rt -f -a '(__rt_complete)'
-`,
-  powershell: `Register-ArgumentCompleter -Native -CommandName rt -ScriptBlock {
-  param($word, $ast, $position)
-  $words = @($ast.CommandElements | Select-Object -Skip 1 | ForEach-Object { "$_" })
-  if ($word -eq '') { $words += '' }
-  rt completions query -- @words 2>$null | Where-Object { $_ -ne ':files' } | ForEach-Object {
-    $value, $description = $_ -split "\`t", 2
-    [System.Management.Automation.CompletionResult]::new($value, $value, 'ParameterValue', $(if ($description) { $description } else { $value }))
-  }
-}
-`,
-};
-
-export function completionScript(shell: string | undefined): string {
-  const script = shell === undefined ? undefined : SCRIPTS[shell];
-  if (script) return script;
-  const shells = Object.keys(SCRIPTS);
+/** The script for a shell is a text: see texts.ts. Throws UsageError. */
+export function completionText(shell: string | undefined): string {
+  if (shell !== undefined && Object.hasOwn(COMPLETIONS, shell)) return COMPLETIONS[shell]!;
+  const shells = Object.keys(COMPLETIONS);
   if (shell === undefined)
     throw new UsageError("Completions need the name of a shell", `one of: ${shells.join(", ")}`);
   throw new UsageError(`No completions for "${shell}"`, `there are some for: ${shells.join(", ")}`, {
@@ -153,7 +100,7 @@ function completeOwn([command, ...operands]: readonly string[]): OwnCompletion |
       };
     case "completions":
       return {
-        words: first(Object.keys(SCRIPTS).map((value) => ({ value, description: "" }))),
+        words: first(Object.keys(COMPLETIONS).map((value) => ({ value, description: "" }))),
         flags: [],
         files: false,
       };

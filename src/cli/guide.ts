@@ -5,6 +5,7 @@
 // rest of the help, which suit light terminals as well as dark ones; and a link to another guide becomes the command
 // that shows it.
 import { GUIDES } from "./guides.ts";
+import { readText } from "./texts.ts";
 
 /** The width of running text when there is no terminal to ask. */
 const PLAIN_COLUMNS = 80;
@@ -12,8 +13,7 @@ const PLAIN_COLUMNS = 80;
 const MOST_COLUMNS = 100;
 
 export async function renderGuide(name: string, columns: number, useColor: boolean): Promise<string> {
-  const text = (await readGuides())[name]!;
-  return renderPage(text, columns, useColor);
+  return renderPage(await readText(name), columns, useColor);
 }
 
 /** Pure, so that a test can render any page. */
@@ -25,11 +25,6 @@ export function renderPage(markdown: string, columns: number, useColor: boolean)
   const adapted = parts.map((part, index) => (index % 2 === 0 ? adapt(part) : part)).join("");
   const rendered = Bun.markdown.ansi(adapted, { columns: width, colors: useColor });
   return calmColors(spaceOut(unframeCode(rendered))).trimEnd();
-}
-
-async function readGuides(): Promise<Record<string, string>> {
-  const { default: file } = await import("rt:guides", { with: { type: "file" } });
-  return JSON.parse(new TextDecoder().decode(Bun.zstdDecompressSync(await Bun.file(file).bytes())));
 }
 
 function withoutNotes(markdown: string): string {

@@ -12,14 +12,18 @@ export async function runOwn(command: string, args: readonly string[]): Promise<
     console.log(text);
     return isWritten ? undefined : 1;
   }
-  if (command === "types") return console.log((await import("./types.ts")).TYPES);
+  if (command === "types") {
+    const { readText, TYPES } = await import("./texts.ts");
+    return console.log(await readText(TYPES));
+  }
   if (command === "completions") {
-    const { completionLines, completionScript } = await import("./completions.ts");
+    const { completionLines, completionText } = await import("./completions.ts");
+    const { readText } = await import("./texts.ts");
     const [shell, separator, ...words] = args;
     return console.log(
       shell === "query"
         ? completionLines(separator === "--" ? words : [], process.cwd())
-        : completionScript(shell).trimEnd(),
+        : (await readText(completionText(shell))).trimEnd(),
     );
   }
   const showOwnHelp = async () => await showHelp(command);

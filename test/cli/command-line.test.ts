@@ -138,7 +138,11 @@ testTranscripts("built-in commands and scripts of the same name", [
   ],
   [
     "a script that says no more than the command",
-    { files: manifest({ types: "rt types", test: "bun test" }), args: ["test", "--help"], stdout: /--coverage/ },
+    {
+      files: manifest({ types: "rt types", test: "bun test" }),
+      args: ["test", "--help"],
+      stdout: /--coverage/,
+    },
   ],
   [
     "without such a script there is nothing to say",

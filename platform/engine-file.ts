@@ -1,0 +1,44 @@
+// The engine's file as it was before our program was put into it, for the engine to put another program there.
+//
+// The engine would take its own file, and exchanges the program in it if it has the shape in which the engine leaves
+// programs itself. Ours for Linux has been given another one (build/elf.ts), and ends with what it takes to undo that.
+
+/** In front of the last words of our file. */
+export const ENGINE_MARK = "\nrt:engine=";
+
+/** How to make the engine's file of ours, up to the mark: what to leave out, then which words of eight bytes to write where. */
+export interface EngineEdits {
+  readonly from: number;
+  readonly to: number;
+  readonly edits: ReadonlyArray<readonly number[]>;
+}
+
+/** What targets may be called that are the system and processor this program is for. */
+const OWN_TARGETS = new RegExp(
+  `^(bun|node|${process.platform}|${process.arch}|modern|v${Bun.version}|[,-])*$`,
+);
+
+/**
+ * A path that leads to it from this process and from what replaces it or, where it is kept, from anywhere. Undefined where
+ * the engine does better by itself: on other systems than Linux, and for targets whose engine it has to fetch.
+ */
+export function openEngineFile(targets: readonly string[], isKept: boolean): string | undefined {
+  if (process.platform !== "linux") return undefined;
+  if (!OWN_TARGETS.test(targets.join())) return undefined;
+  const { mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } = process.getBuiltinModule("node:fs");
+  const file = readFileSync(process.execPath);
+  const end = file.lastIndexOf(ENGINE_MARK);
+  const { from, to, edits } = JSON.parse(file.toString("latin1", end + ENGINE_MARK.length)) as EngineEdits;
+  const engine = Buffer.concat([file.subarray(0, from), file.subarray(to, end)]);
+  for (const [place, ...words] of edits)
+    engine.set(new Uint8Array(new BigUint64Array(words.map(BigInt)).buffer), place);
+  if (isKept) {
+    const { writePrivateFile } = require("./private-file.ts") as typeof import("./private-file.ts");
+    return writePrivateFile("engine", "elf", engine);
+  }
+  const directory = mkdtempSync(`${process.getBuiltinModule("node:os").tmpdir()}/rt-`);
+  const descriptor = openSync(`${directory}/engine`, "wx+", 0o600);
+  rmSync(directory, { recursive: true });
+  writeFileSync(descriptor, engine);
+  return `/proc/self/fd/${descriptor}`;
+}

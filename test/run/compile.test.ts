@@ -1,0 +1,82 @@
+// `rt build --compile`: a program of the user's, made of the engine that is in rt.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { createProject, type Project } from "../support/project.ts";
+import { RT, runRt, startRt } from "../support/rt.ts";
+
+const TIMEOUT = 60_000;
+
+describe.skipIf(process.platform !== "linux")("rt build --compile", () => {
+  let project: Project;
+  let expected: Buffer;
+  const make = async (program: string, outfile: string, words: readonly string[] = []) =>
+    await runRt({
+      program: [program],
+      args: ["build", "--compile", "app.ts", ...words, "--outfile", outfile],
+      cwd: project.path,
+      env: { TMPDIR: project.path },
+    });
+
+  beforeAll(async () => {
+    project = await createProject({ "app.ts": "console.log('made', process.argv.slice(2))" });
+    await make(process.execPath, "app");
+    expected = await readFile(project.join("app"));
+  }, TIMEOUT);
+  afterAll(() => project[Symbol.asyncDispose]());
+
+  for (const words of [[], ["--target=bun"], ["--target", `bun-linux-${process.arch}`]])
+    test(
+      ["makes the engine's own program", ...words].join(" "),
+      async () => {
+        // The name gets into the program.
+        expect(await make(RT, "app", words)).toMatchObject({ stderr: "", status: 0 });
+        expect(expected.equals(await readFile(project.join("app")))).toBe(true);
+        const { stdout } = await runRt({ program: [project.join("app")], args: ["a"] });
+        expect(stdout).toBe('made [ "a" ]\n');
+      },
+      TIMEOUT,
+    );
+
+  test(
+    "takes the file that is named",
+    async () => {
+      const options = ["--compile-executable-path", "missing"];
+      const { stderr, status } = await make(RT, "other", options);
+      expect({ isMade: existsSync(project.join("other")), status }).toEqual({ isMade: false, status: 1 });
+      expect(stderr).toContain("missing");
+    },
+    TIMEOUT,
+  );
+
+  test(
+    "with --watch makes it again for each change",
+    async () => {
+      await using own = await createProject({ "app.ts": "console.log(1)" });
+      const child = startRt({
+        args: ["build", "--compile", "--watch", "--no-clear-screen", "app.ts", "--outfile", "app"],
+        cwd: own.path,
+        env: { TMPDIR: own.path, XDG_RUNTIME_DIR: own.path },
+      });
+      try {
+        let output = "";
+        const decoder = new TextDecoder();
+        let times = 0;
+        for await (const chunk of child.stdout) {
+          output += decoder.decode(chunk, { stream: true });
+          if (output.split("compile").length - 1 <= times) continue;
+          times += 1;
+          const { stdout } = await runRt({ program: [own.join("app")] });
+          expect(stdout).toBe(`${times}\n`);
+          if (times === 2) break;
+          await own.write({ "app.ts": "console.log(2)" });
+        }
+        expect(times).toBe(2);
+      } finally {
+        child.kill();
+        await child.exited;
+      }
+    },
+    TIMEOUT,
+  );
+});
