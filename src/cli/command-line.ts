@@ -70,7 +70,7 @@ async function runTool(command: string, given: Invocation): Promise<Outcome> {
   const config = await readOwnConfig(path ?? lastValue(given, "config"));
   hintAtShadowedScript(command, cwd);
   const preloads = config && command === "test" ? testPreloads(config) : [];
-  const words = command === "build" ? (await import("../run/compile-base.ts")).nameCompileBase(args) : args;
+  const words = command === "build" ? (await import("../run/build-words.ts")).addBuildWords(args) : args;
   const plan = planTool(command, { ...given, args: [...preloads, ...words] });
   return await execute(plan, given, RUNS_CODE.includes(command), config);
 }

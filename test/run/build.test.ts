@@ -1,4 +1,4 @@
-// `rt build --compile`: a program of the user's, made of the engine that is in rt.
+// `rt build`: bundles that rt runs, and programs made of the engine that is in rt.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
@@ -6,6 +6,16 @@ import { createProject, type Project } from "../support/project.ts";
 import { RT, runRt, startRt } from "../support/rt.ts";
 
 const TIMEOUT = 60_000;
+
+for (const target of [["--target=bun"], ["--target", "bun"]])
+  test(`a bundle with ${target.join(" ")} leaves the module "rt" to rt`, async () => {
+    await using app = await createProject({
+      "app.ts": 'import rt, { CSRF } from "rt"; console.log(CSRF === rt.CSRF)',
+    });
+    const args = ["build", "app.ts", ...target, "--outfile", "app.js"];
+    expect(await runRt({ args, cwd: app.path })).toMatchObject({ stderr: "", status: 0 });
+    expect(await runRt({ args: ["app.js"], cwd: app.path })).toMatchObject({ stdout: "true\n", stderr: "" });
+  });
 
 describe.skipIf(process.platform !== "linux")("rt build --compile", () => {
   let project: Project;
