@@ -83,7 +83,7 @@ export const OPTIONS: readonly Option[] = [
     { name: "help", short: "h", by: "runner", help: "Display help and exit" },
     { name: "version", short: "v", by: "runner", help: "Print the version and exit" },
     { name: "check", by: "engine", help: "Type check before running; nothing runs if there are type errors" },
-    { name: "interactive", by: "engine", help: "Start a Node.js-compatible REPL" },
+    { name: "interactive", by: "engine", help: "Start a Node.js-compatible REPL, with rt in it" },
   ]),
   ...group("Workspaces", [
     {

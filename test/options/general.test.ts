@@ -57,7 +57,8 @@ describe("general execution", () => {
   });
 
   prove("interactive", "reads and evaluates lines", async () => {
-    expect(await outputOf({}, ["--interactive"], { stdin: "6 * 7\ntypeof rt\n.exit\n" })).toContain("42");
+    const stdin = "6 * 7\ntypeof rt.secrets\n.exit\n";
+    expect(await outputOf({}, ["--interactive"], { stdin })).toContain("> 42\n> 'object'\n");
   });
 });
 
