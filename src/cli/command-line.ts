@@ -34,7 +34,8 @@ export async function carryOutCommandLine(words: readonly string[]): Promise<Out
     if (isCalled("node")) return await runAsNode(words);
     if (isCalled("bunx")) return await carryOut({ options: [], command: "x", args: words }, words);
     const table = mentionsOption(words) ? (await import("./options.ts")).OPTIONS : [];
-    return await carryOut(parseCommandLine(words, table), words);
+    const isForked = table.length > 0 && process.connected;
+    return await carryOut(parseCommandLine(words, table, isForked), words);
   } catch (error) {
     return await explain(error);
   }

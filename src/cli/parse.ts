@@ -4,6 +4,9 @@
 // `run`, and before the target; everything behind the target is the target's and is not looked at. An
 // option that the table does not know is an error here, not silence.
 //
+// A program that forks itself gives options of Node.js; those that we do not know are the engine's to pass over, as it
+// does.
+//
 // Surprising: the table of options comes from the caller, who loads it only when there is an option to look up:
 // making it takes a tenth of a whole start, and most starts have none. `-` is a target (standard input), and with -e or -p there is no target, so that every word
 // that is not an option belongs to the evaluated code.
@@ -73,11 +76,14 @@ function checkAddress(flag: string, { example }: Value, value: string): void {
   );
 }
 
+const FOREIGN = { by: "engine", group: "General execution", help: "" } as const;
+
 /** Reads one option at `words[index]` and tells how many words it took. */
 function parseOption(
   words: readonly string[],
   index: number,
   options: readonly Option[],
+  isForked: boolean,
 ): { given: Given; width: number } {
   const word = words[index]!;
   const equals = word.startsWith("--") ? word.indexOf("=") : -1;
@@ -89,6 +95,8 @@ function parseOption(
     if (option && !option.value) option = undefined;
     inline = word[2] === "=" ? word.slice(3) : word.slice(2);
   }
+  if (!option && isForked && word.startsWith("--"))
+    return { given: { option: { ...FOREIGN, name: flag.slice(2) }, value: inline }, width: 1 };
   if (!option) {
     const known = options.map(({ name }) => `--${name}`);
     throw new UsageError(`Unknown option "${flag}"`, "rt help run lists the options", { word: flag, known });
@@ -113,7 +121,12 @@ export function mentionsOption(words: readonly string[]): boolean {
   return false;
 }
 
-export function parseCommandLine(words: readonly string[], table: readonly Option[]): Invocation {
+/** @param isForked whether a program has started us with a channel for messages, as fork() of node:child_process does */
+export function parseCommandLine(
+  words: readonly string[],
+  table: readonly Option[],
+  isForked = false,
+): Invocation {
   const options: Given[] = [];
   let command: string | undefined;
   let index = 0;
@@ -125,7 +138,7 @@ export function parseCommandLine(words: readonly string[], table: readonly Optio
       break;
     }
     if (word.length > 1 && word.startsWith("-")) {
-      const { given, width } = parseOption(words, index, table);
+      const { given, width } = parseOption(words, index, table, isForked);
       options.push(given);
       evaluates ||= given.option.name === "eval" || given.option.name === "print";
       index += width;

@@ -66,6 +66,15 @@ const CHILDREN: readonly Fixture[] = [
     },
   },
   {
+    name: "fork with options of Node.js that the engine does not know",
+    files: {
+      "child.ts":
+        "process.on('message', (m) => { process.send!([m, process.argv.slice(2), process.execArgv.filter((o) => o !== '--smol')]); process.disconnect() })",
+      "main.ts":
+        "import { fork } from 'node:child_process'; const c = fork('./child.ts', ['a'], { execArgv: ['--experimental-import-meta-resolve', '--max-old-space-size=100', '--no-warnings'] }); c.on('message', (m) => console.log(m)); c.on('exit', (code) => console.log(code)); c.send('early')",
+    },
+  },
+  {
     name: "fork of a CommonJS file, advanced serialization, a signal",
     files: {
       "child.cjs":
