@@ -20,25 +20,24 @@ const OWN_TARGETS = new RegExp(
 
 /**
  * A path that leads to it from this process and from what replaces it or, where it is kept, from anywhere. Undefined where
- * the engine does better by itself: on other systems than Linux, and for targets whose engine it has to fetch.
+ * the engine does better by itself: on other systems than Linux, and for targets whose engine it has to fetch. Throws
+ * PrivateDirectoryError.
  */
 export function openEngineFile(targets: readonly string[], isKept: boolean): string | undefined {
   if (process.platform !== "linux") return undefined;
   if (!OWN_TARGETS.test(targets.join())) return undefined;
-  const { mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } = process.getBuiltinModule("node:fs");
+  const { openSync, readFileSync, unlinkSync } = process.getBuiltinModule("node:fs");
   const file = readFileSync(process.execPath);
   const end = file.lastIndexOf(ENGINE_MARK);
   const { from, to, edits } = JSON.parse(file.toString("latin1", end + ENGINE_MARK.length)) as EngineEdits;
   const engine = Buffer.concat([file.subarray(0, from), file.subarray(to, end)]);
   for (const [place, ...words] of edits)
     engine.set(new Uint8Array(new BigUint64Array(words.map(BigInt)).buffer), place);
-  if (isKept) {
-    const { writePrivateFile } = require("./private-file.ts") as typeof import("./private-file.ts");
-    return writePrivateFile("engine", "elf", engine);
-  }
-  const directory = mkdtempSync(`${process.getBuiltinModule("node:os").tmpdir()}/rt-`);
-  const descriptor = openSync(`${directory}/engine`, "wx+", 0o600);
-  rmSync(directory, { recursive: true });
-  writeFileSync(descriptor, engine);
+  const { writePrivateFile } = require("./private-file.ts") as typeof import("./private-file.ts");
+  // Its own, so that it can be taken away while another rt does the same.
+  const path = writePrivateFile(isKept ? "engine" : `engine-${process.pid}`, "elf", engine);
+  if (isKept) return path;
+  const descriptor = openSync(path, "r");
+  unlinkSync(path);
   return `/proc/self/fd/${descriptor}`;
 }
