@@ -53,7 +53,9 @@ export async function execute(
       if (hasOption(invocation, "watch")) return await watchScript(invocation, process.cwd());
       const settings = await settingsFor(invocation);
       const { launchProgram, launchScript } = await import("../run/launch.ts");
-      return plan.mode === "script" ? await launchScript(plan, settings) : launchProgram(plan, settings);
+      return plan.mode === "script"
+        ? await launchScript(plan, settings)
+        : await launchProgram(plan, settings);
     }
   }
 }

@@ -2,7 +2,7 @@
 //
 // Contract (specification, "Script execution"): a failing pre-hook ends the run; the post-hook runs after the
 // script succeeded. What stands last replaces rt, so that its exit code and signals are the user's without
-// anything in between; what stands before it is waited for.
+// anything in between, but where rt is the first process of a container; what stands before it is waited for.
 import { files } from "../../platform/files.ts";
 import { host } from "../../platform/process.ts";
 import { wantsColor } from "../color.ts";
@@ -10,19 +10,22 @@ import { Failure } from "../failure.ts";
 import { scriptOf } from "../workspace/package-json.ts";
 import type { Plan } from "./plan.ts";
 import { appendArguments } from "./quote.ts";
+import type { ShellCommand } from "./shell.ts";
 import { openSteps, prepareProgram, prepareStep, type RunSettings, type Step } from "./step.ts";
 
 /** How a child ended, to be passed on by main: an exit code or a signal to die of. */
 export type Ending = number | { readonly signal: NodeJS.Signals };
 
-export function launchProgram(
+export async function launchProgram(
   { path, name, args }: Extract<Plan, { mode: "program" }>,
   settings: RunSettings,
-): never {
+): Promise<Ending> {
   const environment = prepareProgram(openSteps(settings), firstLine(path));
-  const code = host.replace({ program: path, argv: [name, ...host.exactArguments(args)], environment });
-  const status = code === "ENOENT" ? 127 : 126;
-  throw new Failure(`Cannot run "${path}": ${explainExec(code)}`, undefined, status);
+  const command = { program: path, argv: [name, ...host.exactArguments(args)], environment };
+  const outcome = isFirstProcess() ? await stayBefore(command, undefined) : host.replace(command);
+  if (typeof outcome !== "string") return outcome;
+  const status = outcome === "ENOENT" ? 127 : 126;
+  throw new Failure(`Cannot run "${path}": ${explainExec(outcome)}`, undefined, status);
 }
 
 /** Names the interpreter, where the program is a script. */
@@ -74,9 +77,30 @@ export async function launchScript(
     return ending;
   }
   if (!answer) echo(last.command, settings);
-  const environment = { ...last.environment, ...last.shell.environment };
-  const code = host.replace({ ...last.shell, environment, descriptors });
-  throw new Failure(`Cannot run the script "${target.name}": ${explainExec(code)}`, undefined, 126);
+  const command = { ...last.shell, environment: { ...last.environment, ...last.shell.environment } };
+  const outcome = isFirstProcess()
+    ? await stayBefore(command, descriptors)
+    : host.replace({ ...command, descriptors });
+  if (typeof outcome !== "string") return outcome;
+  throw new Failure(`Cannot run the script "${target.name}": ${explainExec(outcome)}`, undefined, 126);
+}
+
+/** That of a container: the kernel keeps every signal from it which it does not handle, and most programs handle none. */
+function isFirstProcess(): boolean {
+  return process.pid === 1;
+}
+
+/** Passes signals on, and ends as the program did. Gives the system's code where that cannot be started. */
+async function stayBefore(
+  { environment, ...shell }: ShellCommand,
+  descriptors = host.inheritedDescriptors(),
+): Promise<Ending | string> {
+  const { waitForStep } = await import("./wait.ts");
+  try {
+    return await waitForStep({ shell: { ...shell, environment: {} }, environment }, descriptors, false);
+  } catch (error) {
+    return (error as { code?: string }).code ?? String(error);
+  }
 }
 
 /** Not by `console.error`, which has colours of its own on a terminal, or `process.stderr`, which takes long to make. */

@@ -21,7 +21,7 @@ const FORWARDED = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
  * @param isLast whether another program takes rt's place next
  */
 export async function waitForStep(
-  { shell, environment }: Step,
+  { shell, environment }: Pick<Step, "shell" | "environment">,
   descriptors: readonly number[],
   isLast: boolean,
 ): Promise<Ending> {

@@ -1,0 +1,28 @@
+// rt as process 1, as in a container that is started without an init: the kernel keeps every signal from that process that
+// it does not handle, so a script must not become it.
+import { describe, expect, test } from "bun:test";
+import { readFile } from "node:fs/promises";
+import { createProject } from "../support/project.ts";
+import { RT, startRt } from "../support/rt.ts";
+
+const MAPPING = process.getuid?.() === 0 ? [] : ["--user", "--map-root-user"];
+const NAMESPACE = ["unshare", ...MAPPING, "--fork", "--kill-child", "--pid"];
+const SERVER = "echo up; exec sleep 60";
+
+describe.skipIf(process.platform !== "linux")("as process 1, rt ends by SIGTERM", () => {
+  for (const args of [
+    ["run", "serve"],
+    ["run", "sh", "-c", SERVER],
+  ])
+    test.concurrent(args.slice(0, 2).join(" "), async () => {
+      await using project = await createProject({
+        "package.json": { scripts: { serve: `sh -c '${SERVER}'` } },
+      });
+      const child = startRt({ program: [...NAMESPACE, RT], args, cwd: project.path });
+      const { value } = await child.stdout.getReader().read();
+      expect(new TextDecoder().decode(value)).toBe("up\n");
+      const inner = Number(await readFile(`/proc/${child.pid}/task/${child.pid}/children`, "utf8"));
+      process.kill(inner, "SIGTERM");
+      expect(await child.exited).toBe(143);
+    });
+});
