@@ -71,9 +71,9 @@ function planPackage(request: TaskRequest): Plan {
 }
 
 function hintAt(script: string): string {
-  if (script.startsWith("-")) return "Options stand in front of the first script";
+  if (script.startsWith("-")) return "options stand in front of the first script";
   if (/^\.{0,2}\/|\.[cm]?[jt]sx?$/.test(script))
-    return "Options for many scripts run scripts of package.json, not files; make one that runs the file";
+    return "options for many scripts run scripts of package.json, not files; make one that runs the file";
   return "`rt run` lists the scripts";
 }
 
@@ -174,7 +174,7 @@ function requireScripts(
       request.scripts[0] ?? "",
       [manifest],
       ` in package "${name || path}"`,
-      "Pass --if-present to leave such packages out",
+      "pass --if-present to leave such packages out",
     );
   }
   for (const script of request.scripts) {
@@ -201,13 +201,13 @@ function scriptNotFound(
 ): Failure {
   const misdeclared = manifests.find((manifest) => isMisdeclaredScript(manifest, script));
   if (misdeclared)
-    return new Failure(`Script "${script}"${where} is not a string`, "Write the command as a string");
+    return new Failure(`Script "${script}"${where} is not a string`, "write the command as a string");
   const names = new Set(manifests.flatMap(scriptNames));
   const { nearest } = require("../workspace/nearest.ts") as typeof import("../workspace/nearest.ts");
   const suggestions = nearest(script, names).map((name) => `"${name}"`);
   return new Failure(
     `Script "${script}" not found${where}`,
-    suggestions.length > 0 ? `Did you mean ${suggestions.join(" or ")}?` : hint,
+    suggestions.length > 0 ? `did you mean ${suggestions.join(" or ")}?` : hint,
   );
 }
 

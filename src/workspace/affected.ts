@@ -75,7 +75,7 @@ async function mergeBase(root: string, reference: string): Promise<string> {
     `${reference}^{commit}`,
   ]);
   if (known === null)
-    throw new Failure(`Git knows no commit "${reference}"`, "Fetch it, or name another one: --affected=REF");
+    throw new Failure(`Git knows no commit "${reference}"`, "fetch it, or name another one: --affected=REF");
   const base = await tryGit(root, ["merge-base", known.trim(), "HEAD"]);
   return (base ?? known).trim();
 }
@@ -86,7 +86,7 @@ async function defaultBranch(root: string): Promise<string> {
   for (const name of ["origin/main", "origin/master", "main", "master"]) {
     if ((await tryGit(root, ["rev-parse", "--verify", "--quiet", name])) !== null) return name;
   }
-  throw new Failure("Git has no default branch to compare with", "Name a commit: --affected=REF");
+  throw new Failure("Git has no default branch to compare with", "name a commit: --affected=REF");
 }
 
 async function git(cwd: string, args: readonly string[]): Promise<string> {

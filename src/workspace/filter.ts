@@ -57,7 +57,7 @@ function parseSelector(source: string): Selector {
   const braces = isPath ? null : /^(.*?)\{([^{},]+)\}$/s.exec(core);
   const [name, directory] = isPath ? ["", ""] : braces ? [braces[1] ?? "", braces[2] ?? ""] : [core, ""];
   if (core === "")
-    throw new Failure(`Filter "${source}" names no package`, "Give a name, a ./path or a {directory}");
+    throw new Failure(`Filter "${source}" names no package`, "give a name, a ./path or a {directory}");
   return {
     source,
     isExclusion: bang === "!",
@@ -209,13 +209,13 @@ const COMMIT = /^\[(.+)\]$/;
 
 function hintAt({ name }: Selector, members: readonly Member[], from: string): string[] {
   const [, commit] = COMMIT.exec(name) ?? [];
-  if (commit !== undefined) return [`Packages changed since a commit are meant by --affected=${commit}`];
+  if (commit !== undefined) return [`packages changed since a commit are meant by --affected=${commit}`];
   if (members.some(({ path }) => path === name.replace(/\/$/, "")))
-    return [`A path begins with ./, as in ./${name}`];
+    return [`a path begins with ./, as in ./${name}`];
   const names = members.map((member) => member.name).filter((each) => each !== "");
   const { nearest } = require("./nearest.ts") as typeof import("./nearest.ts");
   const suggestions = nearest(name, names).map((each) => `"${each}"`);
-  if (suggestions.length > 0) return [`Did you mean ${suggestions.join(" or ")}?`];
+  if (suggestions.length > 0) return [`did you mean ${suggestions.join(" or ")}?`];
   if (name === "" || files.readFile(`${from}/${name}`, 1) === "ENOENT") return [];
   return [
     `"${name}" is a name in this folder: a * needs quotes ('*'), a folder is written ./${name} or {${name}}`,

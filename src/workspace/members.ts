@@ -96,7 +96,7 @@ function declaredForPnpm(directory: string): string[] | null {
 
 function requirePatterns(value: unknown, where: string): string[] {
   if (Array.isArray(value) && value.every((pattern) => typeof pattern === "string")) return value;
-  throw new Failure(`Cannot use ${where}: expected a list of path patterns`, 'Write it as ["packages/*"]');
+  throw new Failure(`Cannot use ${where}: expected a list of path patterns`, 'write it as ["packages/*"]');
 }
 
 /** Whether the nearest package is one of them. */
@@ -203,7 +203,7 @@ function rejectDuplicates(workspace: Workspace): Workspace {
     if (other) {
       throw new Failure(
         `Two packages are named "${member.name}": ${other.path} and ${member.path}`,
-        "Rename one of them",
+        "rename one of them",
       );
     }
     byName.set(member.name, member);

@@ -15,7 +15,7 @@ interface Case {
 }
 
 const FILES_HINT =
-  "Options for many scripts run scripts of package.json, not files; make one that runs the file";
+  "options for many scripts run scripts of package.json, not files; make one that runs the file";
 const REPORT_HINT = "--report needs a file";
 
 const CASES: readonly Case[] = [

@@ -37,7 +37,7 @@ test("fails where no package has the script, changed or not", async () => {
   await using project = await createRepository();
   const { stderr, status } = await runRt({ args: ["run", "--affected", "tset"], cwd: project.path });
   expect({ stderr, status }).toEqual({
-    stderr: 'error: Script "tset" not found in 2 packages\nhint: Did you mean "test"?\n',
+    stderr: 'error: Script "tset" not found in 2 packages\nhint: did you mean "test"?\n',
     status: 1,
   });
 });

@@ -44,7 +44,7 @@ describe("rt run --affected", () => {
     await project.write({ "bun.lock": "x" });
     expect(await run("--affected=HEAD")).toEqual(["core", "other", "ui"]);
     expect(await run("--affected=nowhere")).toBe(
-      'error: Git knows no commit "nowhere"\nhint: Fetch it, or name another one: --affected=REF\n',
+      'error: Git knows no commit "nowhere"\nhint: fetch it, or name another one: --affected=REF\n',
     );
   });
 });

@@ -71,7 +71,7 @@ describe("rt run --parallel and --sequential", () => {
     expectRt({
       files,
       args: ["run", "--parallel", "one", "tow"],
-      stderr: 'error: Script "tow" not found\nhint: Did you mean "two"?\n',
+      stderr: 'error: Script "tow" not found\nhint: did you mean "two"?\n',
       status: 1,
     }));
 

@@ -89,8 +89,8 @@ describe("selectMembers()", () => {
   });
 
   test.each([
-    ["wbe", 'Did you mean "web"?'],
-    ["ui", 'Did you mean "@acme/ui"?'],
+    ["wbe", 'did you mean "web"?'],
+    ["ui", 'did you mean "@acme/ui"?'],
     ["zzzzzz", undefined],
   ])("suggests for %j: %j", (filter, hint) => {
     let seen: unknown;
