@@ -1,5 +1,5 @@
 // Runs a source file inside this process, so that the program cannot tell it from a start of the engine:
-// the same argv, main module, preloads, and the server that a default export describes.
+// the same argv, main module, and the server that a default export describes.
 import { hideEmbeddedFiles, installRuntime } from "../runtime/install.ts";
 import { LATE } from "../runtime/late.ts";
 import { PARTS } from "../runtime/parts.ts";
@@ -9,13 +9,12 @@ import type { Plan } from "./plan.ts";
 type InProcessPlan = Extract<Plan, { mode: "in-process" }>;
 
 export async function startInProcess(plan: InProcessPlan): Promise<void> {
-  const { file, args, preloads } = plan;
+  const { file, args } = plan;
   installRuntime(PARTS, LATE, loadPreloadUrl);
   hideEmbeddedFiles();
   process.argv = [process.execPath, file, ...args];
   process.execArgv = [];
   (Bun as { main: string }).main = file;
-  for (const preload of preloads) await import(Bun.resolveSync(preload, process.cwd()));
   let program: { default?: unknown };
   try {
     program = (await import(file)) as typeof program;
@@ -42,16 +41,12 @@ function isOfLoading(error: unknown): boolean {
 }
 
 /** The engine takes over where it can do more. */
-async function handOver(
-  { file, engineArgs, preloads, config }: InProcessPlan,
-  error: unknown,
-): Promise<void> {
+async function handOver({ file, engineArgs, config }: InProcessPlan, error: unknown): Promise<void> {
   const { canTakeOver } = await import("./takeover.ts");
   if (!canTakeOver(error, file)) return;
   const { becomeEngine } = await import("./engine.ts");
   const { readFileForEngine } = await import("../config/handover.ts");
-  const flags = preloads.map((preload) => `--preload=${preload}`);
-  becomeEngine([...flags, file, ...engineArgs], true, { config: readFileForEngine(config) });
+  becomeEngine([file, ...engineArgs], true, { config: readFileForEngine(config) });
 }
 
 type ServerDescription = Parameters<Rt["serve"]>[0];

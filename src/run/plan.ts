@@ -15,7 +15,6 @@ export type Plan =
       readonly mode: "in-process";
       readonly file: string;
       readonly args: readonly string[];
-      readonly preloads: readonly string[];
       /** What the engine would be given behind the file, should it have to take over: it drops a `--` itself. */
       readonly engineArgs: readonly string[];
       /** The rtfig.toml that the engine would then go by. */
@@ -56,9 +55,6 @@ export interface Facts {
   /** The rtfig.toml that was read. */
   readonly config?: string;
 }
-
-/** Options of the engine that running in this process honours as well. */
-const IN_PROCESS = new Set(["preload", "require", "import"]);
 
 export function planRun(invocation: Invocation, target: Target, facts: Facts = {}): Plan {
   const { args } = invocation;
@@ -111,8 +107,7 @@ const LONGEST_NAME = 200;
 
 /** The name of an option that only the engine's own start can honour. */
 export function engineOption({ options }: Invocation): string | undefined {
-  for (const { option } of options)
-    if (option.by !== "runner" && !IN_PROCESS.has(option.name)) return option.name;
+  for (const { option } of options) if (option.by !== "runner") return option.name;
   return undefined;
 }
 
@@ -131,16 +126,9 @@ function planFile(invocation: Invocation, path: string, { engineReason, config }
     mode: "in-process",
     file: path,
     args,
-    preloads: preloadsOf(invocation),
     engineArgs: invocation.args,
     ...(config === undefined ? {} : { config }),
   };
-}
-
-function preloadsOf({ options }: Invocation): string[] {
-  return options.flatMap(({ option, value }) =>
-    IN_PROCESS.has(option.name) && value !== undefined ? [value] : [],
-  );
 }
 
 /** How the engine spells what was given; always in one word, so that no value is taken for a flag. */

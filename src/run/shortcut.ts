@@ -43,7 +43,6 @@ export async function planShortcut(
     mode: "in-process",
     file,
     args: argv.slice(argv[3] === "--" ? 4 : 3),
-    preloads: [],
     engineArgs: argv.slice(3),
   };
 }

@@ -60,6 +60,16 @@ const CONTENTS: readonly Fixture[] = [
     },
   },
   {
+    name: "a preload that reads files of its own kind",
+    args: ["--require", "./hook.cjs", "main.cjs"],
+    files: {
+      "hook.cjs":
+        "require.extensions['.hbs'] = (module, file) => { module.exports = require('node:fs').readFileSync(file, 'utf8').trim() }",
+      "page.hbs": "Hello {{name}}",
+      "main.cjs": "console.log(require('./page.hbs'))",
+    },
+  },
+  {
     name: "a package with a style sheet of its own kind",
     files: {
       "node_modules/button/package.json": { name: "button", type: "module", main: "index.js" },
