@@ -9,9 +9,9 @@ import { startKeyring } from "../../test/support/keyring.ts";
 import { createProject } from "../../test/support/project.ts";
 import { RT } from "../../test/support/rt.ts";
 import type { Row } from "../row.ts";
-import { median } from "../processes.ts";
+import { copyPrograms, timeCommands } from "../processes.ts";
 
-const RUNS = 41;
+const RUNS = 101;
 const PAIR = { service: "dev.rt.bench", name: "first" };
 const PROGRAMS = {
   "rt.ts": `const { secrets } = require("rt"); if ((await secrets.get(${JSON.stringify(PAIR)})) !== "value") process.exit(1);`,
@@ -33,25 +33,22 @@ export async function measure(): Promise<Row[]> {
   ];
   await keyring.run(store, "value");
 
-  const bun = process.execPath;
+  await using copies = await copyPrograms({ rt: RT, bun: process.execPath });
+  const { rt, bun } = copies.paths as Record<"rt" | "bun", string>;
   const commands = {
-    ours: [RT, project.join("rt.ts")],
-    peer: [bun, project.join("bun.ts")],
+    ours: [rt, "rt.ts"],
+    peer: [bun, "bun.ts"],
     tool: ["secret-tool", "lookup", ...attributes],
-    empty: [RT, project.join("empty.ts")],
-    peerEmpty: [bun, project.join("empty.ts")],
+    empty: [rt, "empty.ts"],
+    peerEmpty: [bun, "empty.ts"],
   };
-  const times = Object.fromEntries(Object.keys(commands).map((name) => [name, [] as number[]]));
-  for (let run = 0; run <= RUNS; run++) {
-    for (const [name, command] of Object.entries(commands)) {
-      const start = performance.now();
-      const { exitCode } = Bun.spawnSync(command, { env: keyring.env, stdout: "ignore", stderr: "inherit" });
-      if (exitCode !== 0) throw new Error(`${name} ended with ${exitCode}`);
-      if (run > 0) times[name]!.push(performance.now() - start);
-    }
-  }
+  const timings = timeCommands(
+    Object.entries(commands).map(([name, argv]) => ({ name, argv, env: keyring.env })),
+    RUNS,
+    project.path,
+  );
   const { ours, peer, tool, empty, peerEmpty } = Object.fromEntries(
-    Object.entries(times).map(([name, values]) => [name, median(values)]),
+    timings.map(({ name, median: milliseconds }) => [name, milliseconds]),
   ) as Record<keyof typeof commands, number>;
   const steady = JSON.parse(await keyring.run([RT, join(import.meta.dir, "steady.ts")])) as Record<
     "sequential" | "parallel",
