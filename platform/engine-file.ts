@@ -18,15 +18,20 @@ const OWN_TARGETS = new RegExp(
   `^(bun|node|${process.platform}|${process.arch}|modern|v${Bun.version}|[,-])*$`,
 );
 
+export interface EngineFile {
+  /** Leads to it from this process and from what replaces it or, where it is kept, from anywhere. */
+  readonly path: string;
+  close(): void;
+}
+
 /**
- * A path that leads to it from this process and from what replaces it or, where it is kept, from anywhere. Undefined where
- * the engine does better by itself: on other systems than Linux, and for targets whose engine it has to fetch. Throws
- * PrivateDirectoryError.
+ * Undefined where the engine does better by itself: on other systems than Linux, and for targets whose engine it has to
+ * fetch. Throws PrivateDirectoryError.
  */
-export function openEngineFile(targets: readonly string[], isKept: boolean): string | undefined {
+export function openEngineFile(targets: readonly string[], isKept: boolean): EngineFile | undefined {
   if (process.platform !== "linux") return undefined;
   if (!OWN_TARGETS.test(targets.join())) return undefined;
-  const { openSync, readFileSync, unlinkSync } = process.getBuiltinModule("node:fs");
+  const { closeSync, openSync, readFileSync, unlinkSync } = process.getBuiltinModule("node:fs");
   const file = readFileSync(process.execPath);
   const end = file.lastIndexOf(ENGINE_MARK);
   const { from, to, edits } = JSON.parse(file.toString("latin1", end + ENGINE_MARK.length)) as EngineEdits;
@@ -36,8 +41,8 @@ export function openEngineFile(targets: readonly string[], isKept: boolean): str
   const { writePrivateFile } = require("./private-file.ts") as typeof import("./private-file.ts");
   // Its own, so that it can be taken away while another rt does the same.
   const path = writePrivateFile(isKept ? "engine" : `engine-${process.pid}`, "elf", engine);
-  if (isKept) return path;
+  if (isKept) return { path, close() {} };
   const descriptor = openSync(path, "r");
   unlinkSync(path);
-  return `/proc/self/fd/${descriptor}`;
+  return { path: `/proc/self/fd/${descriptor}`, close: () => closeSync(descriptor) };
 }

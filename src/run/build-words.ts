@@ -11,6 +11,6 @@ export function addBuildWords(words: readonly string[]): readonly string[] {
   if (!words.includes("--compile")) return targets.includes("bun") ? ["--external=rt", ...words] : words;
   if (words.some((word) => word.split("=")[0] === OPTION)) return words;
   // With --watch the engine starts itself anew for each change.
-  const path = openEngineFile(targets, words.includes("--watch"));
-  return path === undefined ? words : [`${OPTION}=${path}`, ...words];
+  const engine = openEngineFile(targets, words.includes("--watch"));
+  return engine ? [`${OPTION}=${engine.path}`, ...words] : words;
 }

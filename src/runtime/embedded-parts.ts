@@ -50,4 +50,5 @@ function readScript(program: string): string {
 export const PARTS: Parts = {
   loadSecrets: async () => await loadParts().loadSecrets(),
   loadCSRF: () => loadParts().loadCSRF(),
+  loadEngineFile: () => loadParts().loadEngineFile(),
 };

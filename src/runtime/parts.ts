@@ -1,4 +1,4 @@
-// The parts of `rt` that are ours, each loaded when it is first touched.
+// What is ours of `rt`, and what programs are made of, each loaded when it is first touched.
 //
 // In a compiled program's own process these are chunks of it. Elsewhere (see embedded-parts.ts) this module is
 // one script, which is why nothing may happen here before a function is called.
@@ -7,9 +7,11 @@ export interface Parts {
   /** A promise, since an `import()` takes a fifth of the first `require` of a process. */
   loadSecrets(): Promise<typeof import("../secrets/secrets.ts")>;
   loadCSRF(): typeof import("../csrf/csrf.ts");
+  loadEngineFile(): typeof import("../../platform/engine-file.ts");
 }
 
 export const PARTS: Parts = {
   loadSecrets: () => import("../secrets/secrets.ts"),
   loadCSRF: () => require("../csrf/csrf.ts"),
+  loadEngineFile: () => require("../../platform/engine-file.ts"),
 };

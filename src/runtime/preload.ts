@@ -25,6 +25,7 @@ installRuntime(
   {
     loadSecrets: async () => await late().PARTS.loadSecrets(),
     loadCSRF: () => late().PARTS.loadCSRF(),
+    loadEngineFile: () => late().PARTS.loadEngineFile(),
   },
   {
     moduleExports: (rt) => late().LATE.moduleExports(rt),

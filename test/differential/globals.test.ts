@@ -76,6 +76,7 @@ const EVERYWHERE = [
     "globalThis.process.title",
   ],
   "globalThis.rt",
+  "globalThis.Bun.build", // which hands on the engine's file
   "globalThis.Worker.prototype.constructor", // the engine's class, of which Worker is a proxy
   "globalThis.MessagePort.prototype.close", // by which the loading of node:worker_threads is noticed
 ];

@@ -48,6 +48,43 @@ describe.skipIf(process.platform !== "linux")("rt build --compile", () => {
       TIMEOUT,
     );
 
+  const API = `const { success } = await Bun.build({ entrypoints: ["./app.ts"], compile: { outfile: "app" } });
+    console.log(success, Bun.build === rt.build);`;
+  for (const [way, args] of Object.entries({
+    "in a file": ["api.ts"],
+    "in the engine's own process": ["--no-macros", "api.ts"],
+    "in a worker": ["-e", "new Worker('./api.ts')"],
+  }))
+    test(
+      `Bun.build() makes it too, ${way}`,
+      async () => {
+        await using own = await createProject({ "app.ts": "console.log('made')", "api.ts": API });
+        const { stdout, stderr } = await runRt({ args, cwd: own.path, env: { TMPDIR: own.path } });
+        expect({ stdout, stderr }).toEqual({ stdout: "true true\n", stderr: "" });
+        expect((await runRt({ program: [own.join("app")] })).stdout).toBe("made\n");
+      },
+      TIMEOUT,
+    );
+
+  test(
+    "Bun.build() takes the file that is named, and bundles as ever",
+    async () => {
+      const code = `const build = async (config) => {
+          try { return (await Bun.build({ entrypoints: ["./app.ts"], ...config })).success } catch (error) { return String(error) }
+        };
+        console.log(await build({ compile: { outfile: "x", executablePath: "./missing" } }), await build({ outdir: "out" }), await build(), await build({ entrypoints: 1 }))`;
+      await using own = await createProject({ "app.ts": "console.log('made')", "api.ts": code });
+      const [stock, ours] = await Promise.all(
+        [process.execPath, RT].map((program) =>
+          runRt({ program: [program], args: ["api.ts"], cwd: own.path }),
+        ),
+      );
+      expect(ours!.stdout).toContain("true true");
+      expect(ours).toEqual(stock!);
+    },
+    TIMEOUT,
+  );
+
   test(
     "takes the file that is named",
     async () => {
