@@ -8,15 +8,18 @@
 //
 // A line that has run must not run twice, so it has to be certain that nothing of the program has run yet:
 // - ECMAScript modules are linked before the first one is evaluated. What is wrong with a module reachable through
-//   import declarations alone stopped the program before its start.
+//   import declarations alone stopped the program before its start. A declaration of TypeScript whose names are not
+//   used, or as types alone, is none.
 // - A CommonJS module has run up to its `require`. Only declarations that require something, directives and
 //   comments may stand before it.
+// - CommonJS modules that either of them leads to run as they are read. The engine's cache has what has run.
 import { files } from "../../platform/files.ts";
 import { parentDirectory } from "../workspace/package-json.ts";
 import { extensionOf } from "./target.ts";
 
 /** Whether `error` came from loading `main` before any of its code ran, for want of what the engine can do. */
 export function canTakeOver(error: unknown, main: string): boolean {
+  if (hasRun()) return false;
   const misread = misreadFile(error);
   if (misread !== undefined && modulesLinkedFrom(main).has(misread)) return true;
   if (!(error instanceof ResolveMessage)) return false;
@@ -27,6 +30,15 @@ export function canTakeOver(error: unknown, main: string): boolean {
     (declared !== undefined && (declared.includes(specifier) || isForJsx(specifier, referrer))) ||
     isRequiredFirst(referrer, main, specifier)
   );
+}
+
+/** Data, and rt's own modules. */
+const RUNS_NOTHING = /\.(?:jsonc?|json5|toml|ya?ml)$|^(?:\/\$bunfs|B:.~BUN)[\\/]/;
+
+/** Whether any other module than the main one has. */
+function hasRun(): boolean {
+  const { _cache } = process.getBuiltinModule("node:module") as unknown as { _cache: object };
+  return Object.keys(_cache).some((path) => !RUNS_NOTHING.test(path));
 }
 
 /** Declared by no one: the engine adds it to a module with JSX. */
@@ -68,12 +80,11 @@ function readText(path: string): string | undefined {
 
 /** The modules that import declarations lead to, each with what it declares to import. */
 function modulesLinkedFrom(main: string): ReadonlyMap<string, readonly string[]> {
-  const scanner = new Bun.Transpiler({ loader: "tsx" });
   const modules = new Map<string, readonly string[]>();
   const open = [main];
   for (let path = open.pop(); path !== undefined; path = open.pop()) {
     if (modules.has(path)) continue;
-    const declarations = importDeclarations(scanner, path);
+    const declarations = importDeclarations(path);
     modules.set(path, declarations);
     for (const specifier of declarations) {
       try {
@@ -84,7 +95,8 @@ function modulesLinkedFrom(main: string): ReadonlyMap<string, readonly string[]>
   return modules;
 }
 
-function importDeclarations(scanner: Bun.Transpiler, path: string): string[] {
+function importDeclarations(path: string): string[] {
+  const scanner = new Bun.Transpiler({ loader: "tsx", trimUnusedImports: !/\.[cm]?jsx?$/.test(path) });
   try {
     const imports = scanner.scanImports(readText(path) ?? "");
     return imports.filter(({ kind }) => kind === "import-statement").map((each) => each.path);

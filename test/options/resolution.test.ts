@@ -53,15 +53,49 @@ describe("auto-install", () => {
     );
     expect(status).toBe(1);
   });
-  test("what has run does not run again, for a package that is imported then", async () => {
+  for (const [what, files] of Object.entries({
+    "a package that is imported then": {
+      "main.ts": 'import "./b.ts"; console.log("once"); await import("dep");',
+      "b.ts": "export const b = 1",
+    },
+    "a package that only a type comes from": {
+      "main.ts": 'import { type A, B } from "dep"; console.log("once"); require("dep"); let b: A | B;',
+    },
+    "a package behind a CommonJS module": {
+      "main.ts": 'import "./b.cjs"; import dep from "dep"; console.log(dep);',
+      "b.cjs": 'console.log("once")',
+    },
+    "a package that is required behind another module": {
+      "main.ts": 'const b = require("./b.cjs");\nconst dep = require("dep");',
+      "b.cjs": 'console.log("once")',
+    },
+  }))
+    test(`what has run does not run again, for ${what}`, async () => {
+      await using registry = await openRegistry([dep("1.0.0")]);
+      const { stdout, stderr, status } = await runIn(files, ["main.ts"], registry);
+      expect({ stdout, status }).toEqual({ stdout: "once\n", status: 1 });
+      expect(stderr).toContain("Cannot find package 'dep'");
+    });
+  for (const [what, files] of Object.entries({
+    "a CommonJS module": {
+      "main.ts": 'import "./b.cjs"; import file from "./f.xyz"; console.log(file);',
+      "b.cjs": 'console.log("once")',
+    },
+    "a declaration of types": {
+      "main.ts": 'import { T } from "./f.xyz"; console.log("once"); await import("./f.xyz"); let t: T;',
+    },
+  }))
+    test(`what has run does not run again, for a file that means nothing behind ${what}`, async () => {
+      const { stdout, status } = await runIn({ ...files, "f.xyz": "a b c" }, ["main.ts"]);
+      expect({ stdout, status }).toEqual({ stdout: "once\n", status: 1 });
+    });
+  test("what only holds data may have been read before", async () => {
     await using registry = await openRegistry([dep("1.0.0")]);
     const files = {
-      "a.ts": 'import "./b.ts"; console.log("once"); await import("dep");',
-      "b.ts": "export const b = 1",
+      "a.cjs": 'const a = require("./a.json");\nconst dep = require("dep");\nconsole.log(a, dep);',
+      "a.json": "1",
     };
-    const { stdout, stderr, status } = await runIn(files, ["a.ts"], registry);
-    expect({ stdout, status }).toEqual({ stdout: "once\n", status: 1 });
-    expect(stderr).toContain("Cannot find package 'dep'");
+    expect(await outputOf(files, ["a.cjs"], registry)).toBe("1 dep 1.0.0");
   });
   test("a module with JSX gets the package that nobody imports", async () => {
     const runtime = { "jsx-dev-runtime.js": "exports.jsxDEV = (name) => `<${name}>`" };
