@@ -50,7 +50,7 @@ describe.skipIf(!isPosix)("in a project that cannot be written to", () => {
       const report = await run(["run", "--workspaces", "--report=report.json", "test"]);
       expect(report).toEqual({
         stdout: "",
-        stderr: `error: Cannot write the report ${project.join("report.json")}: EACCES\nhint: --report needs a directory that can be written to\n`,
+        stderr: `error: Cannot write the report ${project.join("report.json")}: EACCES\nhint: --report needs a file in a directory that can be written to\n`,
         status: 1,
       });
       expect(await run(["debug-config", "vscode"])).toEqual({

@@ -76,7 +76,7 @@ describe("rt run --filter", () => {
       "a report that cannot be written, before anything runs",
       { "package.json": { scripts: { t: "touch ran" } } },
       ["--report", "nowhere/report.json", "--parallel", "t"],
-      "error: Cannot write the report $PROJECT/nowhere/report.json: ENOENT\nhint: --report needs a directory that can be written to\n",
+      "error: Cannot write the report $PROJECT/nowhere/report.json: ENOENT\nhint: --report needs a file in a directory that can be written to\n",
     ],
     [
       "a plan in a format that there is not",

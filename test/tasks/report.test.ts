@@ -1,5 +1,6 @@
 // What a run of many would do, did, and offers: `--dry-run`, `--report` and lists.
 import { describe, expect, test } from "bun:test";
+import { symlink } from "node:fs/promises";
 import { createProject } from "../support/project.ts";
 import { expectRt, RT, runRt } from "../support/rt.ts";
 import { scripts, workspace } from "../support/workspace.ts";
@@ -96,7 +97,7 @@ test("a report that could not be written after all is a failure of the run", () 
   expectRt({
     files: { "package.json": { scripts: { t: "mkdir report.json" } } },
     args: ["run", "--silent", "--report", "report.json", "--parallel", "t"],
-    stderr: /^t +\| Done in [\d.]+ m?s\nerror: Cannot write the report .*\/report.json: EISDIR\n$/,
+    stderr: /^t +\| Done in [\d.]+ m?s\nerror: Cannot write the report .*\/report.json: it is a directory\n$/,
     status: 1,
   }));
 
@@ -111,3 +112,35 @@ test("what is no file stays what it is: a pipe, standard output, a link", async 
   const { stdout } = await runRt({ program: ["sh", "-c", script, RT], cwd: project.path });
   expect(stdout.match(/"version": 1/g)).toHaveLength(3);
 });
+
+test("where standard output is a file, the report follows what is in it", async () => {
+  await using project = await createProject({ "package.json": { scripts: { t: "echo out" } } });
+  const script =
+    '"$0" run --parallel --report /dev/stdout t >all; "$0" run --parallel --report /dev/fd/3 t 3>>all >&3';
+  await runRt({ program: ["sh", "-c", script, RT], cwd: project.path });
+  const text = await Bun.file(project.join("all")).text();
+  expect(text).toMatch(/^t \| out\n\{[^]*^\}\n/m);
+  expect(text.match(/t \| out|"version": 1/g)).toHaveLength(4);
+});
+
+test("a link whose file is not there yet stays a link", async () => {
+  await using project = await createProject({ "package.json": { scripts: { t: "true" } } });
+  const script =
+    'ln -s new.json link; "$0" run --silent --parallel --report link t; [ -L link ] && cat new.json';
+  const { stdout } = await runRt({ program: ["sh", "-c", script, RT], cwd: project.path });
+  expect(stdout).toContain('"version": 1');
+});
+
+for (const [place, code] of [
+  ["package.json/report.json", "ENOTDIR"],
+  ["loop", "ELOOP"],
+] as const)
+  test(`where no report can be written, nothing runs: ${code}`, async () => {
+    await using project = await createProject({ "package.json": { scripts: { t: "echo ran" } } });
+    await symlink("loop", project.join("loop"));
+    const run = await runRt({ args: ["run", "--parallel", "--report", place, "t"], cwd: project.path });
+    expect(run).toMatchObject({ stdout: "", status: 1 });
+    expect(run.stderr).toMatch(
+      new RegExp(`^error: Cannot write the report .*${place}: ${code}\nhint: .*\n$`),
+    );
+  });

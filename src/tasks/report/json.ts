@@ -20,18 +20,14 @@ interface ReportedStep {
 /** Throws Failure where no file can be written: better said before the run than after it. */
 export function createJsonReporter(file: string, cwd: string, queue: OutputQueue): Reporter {
   // Loaded when they are needed: this module shares a chunk with runs without a report.
-  const { accessSync, constants, statSync } = process.getBuiltinModule("node:fs");
+  const { accessSync, constants } = process.getBuiltinModule("node:fs");
   const { dirname, resolve } = process.getBuiltinModule("node:path");
   const target = resolve(cwd, file);
-  const present = statSync(target, { throwIfNoEntry: false });
-  if (present?.isDirectory())
-    throw new Failure(`Cannot write the report ${target}: it is a directory`, "--report needs a file");
-  if (!present || present.isFile()) {
-    try {
-      accessSync(dirname(target), constants.W_OK);
-    } catch (error) {
-      throw new Failure(explain(target, error), "--report needs a directory that can be written to");
-    }
+  try {
+    const replaced = fileToReplace(target);
+    if (replaced !== undefined) accessSync(dirname(replaced), constants.W_OK);
+  } catch (error) {
+    throw new Failure(explain(target, error), "--report needs a file in a directory that can be written to");
   }
   const startedAt = new Date();
   const started = performance.now();
@@ -78,7 +74,10 @@ export function createJsonReporter(file: string, cwd: string, queue: OutputQueue
         tasks,
       };
       try {
-        writeWhole(target, `${JSON.stringify(report, null, 2)}\n`);
+        const text = `${JSON.stringify(report, null, 2)}\n`;
+        const own = OWN.get(target);
+        if (own) void queue.write(own, text);
+        else writeWhole(target, text);
       } catch (error) {
         void queue.write(2, `error: ${explain(target, error)}\n`);
         return false;
@@ -88,11 +87,30 @@ export function createJsonReporter(file: string, cwd: string, queue: OutputQueue
   };
 }
 
-function writeWhole(target: string, text: string): void {
-  const { realpathSync, renameSync, rmSync, statSync, writeFileSync } = process.getBuiltinModule("node:fs");
+/** Behind what is still to be written there. */
+const OWN: ReadonlyMap<string, 1 | 2> = new Map([
+  ["/dev/stdout", 1],
+  ["/dev/stderr", 2],
+]);
+
+/** What a descriptor leads to may be a file with output in it, which has to stay. */
+const DESCRIPTOR = /^\/(?:dev\/(?:std|fd\/)|proc\/)/;
+
+/** Undefined for what is written to as it is. Throws what the system says. */
+function fileToReplace(target: string): string | undefined {
+  const { lstatSync, realpathSync, statSync } = process.getBuiltinModule("node:fs");
+  if (DESCRIPTOR.test(target)) return undefined;
   const present = statSync(target, { throwIfNoEntry: false });
-  if (present && !present.isFile()) return writeFileSync(target, text);
-  const file = present ? realpathSync(target) : target;
+  if (present?.isDirectory()) throw Object.assign(new Error("A directory"), { code: "EISDIR" });
+  if (present) return present.isFile() ? realpathSync(target) : undefined;
+  // A link whose file is not there yet.
+  return lstatSync(target, { throwIfNoEntry: false }) ? undefined : target;
+}
+
+function writeWhole(target: string, text: string): void {
+  const { renameSync, rmSync, writeFileSync } = process.getBuiltinModule("node:fs");
+  const file = fileToReplace(target);
+  if (file === undefined) return writeFileSync(target, text, { flag: "a" });
   const draft = `${file}.${process.pid}.tmp`;
   try {
     writeFileSync(draft, text);
@@ -104,7 +122,8 @@ function writeWhole(target: string, text: string): void {
 }
 
 function explain(target: string, error: unknown): string {
-  return `Cannot write the report ${target}: ${(error as { code?: string }).code ?? String(error)}`;
+  const { code } = error as { code?: string };
+  return `Cannot write the report ${target}: ${code === "EISDIR" ? "it is a directory" : (code ?? String(error))}`;
 }
 
 function detailOf(outcome: Outcome): object {
