@@ -16,6 +16,9 @@ import type { Step } from "./step.ts";
 
 const FORWARDED = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
+/** Where rt is the first process of a container, these are meant for the program too, which may do anything with them. */
+const PASSED_ON = process.pid === 1 ? (["SIGQUIT", "SIGUSR1", "SIGUSR2"] as const) : [];
+
 /**
  * @param descriptors what the child inherits beyond the standard three
  * @param isLast whether another program takes rt's place next
@@ -42,6 +45,13 @@ export async function waitForStep(
     process.on(signal, stop);
     return () => process.off(signal, stop);
   });
+  for (const signal of host.heeded(PASSED_ON)) {
+    const pass = () => {
+      if (child && !(signal === "SIGQUIT" && host.isTerminal(0))) process.kill(child.pid, signal);
+    };
+    process.on(signal, pass);
+    stops.push(() => process.off(signal, pass));
+  }
   child = trees.startChild({
     program: shell.program,
     argv: shell.argv,

@@ -26,3 +26,21 @@ describe.skipIf(process.platform !== "linux")("as process 1, rt ends by SIGTERM"
       expect(await child.exited).toBe(143);
     });
 });
+
+describe.skipIf(process.platform !== "linux")("as process 1, rt passes to the program", () => {
+  for (const signal of ["SIGQUIT", "SIGUSR1", "SIGUSR2"] as const)
+    test.concurrent(signal, async () => {
+      const heeding = `trap 'echo got; exit 7' ${signal.slice(3)}; echo up; while :; do read -r line <&3; done`;
+      await using project = await createProject({
+        "serve.sh": heeding,
+        "package.json": { scripts: { serve: "mkfifo wait; exec sh serve.sh 3<>wait" } },
+      });
+      const child = startRt({ program: [...NAMESPACE, RT], args: ["run", "serve"], cwd: project.path });
+      const reader = child.stdout.getReader();
+      const { value } = await reader.read();
+      expect(new TextDecoder().decode(value)).toBe("up\n");
+      const inner = Number(await readFile(`/proc/${child.pid}/task/${child.pid}/children`, "utf8"));
+      process.kill(inner, signal);
+      expect(await child.exited).toBe(7);
+    });
+});
