@@ -53,7 +53,7 @@ describe("auto-install", () => {
     );
     expect(status).toBe(1);
   });
-  for (const [what, files] of Object.entries({
+  for (const [what, files] of Object.entries<Record<string, string>>({
     "a package that is imported then": {
       "main.ts": 'import "./b.ts"; console.log("once"); await import("dep");',
       "b.ts": "export const b = 1",
@@ -76,7 +76,7 @@ describe("auto-install", () => {
       expect({ stdout, status }).toEqual({ stdout: "once\n", status: 1 });
       expect(stderr).toContain("Cannot find package 'dep'");
     });
-  for (const [what, files] of Object.entries({
+  for (const [what, files] of Object.entries<Record<string, string>>({
     "a CommonJS module": {
       "main.ts": 'import "./b.cjs"; import file from "./f.xyz"; console.log(file);',
       "b.cjs": 'console.log("once")',
