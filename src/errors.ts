@@ -38,12 +38,23 @@ function remember<E extends Error>(error: E): E {
  * Lets the trace of an error that was made here begin at the call that it answers, which `Error.captureStackTrace`
  * has taken down. Returns the error.
  */
-export function traceFrom(error: unknown, { stack }: { readonly stack?: unknown }): unknown {
+export function traceFrom(error: unknown, caller: { readonly stack?: unknown }): unknown {
+  if (!(error instanceof Error) || !made.has(error)) return error;
+  const stack = readStack(caller);
   // A program that formats traces itself (Error.prepareStackTrace) may make anything of them.
-  if (!(error instanceof Error) || !made.has(error) || typeof stack !== "string") return error;
+  if (typeof stack !== "string") return error;
   const frames = stack.indexOf("\n");
   error.stack = `${error.name}: ${error.message}${frames < 0 ? "" : stack.slice(frames).replace(NAMELESS, "$1<anonymous> ($2)")}`;
   return error;
+}
+
+/** What formats it may throw. */
+function readStack(caller: { readonly stack?: unknown }): unknown {
+  try {
+    return caller.stack;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Frames outside every function. What prints an uncaught error reads the text again, and wants a name in each. */

@@ -61,7 +61,8 @@ export function createRt({ loadSecrets, loadCSRF }: Parts): Rt {
 
 /** The stack below `method`, which is running. Asynchronous work has to take it down before it begins. */
 function callerOf(method: Function): Caller {
-  const caller = {};
+  // Of an error, it becomes a text when it is read: a program's Error.prepareStackTrace is not called for nothing.
+  const caller = new Error();
   captureStackTrace(caller, method);
   return caller;
 }

@@ -54,6 +54,7 @@ describe.concurrent("an uncaught error shows the program's own line", () => {
 });
 
 test("an error of the program's own passes through as it is", async () => {
+  const missing = "name must be a string, got undefined";
   await using project = await createProject({
     "main.ts": `
       const reason = new RangeError("mine");
@@ -70,11 +71,16 @@ test("an error of the program's own passes through as it is", async () => {
       console.log((await rt.secrets.get("only a service").catch((error) => error)).message);
       Error.prepareStackTrace = () => { throw new Error("no trace"); };
       const promise = rt.secrets.get("only a service");
-      console.log(promise instanceof Promise, await promise.then(() => "resolved", () => "rejected"));
+      console.log(promise instanceof Promise, (await promise.catch((error) => error)).message);
+      try {
+        rt.CSRF.generate("");
+      } catch (error) {
+        console.log((error as Error).message);
+      }
     `,
   });
   expect(await runRt({ args: ["main.ts"], cwd: project.path })).toEqual({
-    stdout: "true true\ntrue true\nname must be a string, got undefined\ntrue rejected\n",
+    stdout: `true true\ntrue true\n${missing}\ntrue ${missing}\nsecret must be a non-empty string, received an empty string\n`,
     stderr: "",
     status: 0,
   });
