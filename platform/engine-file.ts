@@ -32,15 +32,16 @@ export function openEngineFile(targets: readonly string[], isKept: boolean): Eng
   if (process.platform !== "linux") return undefined;
   if (!OWN_TARGETS.test(targets.join())) return undefined;
   const { closeSync, openSync, readFileSync, unlinkSync } = process.getBuiltinModule("node:fs");
-  const file = readFileSync(process.execPath);
+  // What is at process.execPath by now may be another version, or nothing.
+  const file = readFileSync("/proc/self/exe");
   const end = file.lastIndexOf(ENGINE_MARK);
   const { from, to, edits } = JSON.parse(file.toString("latin1", end + ENGINE_MARK.length)) as EngineEdits;
   const engine = Buffer.concat([file.subarray(0, from), file.subarray(to, end)]);
   for (const [place, ...words] of edits)
     engine.set(new Uint8Array(new BigUint64Array(words.map(BigInt)).buffer), place);
   const { writePrivateFile } = require("./private-file.ts") as typeof import("./private-file.ts");
-  // Its own, so that it can be taken away while another rt does the same.
-  const path = writePrivateFile(isKept ? "engine" : `engine-${process.pid}`, "elf", engine);
+  // Its own, so that it can be taken away while another rt, or another thread, does the same.
+  const path = writePrivateFile(isKept ? "engine" : `engine-${Bun.randomUUIDv7()}`, "elf", engine);
   if (isKept) return { path, close() {} };
   const descriptor = openSync(path, "r");
   unlinkSync(path);

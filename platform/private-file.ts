@@ -3,7 +3,7 @@
 // Contract: what lies there nobody else can write or exchange. A place that cannot be written to (a container's
 // read-only file system, XDG_RUNTIME_DIR of the user one was before `su`), or where somebody else has a directory of
 // that name, is passed over for the next. Files are named after their content.
-import { existsSync, lstatSync, mkdirSync, renameSync, writeFileSync } from "node:fs";
+import { existsSync, lstatSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -61,8 +61,14 @@ export function writePrivateFile(name: string, extension: string, content: strin
     if (existsSync(path)) return path;
     // Renamed into place: another rt may be writing the same file.
     const draft = `${path}.${process.pid}`;
-    writeFileSync(draft, content, { mode: 0o600 });
-    renameSync(draft, path);
+    try {
+      writeFileSync(draft, content, { mode: 0o600 });
+      renameSync(draft, path);
+    } catch (error) {
+      // Half a file on a full disk would keep it full.
+      rmSync(draft, { force: true });
+      throw error;
+    }
     return path;
   });
 }

@@ -16,8 +16,11 @@ const WINDOWS = [4 << 20, 32 << 20, Number.POSITIVE_INFINITY];
 
 let parts: Parts | undefined;
 
+/** An upgrade may have put another version at process.execPath by now. */
+const PROGRAM = process.platform === "linux" ? "/proc/self/exe" : process.execPath;
+
 function loadParts(): Parts {
-  parts ??= evaluate<{ PARTS: Parts }>(readScript(process.execPath)).PARTS;
+  parts ??= evaluate<{ PARTS: Parts }>(readScript()).PARTS;
   return parts;
 }
 
@@ -29,9 +32,9 @@ export function unpackParts(bytes: Buffer): string | undefined {
   return Bun.zstdDecompressSync(bytes.subarray(begin + BEGIN.length, end)).toString();
 }
 
-function readScript(program: string): string {
+function readScript(): string {
   const { closeSync, fstatSync, openSync, readSync } = process.getBuiltinModule("node:fs");
-  const file = openSync(program, "r");
+  const file = openSync(PROGRAM, "r");
   try {
     const { size } = fstatSync(file);
     for (const window of WINDOWS) {
@@ -44,7 +47,7 @@ function readScript(program: string): string {
   } finally {
     closeSync(file);
   }
-  throw new Error(`${program} is damaged: its own runtime is not in it; download it again`);
+  throw new Error(`${process.execPath} is damaged: its own runtime is not in it; download it again`);
 }
 
 export const PARTS: Parts = {

@@ -1,7 +1,7 @@
 // `rt build`: bundles that rt runs, and programs made of the engine that is in rt.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { existsSync } from "node:fs";
-import { readFile } from "node:fs/promises";
+import { existsSync, readdirSync } from "node:fs";
+import { copyFile, readFile } from "node:fs/promises";
 import { createProject, type Project } from "../support/project.ts";
 import { RT, runRt, startRt } from "../support/rt.ts";
 
@@ -95,6 +95,41 @@ describe.skipIf(process.platform !== "linux")("rt build --compile", () => {
     },
     TIMEOUT,
   );
+
+  test(
+    "Bun.build() makes it where rt's file is there no more",
+    async () => {
+      const code =
+        'require("node:fs").unlinkSync("rt"); (await Bun.build({ entrypoints: ["./app.ts"], compile: { outfile: "app" } })).success';
+      await using own = await createProject({ "app.ts": "console.log('made')" });
+      const env = { TMPDIR: own.path };
+      await copyFile(RT, own.join("rt"));
+      const { stdout, stderr } = await runRt({
+        program: [own.join("rt")],
+        args: ["-p", code],
+        cwd: own.path,
+        env,
+      });
+      expect({ stdout, stderr }).toEqual({ stdout: "true\n", stderr: "" });
+    },
+    TIMEOUT,
+  );
+
+  test("leaves nothing behind where there is no room", async () => {
+    await using own = await createProject({ "app.ts": "", "files/.keep": "" });
+    const script = 'trap "" XFSZ; ulimit -f 100; "$0" build --compile app.ts --outfile app';
+    const { stderr, status } = await runRt({
+      program: ["sh", "-c", script, RT],
+      cwd: own.path,
+      env: { TMPDIR: own.join("files"), XDG_RUNTIME_DIR: "" },
+    });
+    expect(stderr).toStartWith("error: There is no place for files of rt's own: ");
+    expect(status).toBe(1);
+    expect(readdirSync(own.join("files"), { recursive: true }).toSorted()).toEqual([
+      ".keep",
+      "rt-files-" + (process.getuid?.() ?? 0),
+    ]);
+  });
 
   test(
     "with --watch makes it again for each change",
