@@ -1,4 +1,8 @@
 // package.json scripts: what is printed, where they run, and in which shell.
+import { expect, test } from "bun:test";
+import { closeSync, constants, openSync } from "node:fs";
+import { createProject } from "../support/project.ts";
+import { RT } from "../support/rt.ts";
 import { testTranscripts } from "../support/transcripts.ts";
 
 const scripts = (entries: Record<string, unknown>, more: object = {}) => ({
@@ -240,3 +244,24 @@ testTranscripts("a script", [
     },
   ],
 ]);
+
+// Node.js leaves pipes and terminals like that to those that come after it.
+test.skipIf(process.platform === "win32")(
+  "a long command is told once, where standard error does not wait",
+  async () => {
+    const command = `: ${"x".repeat(100_000)}`;
+    await using project = await createProject({ "package.json": { scripts: { long: command } } });
+    const pipe = project.join("pipe");
+    Bun.spawnSync(["mkfifo", pipe]);
+    const end = openSync(pipe, constants.O_RDWR | constants.O_NONBLOCK);
+    // The standard three are made to wait by what starts it here.
+    const child = Bun.spawn(["sh", "-c", 'exec "$0" run long 2>&3', RT], {
+      cwd: project.path,
+      stdio: ["ignore", "ignore", "ignore", end],
+    });
+    const reader = Bun.spawn(["cat", pipe], { stdout: "pipe" });
+    expect(await child.exited).toBe(0);
+    closeSync(end);
+    expect((await new Response(reader.stdout).text()) === `$ ${command}\n`).toBe(true);
+  },
+);
