@@ -32,11 +32,13 @@ function loadPreloadUrl(): string {
   return (require("./engine-preload.ts") as typeof import("./engine-preload.ts")).preloadFor();
 }
 
-/** By its class, since what a program throws may be anything. */
+/** By its class, since what a program throws may be anything: even a Proxy that throws when it is looked at. */
 function isOfLoading(error: unknown): boolean {
-  for (const kind of [ResolveMessage, BuildMessage, AggregateError, SyntaxError]) {
-    if (error instanceof kind) return true;
-  }
+  try {
+    for (const kind of [ResolveMessage, BuildMessage, AggregateError, SyntaxError]) {
+      if (error instanceof kind) return true;
+    }
+  } catch {}
   return false;
 }
 

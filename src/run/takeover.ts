@@ -62,8 +62,12 @@ const READ_EXTENSION = /^\.(?:[cm]?[jt]s|[jt]sx|jsonc?|json5|toml|ya?ml|txt|text
 
 /** The file of another kind that was read as TypeScript: what stood in it made no sense, or exported nothing. */
 function misreadFile(error: unknown): string | undefined {
-  const file = fileOf(error instanceof AggregateError ? error.errors[0] : error);
-  return file !== undefined && !READ_EXTENSION.test(extensionOf(file)) ? file : undefined;
+  try {
+    const file = fileOf(error instanceof AggregateError ? error.errors[0] : error);
+    return file !== undefined && !READ_EXTENSION.test(extensionOf(file)) ? file : undefined;
+  } catch {
+    return undefined; // A program's own, with other things in the place of `errors` or `message`.
+  }
 }
 
 function fileOf(error: unknown): string | undefined {

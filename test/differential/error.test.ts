@@ -45,6 +45,24 @@ const THROWN: readonly Fixture[] = [
     "a class that extends Error",
     `class Mine extends Error {\n  override name = "Mine";\n}\nthrow new Mine("own");`,
   ),
+  main(
+    "a Proxy that throws when it is looked at",
+    `
+    const { proxy, revoke } = Proxy.revocable({}, {});
+    revoke();
+    throw proxy;`,
+  ),
+  main(
+    "an AggregateError without errors",
+    `
+    const error: any = new AggregateError([], "many");
+    delete error.errors;
+    throw error;`,
+  ),
+  main(
+    "a SyntaxError whose message is no text",
+    `throw Object.assign(new SyntaxError(), { message: Symbol("x") });`,
+  ),
   main("a thrown string", `throw "text";`),
   main("a thrown object", `throw { a: 1 };`),
   main("a thrown null", `throw null;`),
