@@ -115,6 +115,8 @@ const HARMLESS =
 function isRequiredFirst(referrer: string, main: string, specifier: string): boolean {
   if (referrer !== main) return false;
   const lines = (readText(main) ?? "").replace(/^#!.*/, "").split("\n");
-  const place = lines.findIndex((line) => line.includes("require") && line.includes(specifier));
+  const isRequired = (line: string) =>
+    [`"`, `'`].some((mark) => line.includes(`require(${mark}${specifier}${mark})`));
+  const place = lines.findIndex((line) => !/^\s*\/\//.test(line) && isRequired(line));
   return place >= 0 && lines.slice(0, place + 1).every((line) => HARMLESS.test(line));
 }

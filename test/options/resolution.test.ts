@@ -65,6 +65,13 @@ describe("auto-install", () => {
       "main.ts": 'import "./b.cjs"; import dep from "dep"; console.log(dep);',
       "b.cjs": 'console.log("once")',
     },
+    "a package that a comment names before": {
+      "main.ts": '// const dep = require("dep")\nconsole.log("once");\nconst dep = require("dep");',
+    },
+    "a package whose name is a part of another's": {
+      "main.ts": 'const data = require("./deps.json");\nconsole.log("once");\nconst dep = require("dep");',
+      "deps.json": "1",
+    },
     "a package that is required behind another module": {
       "main.ts": 'const b = require("./b.cjs");\nconst dep = require("dep");',
       "b.cjs": 'console.log("once")',
