@@ -29,6 +29,10 @@ export function rangeError(message: string): RangeError {
   return remember(Object.assign(new RangeError(message), { code: "ERR_OUT_OF_RANGE" as const }));
 }
 
+function isMade(error: unknown): error is Error {
+  return made.has(error as object);
+}
+
 function remember<E extends Error>(error: E): E {
   made.add(error);
   return error;
@@ -39,7 +43,7 @@ function remember<E extends Error>(error: E): E {
  * has taken down. Returns the error.
  */
 export function traceFrom(error: unknown, caller: { readonly stack?: unknown }): unknown {
-  if (!(error instanceof Error) || !made.has(error)) return error;
+  if (!isMade(error)) return error;
   const stack = readStack(caller);
   // A program that formats traces itself (Error.prepareStackTrace) may make anything of them.
   if (typeof stack !== "string") return error;

@@ -14,7 +14,8 @@ import type { Parts } from "./parts.ts";
 type Caller = { readonly stack?: unknown };
 
 /** Bound now: test environments replace globals. */
-const { captureStackTrace } = Error;
+const OwnError = Error;
+const { captureStackTrace } = OwnError;
 
 export interface Rt extends Omit<typeof Bun, "secrets" | "CSRF"> {
   readonly secrets: Secrets;
@@ -62,7 +63,7 @@ export function createRt({ loadSecrets, loadCSRF }: Parts): Rt {
 /** The stack below `method`, which is running. Asynchronous work has to take it down before it begins. */
 function callerOf(method: Function): Caller {
   // Of an error, it becomes a text when it is read: a program's Error.prepareStackTrace is not called for nothing.
-  const caller = new Error();
+  const caller = new OwnError();
   captureStackTrace(caller, method);
   return caller;
 }

@@ -77,10 +77,12 @@ test("an error of the program's own passes through as it is", async () => {
       } catch (error) {
         console.log((error as Error).message);
       }
+      globalThis.Error = undefined as never;
+      console.log((await rt.secrets.get("only a service").catch((error) => error)).message);
     `,
   });
   expect(await runRt({ args: ["main.ts"], cwd: project.path })).toEqual({
-    stdout: `true true\ntrue true\n${missing}\ntrue ${missing}\nsecret must be a non-empty string, received an empty string\n`,
+    stdout: `true true\ntrue true\n${missing}\ntrue ${missing}\nsecret must be a non-empty string, received an empty string\n${missing}\n`,
     stderr: "",
     status: 0,
   });
