@@ -95,7 +95,6 @@ const ERROR_CODES: Readonly<Record<number, string>> = {
   2: "ENOENT",
   7: "E2BIG",
   8: "ENOEXEC",
-  [constants.EAGAIN]: "EAGAIN",
   12: "ENOMEM",
   13: "EACCES",
   20: "ENOTDIR",

@@ -22,7 +22,6 @@ const IGNORED_BY_ENGINE = [SIGPIPE, SIGXFSZ];
 const F_GETFD = 1;
 /** In the half of the word that poll() answers in: the descriptor is not open. */
 const POLLNVAL = 0x20 << 16;
-const POLLOUT = 4;
 const LETTER_A = 0x61;
 const FD_CLOEXEC = 1;
 /** Descriptors above this are not looked at; shells use 10 to 63 for process substitution. */
@@ -155,15 +154,7 @@ const dieOf: ProcessOperations["dieOf"] = (signal) => {
 const write: ProcessOperations["write"] = (descriptor, text) => {
   const bytes = encodeCString(text);
   const length = bytes.length - 1;
-  let done = Number(libc().write(descriptor, ptr(bytes), length));
-  // What does not wait, or holds little, takes a part of it, which nobody may write again.
-  while (done > 0 && done < length) {
-    const count = Number(libc().write(descriptor, ptr(bytes, done), length - done));
-    if (count > 0) done += count;
-    else if (lastError() === "EAGAIN") processLibc().poll(ptr(new Int32Array([descriptor, POLLOUT])), 1, -1);
-    else break;
-  }
-  return done === length;
+  return Number(libc().write(descriptor, ptr(bytes), length)) === length;
 };
 
 const isTerminal: ProcessOperations["isTerminal"] = (descriptor) => libc().isatty(descriptor) === 1;

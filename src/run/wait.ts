@@ -17,7 +17,13 @@ import type { Step } from "./step.ts";
 const FORWARDED = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 /** Where rt is the first process of a container, these are meant for the program too, which may do anything with them. */
-const PASSED_ON = process.pid === 1 ? (["SIGQUIT", "SIGUSR1", "SIGUSR2"] as const) : [];
+const PASSED_ON = ["SIGQUIT", "SIGUSR1", "SIGUSR2"] as const;
+const HEEDED = process.pid === 1 ? [...FORWARDED, ...PASSED_ON] : FORWARDED;
+const FROM_TERMINAL = ["SIGINT", "SIGQUIT"];
+
+function isPassedOn(signal: NodeJS.Signals): signal is (typeof PASSED_ON)[number] {
+  return PASSED_ON.some((each) => each === signal);
+}
 
 /**
  * @param descriptors what the child inherits beyond the standard three
@@ -31,12 +37,16 @@ export async function waitForStep(
   let child: Child | undefined;
   let received: (typeof FORWARDED)[number] | undefined;
   let isUnderWay = false;
-  const signals = host.heeded(FORWARDED);
+  const signals = host.heeded(HEEDED);
   // Before the child starts: what it writes first may be what somebody waits for to send a signal.
   const stops = signals.map((signal) => {
     const stop = () => {
       const isFromTerminal =
-        signal === "SIGINT" && isUnderWay && trees.terminalSignalsInherited && host.isTerminal(0);
+        FROM_TERMINAL.includes(signal) && isUnderWay && trees.terminalSignalsInherited && host.isTerminal(0);
+      if (isPassedOn(signal)) {
+        if (child && !isFromTerminal) process.kill(child.pid, signal);
+        return;
+      }
       const children = child ? [child] : [];
       if (received) trees.signalTrees(children, "SIGKILL");
       else if (!isFromTerminal) trees.signalTrees(children, signal);
@@ -45,13 +55,6 @@ export async function waitForStep(
     process.on(signal, stop);
     return () => process.off(signal, stop);
   });
-  for (const signal of host.heeded(PASSED_ON)) {
-    const pass = () => {
-      if (child && !(signal === "SIGQUIT" && host.isTerminal(0))) process.kill(child.pid, signal);
-    };
-    process.on(signal, pass);
-    stops.push(() => process.off(signal, pass));
-  }
   child = trees.startChild({
     program: shell.program,
     argv: shell.argv,
