@@ -3,6 +3,8 @@
 // The engine would take its own file, and exchanges the program in it if it has the shape in which the engine leaves
 // programs itself. Ours for Linux has been given another one (build/elf.ts), and ends with what it takes to undo that.
 
+import { OWN_PROGRAM } from "./own-program.ts";
+
 /** In front of the last words of our file. */
 export const ENGINE_MARK = "\nrt:engine=";
 
@@ -32,8 +34,7 @@ export function openEngineFile(targets: readonly string[], isKept: boolean): Eng
   if (process.platform !== "linux") return undefined;
   if (!OWN_TARGETS.test(targets.join())) return undefined;
   const { closeSync, openSync, readFileSync, unlinkSync } = process.getBuiltinModule("node:fs");
-  // What is at process.execPath by now may be another version, or nothing.
-  const file = readFileSync("/proc/self/exe");
+  const file = readFileSync(OWN_PROGRAM);
   const end = file.lastIndexOf(ENGINE_MARK);
   const { from, to, edits } = JSON.parse(file.toString("latin1", end + ENGINE_MARK.length)) as EngineEdits;
   const engine = Buffer.concat([file.subarray(0, from), file.subarray(to, end)]);

@@ -4,6 +4,7 @@
 //
 // Surprising: this is read when `secrets` or `CSRF` is first touched (1 ms), not handed over at the start,
 // because every kilobyte of a `data:` URL costs the start of every program that is run this way.
+import { OWN_PROGRAM } from "../../platform/own-program.ts";
 import { evaluate } from "./script.ts";
 import type { Parts } from "./parts.ts";
 
@@ -15,9 +16,6 @@ export const END = ["/*rt:parts", "end*/"].join(":");
 const WINDOWS = [4 << 20, 32 << 20, Number.POSITIVE_INFINITY];
 
 let parts: Parts | undefined;
-
-/** An upgrade may have put another version at process.execPath by now. */
-const PROGRAM = process.platform === "linux" ? "/proc/self/exe" : process.execPath;
 
 function loadParts(): Parts {
   parts ??= evaluate<{ PARTS: Parts }>(readScript()).PARTS;
@@ -34,7 +32,7 @@ export function unpackParts(bytes: Buffer): string | undefined {
 
 function readScript(): string {
   const { closeSync, fstatSync, openSync, readSync } = process.getBuiltinModule("node:fs");
-  const file = openSync(PROGRAM, "r");
+  const file = openSync(OWN_PROGRAM, "r");
   try {
     const { size } = fstatSync(file);
     for (const window of WINDOWS) {

@@ -75,8 +75,8 @@ export function createJsonReporter(file: string, cwd: string, queue: OutputQueue
       };
       try {
         const text = `${JSON.stringify(report, null, 2)}\n`;
-        const own = OWN.get(target);
-        if (own) void queue.write(own, text);
+        // Behind what is still to be written there.
+        if (target === "/dev/stdout") void queue.write(1, text);
         else writeWhole(target, text);
       } catch (error) {
         void queue.write(2, `error: ${explain(target, error)}\n`);
@@ -86,12 +86,6 @@ export function createJsonReporter(file: string, cwd: string, queue: OutputQueue
     },
   };
 }
-
-/** Behind what is still to be written there. */
-const OWN: ReadonlyMap<string, 1 | 2> = new Map([
-  ["/dev/stdout", 1],
-  ["/dev/stderr", 2],
-]);
 
 /** What a descriptor leads to may be a file with output in it, which has to stay. */
 const DESCRIPTOR = /^\/(?:dev\/(?:std|fd\/)|proc\/)/;
