@@ -38,7 +38,9 @@ export async function execute(
         const { requireTsconfig } = await import("../run/script-options.ts");
         requireTsconfig(invocation);
       }
-      const settings = { config: await engineConfig(plan.argv[0]!, runsCode, config) };
+      const isForced = runsCode && hasOption(invocation, "rt");
+      const path = isForced ? (await import("../run/script-options.ts")).pathWithNode() : undefined;
+      const settings = { config: await engineConfig(plan.argv[0]!, runsCode, config), path };
       const { becomeEngine } = await import("../run/engine.ts");
       return becomeEngine(plan.argv, runsCode, settings);
     }

@@ -141,7 +141,7 @@ export const OPTIONS: readonly Option[] = [
       name: "rt",
       short: "b",
       by: "runner",
-      help: "Make `node` mean rt for a script or binary and everything it starts",
+      help: "Make `node` mean rt for a script, binary or file and everything it starts",
     },
     { name: "bun", by: "runner", aliasOf: "rt", help: "Alias of --rt, for scripts written for Bun" },
     { name: "shell", value: oneOf("rt", "system"), by: "runner", help: "The shell for package.json scripts" },

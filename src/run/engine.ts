@@ -30,6 +30,8 @@ export interface EngineSettings {
   readonly name?: string;
   /** The configuration file, absolute. */
   readonly config?: string;
+  /** PATH, where it is to be another. */
+  readonly path?: string;
 }
 
 /** The engine would take what follows for a package if it were called bunx; its command `x` is there already. */
@@ -41,7 +43,7 @@ function ownName(): string {
 export function becomeEngine(
   argv: readonly string[],
   runsCode: boolean,
-  { name = ownName(), config }: EngineSettings = {},
+  { name = ownName(), config, path }: EngineSettings = {},
 ): never {
   const { pid } = process;
   const isLost = process.env[BECAME] === `${pid}`;
@@ -49,7 +51,11 @@ export function becomeEngine(
   const code = host.replace({
     program: process.execPath,
     argv: [name, ...words],
-    environment: { [SUPERVISED]: undefined, [BECAME]: `${pid}` },
+    environment: {
+      [SUPERVISED]: undefined,
+      [BECAME]: `${pid}`,
+      ...(path === undefined ? {} : { PATH: path }),
+    },
     engine: true,
     isSwitchOpen: isLost,
   });

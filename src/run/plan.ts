@@ -7,7 +7,7 @@
 //   program      become a program
 //   script       run hooks and script in the system's shell, becoming the last of them
 //   refuse       say what is wrong
-import type { Given, Invocation } from "../cli/parse.ts";
+import { type Given, hasOption, type Invocation } from "../cli/parse.ts";
 import type { Target } from "./target.ts";
 
 export type Plan =
@@ -105,9 +105,10 @@ function clip(name: string): string {
 
 const LONGEST_NAME = 200;
 
-/** The name of an option that only the engine's own start can honour. */
+/** The name of an option that only the engine's own start can honour; --rt needs the PATH of a new process. */
 export function engineOption({ options }: Invocation): string | undefined {
-  for (const { option } of options) if (option.by !== "runner") return option.name;
+  for (const { option } of options)
+    if (option.by !== "runner" || (option.aliasOf ?? option.name) === "rt") return option.name;
   return undefined;
 }
 
@@ -163,8 +164,9 @@ function spell({ option, value }: Given): string[] {
   return [value === undefined ? flag : `${flag}=${value}`];
 }
 
-/** A tool of the engine: its own words. */
+/** A tool of the engine: its own words. That which runs a package's binary knows --rt by the engine's name. */
 export function planTool(command: string, invocation: Invocation): Plan {
-  const argv = [command, ...engineOptions(invocation), ...invocation.args];
+  const isForced = command === "x" && hasOption(invocation, "rt");
+  const argv = [command, ...(isForced ? ["--bun"] : []), ...engineOptions(invocation), ...invocation.args];
   return { mode: "engine", argv, reason: `the ${command} tool` };
 }

@@ -22,6 +22,16 @@ describe("runtime and process control", () => {
     expect(await outputOf(files, ["run", "-b", "s"])).toBe("object");
   });
 
+  prove("rt", "makes node mean rt for what a file, a test or standard input starts", async () => {
+    const code = "console.log(`${Bun.spawnSync(['node', '-p', 'typeof rt']).stdout}`.trim());";
+    const files = { "a.js": code, "a.test.js": code };
+    expect(await outputOf(files, ["a.js"])).toBe("undefined");
+    expect(await outputOf(files, ["--rt", "a.js"])).toBe("object");
+    expect(await outputOf({ ...files, "rtfig.toml": "run.rt = true" }, ["a.js"])).toBe("object");
+    expect(await outputOf(files, ["--rt", "test"])).toEndWith("object");
+    expect((await runIn(files, ["run", "-b", "-"], { stdin: code })).stdout).toBe("object\n");
+  });
+
   prove("bun", "makes node mean rt as well", async () => {
     const files = { "package.json": { scripts: { s: "node -p 'typeof rt'" } } };
     expect(await outputOf(files, ["--bun", "run", "s"])).toBe("object");

@@ -168,6 +168,18 @@ testSilently("a binary of a package", [
     },
   ],
   [
+    "with --rt x",
+    {
+      files: {
+        "package.json": {},
+        "node_modules/.bin/tool": "#!/usr/bin/env node\nconsole.log(typeof rt, process.argv.slice(2))\n",
+      },
+      executable: ["node_modules/.bin/tool"],
+      args: ["--rt", "x", "tool", "-b"],
+      stdout: 'object [ "-b" ]\n',
+    },
+  ],
+  [
     "marked for rt runs with rt, which need not be on PATH",
     {
       files: { "node_modules/.bin/tool": "#!/usr/bin/env rt\nconsole.log(typeof rt.CSRF)\n" },
