@@ -8,7 +8,7 @@ import { dirname, join, relative } from "node:path";
 import type { BunPlugin } from "bun";
 import { renderManual } from "../src/cli/manual.ts";
 import { BEGIN, END } from "../src/runtime/embedded-parts.ts";
-import { PRELOAD_MARK } from "../src/runtime/preload-mark.ts";
+import { PRELOAD_URL_START } from "../src/runtime/preload-mark.ts";
 import { MAIN, ownCopies, sharedChunks } from "./chunks.ts";
 import { compactElf } from "./elf.ts";
 import { signAdHoc } from "./macos/signature.ts";
@@ -126,8 +126,8 @@ function asPreload(script: string, lateScript: string): string {
     throw new Error("The preload's script is not as expected");
   const body = `${named}\n//# sourceURL=rt:runtime`;
   const values = ["{}", "0", "{ exports: {} }", JSON.stringify(lateScript), "import.meta"];
-  const source = `${PRELOAD_MARK}(0, eval)(${JSON.stringify(body)})(${values.join(", ")})`;
-  return `data:text/javascript;base64,${Buffer.from(source).toString("base64")}`;
+  const source = `(0, eval)(${JSON.stringify(body)})(${values.join(", ")})`;
+  return PRELOAD_URL_START + Buffer.from(source).toString("base64");
 }
 
 /** The modules that only exist here: "rt:preload" and "rt:parts" (see src/run/engine-preload.ts). */

@@ -70,6 +70,13 @@ describe("rt test", () => {
     await withTests("coverage = true", covered, ({ output }) => expect(output).toContain("% Lines"));
     await withTests("coverage = false", covered, ({ output }) => expect(output).not.toContain("% Lines"));
   });
+  effect("test.coverage", "has the project's own files alone", async () => {
+    const section = 'coverage = true\ncoverageReporter = ["text", "lcov"]';
+    await withTests(section, covered, async ({ output, read }) => {
+      expect(output.match(/^ \S+(?= +\|)/gm)).toEqual([" lib.ts", " other.ts"]);
+      expect((await read("coverage/lcov.info")).match(/(?<=SF:).{1,20}/g)).toEqual(["lib.ts", "other.ts"]);
+    });
+  });
   effect("test.coverageThreshold", "fails below it", async () => {
     await withTests("coverage = true\ncoverageThreshold = 0.99", covered, ({ status }) =>
       expect(status).toBe(1),
