@@ -33,14 +33,6 @@ export function requireTsconfig(invocation: Invocation): void {
   throw new UsageError(`There is no tsconfig "${file}"`, "--tsconfig-override needs a file that exists");
 }
 
-/** For code that rt runs itself with --rt, where `node` is to be rt. */
-export function pathWithNode(): string {
-  const { makeLink } = require("../../platform/links.ts") as typeof import("../../platform/links.ts");
-  const directory = makeLink(process.execPath, "node");
-  const { PATH } = process.env;
-  return PATH ? directory + host.pathSeparator + PATH : directory;
-}
-
 /** A line for the user for each file of --env-file that is not there: the engine loads the others and says nothing. */
 export function warnAboutFiles(invocation: Invocation): string[] {
   return allValues(invocation, "env-file")

@@ -54,6 +54,24 @@ describe.concurrent("node", () => {
     });
   });
 
+  test("so do the scripts of packages that are installed", async () => {
+    const files = {
+      ...pkg({
+        preinstall: "node -p 'typeof rt'",
+        postinstall: "rt a.ts b",
+        prepare: "bun a.ts c; bunx tool d",
+      }),
+      "a.ts": "console.log(typeof rt.secrets, process.argv.slice(2))",
+      "node_modules/.bin/tool": "#!/usr/bin/env bun\nconsole.log(typeof rt, process.argv.slice(2))\n",
+    };
+    const { stdout, status } = await withoutNode(files, ["install"], ["node_modules/.bin/tool"]);
+    expect(stdout.match(/^object.*/gm)).toEqual([
+      "object",
+      ...["b", "c", "d"].map((it) => `object [ "${it}" ]`),
+    ]);
+    expect(status).toBe(0);
+  });
+
   test("is rt where no node is installed: for a binary", async () => {
     expect(
       await withoutNode(
