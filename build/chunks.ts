@@ -69,7 +69,6 @@ const SHARED: Readonly<Record<string, readonly string[]>> = {
     ...[
       "src/cli/help",
       "src/cli/guide",
-      "src/cli/manual",
       "src/cli/texts",
       "src/cli/completions",
       "src/cli/debug-config",

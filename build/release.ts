@@ -13,7 +13,7 @@ import { existsSync } from "node:fs";
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { parseArgs } from "node:util";
-import { renderManual } from "../src/cli/manual.ts";
+import { renderManual } from "./docs/manual.ts";
 import { COMPLETIONS } from "../src/cli/texts.ts";
 import { type ArchiveFile, type Effort, gzip, tar, zip } from "./archive.ts";
 import { describeContents, readComponents, renderNotices } from "./bill-of-materials.ts";

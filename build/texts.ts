@@ -1,9 +1,10 @@
-// "rt:texts": the pages that `rt help <guide>` shows, the declarations of `rt types` and the scripts of `rt completions`,
-// as one compressed file in the program, which nothing else reads.
+// "rt:texts": the pages that `rt help <guide>` shows, the manual page, the declarations of `rt types` and the scripts of
+// `rt completions`, as one compressed file in the program, which nothing else reads.
 import { join } from "node:path";
 import type { BunPlugin } from "bun";
 import { GUIDES } from "../src/cli/guides.ts";
-import { COMPLETIONS, TYPES } from "../src/cli/texts.ts";
+import { renderManual } from "./docs/manual.ts";
+import { COMPLETIONS, MANUAL, TYPES } from "../src/cli/texts.ts";
 
 const ROOT = join(import.meta.dir, "..");
 
@@ -15,7 +16,10 @@ async function packTexts(): Promise<Uint8Array<ArrayBuffer>> {
   ]);
   for (const path of [TYPES, ...Object.values(COMPLETIONS)]) files.push([path, path]);
   const texts = files.map(async ([name, path]) => [name, await Bun.file(join(ROOT, path)).text()]);
-  const text = JSON.stringify(Object.fromEntries(await Promise.all(texts)));
+  const text = JSON.stringify({
+    ...Object.fromEntries(await Promise.all(texts)),
+    [MANUAL]: renderManual(),
+  });
   return new Uint8Array(Bun.zstdCompressSync(text, { level: 19 }));
 }
 

@@ -21,11 +21,12 @@ import { type Command, COMMANDS } from "./commands.ts";
 import { GUIDES } from "./guides.ts";
 import { type Option, OPTIONS } from "./options.ts";
 import { UsageError } from "./parse.ts";
+import { MANUAL, readText } from "./texts.ts";
 
 /** The answer to `rt help <words>`. */
 export async function answerHelp(words: readonly string[]): Promise<string> {
   const [word] = words;
-  if (word === "--man") return (await import("./manual.ts")).renderManual().trimEnd();
+  if (word === "--man") return (await readText(MANUAL)).trimEnd();
   if (word === undefined || !(word in GUIDES)) return await renderHelp(word);
   const { renderGuide } = await import("./guide.ts");
   return await renderGuide(word, terminalColumns(), isColored());

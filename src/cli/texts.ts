@@ -3,6 +3,9 @@
 /** What `rt types` prints. */
 export const TYPES = "src/runtime/rt-types.d.ts";
 
+/** What `rt help --man` prints. */
+export const MANUAL = "rt.1";
+
 /** What `rt completions <shell>` prints. */
 export const COMPLETIONS: Readonly<Record<string, string>> = {
   bash: "src/cli/completions/rt.bash",

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { GUIDES } from "../../src/cli/guides.ts";
 import { renderPage } from "../../src/cli/guide.ts";
-import { renderManual } from "../../src/cli/manual.ts";
+import { renderManual } from "../../build/docs/manual.ts";
 import { COMMANDS } from "../../src/cli/commands.ts";
 import { OPTIONS } from "../../src/cli/options.ts";
 import { createProject } from "../support/project.ts";

@@ -1,11 +1,16 @@
 // The manual page, rt(1), in mdoc: `rt help --man`, and dist/rt.1 beside the binary. All of it comes from the tables that
 // the help is made of; only the frame is written here.
-import { DOCTOR_EXIT_CODES, FLAGS, SECRETS_COMMANDS, SECRETS_EXIT_CODES } from "../secrets/commands.ts";
-import { VERSION } from "../version.ts";
-import { COMMANDS } from "./commands.ts";
-import { EXIT_CODES } from "./exit-codes.ts";
-import { GUIDES } from "./guides.ts";
-import { type Option, OPTIONS } from "./options.ts";
+import {
+  DOCTOR_EXIT_CODES,
+  FLAGS,
+  SECRETS_COMMANDS,
+  SECRETS_EXIT_CODES,
+} from "../../src/secrets/commands.ts";
+import { VERSION } from "../../src/version.ts";
+import { COMMANDS } from "../../src/cli/commands.ts";
+import { EXIT_CODES } from "../../src/cli/exit-codes.ts";
+import { GUIDES } from "../../src/cli/guides.ts";
+import { type Option, OPTIONS } from "../../src/cli/options.ts";
 
 /** When the frame below was last written; a page must have a date, and the day of a build would make each differ. */
 const DATE = "November 21, 2026";
