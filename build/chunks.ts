@@ -49,7 +49,7 @@ const SHARED: Readonly<Record<string, readonly string[]>> = {
   engine: ["src/run/engine", "src/run/engine-preload"],
   "script-start": ["src/cli/script-start", "src/run/launch"],
   many: [
-    ...["src/run/many", "src/run/watch", "src/run/supervise", "src/run/wait"],
+    ...["src/run/many", "src/run/watch", "src/run/supervise", "src/run/wait", "src/run/parent"],
     ...["src/workspace/members", "src/workspace/affected", "src/tasks/list"],
     ...[
       "src/tasks/report/dry-run",

@@ -51,6 +51,8 @@ export interface ProcessTreeOperations {
    * the returned function is called it also stops the trees of `children()`, and what continues rt continues them.
    */
   shareSuspension(request: { children(): readonly Child[]; onSuspend(): void; onResume(): void }): () => void;
+  /** Whether a process above this one runs the program of that path. False where that cannot be seen. */
+  hasAncestor(program: string): boolean;
   /** Whether any process of these trees is left. */
   hasSurvivors(children: readonly Child[]): boolean;
   /**

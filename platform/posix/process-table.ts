@@ -94,7 +94,7 @@ export function selectTrees(
   return processes.filter(({ pid }) => members.has(pid));
 }
 
-function runs(pid: number, program: string): boolean {
+export function runs(pid: number, program: string): boolean {
   if (process.platform === "darwin") return programOf(pid) === program;
   try {
     return process.getBuiltinModule("node:fs").readlinkSync(`/proc/${pid}/exe`) === program;

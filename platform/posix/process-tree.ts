@@ -20,7 +20,7 @@ import { constants } from "./constants.ts";
 import { openLibc } from "./libc.ts";
 import { closeDescriptor, openPipe, readAvailable } from "./pipe.ts";
 import { heeded, stopLikeTerminal } from "./signals.ts";
-import { listProcesses, selectTrees, type TreeRoot } from "./process-table.ts";
+import { listProcesses, runs, selectTrees, type TreeRoot } from "./process-table.ts";
 import { dismissGuardian, guard, release } from "./guardian.ts";
 
 const ATTACH_AFTER = 2; // ms
@@ -214,6 +214,12 @@ function send(pid: number, signal: NodeJS.Signals): void {
 const hasSurvivors: ProcessTreeOperations["hasSurvivors"] = (children) =>
   selectTrees(listProcesses(), children as readonly PosixChild[], null).length > 0;
 
+const hasAncestor: ProcessTreeOperations["hasAncestor"] = (program) => {
+  const parents = new Map(listProcesses().map(({ pid, parent }) => [pid, parent]));
+  for (let pid = process.ppid; pid > 1; pid = parents.get(pid) ?? 0) if (runs(pid, program)) return true;
+  return false;
+};
+
 const childLimit: ProcessTreeOperations["childLimit"] = () => {
   const limits = new BigUint64Array(2);
   const { functions } = openLibc({ getrlimit: { args: [FFIType.i32, FFIType.ptr], returns: FFIType.i32 } });
@@ -226,6 +232,7 @@ export const operations: ProcessTreeOperations = {
   startChild,
   signalTrees,
   shareSuspension,
+  hasAncestor,
   hasSurvivors,
   childLimit,
   leaveNothing: dismissGuardian,

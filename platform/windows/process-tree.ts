@@ -78,10 +78,14 @@ const leaveNothing: ProcessTreeOperations["leaveNothing"] = async () => {};
 /** Handles are not scarce. */
 const childLimit: ProcessTreeOperations["childLimit"] = () => 1024;
 
+/** A parent's id may be that of another process by now. */
+const hasAncestor: ProcessTreeOperations["hasAncestor"] = () => false;
+
 export const operations: ProcessTreeOperations = {
   startChild,
   signalTrees,
   shareSuspension,
+  hasAncestor,
   hasSurvivors,
   childLimit,
   leaveNothing,

@@ -14,6 +14,7 @@ import type { Target } from "../run/target.ts";
 import { VERSION } from "../version.ts";
 import { COMMANDS } from "./commands.ts";
 import { complain, execute, settingsFor, watchScript } from "./execution.ts";
+import type { Option } from "./options.ts";
 import { runAsNode, runOwn, showHelp } from "./own-commands.ts";
 import {
   hasOption,
@@ -34,10 +35,20 @@ export async function carryOutCommandLine(words: readonly string[]): Promise<Out
     if (isCalled("node")) return await runAsNode(words);
     if (isCalled("bunx")) return await carryOut({ options: [], command: "x", args: words }, words);
     const table = mentionsOption(words) ? (await import("./options.ts")).OPTIONS : [];
-    const isForked = table.length > 0 && process.connected;
-    return await carryOut(parseCommandLine(words, table, isForked), words);
+    return await carryOut(await parse(words, table), words);
   } catch (error) {
     return await explain(error);
+  }
+}
+
+/** Whether a program has started us is only looked into where it matters. */
+async function parse(words: readonly string[], table: readonly Option[]): Promise<Invocation> {
+  try {
+    return parseCommandLine(words, table);
+  } catch (error) {
+    const { isOwnChild } = await import("../run/parent.ts");
+    if (!isOwnChild()) throw error;
+    return parseCommandLine(words, table, true);
   }
 }
 

@@ -4,7 +4,7 @@
 // `run`, and before the target; everything behind the target is the target's and is not looked at. An
 // option that the table does not know is an error here, not silence.
 //
-// A program that forks itself gives options of Node.js; those that we do not know are the engine's to pass over, as it
+// A program that starts itself gives options of Node.js; those that we do not know are the engine's to pass over, as it
 // does.
 //
 // Surprising: the table of options comes from the caller, who loads it only when there is an option to look up:
@@ -83,7 +83,7 @@ function parseOption(
   words: readonly string[],
   index: number,
   options: readonly Option[],
-  isForked: boolean,
+  isOwnChild: boolean,
 ): { given: Given; width: number } {
   const word = words[index]!;
   const equals = word.startsWith("--") ? word.indexOf("=") : -1;
@@ -95,7 +95,7 @@ function parseOption(
     if (option && !option.value) option = undefined;
     inline = word[2] === "=" ? word.slice(3) : word.slice(2);
   }
-  if (!option && isForked && word.startsWith("--"))
+  if (!option && isOwnChild && word.startsWith("--"))
     return { given: { option: { ...FOREIGN, name: flag.slice(2) }, value: inline }, width: 1 };
   if (!option) {
     const known = options.map(({ name }) => `--${name}`);
@@ -121,11 +121,11 @@ export function mentionsOption(words: readonly string[]): boolean {
   return false;
 }
 
-/** @param isForked whether a program has started us with a channel for messages, as fork() of node:child_process does */
+/** @param isOwnChild whether a program that we run has started us */
 export function parseCommandLine(
   words: readonly string[],
   table: readonly Option[],
-  isForked = false,
+  isOwnChild = false,
 ): Invocation {
   const options: Given[] = [];
   let command: string | undefined;
@@ -138,7 +138,7 @@ export function parseCommandLine(
       break;
     }
     if (word.length > 1 && word.startsWith("-")) {
-      const { given, width } = parseOption(words, index, table, isForked);
+      const { given, width } = parseOption(words, index, table, isOwnChild);
       options.push(given);
       evaluates ||= given.option.name === "eval" || given.option.name === "print";
       index += width;

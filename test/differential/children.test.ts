@@ -75,6 +75,14 @@ const CHILDREN: readonly Fixture[] = [
     },
   },
   {
+    name: "process.execPath with options of Node.js, without and with a shell",
+    files: {
+      "child.ts": "console.log(process.argv.slice(2), process.execArgv.filter((o) => o !== '--smol'))",
+      "main.ts":
+        "import { execSync, spawnSync } from 'node:child_process'; const words = ['--max-old-space-size=100', '--enable-source-maps', './child.ts', '--a']; console.log(spawnSync(process.execPath, words, { stdio: 'inherit' }).status); console.log(execSync([process.execPath, ...words].join(' ')).toString())",
+    },
+  },
+  {
     name: "fork of a CommonJS file, advanced serialization, a signal",
     files: {
       "child.cjs":
