@@ -63,6 +63,7 @@ const SHARED: Readonly<Record<string, readonly string[]>> = {
     "src/config/handover",
     "src/config/tool",
     "src/run/script-options",
+    "src/run/stand-in",
     ...["src/run/build-words", "platform/engine-file"],
   ],
   words: [

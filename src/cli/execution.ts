@@ -38,10 +38,11 @@ export async function execute(
         const { requireTsconfig } = await import("../run/script-options.ts");
         requireTsconfig(invocation);
       }
+      const isForced = hasOption(invocation, "rt");
       let path: string | undefined;
-      if (!runsCode || hasOption(invocation, "rt")) {
-        const { pathForEngine } = await import("../run/launch.ts");
-        path = pathForEngine(hasOption(invocation, "rt"), runsCode ? "" : "rt bun bunx");
+      if (!runsCode || isForced) {
+        const { pathForEngine } = await import("../run/stand-in.ts");
+        path = pathForEngine(isForced, runsCode ? "" : "rt bun bunx");
       }
       const settings = { config: await engineConfig(plan.argv[0]!, runsCode, config), path };
       const { becomeEngine } = await import("../run/engine.ts");

@@ -11,7 +11,6 @@ import { scriptOf } from "../workspace/package-json.ts";
 import type { Plan } from "./plan.ts";
 import { appendArguments } from "./quote.ts";
 import type { ShellCommand } from "./shell.ts";
-import { directoriesFor, openStandIns } from "./stand-in.ts";
 import { openSteps, prepareProgram, prepareStep, type RunSettings, type Step } from "./step.ts";
 
 /** How a child ended, to be passed on by main: an exit code or a signal to die of. */
@@ -23,7 +22,7 @@ export async function launchProgram(
 ): Promise<Ending> {
   const environment = prepareProgram(openSteps(settings), firstLine(path));
   const command = { program: path, argv: [name, ...host.exactArguments(args)], environment };
-  const outcome = isFirstProcess() ? await stayBefore(command, undefined) : host.replace(command);
+  const outcome = isFirstProcess() ? await stayBefore(command) : host.replace(command);
   if (typeof outcome !== "string") return outcome;
   const status = outcome === "ENOENT" ? 127 : 126;
   throw new Failure(`Cannot run "${path}": ${explainExec(outcome)}`, undefined, status);
@@ -120,15 +119,4 @@ function reportEnding(event: string, ending: Ending, { silent }: RunSettings): v
   if (typeof ending === "number") return console.error(`error: script "${event}" exited with code ${ending}`);
   if (ending.signal === "SIGINT") return;
   console.error(`error: script "${event}" was terminated by signal ${ending.signal}`);
-}
-
-/**
- * PATH for what the engine starts, where it has to be another: with --rt, `node` is to be rt; and tools start scripts of
- * packages, in which rt stands in for what they mention as it does in `rt run`.
- */
-export function pathForEngine(isForced: boolean, mentions: string): string | undefined {
-  const { PATH = "" } = process.env;
-  const directories = directoriesFor(openStandIns(isForced, PATH), mentions);
-  if (directories.length === 0) return undefined;
-  return [...directories, ...(PATH === "" ? [] : [PATH])].join(host.pathSeparator);
 }

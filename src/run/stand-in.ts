@@ -8,6 +8,7 @@
 // The links live in a directory that is checked to be the user's own: one that somebody else prepared must not decide
 // what `node` is. Where there is no place for it, a run that has not asked for rt in the place of Node.js goes on
 // without: few scripts need what is not installed, and those say so.
+import { host } from "../../platform/process.ts";
 
 /** Stood in for where a command mentions them and PATH has none. */
 const MENTIONED = ["rt", "bun", "bunx"] as const;
@@ -44,6 +45,17 @@ export function directoriesFor(stands: StandIns, command: string): string[] {
     if (directory !== undefined) directories.push(directory);
   }
   return directories;
+}
+
+/**
+ * PATH for what the engine starts, where it has to be another: with --rt, `node` is to be rt; and tools start scripts of
+ * packages, in which rt stands in for what they mention as it does in `rt run`.
+ */
+export function pathForEngine(isForced: boolean, mentions: string): string | undefined {
+  const { PATH = "" } = process.env;
+  const directories = directoriesFor(openStandIns(isForced, PATH), mentions);
+  if (directories.length === 0) return undefined;
+  return [...directories, ...(PATH === "" ? [] : [PATH])].join(host.pathSeparator);
 }
 
 function tryLink(name: string): string | undefined {

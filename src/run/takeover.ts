@@ -84,11 +84,14 @@ function readText(path: string): string | undefined {
 
 /** The modules that import declarations lead to, each with what it declares to import. */
 function modulesLinkedFrom(main: string): ReadonlyMap<string, readonly string[]> {
+  const ofTypeScript = new Bun.Transpiler({ loader: "tsx", trimUnusedImports: true });
+  const ofJavaScript = new Bun.Transpiler({ loader: "tsx" });
   const modules = new Map<string, readonly string[]>();
   const open = [main];
   for (let path = open.pop(); path !== undefined; path = open.pop()) {
     if (modules.has(path)) continue;
-    const declarations = importDeclarations(path);
+    const scanner = /\.[cm]?jsx?$/.test(path) ? ofJavaScript : ofTypeScript;
+    const declarations = importDeclarations(scanner, path);
     modules.set(path, declarations);
     for (const specifier of declarations) {
       try {
@@ -99,8 +102,7 @@ function modulesLinkedFrom(main: string): ReadonlyMap<string, readonly string[]>
   return modules;
 }
 
-function importDeclarations(path: string): string[] {
-  const scanner = new Bun.Transpiler({ loader: "tsx", trimUnusedImports: !/\.[cm]?jsx?$/.test(path) });
+function importDeclarations(scanner: Bun.Transpiler, path: string): string[] {
   try {
     const imports = scanner.scanImports(readText(path) ?? "");
     return imports.filter(({ kind }) => kind === "import-statement").map((each) => each.path);
