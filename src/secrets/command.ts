@@ -10,6 +10,7 @@
 //   means; input of several lines, such as a key in PEM, is kept to the byte.
 // - An empty input is refused, because it is what a failing command before the pipe leaves. `echo | rt secrets set`
 //   stores an empty value.
+import { escapeJson, printable } from "../printable.ts";
 import { host } from "../../platform/process.ts";
 import { splitRemedy } from "../../platform/secret-provider.ts";
 import { checkText, secrets, toSecretsError } from "./secrets.ts";
@@ -121,7 +122,7 @@ async function printNames(service: string, _name: string, isJson: boolean): Prom
   }
   const sorted = found.sort((a, b) => compare(a.service, b.service) || compare(a.name, b.name));
   if (isJson) await printJson(sorted.map(({ service, name }) => ({ service, name })));
-  else await print(sorted.map(({ service, name }) => `${toWord(service)}\t${toWord(name)}\n`).join(""));
+  else await print(sorted.map(({ service, name }) => `${printable(service)}\t${printable(name)}\n`).join(""));
   return DONE;
 }
 
@@ -129,20 +130,9 @@ function compare(a: string, b: string): number {
   return a < b ? -1 : Number(a > b);
 }
 
-/**
- * One column of one line, whatever the name: other programs choose names freely. What would break the line, steer the
- * terminal or turn the direction of writing is escaped as in JSON.
- */
-function toWord(text: string): string {
-  const code = (char: string) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`;
-  return text
-    .replace(/[\\\x00-\x1f]/g, (char) => JSON.stringify(char).slice(1, -1))
-    .replace(/[\x7f-\x9f\u2028\u2029]|\p{Bidi_Control}/gu, code);
-}
-
 async function askForValue(service: string, name: string): Promise<string | null> {
   const { promptHidden } = await import("./hidden-prompt.ts");
-  const value = await promptHidden(`Value for ${toWord(service)} ${toWord(name)} (not shown): `);
+  const value = await promptHidden(`Value for ${printable(service)} ${printable(name)} (not shown): `);
   if (value === "")
     throw new WordsError(
       "Nothing was entered, so nothing was stored",
@@ -178,7 +168,7 @@ function withoutLineBreak(text: string): string {
 }
 
 function reportAbsent(service: string, name: string): number {
-  complain(`There is no credential "${toWord(name)}" under "${toWord(service)}"`);
+  complain(`There is no credential "${printable(name)}" under "${printable(service)}"`);
   return ABSENT;
 }
 
@@ -188,7 +178,7 @@ async function isTerminal(descriptor: number): Promise<boolean> {
 }
 
 function printJson(value: unknown): Promise<void> {
-  return print(`${JSON.stringify(value, null, 2)}\n`);
+  return print(`${escapeJson(JSON.stringify(value, null, 2))}\n`);
 }
 
 /** Ends when all is written, so that the process may be ended after it. */
