@@ -46,10 +46,16 @@ const SHARED: Readonly<Record<string, readonly string[]>> = {
   ],
   "secrets-command": ["src/secrets/command", "src/secrets/doctor", "src/secrets/hidden-prompt"],
   "command-line": ["src/cli/command-line"],
-  engine: ["src/run/engine", "src/run/engine-preload"],
-  "script-start": ["src/cli/script-start", "src/run/launch"],
+  engine: ["src/run/engine/engine", "src/run/engine/preload"],
+  "script-start": ["src/cli/script-start", "src/run/script/launch"],
   many: [
-    ...["src/run/many", "src/run/watch", "src/run/supervise", "src/run/wait", "src/run/parent"],
+    ...[
+      "src/run/many",
+      "src/run/watch/script-watch",
+      "src/run/watch/engine-watch",
+      "src/run/script/waiting",
+      "src/cli/own-child",
+    ],
     ...["src/workspace/members", "src/workspace/affected", "src/tasks/list"],
     ...[
       "src/tasks/report/dry-run",
@@ -62,9 +68,9 @@ const SHARED: Readonly<Record<string, readonly string[]>> = {
     "src/config/rtfig",
     "src/config/handover",
     "src/config/tool",
-    "src/run/script-options",
-    "src/run/stand-in",
-    ...["src/run/build-words", "platform/engine-file"],
+    "src/run/script/option-variables",
+    "src/run/script/stand-ins",
+    ...["src/run/engine/build-words", "platform/engine-file"],
   ],
   words: [
     ...[
@@ -76,10 +82,10 @@ const SHARED: Readonly<Record<string, readonly string[]>> = {
       "src/cli/list",
     ],
     ...[
-      "src/cli/suggest",
+      "src/run/target/suggestion",
       "src/cli/shadowed",
-      "src/run/node-words",
-      "src/run/takeover",
+      "src/run/engine/node-words",
+      "src/run/file/takeover",
       "src/upgrade/command",
     ],
   ],

@@ -80,11 +80,11 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 
 /** Ways up, and between neighbours, that are meant. */
 const EXCEPTIONS: Readonly<Record<string, string>> = {
-  "run -> src/cli/parse.ts": "a plan is made of what was understood",
-  "run -> src/cli/engine-switches.ts":
+  "run -> src/options/parse.ts": "a plan is made of what was understood",
+  "run -> src/options/engine-switches.ts":
     "a short cut knows the table's switches from the build, without the table",
-  "config -> src/cli/options.ts": "the keys of the file are checked with the options that they stand for",
-  "config -> src/cli/suggest.ts": "a key that is not known has a near one, like an option",
+  "config -> src/options/options.ts": "the keys of the file are checked with the options that they stand for",
+  "config -> src/run/target/suggestion.ts": "a key that is not known has a near one, like an option",
 };
 
 test("every folder of src has a place in the order", () => {
@@ -185,11 +185,11 @@ test("main.ts alone ends the process", () => {
 const WRITERS: Readonly<Record<string, string>> = {
   "src/cli/command-line.ts": "the list of scripts, the version",
   "src/cli/own-commands.ts": "answers",
-  "src/cli/execution.ts": "errors and warnings",
+  "src/run/execution.ts": "errors and warnings",
   "src/cli/shadowed.ts": "the hint at a script with a command's name",
-  "src/run/launch.ts": "the command of a script, and how a hook ended",
-  "src/run/in-process.ts": "the address of a server, as the engine writes it",
-  "src/run/watch.ts": "that a script starts again",
+  "src/run/script/launch.ts": "the command of a script, and how a hook ended",
+  "src/run/file/in-process.ts": "the address of a server, as the engine writes it",
+  "src/run/watch/script-watch.ts": "that a script starts again",
   "src/upgrade/command.ts": "which version there is now",
 };
 
@@ -237,7 +237,7 @@ test("files are nouns in lower case, and short enough to be read", () => {
       .map(({ path }) => path),
   ).toEqual([]);
   // The tables of options and of the engine's keys are long because there is much to list.
-  const tables = ["src/cli/options.ts", "src/config/keys.ts"];
+  const tables = ["src/options/options.ts", "src/config/keys.ts"];
   expect(
     product
       .filter(({ path, text }) => !tables.includes(path) && text.split("\n").length > 360)

@@ -1,4 +1,4 @@
-// A command line, carried out: parsed, resolved, planned, and its plan executed (execution.ts). What it leaves to main.ts
+// A command line, carried out: parsed, resolved, planned, and its plan executed (src/run/execution.ts). What it leaves to main.ts
 // is the outcome: an exit code, a signal to die of, a program to go on with, or nothing to add.
 //
 // What starting a script does not need is imported where it is used; each of those imports is a chunk of its own
@@ -6,15 +6,15 @@
 import { files } from "../../platform/files.ts";
 import { host } from "../../platform/process.ts";
 import type { Config } from "../config/rtfig.ts";
-import { engineReason } from "../run/entry.ts";
-import type { Ending } from "../run/launch.ts";
+import { engineReason } from "../run/file/engine-reason.ts";
+import type { Ending } from "../run/script/launch.ts";
 import { engineOption, planRun, planTool } from "../run/plan.ts";
-import { resolveTarget } from "../run/resolve.ts";
-import type { Target } from "../run/target.ts";
+import { resolveTarget } from "../run/target/resolution.ts";
+import type { Target } from "../run/target/target.ts";
 import { VERSION } from "../version.ts";
-import { COMMANDS } from "./commands.ts";
-import { complain, execute, settingsFor, watchScript } from "./execution.ts";
-import type { Option } from "./options.ts";
+import { COMMANDS } from "../options/commands.ts";
+import { complain, execute, settingsFor, watchScript } from "../run/execution.ts";
+import type { Option } from "../options/options.ts";
 import { runAsNode, runOwn, showHelp } from "./own-commands.ts";
 import {
   hasOption,
@@ -23,7 +23,7 @@ import {
   mentionsOption,
   parseCommandLine,
   UsageError,
-} from "./parse.ts";
+} from "../options/parse.ts";
 
 /** The user's program starts when nothing of ours can be mistaken for a failure of its own. */
 type Program = () => Promise<void>;
@@ -34,7 +34,7 @@ export async function carryOutCommandLine(words: readonly string[]): Promise<Out
   try {
     if (isCalled("node")) return await runAsNode(words);
     if (isCalled("bunx")) return await carryOut({ options: [], command: "x", args: words }, words);
-    const table = mentionsOption(words) ? (await import("./options.ts")).OPTIONS : [];
+    const table = mentionsOption(words) ? (await import("../options/options.ts")).OPTIONS : [];
     return await carryOut(await parse(words, table), words);
   } catch (error) {
     return await explain(error);
@@ -46,7 +46,7 @@ async function parse(words: readonly string[], table: readonly Option[]): Promis
   try {
     return parseCommandLine(words, table);
   } catch (error) {
-    const { isOwnChild } = await import("../run/parent.ts");
+    const { isOwnChild } = await import("./own-child.ts");
     if (!isOwnChild()) throw error;
     return parseCommandLine(words, table, true);
   }
@@ -65,7 +65,7 @@ async function carryOut(invocation: Invocation, words: readonly string[]): Promi
   return await runOwn(command, invocation.args);
 }
 
-/** By a link of that name: see run/stand-in.ts. */
+/** By a link of that name: see run/script/stand-ins.ts. */
 function isCalled(name: string): boolean {
   const { argv0 } = process;
   return argv0 === name || argv0.endsWith(`/${name}`) || argv0.endsWith(`${name}.exe`);
@@ -82,7 +82,8 @@ async function runTool(command: string, given: Invocation): Promise<Outcome> {
   const config = await readOwnConfig(path ?? lastValue(given, "config"));
   hintAtShadowedScript(command, cwd);
   const preloads = config && command === "test" ? testPreloads(config) : [];
-  const words = command === "build" ? (await import("../run/build-words.ts")).addBuildWords(args) : args;
+  const words =
+    command === "build" ? (await import("../run/engine/build-words.ts")).addBuildWords(args) : args;
   const plan = planTool(command, { ...given, args: [...preloads, ...words] });
   return await execute(plan, given, RUNS_CODE.includes(command), config);
 }
@@ -190,7 +191,7 @@ export async function explain(error: unknown): Promise<number> {
     return complain("The current directory is not there any more", "go to another one, or give --cwd");
   if (!EXPECTED.includes(name)) throw error;
   if (!unknown) return complain(message, hint, status);
-  const { suggestName } = await import("./suggest.ts");
+  const { suggestName } = await import("../run/target/suggestion.ts");
   const nearest = suggestName(unknown.word, unknown.known);
   return complain(message, nearest ? `did you mean ${nearest}?` : hint);
 }

@@ -6,7 +6,7 @@
 // Surprising: it is a chunk of its own in the compiled file, since what a chunk has at its top level is made whenever
 // it is loaded: the whole command line takes three times as long. What can go wrong is therefore told by that one.
 import { host } from "../../platform/process.ts";
-import { type Ending, launchScript } from "../run/launch.ts";
+import { type Ending, launchScript } from "../run/script/launch.ts";
 import type { Plan } from "../run/plan.ts";
 import { planScriptShortcut } from "../run/script-shortcut.ts";
 import { VERSION } from "../version.ts";
@@ -38,6 +38,6 @@ function planScript(words: readonly string[]): Extract<Plan, { mode: "script" }>
 }
 
 async function isCommand(word: string): Promise<boolean> {
-  const { COMMANDS } = await import("./commands.ts");
+  const { COMMANDS } = await import("../options/commands.ts");
   return word in COMMANDS;
 }

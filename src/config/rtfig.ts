@@ -8,8 +8,8 @@
 // run before ours, so that they would find no `rt`; and `run.shell = "rt"` it does not know. A file with one of
 // these reaches it as a copy without them (see handover.ts), every other one as it is.
 import { files } from "../../platform/files.ts";
-import { type Option, OPTIONS } from "../cli/options.ts";
-import { suggestName } from "../cli/suggest.ts";
+import { type Option, OPTIONS } from "../options/options.ts";
+import { suggestName } from "../run/target/suggestion.ts";
 import { Failure } from "../failure.ts";
 import { KEYS, type Key, type Kind, type Words } from "./keys.ts";
 import { lineOf, lineOfSyntaxError } from "./location.ts";

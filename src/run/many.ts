@@ -1,7 +1,7 @@
 // Many scripts, or the scripts of many packages: turns a command line into a request to src/tasks, and supplies
 // what that folder must not know, which is how a script is started.
 import { host } from "../../platform/process.ts";
-import { allValues, hasOption, type Invocation, lastValue } from "../cli/parse.ts";
+import { allValues, hasOption, type Invocation, lastValue } from "../options/parse.ts";
 import {
   type Command,
   type CommandRequest,
@@ -10,12 +10,12 @@ import {
   type TaskRequest,
 } from "../tasks/run-tasks.ts";
 import { scriptOf } from "../workspace/package-json.ts";
-import type { Answer } from "./answer.ts";
-import { evaluate, needsNoProcess, type ShellResult } from "./built-in-shell.ts";
-import { type Ending, launchScript } from "./launch.ts";
-import { appendArguments, quoteArgument } from "./quote.ts";
+import type { Answer } from "./script/bash-builtins.ts";
+import { evaluate, needsNoProcess, type ShellResult } from "./script/built-in-shell.ts";
+import { type Ending, launchScript } from "./script/launch.ts";
+import { appendArguments, quoteArgument } from "./script/quoting.ts";
 import { Failure } from "../failure.ts";
-import { openSteps, prepareStep, type RunSettings, type StepContext } from "./step.ts";
+import { openSteps, prepareStep, type RunSettings, type StepContext } from "./script/preparation.ts";
 
 const DEFAULT_ELIDED_LINES = 10;
 

@@ -1,5 +1,5 @@
 // Decides how a command line is carried out. Pure: an invocation, what its target turned out to be, and a few
-// facts go in; a Plan comes out, which cli/execution.ts carries out and RT_DEBUG=plan prints. No
+// facts go in; a Plan comes out, which execution.ts carries out and RT_DEBUG=plan prints. No
 // other place chooses.
 //
 //   in-process   import the file here, into this process
@@ -7,8 +7,8 @@
 //   program      become a program
 //   script       run hooks and script in the system's shell, becoming the last of them
 //   refuse       say what is wrong
-import { type Given, hasOption, type Invocation } from "../cli/parse.ts";
-import type { Target } from "./target.ts";
+import { type Given, hasOption, type Invocation } from "../options/parse.ts";
+import type { Target } from "./target/target.ts";
 
 export type Plan =
   | {
@@ -48,7 +48,7 @@ export type Plan =
     };
 
 export interface Facts {
-  /** Why the file at hand cannot run in this process; see entry.ts. */
+  /** Why the file at hand cannot run in this process; see file/engine-reason.ts. */
   readonly engineReason?: string;
   /** Whether standard input, where it is the program, has nothing in it. */
   readonly isInputEmpty?: boolean;

@@ -6,7 +6,7 @@
 import { files } from "../../platform/files.ts";
 import { findPackageJson, scriptOf } from "../workspace/package-json.ts";
 import type { Plan } from "./plan.ts";
-import { extensionOf, isExplicitPath, SOURCE_EXTENSIONS } from "./target.ts";
+import { extensionOf, isExplicitPath, SOURCE_EXTENSIONS } from "./target/target.ts";
 
 /**
  * @param words behind `rt`, or behind `run`

@@ -1,7 +1,13 @@
 // Splitting a command line: pure, so every shape of it is a row.
 import { describe, expect, test } from "bun:test";
-import { OPTIONS } from "../../src/cli/options.ts";
-import { allValues, lastValue, mentionsOption, parseCommandLine, UsageError } from "../../src/cli/parse.ts";
+import { OPTIONS } from "../../src/options/options.ts";
+import {
+  allValues,
+  lastValue,
+  mentionsOption,
+  parseCommandLine,
+  UsageError,
+} from "../../src/options/parse.ts";
 
 const parse = (line: readonly string[]) => {
   const { options, command, target, args } = parseCommandLine(line, OPTIONS);

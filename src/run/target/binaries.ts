@@ -1,5 +1,5 @@
 // Where the programs of installed packages are.
-import { parentDirectory } from "../workspace/package-json.ts";
+import { parentDirectory } from "../../workspace/package-json.ts";
 
 /** Every `node_modules/.bin` from a directory upwards, whether it exists or not. */
 export function binaryDirectories(from: string): string[] {

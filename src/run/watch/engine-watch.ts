@@ -5,13 +5,13 @@
 //
 // Surprising: rt starts itself once more to start the engine, because only a program that becomes the engine
 // leaves no trace of that in the environment (see engine.ts).
-import { host } from "../../platform/process.ts";
-import { trees } from "../../platform/process-tree.ts";
-import type { Child, StopSignal } from "../../platform/process-tree-operations.ts";
-import { findPackageJson, parentDirectory } from "../workspace/package-json.ts";
-import type { Ending } from "./launch.ts";
+import { host } from "../../../platform/process.ts";
+import { trees } from "../../../platform/process-tree.ts";
+import type { Child, StopSignal } from "../../../platform/contract/process-tree.ts";
+import { findPackageJson, parentDirectory } from "../../workspace/package-json.ts";
+import type { Ending } from "../script/launch.ts";
 import { watchSources } from "./source-watcher.ts";
-import { SUPERVISED } from "./variables.ts";
+import { SUPERVISED } from "../engine/own-variables.ts";
 
 /** A file that is replaced is gone for less than this. */
 const GONE_AFTER = 50; // ms

@@ -13,9 +13,9 @@
 // - A CommonJS module has run up to its `require`. Only declarations that require something, directives and
 //   comments may stand before it.
 // - CommonJS modules that either of them leads to run as they are read. The engine's cache has what has run.
-import { files } from "../../platform/files.ts";
-import { parentDirectory } from "../workspace/package-json.ts";
-import { extensionOf } from "./target.ts";
+import { files } from "../../../platform/files.ts";
+import { parentDirectory } from "../../workspace/package-json.ts";
+import { extensionOf } from "../target/target.ts";
 
 /** Whether `error` came from loading `main` before any of its code ran, for want of what the engine can do. */
 export function canTakeOver(error: unknown, main: string): boolean {

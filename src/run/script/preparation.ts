@@ -1,14 +1,14 @@
 // One script of a package made ready to start: its command, its environment, and the program that runs it.
 //
 // A script is up to three steps (pre-hook, script, post-hook). Steps are prepared the same way whether the
-// script runs alone (launch.ts) or among many (many.ts).
-import { host } from "../../platform/process.ts";
-import type { ShellChoice } from "../../platform/process-operations.ts";
-import { Failure } from "../failure.ts";
-import { findPackageJson, type LocatedPackage, scriptOf } from "../workspace/package-json.ts";
+// script runs alone (launch.ts) or among many (../many.ts).
+import { host } from "../../../platform/process.ts";
+import type { ShellChoice } from "../../../platform/contract/process.ts";
+import { Failure } from "../../failure.ts";
+import { findPackageJson, type LocatedPackage, scriptOf } from "../../workspace/package-json.ts";
 import { findRecursion, programEnvironment, scriptEnvironment } from "./environment.ts";
 import { openShell, type Shell, type ShellCommand } from "./shell.ts";
-import { directoriesFor, openStandIns, type StandIns } from "./stand-in.ts";
+import { directoriesFor, openStandIns, type StandIns } from "./stand-ins.ts";
 
 export interface RunSettings {
   readonly silent: boolean;

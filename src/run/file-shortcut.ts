@@ -3,12 +3,12 @@
 //
 // Surprising: no working directory is asked for, no pattern is matched and no variable of the environment is
 // read: the engine makes each of these when it is first used, and together they cost a tenth of a start.
-import { engineSwitches } from "../cli/engine-switches.ts" with { type: "macro" };
-import { engineReason, hasConfig } from "./entry.ts";
+import { engineSwitches } from "../options/engine-switches.ts" with { type: "macro" };
+import { engineReason, hasConfig } from "./file/engine-reason.ts";
 import type { Plan } from "./plan.ts";
-import { extensionOf, isExplicitPath, SOURCE_EXTENSIONS } from "./target.ts";
+import { extensionOf, isExplicitPath, SOURCE_EXTENSIONS } from "./target/target.ts";
 
-/** Whether rt may have been started by a link that makes it another program: see stand-in.ts. */
+/** Whether rt may have been started by a link that makes it another program: see script/stand-ins.ts. */
 export function mayStandIn(argv0: string): boolean {
   return argv0.endsWith("node") || argv0.endsWith("bunx");
 }

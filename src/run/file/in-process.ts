@@ -1,10 +1,10 @@
 // Runs a source file inside this process, so that the program cannot tell it from a start of the engine:
 // the same argv, main module, and the server that a default export describes.
-import { hideEmbeddedFiles, installRuntime } from "../runtime/install.ts";
-import { LATE } from "../runtime/late.ts";
-import { PARTS } from "../runtime/parts.ts";
-import type { Rt } from "../runtime/rt.ts";
-import type { Plan } from "./plan.ts";
+import { hideEmbeddedFiles, installRuntime } from "../../runtime/install.ts";
+import { LATE } from "../../runtime/late.ts";
+import { PARTS } from "../../runtime/parts.ts";
+import type { Rt } from "../../runtime/rt.ts";
+import type { Plan } from "../plan.ts";
 
 type InProcessPlan = Extract<Plan, { mode: "in-process" }>;
 
@@ -29,7 +29,7 @@ export async function startInProcess(plan: InProcessPlan): Promise<void> {
 
 /** The script that workers need; read when the first one is started. */
 function loadPreloadUrl(): string {
-  return (require("./engine-preload.ts") as typeof import("./engine-preload.ts")).preloadFor();
+  return (require("../engine/preload.ts") as typeof import("../engine/preload.ts")).preloadFor();
 }
 
 /** By its class, since what a program throws may be anything: even a Proxy that throws when it is looked at. */
@@ -46,8 +46,8 @@ function isOfLoading(error: unknown): boolean {
 async function handOver({ file, engineArgs, config }: InProcessPlan, error: unknown): Promise<void> {
   const { canTakeOver } = await import("./takeover.ts");
   if (!canTakeOver(error, file)) return;
-  const { becomeEngine } = await import("./engine.ts");
-  const { readFileForEngine } = await import("../config/handover.ts");
+  const { becomeEngine } = await import("../engine/engine.ts");
+  const { readFileForEngine } = await import("../../config/handover.ts");
   becomeEngine([file, ...engineArgs], true, { config: readFileForEngine(config) });
 }
 

@@ -1,6 +1,6 @@
 // What one rt tells the next through the environment. Nothing of it is left for what the user's code starts.
 
-/** That another rt stays with it: see supervise.ts. */
+/** That another rt stays with it: see watch/engine-watch.ts. */
 export const SUPERVISED = "RT_SUPERVISED";
 
 /**

@@ -8,11 +8,11 @@
 // Surprising: the engine's handler only takes a note of a signal, which its event loop passes on some time later. What
 // came before the child was there would seem to have reached it from the terminal, and what came as it ended would be
 // forgotten, and the next step started in spite of it. Both are waited for: see `turnLoop`.
-import { host } from "../../platform/process.ts";
-import { trees } from "../../platform/process-tree.ts";
-import type { Child } from "../../platform/process-tree-operations.ts";
+import { host } from "../../../platform/process.ts";
+import { trees } from "../../../platform/process-tree.ts";
+import type { Child } from "../../../platform/contract/process-tree.ts";
 import type { Ending } from "./launch.ts";
-import type { Step } from "./step.ts";
+import type { Step } from "./preparation.ts";
 
 const FORWARDED = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 

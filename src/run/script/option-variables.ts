@@ -1,8 +1,8 @@
 // Options that stand in front of a script, a binary or a command of the system: some are rt's to carry out, some
 // become part of its environment, and those of the engine have nothing to act on, which is said.
-import { files } from "../../platform/files.ts";
-import { host } from "../../platform/process.ts";
-import { allValues, type Invocation, lastValue, UsageError } from "../cli/parse.ts";
+import { files } from "../../../platform/files.ts";
+import { host } from "../../../platform/process.ts";
+import { allValues, type Invocation, lastValue, UsageError } from "../../options/parse.ts";
 
 /**
  * Variables for the script: what the files of --env-file say, where the environment does not say it already, and

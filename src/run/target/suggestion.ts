@@ -1,9 +1,9 @@
 // "Did you mean", for the words of a command line.
 import { readdirSync } from "node:fs";
-import { binaryDirectories } from "../run/binaries.ts";
-import { nearest } from "../workspace/nearest.ts";
-import { findPackageJson, isMisdeclaredScript, scriptNames } from "../workspace/package-json.ts";
-import { COMMANDS } from "./commands.ts";
+import { binaryDirectories } from "./binaries.ts";
+import { nearest } from "../../nearest.ts";
+import { findPackageJson, isMisdeclaredScript, scriptNames } from "../../workspace/package-json.ts";
+import { COMMANDS } from "../../options/commands.ts";
 
 /** The nearest of `known`, when one is near enough to be a slip of the finger. */
 export function suggestName(word: string, known: readonly string[]): string | undefined {

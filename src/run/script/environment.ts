@@ -7,8 +7,8 @@
 //
 // RT_SCRIPTS carries the scripts that are running, from the outermost to this one, so that a script which
 // calls itself is stopped with its name instead of filling the process table.
-import { type LocatedPackage, type PackageJson, textField } from "../workspace/package-json.ts";
-import { binaryDirectories } from "./binaries.ts";
+import { type LocatedPackage, type PackageJson, textField } from "../../workspace/package-json.ts";
+import { binaryDirectories } from "../target/binaries.ts";
 
 export interface ProgramContext {
   /** The nearest one. */

@@ -4,9 +4,9 @@
 //
 // Surprising: the configuration file is always named where one is read, because the engine would otherwise read
 // a bunfig.toml of the working directory, which is another program's configuration.
-import { host } from "../../platform/process.ts";
-import { preloadFor } from "./engine-preload.ts";
-import { BECAME, SUPERVISED } from "./variables.ts";
+import { host } from "../../../platform/process.ts";
+import { preloadFor } from "./preload.ts";
+import { BECAME, SUPERVISED } from "./own-variables.ts";
 
 /** Where no configuration is to be read. */
 const NO_FILE = host.noFile;

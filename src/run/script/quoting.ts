@@ -3,7 +3,7 @@
 /** zsh looks for a command where a word begins with an equals sign. */
 const PLAIN = /^(?!=)[A-Za-z0-9_@%+=:,./-]+$/;
 
-/** Bytes that are not UTF-8; see `exactArguments` of platform/process-operations.ts. */
+/** Bytes that are not UTF-8; see `exactArguments` of platform/contract/process.ts. */
 const UNDECODABLE = /[\udc80-\udcff]+/gu;
 
 /** Leaves the quotes for a command that writes the bytes, which the text of a command cannot hold. */

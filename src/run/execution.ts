@@ -2,12 +2,12 @@
 // besides (a file for the engine, variables of --env-file, --watch) is imported when it is asked for.
 import { host } from "../../platform/process.ts";
 import type { Config } from "../config/rtfig.ts";
-import type { Plan } from "../run/plan.ts";
-import type { RunSettings } from "../run/step.ts";
-import { SUPERVISED } from "../run/variables.ts";
+import type { Plan } from "./plan.ts";
+import type { RunSettings } from "./script/preparation.ts";
+import { SUPERVISED } from "./engine/own-variables.ts";
 import { VERSION } from "../version.ts";
-import type { Outcome } from "./command-line.ts";
-import { hasOption, type Invocation, lastValue } from "./parse.ts";
+import type { Outcome } from "../cli/command-line.ts";
+import { hasOption, type Invocation, lastValue } from "../options/parse.ts";
 
 export async function execute(
   plan: Plan,
@@ -21,35 +21,35 @@ export async function execute(
       return;
     case "in-process":
       return async () => {
-        const { startInProcess } = await import("../run/in-process.ts");
+        const { startInProcess } = await import("./file/in-process.ts");
         await startInProcess(plan);
       };
     case "engine": {
       if (plan.file && isWatched(invocation)) {
-        const { superviseEngine } = await import("../run/supervise.ts");
-        const { wordsWithout } = await import("../run/watch.ts");
+        const { superviseEngine } = await import("./watch/engine-watch.ts");
+        const { wordsWithout } = await import("./watch/script-watch.ts");
         return await superviseEngine(wordsWithout(["cwd"], invocation), plan.file);
       }
       if (hasOption(invocation, "env-file")) {
-        const { warnAboutFiles } = await import("../run/script-options.ts");
+        const { warnAboutFiles } = await import("./script/option-variables.ts");
         for (const line of warnAboutFiles(invocation)) console.error(line);
       }
       if (hasOption(invocation, "tsconfig-override")) {
-        const { requireTsconfig } = await import("../run/script-options.ts");
+        const { requireTsconfig } = await import("./script/option-variables.ts");
         requireTsconfig(invocation);
       }
       const isForced = hasOption(invocation, "rt");
       let path: string | undefined;
       if (!runsCode || isForced) {
-        const { pathForEngine } = await import("../run/stand-in.ts");
+        const { pathForEngine } = await import("./script/stand-ins.ts");
         path = pathForEngine(isForced, runsCode ? "" : "rt bun bunx");
       }
       const settings = { config: await engineConfig(plan.argv[0]!, runsCode, config), path };
-      const { becomeEngine } = await import("../run/engine.ts");
+      const { becomeEngine } = await import("./engine/engine.ts");
       return becomeEngine(plan.argv, runsCode, settings);
     }
     case "refuse": {
-      const { suggestTarget } = await import("./suggest.ts");
+      const { suggestTarget } = await import("./target/suggestion.ts");
       const isRun = invocation.command === "run";
       const hint = plan.hint ?? (plan.notFound && suggestTarget(plan.notFound, process.cwd(), isRun));
       return complain(plan.message, hint);
@@ -58,7 +58,7 @@ export async function execute(
     case "script": {
       if (hasOption(invocation, "watch")) return await watchScript(invocation, process.cwd());
       const settings = await settingsFor(invocation);
-      const { launchProgram, launchScript } = await import("../run/launch.ts");
+      const { launchProgram, launchScript } = await import("./script/launch.ts");
       return plan.mode === "script"
         ? await launchScript(plan, settings)
         : await launchProgram(plan, settings);
@@ -91,7 +91,7 @@ export async function settingsFor(invocation: Invocation): Promise<RunSettings> 
   const settings = settingsOf(invocation);
   const { options } = invocation;
   if (options.length === 0 || options.every(({ option }) => option.by === "runner")) return settings;
-  const { environmentOf, warnAboutFiles, warnAboutOptions } = await import("../run/script-options.ts");
+  const { environmentOf, warnAboutFiles, warnAboutOptions } = await import("./script/option-variables.ts");
   for (const line of warnAboutFiles(invocation)) console.error(line);
   const warning = warnAboutOptions(invocation);
   if (warning) console.error(warning);
@@ -99,7 +99,7 @@ export async function settingsFor(invocation: Invocation): Promise<RunSettings> 
 }
 
 export async function watchScript(invocation: Invocation, cwd: string): Promise<Outcome> {
-  const { killSignalOf, watchRun } = await import("../run/watch.ts");
+  const { killSignalOf, watchRun } = await import("./watch/script-watch.ts");
   return await watchRun(invocation, cwd, {
     clearsScreen: !hasOption(invocation, "no-clear-screen"),
     signal: killSignalOf(lastValue(invocation, "watch-kill-signal")),

@@ -8,13 +8,13 @@
 // script has started ends before the next start, so that processes do not pile up and ports are free again.
 //
 // The script is run by another rt, which does with hooks and many scripts what it would do without --watch.
-import { host } from "../../platform/process.ts";
-import { trees } from "../../platform/process-tree.ts";
-import type { Child, StopSignal } from "../../platform/process-tree-operations.ts";
-import type { Given, Invocation } from "../cli/parse.ts";
-import { findPackageJson } from "../workspace/package-json.ts";
-import type { Ending } from "./launch.ts";
-import { Failure } from "../failure.ts";
+import { host } from "../../../platform/process.ts";
+import { trees } from "../../../platform/process-tree.ts";
+import type { Child, StopSignal } from "../../../platform/contract/process-tree.ts";
+import type { Given, Invocation } from "../../options/parse.ts";
+import { findPackageJson } from "../../workspace/package-json.ts";
+import type { Ending } from "../script/launch.ts";
+import { Failure } from "../../failure.ts";
 import { watchSources } from "./source-watcher.ts";
 
 /** Saves come in bursts: a restart waits until the last event is this old. */

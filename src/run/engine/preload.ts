@@ -13,7 +13,7 @@ export function preloadFor(words: readonly string[] = []): string {
   for (const word of words) isDebugged ||= word.startsWith("--inspect");
   if (!isDebugged) return url;
   const { writePrivateFile } =
-    require("../../platform/private-file.ts") as typeof import("../../platform/private-file.ts");
+    require("../../../platform/private-file.ts") as typeof import("../../../platform/private-file.ts");
   return writePrivateFile("preload", "js", atob(url.slice(url.indexOf(",") + 1)));
 }
 

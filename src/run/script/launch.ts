@@ -3,15 +3,15 @@
 // Contract (specification, "Script execution"): a failing pre-hook ends the run; the post-hook runs after the
 // script succeeded. What stands last replaces rt, so that its exit code and signals are the user's without
 // anything in between, but where rt is the first process of a container; what stands before it is waited for.
-import { files } from "../../platform/files.ts";
-import { host } from "../../platform/process.ts";
-import { wantsColor } from "../color.ts";
-import { Failure } from "../failure.ts";
-import { scriptOf } from "../workspace/package-json.ts";
-import type { Plan } from "./plan.ts";
-import { appendArguments } from "./quote.ts";
+import { files } from "../../../platform/files.ts";
+import { host } from "../../../platform/process.ts";
+import { wantsColor } from "../../color.ts";
+import { Failure } from "../../failure.ts";
+import { scriptOf } from "../../workspace/package-json.ts";
+import type { Plan } from "../plan.ts";
+import { appendArguments } from "./quoting.ts";
 import type { ShellCommand } from "./shell.ts";
-import { openSteps, prepareProgram, prepareStep, type RunSettings, type Step } from "./step.ts";
+import { openSteps, prepareProgram, prepareStep, type RunSettings, type Step } from "./preparation.ts";
 
 /** How a child ended, to be passed on by main: an exit code or a signal to die of. */
 export type Ending = number | { readonly signal: NodeJS.Signals };
@@ -70,7 +70,7 @@ export async function launchScript(
   const descriptors = steps.length > 0 ? host.inheritedDescriptors() : undefined;
   for (const step of steps) {
     echo(step.command, settings);
-    const { waitForStep } = await import("./wait.ts");
+    const { waitForStep } = await import("./waiting.ts");
     const ending = await waitForStep(step, descriptors!, step === steps.at(-1));
     if (ending === 0) continue;
     reportEnding(step.event, ending, settings);
@@ -95,7 +95,7 @@ async function stayBefore(
   { environment, ...shell }: ShellCommand,
   descriptors = host.inheritedDescriptors(),
 ): Promise<Ending | string> {
-  const { waitForStep } = await import("./wait.ts");
+  const { waitForStep } = await import("./waiting.ts");
   try {
     return await waitForStep({ shell: { ...shell, environment: {} }, environment }, descriptors, false);
   } catch (error) {

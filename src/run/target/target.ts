@@ -1,5 +1,5 @@
 // What a command line can name. `resolve` finds it, `plan` decides what to do with it.
-import type { LocatedPackage } from "../workspace/package-json.ts";
+import type { LocatedPackage } from "../../workspace/package-json.ts";
 
 export type Target =
   /** A source file, by its absolute path. */

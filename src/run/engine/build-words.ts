@@ -2,7 +2,7 @@
 //
 // A bundle that rt will run leaves the module "rt" to it. A compiled program is made of the engine alone, without rt, so
 // that there is no such module in it: the engine gets the file that it is to put the program into.
-import { openEngineFile } from "../../platform/engine-file.ts";
+import { openEngineFile } from "../../../platform/engine-file.ts";
 
 const OPTION = "--compile-executable-path";
 

@@ -8,7 +8,7 @@
 // The links live in a directory that is checked to be the user's own: one that somebody else prepared must not decide
 // what `node` is. Where there is no place for it, a run that has not asked for rt in the place of Node.js goes on
 // without: few scripts need what is not installed, and those say so.
-import { host } from "../../platform/process.ts";
+import { host } from "../../../platform/process.ts";
 
 /** Stood in for where a command mentions them and PATH has none. */
 const MENTIONED = ["rt", "bun", "bunx"] as const;
@@ -68,6 +68,6 @@ function tryLink(name: string): string | undefined {
 }
 
 function makeLink(name: string): string {
-  const links = require("../../platform/links.ts") as typeof import("../../platform/links.ts");
+  const links = require("../../../platform/links.ts") as typeof import("../../../platform/links.ts");
   return links.makeLink(process.execPath, name);
 }

@@ -1,4 +1,4 @@
-// The command line of `node` in the words of the engine, where rt is called by that name (see stand-in.ts).
+// The command line of `node` in the words of the engine, where rt is called by that name (see script/stand-ins.ts).
 //
 // The engine knows most of node's ways when it is called so, but not standard input, and with -e it takes the
 // first argument for the name of a file, which is then missing in the program's own.

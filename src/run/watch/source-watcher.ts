@@ -4,9 +4,9 @@
 // larger than everything else a hundred times over. What Git ignores is left out, so that a script's own
 // output does not start it again.
 import type { FSWatcher } from "node:fs";
-import { parentDirectory } from "../workspace/package-json.ts";
+import { parentDirectory } from "../../workspace/package-json.ts";
 import { type IgnoreFile, isIgnored, readIgnoreFile } from "./gitignore.ts";
-import { extensionOf, SOURCE_EXTENSIONS } from "./target.ts";
+import { extensionOf, SOURCE_EXTENSIONS } from "../target/target.ts";
 
 const OTHER_EXTENSIONS = [
   ...[".json", ".jsonc", ".json5", ".toml", ".yaml", ".yml", ".html", ".css", ".scss", ".sass", ".less"],

@@ -3,7 +3,7 @@
 // Contract (gitignore(5)): the last pattern that matches decides, `!` takes a path back in, a pattern with a slash
 // before its end holds from the directory of its file, one with a slash at its end is for directories. A
 // directory that is ignored is not entered, so nothing below it can be taken back in.
-import { files } from "../../platform/files.ts";
+import { files } from "../../../platform/files.ts";
 
 interface Rule {
   readonly glob: Bun.Glob;

@@ -5,14 +5,14 @@
 // a bash too, so that a script means the same everywhere.
 //
 // A command that needs no shell is started without one, which saves the shell's own start, and some builtins are
-// answered without starting anything (answer.ts). No script may be able to tell, so this is done only where bash's
+// answered without starting anything (bash-builtins.ts). No script may be able to tell, so this is done only where bash's
 // answer is known: words of harmless characters, a first word that is no other builtin, function or keyword, a program
 // with a recognized format, and no variable that changes how bash starts. What bash would do to the environment
 // (SHLVL, PWD, OLDPWD, _) is done here.
-import { files } from "../../platform/files.ts";
-import { host } from "../../platform/process.ts";
-import type { ShellChoice } from "../../platform/process-operations.ts";
-import { type Answer, answerOf } from "./answer.ts";
+import { files } from "../../../platform/files.ts";
+import { host } from "../../../platform/process.ts";
+import type { ShellChoice } from "../../../platform/contract/process.ts";
+import { type Answer, answerOf } from "./bash-builtins.ts";
 
 export interface ShellCommand {
   readonly program: string;
@@ -89,7 +89,7 @@ const BASH_NAMES =
   "select set shift shopt source suspend test then time times trap type typeset ulimit umask unalias unset " +
   "until wait while echo true false ";
 
-/** Those that answer.ts knows, as long as no word looks like an option. */
+/** Those that bash-builtins.ts knows, as long as no word looks like an option. */
 const ANSWERED = " echo true false exit ";
 
 function isBashName(name: string): boolean {

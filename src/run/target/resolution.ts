@@ -5,8 +5,8 @@
 // files; without `run` a file with a source extension comes first. A program given by path whose first
 // bytes say what runs it (an ELF file, a shell script) is a program, not JavaScript.
 //
-import { files } from "../../platform/files.ts";
-import { findPackageJson, type LocatedPackage, scriptOf } from "../workspace/package-json.ts";
+import { files } from "../../../platform/files.ts";
+import { findPackageJson, type LocatedPackage, scriptOf } from "../../workspace/package-json.ts";
 import { binaryDirectories } from "./binaries.ts";
 import {
   DATA_EXTENSIONS,
