@@ -4,7 +4,7 @@
 // what people start most, and each hundredth of a millisecond counts there, so their plans are made by file-shortcut.ts and
 // script-start.ts without loading the command line. Everything else, and every doubt, goes through command-line.ts,
 // which decides the same.
-import type { Outcome } from "./cli/command-line.ts";
+import type { Outcome } from "./run/execution.ts";
 import { startInProcess } from "./run/file/in-process.ts";
 import { mayStandIn, planShortcut } from "./run/file-shortcut.ts";
 

@@ -7,13 +7,14 @@ import { files } from "../../platform/files.ts";
 import { host } from "../../platform/process.ts";
 import type { Config } from "../config/rtfig.ts";
 import { engineReason } from "../run/file/engine-reason.ts";
-import type { Ending } from "../run/script/launch.ts";
-import { engineOption, planRun, planTool } from "../run/plan.ts";
+import { execute, executeMany, type Outcome } from "../run/execution.ts";
+import { planRun, planTool } from "../run/plan.ts";
 import { resolveTarget } from "../run/target/resolution.ts";
 import type { Target } from "../run/target/target.ts";
 import { VERSION } from "../version.ts";
 import { COMMANDS } from "../options/commands.ts";
-import { complain, execute, settingsFor, watchScript } from "../run/execution.ts";
+import { complain } from "../complaint.ts";
+import { readSettings } from "../settings/settings.ts";
 import type { Option } from "../options/options.ts";
 import { runAsNode, runOwn, showHelp } from "./own-commands.ts";
 import {
@@ -24,11 +25,6 @@ import {
   parseCommandLine,
   UsageError,
 } from "../options/parse.ts";
-
-/** The user's program starts when nothing of ours can be mistaken for a failure of its own. */
-type Program = () => Promise<void>;
-
-export type Outcome = Ending | Program | void;
 
 export async function carryOutCommandLine(words: readonly string[]): Promise<Outcome> {
   try {
@@ -84,8 +80,9 @@ async function runTool(command: string, given: Invocation): Promise<Outcome> {
   const preloads = config && command === "test" ? testPreloads(config) : [];
   const words =
     command === "build" ? (await import("../run/engine/build-words.ts")).addBuildWords(args) : args;
-  const plan = planTool(command, { ...given, args: [...preloads, ...words] });
-  return await execute(plan, given, RUNS_CODE.includes(command), config);
+  const settings = readSettings(given, process.env);
+  const plan = planTool(command, [...preloads, ...words], settings.code);
+  return await execute(plan, settings, RUNS_CODE.includes(command), config);
 }
 
 async function readOwnConfig(path: string | undefined): Promise<Config | undefined> {
@@ -102,65 +99,25 @@ async function configure(invocation: Invocation, config: Config | undefined): Pr
   return { ...invocation, options: [...optionsOf(config), ...invocation.options] };
 }
 
-/** Options that make it a run of many scripts, or of the scripts of many packages. */
-const MANY = [
-  "filter",
-  "workspaces",
-  "parallel",
-  "sequential",
-  "affected",
-  "dry-run",
-  "report",
-  "concurrency",
-];
-
-/** Those of them that say which packages; the others, without a script, ask for nothing but the list. */
-const SELECTING = ["filter", "workspaces", "affected"];
-
-/** Options that give the code themselves. */
-const EVALUATES = ["eval", "print", "interactive"];
-
-function hasAny(invocation: Invocation, names: readonly string[]): boolean {
-  for (const { option } of invocation.options) if (names.includes(option.aliasOf ?? option.name)) return true;
-  return false;
-}
-
 async function run(given: Invocation): Promise<Outcome> {
   const cwd = changeDirectory(given);
   const config = await readOwnConfig(lastValue(given, "config"));
-  const invocation = await configure(given, config);
-  const evaluates = hasAny(invocation, EVALUATES);
-  const isMany = hasAny(given, invocation.target === undefined ? SELECTING : MANY);
-  if (!evaluates && isMany) {
-    // A list, and a plan that is printed, are not worth waiting for changes.
-    const runsScripts = invocation.target !== undefined && !hasOption(invocation, "dry-run");
-    if (runsScripts && hasOption(invocation, "watch")) return await watchScript(invocation, cwd);
-    const { runMany } = await import("../run/many.ts");
-    return await runMany(invocation, cwd, await settingsFor(invocation));
-  }
-  if (!evaluates && invocation.target === undefined) {
-    if (invocation.command !== "run")
-      throw new UsageError("Nothing to run", "name a file or a script after the options");
+  const settings = readSettings(await configure(given, config), process.env);
+  const { target: name, evaluates, isExplicit } = settings;
+  if (settings.many) return await executeMany(settings, cwd);
+  if (!evaluates && name === undefined) {
+    if (!isExplicit) throw new UsageError("Nothing to run", "name a file or a script after the options");
     const { listScripts } = await import("./list.ts");
     return console.log(listScripts(cwd));
   }
   const target: Target = evaluates
     ? { kind: "none" }
-    : resolveTarget({
-        name: invocation.target!,
-        cwd,
-        explicitRun: invocation.command === "run",
-        forceRuntime: hasOption(invocation, "rt"),
-      });
-  const mayStay = target.kind === "file" && engineOption(invocation) === undefined;
+    : resolveTarget({ name: name!, cwd, explicitRun: isExplicit, forceRuntime: settings.code.forceRuntime });
+  const mayStay = target.kind === "file" && settings.code.engineOption === undefined;
   const reason = mayStay ? await reasonFor(target.path, cwd, config) : undefined;
   const isInputEmpty = target.kind === "stdin" && !host.isTerminal(0) && host.isInputEmpty();
-  return await execute(
-    planRun(invocation, target, { engineReason: reason, config: config?.file, isInputEmpty }),
-    invocation,
-    true,
-    config,
-  );
+  const plan = planRun(settings, target, { engineReason: reason, config: config?.file, isInputEmpty });
+  return await execute(plan, settings, true, config);
 }
 
 function reasonFor(path: string, cwd: string, config: Config | undefined): ReturnType<typeof engineReason> {
@@ -191,8 +148,8 @@ export async function explain(error: unknown): Promise<number> {
     return complain("The current directory is not there any more", "go to another one, or give --cwd");
   if (!EXPECTED.includes(name)) throw error;
   if (!unknown) return complain(message, hint, status);
-  const { suggestName } = await import("../run/target/suggestion.ts");
-  const nearest = suggestName(unknown.word, unknown.known);
+  const { nearest: findNearest } = await import("../nearest.ts");
+  const [nearest] = findNearest(unknown.word, unknown.known);
   return complain(message, nearest ? `did you mean ${nearest}?` : hint);
 }
 

@@ -1,7 +1,7 @@
 // The commands that are rt's own: help, types, completions, doctor, secrets and the like, and rt in the place of node.
 // Each is imported when it is called.
 import { host } from "../../platform/process.ts";
-import type { Outcome } from "./command-line.ts";
+import type { Outcome } from "../run/execution.ts";
 
 export async function runOwn(command: string, args: readonly string[]): Promise<Outcome> {
   if (command === "help") return console.log(await (await import("./help.ts")).answerHelp(args));

@@ -9,7 +9,7 @@
 // these reaches it as a copy without them (see handover.ts), every other one as it is.
 import { files } from "../../platform/files.ts";
 import { type Option, OPTIONS } from "../options/options.ts";
-import { suggestName } from "../run/target/suggestion.ts";
+import { nearest } from "../nearest.ts";
 import { Failure } from "../failure.ts";
 import { KEYS, type Key, type Kind, type Words } from "./keys.ts";
 import { lineOf, lineOfSyntaxError } from "./location.ts";
@@ -99,11 +99,11 @@ function collect(path: readonly string[], value: unknown, settings: Setting[], s
   const name = path.join(".");
   if (key) throw new Failure(`${place}: ${name} needs ${describeKinds(key)}, not ${describe(value)}`);
   if (isSection) throw new Failure(`${place}: ${name} is a table`, `write [${name}] above its keys`);
-  const nearest = suggestName(
+  const [similar] = nearest(
     name,
     KEYS.map((each) => each.name),
   );
-  const hint = nearest ? `did you mean ${nearest}?` : "rtfig.toml.example lists the keys";
+  const hint = similar ? `did you mean ${similar}?` : "rtfig.toml.example lists the keys";
   throw new Failure(`${place}: Unknown key "${name}"`, hint);
 }
 

@@ -18,6 +18,10 @@ export interface Value {
   readonly isAddress?: true;
   /** For a message, where there is no default. */
   readonly example?: string;
+  /** The program itself, which may begin like an option. */
+  readonly isCode?: true;
+  /** Several may stand behind commas; the engine takes one at a time. */
+  readonly isList?: true;
 }
 
 export interface Option {
@@ -28,8 +32,14 @@ export interface Option {
   readonly group: Group;
   readonly help: string;
   readonly default?: string;
-  /** How the engine spells a switch that has no such long name there. */
+  /** How the engine spells an option that has no such long name there. */
   readonly forward?: string;
+  /** Done before the engine starts, which is not told again: it is in the directory already. */
+  readonly isCarriedOut?: true;
+  /** It stands for the target: code is given, or asked for. */
+  readonly evaluates?: true;
+  /** It makes the run one of many: by saying which packages, or by what it does to scripts. */
+  readonly many?: "packages" | "scripts";
   /** The row that this one is another name of. */
   readonly aliasOf?: string;
 }
@@ -48,6 +58,8 @@ export type Group =
 const text = (hint: string): Value => ({ hint, kind: "string" });
 const number = (hint: string): Value => ({ hint, kind: "number" });
 const optional = (hint: string): Value => ({ hint, kind: "optional" });
+const code: Value = { ...text("code"), isCode: true };
+const list = (hint: string): Value => ({ ...text(hint), isList: true });
 const oneOf = (...choices: string[]): Value => ({ hint: choices.join("|"), kind: "string", choices });
 
 /** The engine takes a port that there is not for its own default, without a word. */
@@ -69,21 +81,30 @@ export const OPTIONS: readonly Option[] = [
     {
       name: "eval",
       short: "e",
-      value: text("code"),
+      value: code,
       by: "engine",
+      forward: "-e",
+      evaluates: true,
       help: "Evaluate the argument as a script",
     },
     {
       name: "print",
       short: "p",
-      value: text("code"),
+      value: code,
       by: "engine",
+      forward: "-p",
+      evaluates: true,
       help: "Evaluate the argument as a script and print the result",
     },
     { name: "help", short: "h", by: "runner", help: "Display help and exit" },
     { name: "version", short: "v", by: "runner", help: "Print the version and exit" },
     { name: "check", by: "engine", help: "Type check before running; nothing runs if there are type errors" },
-    { name: "interactive", by: "engine", help: "Start a Node.js-compatible REPL, with rt in it" },
+    {
+      name: "interactive",
+      by: "engine",
+      evaluates: true,
+      help: "Start a Node.js-compatible REPL, with rt in it",
+    },
   ]),
   ...group("Workspaces", [
     {
@@ -98,17 +119,20 @@ export const OPTIONS: readonly Option[] = [
       short: "F",
       value: text("pattern"),
       by: "runner",
+      many: "packages",
       help: "Run a script in all workspace packages that match; repeatable",
     },
-    { name: "workspaces", by: "runner", help: "Run a script in all workspace packages" },
+    { name: "workspaces", by: "runner", many: "packages", help: "Run a script in all workspace packages" },
     {
       name: "parallel",
       by: "runner",
+      many: "scripts",
       help: "Run several scripts or workspace scripts at once, with prefixed output",
     },
     {
       name: "sequential",
       by: "runner",
+      many: "scripts",
       help: "Run several scripts or workspace scripts one after another, with prefixed output",
     },
     {
@@ -120,19 +144,28 @@ export const OPTIONS: readonly Option[] = [
       name: "concurrency",
       value: number("count"),
       by: "runner",
+      many: "scripts",
       help: "How many scripts run at a time; the number of processors unless given",
     },
     {
       name: "dry-run",
       value: { ...optional("json"), choices: ["json"] },
       by: "runner",
+      many: "scripts",
       help: "Print what would run, in order, and run nothing",
     },
-    { name: "report", value: text("file"), by: "runner", help: "Write order, times and exit codes as JSON" },
+    {
+      name: "report",
+      value: text("file"),
+      by: "runner",
+      many: "scripts",
+      help: "Write order, times and exit codes as JSON",
+    },
     {
       name: "affected",
       value: optional("ref"),
       by: "runner",
+      many: "packages",
       help: "Only packages changed since a commit, and what depends on them",
     },
   ]),
@@ -276,10 +309,10 @@ export const OPTIONS: readonly Option[] = [
       by: "engine",
       help: "Use the latest matching versions, always asking the registry",
     },
-    { name: "conditions", value: text("name"), by: "engine", help: "Custom resolve condition; repeatable" },
+    { name: "conditions", value: list("name"), by: "engine", help: "Custom resolve condition; repeatable" },
     {
       name: "main-fields",
-      value: text("name"),
+      value: list("name"),
       by: "engine",
       help: "Main field to look up in package.json; repeatable",
     },
@@ -291,7 +324,7 @@ export const OPTIONS: readonly Option[] = [
     },
     {
       name: "extension-order",
-      value: text("list"),
+      value: list("list"),
       by: "engine",
       default: ".tsx,.ts,.jsx,.js,.json",
       help: "Extension resolution order",
@@ -412,6 +445,7 @@ export const OPTIONS: readonly Option[] = [
       name: "cwd",
       value: text("directory"),
       by: "both",
+      isCarriedOut: true,
       help: "Directory to work in and to resolve from",
     },
     {
@@ -419,6 +453,7 @@ export const OPTIONS: readonly Option[] = [
       short: "c",
       value: text("file"),
       by: "both",
+      isCarriedOut: true,
       default: "$cwd/rtfig.toml",
       help: "Path to the configuration file",
     },

@@ -1,17 +1,23 @@
 // A plan, carried out: the program is started, becomes this process, or is refused in a line or two. What a run needs
 // besides (a file for the engine, variables of --env-file, --watch) is imported when it is asked for.
-import { host } from "../../platform/process.ts";
 import type { Config } from "../config/rtfig.ts";
-import type { Plan } from "./plan.ts";
-import type { RunSettings } from "./script/preparation.ts";
+import { complain } from "../complaint.ts";
+import type { ScriptSettings } from "../settings/script.ts";
+import type { Settings } from "../settings/settings.ts";
+import type { WatchSettings } from "../settings/watch.ts";
 import { SUPERVISED } from "./engine/own-variables.ts";
-import { VERSION } from "../version.ts";
-import type { Outcome } from "../cli/command-line.ts";
-import { hasOption, type Invocation, lastValue } from "../options/parse.ts";
+import type { Plan } from "./plan.ts";
+import type { Ending } from "./script/launch.ts";
 
+/** The user's program starts when nothing of ours can be mistaken for a failure of its own. */
+type Program = () => Promise<void>;
+
+export type Outcome = Ending | Program | void;
+
+/** @param runsCode whether code of the user's runs, which is to see `rt` */
 export async function execute(
   plan: Plan,
-  invocation: Invocation,
+  settings: Settings,
   runsCode: boolean,
   config?: Config,
 ): Promise<Outcome> {
@@ -24,51 +30,49 @@ export async function execute(
         const { startInProcess } = await import("./file/in-process.ts");
         await startInProcess(plan);
       };
-    case "engine": {
-      if (plan.file && isWatched(invocation)) {
-        const { superviseEngine } = await import("./watch/engine-watch.ts");
-        const { wordsWithout } = await import("./watch/script-watch.ts");
-        return await superviseEngine(wordsWithout(["cwd"], invocation), plan.file);
-      }
-      if (hasOption(invocation, "env-file")) {
-        const { warnAboutFiles } = await import("./script/option-variables.ts");
-        for (const line of warnAboutFiles(invocation)) console.error(line);
-      }
-      if (hasOption(invocation, "tsconfig-override")) {
-        const { requireTsconfig } = await import("./script/option-variables.ts");
-        requireTsconfig(invocation);
-      }
-      const isForced = hasOption(invocation, "rt");
-      let path: string | undefined;
-      if (!runsCode || isForced) {
-        const { pathForEngine } = await import("./script/stand-ins.ts");
-        path = pathForEngine(isForced, runsCode ? "" : "rt bun bunx");
-      }
-      const settings = { config: await engineConfig(plan.argv[0]!, runsCode, config), path };
-      const { becomeEngine } = await import("./engine/engine.ts");
-      return becomeEngine(plan.argv, runsCode, settings);
-    }
+    case "engine":
+      return await executeInEngine(plan, settings, runsCode, config);
     case "refuse": {
       const { suggestTarget } = await import("./target/suggestion.ts");
-      const isRun = invocation.command === "run";
-      const hint = plan.hint ?? (plan.notFound && suggestTarget(plan.notFound, process.cwd(), isRun));
+      const hint =
+        plan.hint ?? (plan.notFound && suggestTarget(plan.notFound, process.cwd(), settings.isExplicit));
       return complain(plan.message, hint);
     }
     case "program":
     case "script": {
-      if (hasOption(invocation, "watch")) return await watchScript(invocation, process.cwd());
-      const settings = await settingsFor(invocation);
+      if (settings.watch) return await watchScript(settings.watch);
+      await warnAboutScript(settings);
       const { launchProgram, launchScript } = await import("./script/launch.ts");
       return plan.mode === "script"
-        ? await launchScript(plan, settings)
-        : await launchProgram(plan, settings);
+        ? await launchScript(plan, settings.script)
+        : await launchProgram(plan, settings.script);
     }
   }
 }
 
-function isWatched(invocation: Invocation): boolean {
-  if (process.env[SUPERVISED] === "1") return false;
-  return hasOption(invocation, "watch") || hasOption(invocation, "hot");
+async function executeInEngine(
+  { argv, file }: Extract<Plan, { mode: "engine" }>,
+  { code }: Settings,
+  runsCode: boolean,
+  config: Config | undefined,
+): Promise<Ending> {
+  if (file && code.supervised && process.env[SUPERVISED] !== "1") {
+    const { superviseEngine } = await import("./watch/engine-watch.ts");
+    return await superviseEngine(code.supervised, file);
+  }
+  if (code.envFiles.length > 0 || code.tsconfig !== undefined) {
+    const { requireTsconfig, warnAboutEnvFiles } = await import("../settings/files.ts");
+    for (const line of warnAboutEnvFiles(code.envFiles)) console.error(line);
+    requireTsconfig(code);
+  }
+  let path: string | undefined;
+  if (!runsCode || code.forceRuntime) {
+    const { pathForEngine } = await import("./script/stand-ins.ts");
+    path = pathForEngine(code.forceRuntime, runsCode ? "" : "rt bun bunx");
+  }
+  const configFile = await engineConfig(argv[0]!, runsCode, config);
+  const { becomeEngine } = await import("./engine/engine.ts");
+  return becomeEngine(argv, runsCode, { config: configFile, path });
 }
 
 async function engineConfig(word: string, runsCode: boolean, config?: Config): Promise<string | undefined> {
@@ -77,37 +81,33 @@ async function engineConfig(word: string, runsCode: boolean, config?: Config): P
   return fileForEngine(config, word === "test" ? "test" : runsCode ? "code" : "tool", process.cwd());
 }
 
-function settingsOf(invocation: Invocation): RunSettings {
-  return {
-    silent: hasOption(invocation, "silent"),
-    shell: (lastValue(invocation, "shell") as RunSettings["shell"] | undefined) ?? host.defaultShell,
-    forceRuntime: hasOption(invocation, "rt"),
-    version: VERSION,
-  };
+/** Many scripts, or the scripts of many packages. */
+export async function executeMany(settings: Settings, cwd: string): Promise<Outcome> {
+  if (settings.watch) return await watchScript(settings.watch);
+  await warnAboutScript(settings);
+  const { runMany } = await import("./many.ts");
+  return await runMany(settings.many!, settings.script, cwd);
 }
 
-/** Also says which of the options have nothing to act on. */
-export async function settingsFor(invocation: Invocation): Promise<RunSettings> {
-  const settings = settingsOf(invocation);
-  const { options } = invocation;
-  if (options.length === 0 || options.every(({ option }) => option.by === "runner")) return settings;
-  const { environmentOf, warnAboutFiles, warnAboutOptions } = await import("./script/option-variables.ts");
-  for (const line of warnAboutFiles(invocation)) console.error(line);
-  const warning = warnAboutOptions(invocation);
-  if (warning) console.error(warning);
-  return { ...settings, environment: environmentOf(invocation) };
+async function watchScript(settings: WatchSettings): Promise<Outcome> {
+  const { watchRun } = await import("./watch/script-watch.ts");
+  return await watchRun(settings, process.cwd());
 }
 
-export async function watchScript(invocation: Invocation, cwd: string): Promise<Outcome> {
-  const { killSignalOf, watchRun } = await import("./watch/script-watch.ts");
-  return await watchRun(invocation, cwd, {
-    clearsScreen: !hasOption(invocation, "no-clear-screen"),
-    signal: killSignalOf(lastValue(invocation, "watch-kill-signal")),
-  });
+/** Says which of the options have nothing to act on. */
+async function warnAboutScript({ target, script }: Settings): Promise<void> {
+  if (script.envFiles.length > 0) {
+    const { warnAboutEnvFiles } = await import("../settings/files.ts");
+    for (const line of warnAboutEnvFiles(script.envFiles)) console.error(line);
+  }
+  if (script.idle.length > 0) console.error(describeIdle(script, target));
 }
 
-export function complain(message: string, hint?: string, status = 1): number {
-  console.error(`error: ${message}`);
-  if (hint) console.error(`hint: ${hint}`);
-  return status;
+function describeIdle({ idle }: ScriptSettings, target: string | undefined): string {
+  const isOne = idle.length === 1;
+  const where = target === undefined ? "a list of scripts" : `"${target}"`;
+  return (
+    `warning: ${idle.join(", ")} ${isOne ? "has" : "have"} no effect on ${where}, only on code that rt runs itself; ` +
+    `write ${isOne ? "it" : "them"} in the script, as in: rt ${idle[0]} <file>`
+  );
 }

@@ -8,6 +8,7 @@ import { planRun, type Plan } from "../../src/run/plan.ts";
 import { resolveTarget } from "../../src/run/target/resolution.ts";
 import { planScriptShortcut } from "../../src/run/script-shortcut.ts";
 import { planShortcut } from "../../src/run/file-shortcut.ts";
+import { readSettings } from "../../src/settings/settings.ts";
 import { createProject, type Project } from "../support/project.ts";
 
 const FILES = {
@@ -75,7 +76,7 @@ async function planWhole(words: readonly string[], cwd: string): Promise<Plan | 
       explicitRun: invocation.command === "run",
       forceRuntime: false,
     });
-    return planRun(invocation, target, {
+    return planRun(readSettings(invocation, {}), target, {
       engineReason: target.kind === "file" ? await engineReason(target.path, cwd) : undefined,
     });
   } catch {

@@ -11,16 +11,17 @@ import { scriptOf } from "../../workspace/package-json.ts";
 import type { Plan } from "../plan.ts";
 import { appendArguments } from "./quoting.ts";
 import type { ShellCommand } from "./shell.ts";
-import { openSteps, prepareProgram, prepareStep, type RunSettings, type Step } from "./preparation.ts";
+import type { ScriptSettings } from "../../settings/script.ts";
+import { openRun, prepareProgram, prepareStep, type Step } from "./preparation.ts";
 
 /** How a child ended, to be passed on by main: an exit code or a signal to die of. */
 export type Ending = number | { readonly signal: NodeJS.Signals };
 
 export async function launchProgram(
   { path, name, args }: Extract<Plan, { mode: "program" }>,
-  settings: RunSettings,
+  settings: ScriptSettings,
 ): Promise<Ending> {
-  const environment = prepareProgram(openSteps(settings), firstLine(path));
+  const environment = prepareProgram(openRun(settings), firstLine(path));
   const command = { program: path, argv: [name, ...host.exactArguments(args)], environment };
   const outcome = isFirstProcess() ? await stayBefore(command) : host.replace(command);
   if (typeof outcome !== "string") return outcome;
@@ -46,10 +47,10 @@ function explainExec(code: string): string {
 
 export async function launchScript(
   { target, args }: Extract<Plan, { mode: "script" }>,
-  settings: RunSettings,
+  settings: ScriptSettings,
 ): Promise<Ending> {
   const { directory, manifest } = target.package;
-  const context = openSteps(settings);
+  const context = openRun(settings);
   const lines: { event: string; line: string }[] = [];
   for (const event of [`pre${target.name}`, target.name, `post${target.name}`]) {
     const command = scriptOf(manifest, event);
@@ -107,14 +108,14 @@ async function stayBefore(
 const LONGEST_WHOLE = 1365;
 
 /** Not by `console.error`, which has colours of its own on a terminal, or `process.stderr`, which takes long to make. */
-function echo(command: string, { silent }: RunSettings): void {
+function echo(command: string, { silent }: ScriptSettings): void {
   if (silent) return;
   const useColor = wantsColor(process.env, () => host.isTerminal(2));
   const line = useColor ? `\x1b[0;35m$\x1b[0m \x1b[2m\x1b[1m${command}\x1b[0m` : `$ ${command}`;
   if (line.length > LONGEST_WHOLE || !host.write(2, `${line}\n`)) console.error(line);
 }
 
-function reportEnding(event: string, ending: Ending, { silent }: RunSettings): void {
+function reportEnding(event: string, ending: Ending, { silent }: ScriptSettings): void {
   if (silent) return;
   if (typeof ending === "number") return console.error(`error: script "${event}" exited with code ${ending}`);
   if (ending.signal === "SIGINT") return;

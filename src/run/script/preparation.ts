@@ -3,22 +3,13 @@
 // A script is up to three steps (pre-hook, script, post-hook). Steps are prepared the same way whether the
 // script runs alone (launch.ts) or among many (../many.ts).
 import { host } from "../../../platform/process.ts";
-import type { ShellChoice } from "../../../platform/contract/process.ts";
 import { Failure } from "../../failure.ts";
 import { findPackageJson, type LocatedPackage, scriptOf } from "../../workspace/package-json.ts";
+import type { ScriptSettings } from "../../settings/script.ts";
+import { VERSION } from "../../version.ts";
 import { findRecursion, programEnvironment, scriptEnvironment } from "./environment.ts";
 import { openShell, type Shell, type ShellCommand } from "./shell.ts";
 import { directoriesFor, openStandIns, type StandIns } from "./stand-ins.ts";
-
-export interface RunSettings {
-  readonly silent: boolean;
-  readonly shell: ShellChoice;
-  /** `node` means rt. */
-  readonly forceRuntime: boolean;
-  readonly version: string;
-  /** What options in front of the script add to its environment. */
-  readonly environment?: Readonly<Record<string, string>>;
-}
 
 export interface Step {
   readonly event: string;
@@ -29,8 +20,10 @@ export interface Step {
 }
 
 /** What all steps of a run share, found out once: a workspace has hundreds of them. */
-export interface StepContext {
-  readonly settings: RunSettings;
+export interface RunContext {
+  readonly settings: ScriptSettings;
+  /** What options in front of the script add to its environment. */
+  readonly variables: Readonly<Record<string, string>>;
   readonly inherited: Readonly<Record<string, string | undefined>>;
   readonly initialDirectory: string;
   readonly userAgent: string;
@@ -39,17 +32,19 @@ export interface StepContext {
   readonly stands: StandIns;
 }
 
-export function openSteps(settings: RunSettings): StepContext {
+export function openRun(settings: ScriptSettings): RunContext {
+  const variables = variablesOf(settings);
   // Asked for by name: where case does not count, the name may be spelled otherwise.
-  const inherited = { ...process.env, PATH: process.env.PATH, ...settings.environment };
+  const inherited = { ...process.env, PATH: process.env.PATH, ...variables };
   const path = inherited.PATH ?? "";
   const initialDirectory = process.cwd();
   let stands: StandIns | undefined;
   return {
     settings,
+    variables,
     inherited,
     initialDirectory,
-    userAgent: `rt/${settings.version} npm/? node/${process.version} ${host.system}`,
+    userAgent: `rt/${VERSION} npm/? node/${process.version} ${host.system}`,
     shell: openShell({ choice: settings.shell, inherited, initialDirectory }),
     get stands() {
       return (stands ??= openStandIns(settings.forceRuntime, path));
@@ -57,14 +52,21 @@ export function openSteps(settings: RunSettings): StepContext {
   };
 }
 
+function variablesOf({ port, envFiles }: ScriptSettings): Record<string, string> {
+  const variables: Record<string, string> = port === undefined ? {} : { PORT: port };
+  if (envFiles.length === 0) return variables;
+  const { readEnvFiles } = require("./env-files.ts") as typeof import("./env-files.ts");
+  return { ...readEnvFiles(envFiles), ...variables };
+}
+
 /** @param command of `event`, with the arguments appended */
 export function prepareStep(
-  context: StepContext,
+  context: RunContext,
   located: LocatedPackage,
   event: string,
   command: string,
 ): Step {
-  const { settings, inherited } = context;
+  const { variables, inherited } = context;
   const { directory, manifest } = located;
   const running = inherited.RT_SCRIPTS ?? "";
   const cycle = findRecursion(running, directory, event);
@@ -83,22 +85,22 @@ export function prepareStep(
   if (!shell) {
     throw new Failure("No shell was found to run the script in", host.shellHint);
   }
-  return { event, command, shell, environment: { ...settings.environment, ...environment } };
+  return { event, command, shell, environment: { ...variables, ...environment } };
 }
 
 /** The environment of a binary or command, which runs where the user stands. @param interpreter its #! line, or "" */
-export function prepareProgram(context: StepContext, interpreter: string): Record<string, string> {
-  const { settings, initialDirectory } = context;
+export function prepareProgram(context: RunContext, interpreter: string): Record<string, string> {
+  const { variables, initialDirectory } = context;
   const environment = programEnvironment({
     ...surroundingsOf(context, interpreter),
     package: findReadablePackage(initialDirectory),
     directory: initialDirectory,
   });
-  return { ...settings.environment, ...environment };
+  return { ...variables, ...environment };
 }
 
 /** What does not depend on the package. @param command what may mention a program that rt stands in for */
-function surroundingsOf({ inherited, initialDirectory, userAgent, stands }: StepContext, command: string) {
+function surroundingsOf({ inherited, initialDirectory, userAgent, stands }: RunContext, command: string) {
   return {
     initialDirectory,
     path: inherited.PATH ?? "",

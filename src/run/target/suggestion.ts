@@ -1,19 +1,11 @@
-// "Did you mean", for the words of a command line.
+// What to try instead of a target that is not there.
 import { readdirSync } from "node:fs";
 import { binaryDirectories } from "./binaries.ts";
 import { nearest } from "../../nearest.ts";
 import { findPackageJson, isMisdeclaredScript, scriptNames } from "../../workspace/package-json.ts";
 import { COMMANDS } from "../../options/commands.ts";
 
-/** The nearest of `known`, when one is near enough to be a slip of the finger. */
-export function suggestName(word: string, known: readonly string[]): string | undefined {
-  return nearest(word, known)[0];
-}
-
-/**
- * What to try instead of a script or file that is not there.
- * @param explicitRun whether `run` was written, behind which there are no commands of rt's
- */
+/** @param explicitRun whether `run` was written, behind which there are no commands of rt's */
 export function suggestTarget(name: string, cwd: string, explicitRun: boolean): string | undefined {
   const located = findPackageJson(cwd);
   const scripts = located ? scriptNames(located.manifest) : [];
@@ -22,7 +14,7 @@ export function suggestTarget(name: string, cwd: string, explicitRun: boolean): 
   const commands = explicitRun ? [] : Object.keys(COMMANDS).filter((command) => command.length > 2);
   const binaries = binaryDirectories(cwd).flatMap(namesIn);
   for (const known of [scripts, commands, binaries]) {
-    const similar = suggestName(name, known);
+    const [similar] = nearest(name, known);
     if (similar) return `did you mean "${similar}"?`;
   }
   if (/[\n;(){}=]/.test(name)) return "code is run by: rt -e <code>";

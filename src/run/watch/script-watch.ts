@@ -11,10 +11,10 @@
 import { host } from "../../../platform/process.ts";
 import { trees } from "../../../platform/process-tree.ts";
 import type { Child, StopSignal } from "../../../platform/contract/process-tree.ts";
-import type { Given, Invocation } from "../../options/parse.ts";
 import { findPackageJson } from "../../workspace/package-json.ts";
 import type { Ending } from "../script/launch.ts";
 import { Failure } from "../../failure.ts";
+import type { WatchSettings } from "../../settings/watch.ts";
 import { watchSources } from "./source-watcher.ts";
 
 /** Saves come in bursts: a restart waits until the last event is this old. */
@@ -25,25 +25,18 @@ const LOOK_AGAIN = 5; // ms
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 const CLEAR = "\x1b[2J\x1b[3J\x1b[H";
 
-export interface WatchSettings {
-  readonly clearsScreen: boolean;
-  readonly signal: StopSignal;
-}
-
-/** --watch-kill-signal, as far as it is one that programs take for the end. */
-export function killSignalOf(name = "SIGTERM"): StopSignal {
+/** --watch-kill-signal, as far as it is one that programs take for the end. Throws Failure. */
+function toStopSignal(name = "SIGTERM"): StopSignal {
   const known: readonly StopSignal[] = ["SIGTERM", "SIGINT", "SIGHUP", "SIGKILL"];
   const signal = known.find((each) => each === name);
   if (signal) return signal;
   throw new Failure(`A script cannot be ended with "${name}"`, `use one of: ${known.join(", ")}`);
 }
 
-export async function watchRun(
-  invocation: Invocation,
-  cwd: string,
-  settings: WatchSettings,
-): Promise<Ending> {
-  const argv = ["rt", ...wordsWithout(HANDLED, invocation)];
+export async function watchRun(settings: WatchSettings, cwd: string): Promise<Ending> {
+  const { label, words, clearsScreen } = settings;
+  const argv = ["rt", ...words];
+  const killSignal = toStopSignal(settings.signal);
   const root = findPackageJson(cwd)?.directory ?? cwd;
   let wake = () => {};
   let hasChanged = false;
@@ -76,10 +69,10 @@ export async function watchRun(
       onOutput() {},
     });
     const woken = new Promise<void>((resolve) => (wake = resolve));
-    await Promise.race([woken, child.done.then(reportEnd(invocation.target!, () => hasChanged || !!stop))]);
+    await Promise.race([woken, child.done.then(reportEnd(label, () => hasChanged || !!stop))]);
     if (!hasChanged && !stop) await woken;
-    await endTree(child, stop ?? settings.signal, stop === "SIGINT" && host.isTerminal(0));
-    if (!stop && settings.clearsScreen && host.isTerminal(1)) await Bun.write(Bun.stdout, CLEAR);
+    await endTree(child, stop ?? killSignal, stop === "SIGINT" && host.isTerminal(0));
+    if (!stop && clearsScreen && host.isTerminal(1)) await Bun.write(Bun.stdout, CLEAR);
   }
   for (const signal of signals) process.off(signal, onSignal);
   return { signal: stop };
@@ -107,19 +100,4 @@ async function endTree(child: Child, signal: StopSignal, isTold: boolean): Promi
     if (performance.now() > deadline) trees.signalTrees([child], "SIGKILL");
     await Bun.sleep(LOOK_AGAIN);
   }
-}
-
-const HANDLED = ["watch", "no-clear-screen", "watch-kill-signal", "cwd"];
-
-/** What the user wrote, but for options that are carried out already. */
-export function wordsWithout(handled: readonly string[], invocation: Invocation): string[] {
-  const { options, command, target, args } = invocation;
-  const words = options
-    .filter(({ option, isConfigured }) => !isConfigured && !handled.includes(option.name))
-    .map(spell);
-  return [...words, ...(command === undefined ? [] : [command]), target!, ...args];
-}
-
-function spell({ option, value }: Given): string {
-  return value === undefined ? `--${option.name}` : `--${option.name}=${value}`;
 }
