@@ -56,7 +56,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   cli: ["run", "settings", "config", "options", "secrets", "upgrade", "workspace", "platform", ...GROUND],
   run: ["tasks", "settings", "config", "options", "runtime", "workspace", "platform", ...GROUND],
   tasks: ["settings", "workspace", "platform", ...GROUND],
-  settings: ["options", "platform", ...GROUND],
+  settings: ["config", "options", "platform", ...GROUND],
   config: ["options", "platform", ...GROUND],
   options: [],
   workspace: ["platform", ...GROUND],

@@ -1,30 +1,18 @@
-// A command line, carried out: parsed, resolved, planned, and its plan executed (src/run/execution.ts). What it leaves to main.ts
-// is the outcome: an exit code, a signal to die of, a program to go on with, or nothing to add.
+// A command line, carried out: parsed, made settings of, and handed to whoever it is for: the runner (src/run/run.ts), a
+// tool of the engine, or a command of rt's own. What it leaves to main.ts is the outcome: an exit code, a signal to die of,
+// a program to go on with, or nothing to add.
 //
 // What starting a script does not need is imported where it is used; each of those imports is a chunk of its own
 // in the compiled file and costs nothing until then.
-import { files } from "../../platform/files.ts";
-import { host } from "../../platform/process.ts";
-import type { Config } from "../config/rtfig.ts";
-import { engineReason } from "../run/file/engine-reason.ts";
-import { execute, executeMany, type Outcome } from "../run/execution.ts";
-import { planRun, planTool } from "../run/plan.ts";
-import { resolveTarget } from "../run/target/resolution.ts";
-import type { Target } from "../run/target/target.ts";
-import { VERSION } from "../version.ts";
-import { COMMANDS } from "../options/commands.ts";
 import { complain } from "../complaint.ts";
-import { readSettings } from "../settings/settings.ts";
+import { COMMANDS } from "../options/commands.ts";
 import type { Option } from "../options/options.ts";
+import { type Invocation, mentionsOption, parseCommandLine, UsageError } from "../options/parse.ts";
+import { executeMany, type Outcome } from "../run/execution.ts";
+import { runTarget, runTool } from "../run/run.ts";
+import { openSettings } from "../settings/sources.ts";
+import { VERSION } from "../version.ts";
 import { runAsNode, runOwn, showHelp } from "./own-commands.ts";
-import {
-  hasOption,
-  type Invocation,
-  lastValue,
-  mentionsOption,
-  parseCommandLine,
-  UsageError,
-} from "../options/parse.ts";
 
 export async function carryOutCommandLine(words: readonly string[]): Promise<Outcome> {
   try {
@@ -50,14 +38,14 @@ async function parse(words: readonly string[], table: readonly Option[]): Promis
 
 async function carryOut(invocation: Invocation, words: readonly string[]): Promise<Outcome> {
   const { command } = invocation;
-  if (hasOption(invocation, "version")) return console.log(VERSION);
-  if (hasOption(invocation, "help") || words.length === 0) return await showHelp(command);
-  if (command === undefined || COMMANDS[command]!.by === "run") return await run(invocation);
+  if (invocation.asksFor === "version") return console.log(VERSION);
+  if (invocation.asksFor === "help" || words.length === 0) return await showHelp(command);
+  if (command === undefined || COMMANDS[command]!.by === "run") return await carryOutRun(invocation);
   if (invocation.options.length > 0) {
     const { refuseOptionsOfRuns } = await import("./shadowed.ts");
     refuseOptionsOfRuns(command, invocation);
   }
-  if (COMMANDS[command]!.by === "engine") return await runTool(command, invocation);
+  if (COMMANDS[command]!.by === "engine") return await carryOutTool(command, invocation);
   return await runOwn(command, invocation.args);
 }
 
@@ -67,75 +55,27 @@ function isCalled(name: string): boolean {
   return argv0 === name || argv0.endsWith(`/${name}`) || argv0.endsWith(`${name}.exe`);
 }
 
-/** Tools in which code of the user's runs, and so sees `rt`. */
-const RUNS_CODE = ["test", "repl"];
-
-async function runTool(command: string, given: Invocation): Promise<Outcome> {
+async function carryOutTool(command: string, invocation: Invocation): Promise<Outcome> {
   const { hintAtShadowedScript } = await import("./shadowed.ts");
   const { findOwnConfig, testPreloads } = await import("../config/tool.ts");
-  const cwd = changeDirectory(given);
-  const { args, path } = findOwnConfig(given.args);
-  const config = await readOwnConfig(path ?? lastValue(given, "config"));
-  hintAtShadowedScript(command, cwd);
-  const preloads = config && command === "test" ? testPreloads(config) : [];
+  const { args, path } = findOwnConfig(invocation.args);
+  const opened = await openSettings(invocation, { config: path });
+  hintAtShadowedScript(command, opened.cwd);
+  const preloads = opened.config && command === "test" ? testPreloads(opened.config) : [];
   const words =
     command === "build" ? (await import("../run/engine/build-words.ts")).addBuildWords(args) : args;
-  const settings = readSettings(given, process.env);
-  const plan = planTool(command, [...preloads, ...words], settings.code);
-  return await execute(plan, settings, RUNS_CODE.includes(command), config);
+  return await runTool(command, [...preloads, ...words], opened);
 }
 
-async function readOwnConfig(path: string | undefined): Promise<Config | undefined> {
-  // By its name alone: a working directory below one that may not be entered can still be read that way.
-  if (path === undefined && files.readFile("rtfig.toml", 1) === "ENOENT") return undefined;
-  const { FILE_NAME, readConfig } = await import("../config/rtfig.ts");
-  return readConfig(path ?? FILE_NAME);
-}
-
-/** The invocation as if the user had written the file's options in front of the others. */
-async function configure(invocation: Invocation, config: Config | undefined): Promise<Invocation> {
-  if (!config) return invocation;
-  const { optionsOf } = await import("../config/rtfig.ts");
-  return { ...invocation, options: [...optionsOf(config), ...invocation.options] };
-}
-
-async function run(given: Invocation): Promise<Outcome> {
-  const cwd = changeDirectory(given);
-  const config = await readOwnConfig(lastValue(given, "config"));
-  const settings = readSettings(await configure(given, config), process.env);
-  const { target: name, evaluates, isExplicit } = settings;
+async function carryOutRun(invocation: Invocation): Promise<Outcome> {
+  const opened = await openSettings(invocation);
+  const { settings, cwd } = opened;
   if (settings.many) return await executeMany(settings, cwd);
-  if (!evaluates && name === undefined) {
-    if (!isExplicit) throw new UsageError("Nothing to run", "name a file or a script after the options");
-    const { listScripts } = await import("./list.ts");
-    return console.log(listScripts(cwd));
-  }
-  const target: Target = evaluates
-    ? { kind: "none" }
-    : resolveTarget({ name: name!, cwd, explicitRun: isExplicit, forceRuntime: settings.code.forceRuntime });
-  const mayStay = target.kind === "file" && settings.code.engineOption === undefined;
-  const reason = mayStay ? await reasonFor(target.path, cwd, config) : undefined;
-  const isInputEmpty = target.kind === "stdin" && !host.isTerminal(0) && host.isInputEmpty();
-  const plan = planRun(settings, target, { engineReason: reason, config: config?.file, isInputEmpty });
-  return await execute(plan, settings, true, config);
-}
-
-function reasonFor(path: string, cwd: string, config: Config | undefined): ReturnType<typeof engineReason> {
-  const { key } = config?.settings.find(({ key }) => key.isForCode) ?? {};
-  return key ? `${key.name} in ${config!.file}` : engineReason(path, cwd);
-}
-
-function changeDirectory(invocation: Invocation): string {
-  const directory = lastValue(invocation, "cwd");
-  if (directory === undefined) return process.cwd();
-  try {
-    process.chdir(directory);
-  } catch (error) {
-    const isDenied = (error as NodeJS.ErrnoException).code === "EACCES";
-    const hint = isDenied ? "permission denied" : "--cwd needs a directory that exists";
-    throw new UsageError(`Cannot work in "${directory}"`, hint);
-  }
-  return process.cwd();
+  if (settings.evaluates || settings.target !== undefined) return await runTarget(opened);
+  if (!settings.isExplicit)
+    throw new UsageError("Nothing to run", "name a file or a script after the options");
+  const { listScripts } = await import("./list.ts");
+  return console.log(listScripts(cwd));
 }
 
 /**

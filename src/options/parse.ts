@@ -28,6 +28,8 @@ export interface Invocation {
   /** A file, script, binary, command or "-". */
   readonly target?: string;
   readonly args: readonly string[];
+  /** Whatever else is given, it is answered and nothing is run; "version" comes first. */
+  readonly asksFor?: "version" | "help" | undefined;
 }
 
 /** The user's command line is wrong: one line that says what, one that says what to do. */
@@ -115,6 +117,8 @@ function parseOption(
   return { given: { option, value }, width: inline === undefined ? 2 : 1 };
 }
 
+const ANSWERED = ["version", "help"] as const;
+
 /** Whether a word could be an option, so that parsing needs the table. */
 export function mentionsOption(words: readonly string[]): boolean {
   for (const word of words) if (word[0] === "-" && word !== "-") return true;
@@ -155,25 +159,35 @@ export function parseCommandLine(
     break;
   }
   const rest = words.slice(index);
+  const names = options.map(({ option }) => option.name);
+  const asksFor = ANSWERED.find((name) => names.includes(name));
   if (evaluates || (command !== undefined && COMMANDS[command]!.by !== "run"))
-    return { options, command, args: rest };
-  return { options, command, target: rest[0], args: rest.slice(1) };
+    return { options, command, args: rest, asksFor };
+  return { options, command, target: rest[0], args: rest.slice(1), asksFor };
 }
 
-/** The last value given for an option, as users expect of a repeated one. */
-export function lastValue({ options }: Invocation, name: string): string | undefined {
-  let last: string | undefined;
-  for (const { option, value } of options) if (option.name === name) last = value;
-  return last;
+/** What was given of one option, by whatever of its names. */
+export interface GivenOption {
+  /** The last value, as users expect of a repeated option; undefined for a switch. */
+  readonly last: string | undefined;
+  readonly all: readonly string[];
+  /** Whether it stands on the command line, and not in rtfig.toml alone. */
+  readonly isOnLine: boolean;
 }
 
-export function hasOption({ options }: Invocation, name: string): boolean {
-  for (const { option } of options) if ((option.aliasOf ?? option.name) === name) return true;
-  return false;
-}
+/** By the names of their rows. */
+export type GivenOptions = ReadonlyMap<string, GivenOption>;
 
-export function allValues({ options }: Invocation, name: string): string[] {
-  return options.flatMap(({ option, value }) =>
-    (option.aliasOf ?? option.name) === name && value !== undefined ? [value] : [],
-  );
+export function collectOptions(options: readonly Given[]): GivenOptions {
+  const collected = new Map<string, GivenOption>();
+  for (const { option, value, isConfigured } of options) {
+    const name = option.aliasOf ?? option.name;
+    const before = collected.get(name);
+    collected.set(name, {
+      last: value,
+      all: [...(before?.all ?? []), ...(value === undefined ? [] : [value])],
+      isOnLine: !isConfigured || (before?.isOnLine ?? false),
+    });
+  }
+  return collected;
 }

@@ -40,7 +40,7 @@ export async function execute(
     }
     case "program":
     case "script": {
-      if (settings.watch) return await watchScript(settings.watch);
+      if (settings.watch) return await watchScript(settings.watch, settings.again!.script);
       await warnAboutScript(settings);
       const { launchProgram, launchScript } = await import("./script/launch.ts");
       return plan.mode === "script"
@@ -52,13 +52,13 @@ export async function execute(
 
 async function executeInEngine(
   { argv, file }: Extract<Plan, { mode: "engine" }>,
-  { code }: Settings,
+  { code, again }: Settings,
   runsCode: boolean,
   config: Config | undefined,
 ): Promise<Ending> {
-  if (file && code.supervised && process.env[SUPERVISED] !== "1") {
+  if (file && code.isWatched && process.env[SUPERVISED] !== "1") {
     const { superviseEngine } = await import("./watch/engine-watch.ts");
-    return await superviseEngine(code.supervised, file);
+    return await superviseEngine(again!.code, file);
   }
   if (code.envFiles.length > 0 || code.tsconfig !== undefined) {
     const { requireTsconfig, warnAboutEnvFiles } = await import("../settings/files.ts");
@@ -83,15 +83,15 @@ async function engineConfig(word: string, runsCode: boolean, config?: Config): P
 
 /** Many scripts, or the scripts of many packages. */
 export async function executeMany(settings: Settings, cwd: string): Promise<Outcome> {
-  if (settings.watch) return await watchScript(settings.watch);
+  if (settings.watch) return await watchScript(settings.watch, settings.again!.script);
   await warnAboutScript(settings);
   const { runMany } = await import("./many.ts");
   return await runMany(settings.many!, settings.script, cwd);
 }
 
-async function watchScript(settings: WatchSettings): Promise<Outcome> {
+async function watchScript(settings: WatchSettings, words: readonly string[]): Promise<Outcome> {
   const { watchRun } = await import("./watch/script-watch.ts");
-  return await watchRun(settings, process.cwd());
+  return await watchRun(settings, words, process.cwd());
 }
 
 /** Says which of the options have nothing to act on. */

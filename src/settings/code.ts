@@ -3,8 +3,7 @@
 //
 // Contract: an option reaches the engine exactly once, as one word, so that no value is taken for a flag; what is carried
 // out before the engine starts (its directory, its configuration) does not reach it again.
-import { type Given, hasOption, type Invocation, lastValue, allValues } from "../options/parse.ts";
-import { commandLine } from "./command-line.ts";
+import type { Given, GivenOptions } from "../options/parse.ts";
 
 export interface CodeSettings {
   /** The options that are the engine's, as the engine spells them. */
@@ -17,31 +16,30 @@ export interface CodeSettings {
   readonly envFiles: readonly string[];
   /** The file of --tsconfig-override. */
   readonly tsconfig?: string | undefined;
-  /** With --watch or --hot: the words of the rt that becomes the engine, while this one stays with it. */
-  readonly supervised?: readonly string[] | undefined;
+  /** With --watch or --hot rt stays with the engine. */
+  readonly isWatched: boolean;
 }
 
-export function readCodeSettings(invocation: Invocation): CodeSettings {
-  const isWatched = hasOption(invocation, "watch") || hasOption(invocation, "hot");
-  const name = engineOption(invocation);
+export function readCodeSettings(options: readonly Given[], given: GivenOptions): CodeSettings {
+  const name = engineOption(options);
   return {
-    engineWords: engineWords(invocation),
+    engineWords: engineWords(options),
     engineOption: name === undefined ? undefined : `--${name}`,
-    forceRuntime: hasOption(invocation, "rt"),
-    envFiles: allValues(invocation, "env-file"),
-    tsconfig: lastValue(invocation, "tsconfig-override"),
-    supervised: isWatched ? commandLine(invocation, ["cwd"]) : undefined,
+    forceRuntime: given.has("rt"),
+    envFiles: given.get("env-file")?.all ?? [],
+    tsconfig: given.get("tsconfig-override")?.last,
+    isWatched: given.has("watch") || given.has("hot"),
   };
 }
 
 /** Options of rt alone need no engine, but for --rt, which needs the PATH of a new process. */
-function engineOption({ options }: Invocation): string | undefined {
+function engineOption(options: readonly Given[]): string | undefined {
   for (const { option } of options)
     if (option.by !== "runner" || (option.aliasOf ?? option.name) === "rt") return option.name;
   return undefined;
 }
 
-function engineWords({ options }: Invocation): string[] {
+function engineWords(options: readonly Given[]): string[] {
   const words: string[] = [];
   for (const given of options) {
     if (given.option.by === "runner" || given.option.isCarriedOut) continue;

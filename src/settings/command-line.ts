@@ -1,18 +1,29 @@
-// A command line put together again, for another rt that does what this one does not.
+// A command line put together again, for another rt that does what this one does not: it runs a program while this one
+// watches. It reads rtfig.toml by itself.
 import type { Given, Invocation } from "../options/parse.ts";
 
-/** What the user wrote, without the options that are carried out already. rtfig.toml is read by the other rt as well. */
-export function commandLine(invocation: Invocation, carriedOut: readonly string[]): string[] {
+export interface CommandLines {
+  /** Of the rt that becomes the engine, which watches as well. */
+  readonly code: readonly string[];
+  /** Of the rt that runs a script once. */
+  readonly script: readonly string[];
+}
+
+/** What the user wrote, without the options that are carried out already. */
+export function commandLines(invocation: Invocation): CommandLines {
+  return {
+    code: wordsWithout(["cwd"], invocation),
+    script: wordsWithout(["watch", "no-clear-screen", "watch-kill-signal", "cwd"], invocation),
+  };
+}
+
+function wordsWithout(carriedOut: readonly string[], invocation: Invocation): string[] {
   const { options, command, target, args } = invocation;
   const words = options
     .filter(({ option, isConfigured }) => !isConfigured && !carriedOut.includes(option.name))
     .map(spell);
-  return [
-    ...words,
-    ...(command === undefined ? [] : [command]),
-    ...(target === undefined ? [] : [target]),
-    ...args,
-  ];
+  const names = [command, target].filter((name) => name !== undefined);
+  return [...words, ...names, ...args];
 }
 
 function spell({ option, value }: Given): string {

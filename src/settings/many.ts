@@ -1,6 +1,6 @@
 // How many scripts run, or the scripts of many packages: which of them, in which order, and how they are shown.
 import { Failure } from "../failure.ts";
-import { allValues, hasOption, type Invocation, lastValue } from "../options/parse.ts";
+import type { Given, GivenOptions, Invocation } from "../options/parse.ts";
 
 export interface ManySettings {
   /** Script names or globs (`build:*`); none to list what there is. */
@@ -25,46 +25,42 @@ export interface ManySettings {
   readonly report?: string | undefined;
 }
 
-/** Whether the line, and not only rtfig.toml, asks for many; undefined otherwise. Throws Failure. */
+/** Undefined unless the command line, and not rtfig.toml alone, asks for many. Throws Failure. */
 export function readManySettings(
-  invocation: Invocation,
+  { options, target, args }: Invocation,
+  given: GivenOptions,
   environment: Readonly<Record<string, string | undefined>>,
 ): ManySettings | undefined {
-  if (!asksForMany(invocation)) return undefined;
-  const given = (name: string) => hasOption(invocation, name);
-  if (given("parallel") && given("sequential"))
+  if (!options.some((each) => asksForMany(each, target !== undefined))) return undefined;
+  const [parallel, sequential] = [given.has("parallel"), given.has("sequential")];
+  if (parallel && sequential)
     throw new Failure("--parallel and --sequential exclude each other", "give one of them");
+  const words = target === undefined ? [] : [target, ...args];
   return {
-    ...splitWords(invocation),
-    filters: allValues(invocation, "filter"),
-    workspaces: given("workspaces"),
-    affected: given("affected") ? (lastValue(invocation, "affected") ?? "") : undefined,
-    parallel: given("parallel"),
-    sequential: given("sequential"),
-    noExitOnError: given("no-exit-on-error"),
-    concurrency: readConcurrency(invocation, environment),
-    elideLines: toCount(lastValue(invocation, "elide-lines")) ?? DEFAULT_ELIDED_LINES,
-    ifPresent: given("if-present"),
-    dryRun: given("dry-run") ? (lastValue(invocation, "dry-run") === "json" ? "json" : "text") : undefined,
-    report: lastValue(invocation, "report"),
+    ...splitWords(words, parallel || sequential),
+    filters: given.get("filter")?.all ?? [],
+    workspaces: given.has("workspaces"),
+    affected: given.has("affected") ? (given.get("affected")!.last ?? "") : undefined,
+    parallel,
+    sequential,
+    noExitOnError: given.has("no-exit-on-error"),
+    concurrency: readConcurrency(given, environment.RT_CONCURRENCY),
+    elideLines: toCount(given.get("elide-lines")?.last) ?? DEFAULT_ELIDED_LINES,
+    ifPresent: given.has("if-present"),
+    dryRun: given.has("dry-run") ? (given.get("dry-run")!.last === "json" ? "json" : "text") : undefined,
+    report: given.get("report")?.last,
   };
 }
 
 const DEFAULT_ELIDED_LINES = 10;
 
 /** Without a script, only options that say which packages ask for something: the list of their scripts. */
-function asksForMany({ options, target }: Invocation): boolean {
-  return options.some(
-    ({ option, isConfigured }) =>
-      !isConfigured && (option.many === "packages" || (option.many === "scripts" && target !== undefined)),
-  );
+function asksForMany({ option, isConfigured }: Given, hasScript: boolean): boolean {
+  return !isConfigured && (option.many === "packages" || (option.many === "scripts" && hasScript));
 }
 
 /** With --parallel or --sequential every word is a script, up to `--`; otherwise only the first. */
-function splitWords(invocation: Invocation): Pick<ManySettings, "scripts" | "args"> {
-  if (invocation.target === undefined) return { scripts: [], args: [] };
-  const words = [invocation.target, ...invocation.args];
-  const takesMany = hasOption(invocation, "parallel") || hasOption(invocation, "sequential");
+function splitWords(words: readonly string[], takesMany: boolean): Pick<ManySettings, "scripts" | "args"> {
   const end = takesMany ? words.indexOf("--") : 1;
   const scripts = end < 0 ? words : words.slice(0, end);
   const rest = end < 0 ? [] : words.slice(end);
@@ -75,17 +71,13 @@ function splitWords(invocation: Invocation): Pick<ManySettings, "scripts" | "arg
  * The option wins over the environment, which is this machine's, and that over rtfig.toml, which is everybody's. With
  * --parallel the option alone counts: servers never end, so that one which waits for its turn would never start.
  */
-function readConcurrency(
-  invocation: Invocation,
-  environment: Readonly<Record<string, string | undefined>>,
-): number | undefined {
-  const given = invocation.options.findLast(({ option }) => option.name === "concurrency");
-  const isOnLine = given !== undefined && !given.isConfigured;
-  const inherited = isOnLine ? undefined : environment.RT_CONCURRENCY;
-  const value = inherited ?? given?.value;
+function readConcurrency(given: GivenOptions, variable: string | undefined): number | undefined {
+  const option = given.get("concurrency");
+  const isOnLine = option?.isOnLine ?? false;
+  const inherited = isOnLine ? undefined : variable;
+  const value = inherited ?? option?.last;
   const count = toCount(value);
-  if (value === undefined || (count ?? 0) > 0)
-    return hasOption(invocation, "parallel") && !isOnLine ? undefined : count;
+  if (value === undefined || (count ?? 0) > 0) return given.has("parallel") && !isOnLine ? undefined : count;
   const name = inherited === undefined ? "--concurrency" : "RT_CONCURRENCY";
   throw new Failure(`${name} needs a whole number from 1 up, not "${value}"`, "leave it out for the default");
 }

@@ -1,7 +1,7 @@
 // How scripts, binaries and commands of the system run.
 import { host } from "../../platform/process.ts";
 import type { ShellChoice } from "../../platform/contract/process.ts";
-import { allValues, hasOption, type Invocation, lastValue } from "../options/parse.ts";
+import type { Given, GivenOptions } from "../options/parse.ts";
 
 export interface ScriptSettings {
   /** Neither the command is shown nor how it ended. */
@@ -26,16 +26,14 @@ export const PLAIN_SCRIPT: ScriptSettings = {
   idle: [],
 };
 
-export function readScriptSettings(invocation: Invocation): ScriptSettings {
-  const idle = invocation.options.filter(
-    ({ option, isConfigured }) => option.by === "engine" && !isConfigured,
-  );
+export function readScriptSettings(options: readonly Given[], given: GivenOptions): ScriptSettings {
+  const idle = options.filter(({ option, isConfigured }) => option.by === "engine" && !isConfigured);
   return {
-    silent: hasOption(invocation, "silent"),
-    shell: (lastValue(invocation, "shell") as ShellChoice | undefined) ?? host.defaultShell,
-    forceRuntime: hasOption(invocation, "rt"),
-    envFiles: allValues(invocation, "env-file"),
-    port: lastValue(invocation, "port"),
+    silent: given.has("silent"),
+    shell: (given.get("shell")?.last as ShellChoice | undefined) ?? host.defaultShell,
+    forceRuntime: given.has("rt"),
+    envFiles: given.get("env-file")?.all ?? [],
+    port: given.get("port")?.last,
     idle: [...new Set(idle.map(({ option }) => `--${option.name}`))],
   };
 }

@@ -5,8 +5,9 @@
 //   words --parse--> Invocation --read--> Settings --plan--> Plan --execute-->
 //
 // Each purpose has a file and a type of its own: how code runs, how scripts run, how many run, how to watch.
-import { hasOption, type Invocation } from "../options/parse.ts";
+import { collectOptions, type Invocation } from "../options/parse.ts";
 import { type CodeSettings, readCodeSettings } from "./code.ts";
+import { type CommandLines, commandLines } from "./command-line.ts";
 import { type ManySettings, readManySettings } from "./many.ts";
 import { readScriptSettings, type ScriptSettings } from "./script.ts";
 import { readWatchSettings, type WatchSettings } from "./watch.ts";
@@ -27,6 +28,8 @@ export interface Settings {
   readonly many?: ManySettings | undefined;
   /** Where a program that is no code of rt's is to start again at each change. */
   readonly watch?: WatchSettings | undefined;
+  /** Where something is watched: the words of another rt that runs it, while this one stays. */
+  readonly again?: CommandLines | undefined;
 }
 
 /** Throws Failure where options contradict each other. */
@@ -34,17 +37,21 @@ export function readSettings(
   invocation: Invocation,
   environment: Readonly<Record<string, string | undefined>>,
 ): Settings {
-  const { target, args, command } = invocation;
-  const evaluates = invocation.options.some(({ option }) => option.evaluates);
+  const { target, args, command, options } = invocation;
+  const given = collectOptions(options);
+  const evaluates = options.some(({ option }) => option.evaluates);
+  const code = readCodeSettings(options, given);
+  const watch = evaluates ? undefined : readWatchSettings(target, given);
   return {
     target,
     args,
     isExplicit: command === "run",
     evaluates,
-    ifPresent: hasOption(invocation, "if-present"),
-    code: readCodeSettings(invocation),
-    script: readScriptSettings(invocation),
-    many: evaluates ? undefined : readManySettings(invocation, environment),
-    watch: evaluates ? undefined : readWatchSettings(invocation),
+    ifPresent: given.has("if-present"),
+    code,
+    script: readScriptSettings(options, given),
+    many: evaluates ? undefined : readManySettings(invocation, given, environment),
+    watch,
+    again: watch || code.isWatched ? commandLines(invocation) : undefined,
   };
 }

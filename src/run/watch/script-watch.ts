@@ -33,8 +33,13 @@ function toStopSignal(name = "SIGTERM"): StopSignal {
   throw new Failure(`A script cannot be ended with "${name}"`, `use one of: ${known.join(", ")}`);
 }
 
-export async function watchRun(settings: WatchSettings, cwd: string): Promise<Ending> {
-  const { label, words, clearsScreen } = settings;
+/** @param words those of the rt that runs it */
+export async function watchRun(
+  settings: WatchSettings,
+  words: readonly string[],
+  cwd: string,
+): Promise<Ending> {
+  const { label, clearsScreen } = settings;
   const argv = ["rt", ...words];
   const killSignal = toStopSignal(settings.signal);
   const root = findPackageJson(cwd)?.directory ?? cwd;
