@@ -6,6 +6,7 @@
 import { expect, test } from "bun:test";
 import { Glob } from "bun";
 import { dirname, join } from "node:path";
+import { LATE_MODULES } from "../build/chunks.ts";
 
 const ROOT = join(import.meta.dir, "..");
 
@@ -107,6 +108,16 @@ test("what is imported is there", async () => {
     ),
   );
   expect(missing).toEqual([]);
+});
+
+test("every row of build/chunks.ts is a module that is imported when it is needed", () => {
+  const late = product.flatMap(({ path, text }) =>
+    [...text.matchAll(/(?<!typeof )\b(?:import|require)\(\s*"(\.{1,2}\/[^"]+)\.ts"/g)].map(([, specifier]) =>
+      resolveImport(path, specifier!),
+    ),
+  );
+  expect(LATE_MODULES.filter((module) => !late.includes(module))).toEqual([]);
+  expect(new Set(LATE_MODULES).size).toBe(LATE_MODULES.length);
 });
 
 test("no module needs itself to be loaded", () => {
