@@ -15,7 +15,7 @@ export async function execute(
   runsCode: boolean,
   config?: Config,
 ): Promise<Outcome> {
-  if (process.env.RT_DEBUG === "plan") console.error(JSON.stringify(plan));
+  if (host.originalVariable("RT_DEBUG") === "plan") console.error(JSON.stringify(plan));
   switch (plan.mode) {
     case "nothing":
       return;
@@ -67,7 +67,7 @@ export async function execute(
 }
 
 function isWatched(invocation: Invocation): boolean {
-  if (process.env[SUPERVISED] === "1") return false;
+  if (host.originalVariable(SUPERVISED) === "1") return false;
   return hasOption(invocation, "watch") || hasOption(invocation, "hot");
 }
 

@@ -13,7 +13,7 @@ import { VERSION } from "../version.ts";
 
 /** Undefined where these words are something else, or where it takes the whole command line to tell. */
 export async function startScript(words: readonly string[]): Promise<Ending | undefined> {
-  const plan = process.env.RT_DEBUG === undefined ? planScript(words) : undefined;
+  const plan = host.originalVariable("RT_DEBUG") === undefined ? planScript(words) : undefined;
   if (!plan || (words[0] !== "run" && (await isCommand(words[0]!)))) return undefined;
   try {
     return await launchScript(plan, {

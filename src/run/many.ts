@@ -69,7 +69,7 @@ function splitWords(invocation: Invocation): { scripts: string[]; args: readonly
 function concurrencyOf(invocation: Invocation): number | undefined {
   const given = invocation.options.findLast(({ option }) => option.name === "concurrency");
   const isOnLine = given !== undefined && !given.isConfigured;
-  const inherited = isOnLine ? undefined : process.env.RT_CONCURRENCY;
+  const inherited = isOnLine ? undefined : host.originalVariable("RT_CONCURRENCY");
   const value = inherited ?? given?.value;
   const count = countOf(value);
   if (value === undefined || (count ?? 0) > 0)

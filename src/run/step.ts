@@ -41,7 +41,11 @@ export interface StepContext {
 
 export function openSteps(settings: RunSettings): StepContext {
   // Asked for by name: where case does not count, the name may be spelled otherwise.
-  const inherited = { ...process.env, PATH: process.env.PATH, ...settings.environment };
+  const inherited = {
+    ...host.originalEnvironment(),
+    PATH: host.originalVariable("PATH"),
+    ...settings.environment,
+  };
   const path = inherited.PATH ?? "";
   const initialDirectory = process.cwd();
   let stands: StandIns | undefined;
