@@ -1,11 +1,13 @@
 // Files and directories of the user's own, for the little that other programs must find by a path.
 //
 // Contract: what lies there nobody else can write or exchange. A place that cannot be written to (a container's
-// read-only file system, XDG_RUNTIME_DIR of the user one was before `su`), or where somebody else has a directory of
-// that name, is passed over for the next. Files are named after their content.
-import { existsSync, lstatSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+// read-only file system), that somebody else can change (XDG_RUNTIME_DIR of the user one was before `su`), or where
+// somebody else has a directory of that name, is passed over for the next. Files are named after their content.
+import { existsSync, lstatSync, mkdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { requireOwnPath } from "./own-path.ts";
+import { host } from "./process.ts";
+import { temporaryDirectory } from "./temporary-directory.ts";
 
 const isWindows = process.platform === "win32";
 
@@ -24,9 +26,14 @@ export class PrivateDirectoryError extends Error {
  */
 export function inPrivateDirectory<Result>(name: string, use: (directory: string) => Result): Result {
   const failures: string[] = [];
-  for (const place of new Set([process.env.XDG_RUNTIME_DIR || tmpdir(), tmpdir(), ...COMMON])) {
+  const temporary = temporaryDirectory();
+  for (const place of new Set([
+    host.originalVariable("XDG_RUNTIME_DIR") || temporary,
+    temporary,
+    ...COMMON,
+  ])) {
     try {
-      const directory = join(place, name);
+      const directory = join(isWindows ? place : requireOwnPath(place, usersFor(place)), name);
       makePrivate(directory);
       return use(directory);
     } catch (error) {
@@ -34,6 +41,15 @@ export function inPrivateDirectory<Result>(name: string, use: (directory: string
     }
   }
   throw new PrivateDirectoryError(`There is no place for files of rt's own: ${failures[0]}`);
+}
+
+/**
+ * Who may have what a place is in. Who has "/" has everything; but in a sandbox where root is no user, it looks as if all
+ * others were that one, so what the environment names has to be ours there.
+ */
+function usersFor(place: string): number[] {
+  const own = process.getuid!();
+  return COMMON.includes(place) ? [own, statSync("/").uid] : [own];
 }
 
 /** In a directory that is there. Throws an Error, of the system's or with a sentence. */

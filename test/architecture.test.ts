@@ -179,6 +179,35 @@ test("main.ts alone ends the process", () => {
   ).toEqual([]);
 });
 
+/** Who reads or changes the environment that the user's program sees, in which `.env` files are. */
+const ENVIRONMENT: Readonly<Record<string, string>> = {
+  "platform/environment-files.ts": "takes out what .env files have put there, for rt's own commands",
+  "src/runtime/preload.ts": "takes out rt's own variables before the program's first line",
+};
+
+test("what rt decides goes by the environment that it was started with", () => {
+  // node:os asks process.env for both directories.
+  const pattern =
+    /\b(?:process|Bun|import\s*\.\s*meta)\s*\.\s*env\b|\benv\b[^{}=;]*\}\s*=\s*(?:process|Bun)\b|\b(?:tmpdir|homedir|userInfo)\s*\(/;
+  const readers = product.filter(({ code }) => pattern.test(code)).map(({ path }) => path);
+  expect(readers).toEqual(Object.keys(ENVIRONMENT));
+});
+
+/** Programs that are started with process.env, and why that is as good. */
+const SPAWNERS: Readonly<Record<string, string>> = {
+  "platform/posix/process-table.ts": "macOS' own ps, by its path",
+  "src/upgrade/replace.ts": "a command of rt's own, for which process.env is put right",
+};
+
+test("what rt starts, and looks for, gets the environment that rt was started with", () => {
+  const spawns = /\bspawn(?:Sync)?\((?:(?!\benv\b)[\s\S])*?\}\s*,?\s*\)/;
+  expect(product.filter(({ code }) => spawns.test(code)).map(({ path }) => path)).toEqual(
+    Object.keys(SPAWNERS),
+  );
+  const searches = /\bBun\.which\((?![^;]*\bPATH\b)/;
+  expect(placesWith(searches, () => false)).toEqual([]);
+});
+
 /** Who writes to the terminal, and what. */
 const WRITERS: Readonly<Record<string, string>> = {
   "src/cli/command-line.ts": "the list of scripts, the version",

@@ -39,6 +39,12 @@ export interface ProcessOperations {
   originalEnvironment(): Record<string, string>;
 
   /**
+   * One variable of it. What rt decides for itself asks here, never process.env: `.env` is for the user's program, and
+   * whoever wrote the files of a working directory must not steer rt.
+   */
+  originalVariable(name: string): string | undefined;
+
+  /**
    * The last words of rt's own command line, `args`, as they really are: bytes that are not UTF-8 come as lone
    * surrogates, which `replace` understands. See platform/posix/undecodable.ts.
    */

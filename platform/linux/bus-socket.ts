@@ -6,6 +6,7 @@
 import type { Endpoint } from "./address.ts";
 import { BusFailure } from "./bus-failure.ts";
 import { messageLength } from "./framing.ts";
+import { distrustPeer } from "./peer.ts";
 
 export interface BusSocketEvents {
   /** The first bytes have left. */
@@ -18,6 +19,7 @@ export interface BusSocketEvents {
 
 export class BusSocket {
   readonly #label: string;
+  readonly #uid: number;
   readonly #events: BusSocketEvents;
   #socket: Bun.Socket<undefined> | undefined;
   #isAuthenticated = false;
@@ -30,6 +32,7 @@ export class BusSocket {
   /** Starts to connect. `label` names the address in messages. */
   constructor(endpoints: readonly Endpoint[], label: string, uid: number, events: BusSocketEvents) {
     this.#label = label;
+    this.#uid = uid;
     this.#events = events;
     const identity = Buffer.from(String(uid), "latin1").toString("hex");
     this.#outgoing.push(Buffer.from(`\0AUTH EXTERNAL ${identity}\r\nBEGIN\r\n`, "latin1"));
@@ -102,6 +105,11 @@ export class BusSocket {
     return {
       open: (socket) => {
         if (this.#isOver) return void socket.end();
+        const doubt = distrustPeer((socket as unknown as { fd: number }).fd, this.#uid);
+        if (doubt !== undefined) {
+          this.#fail(new BusFailure("refused", `What listens at ${this.#label} ${doubt}`));
+          return void socket.end();
+        }
         this.#socket = socket;
         this.keepProcess(this.#keepsProcess);
         this.flush();

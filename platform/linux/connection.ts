@@ -1,5 +1,6 @@
 // What lives as long as one connection to the secret service: the bus, the session, the dialogs and what
 // was learnt about the service. Opening waits for nothing; the first calls leave together with the greeting.
+import { originalVariable } from "../posix/environment.ts";
 import type { ProviderFailure } from "../secret-provider.ts";
 import { parseAddresses, sessionBusAddress } from "./address.ts";
 import { Bus } from "./bus.ts";
@@ -30,9 +31,15 @@ export interface Connection {
   hasFailed: boolean;
 }
 
-/** Starts to connect to the session bus that the environment names now. */
+/**
+ * Starts to connect to the session bus that the environment named when the program was started: neither `.env` nor code
+ * that has come to run since then has a say in where a secret is stored.
+ */
 export function openBus(): { bus: Bus; address: string; greeted: Promise<unknown> } {
-  const { env } = process;
+  const env = {
+    DBUS_SESSION_BUS_ADDRESS: originalVariable("DBUS_SESSION_BUS_ADDRESS"),
+    XDG_RUNTIME_DIR: originalVariable("XDG_RUNTIME_DIR"),
+  };
   const uid = process.getuid!();
   const address = sessionBusAddress(env, uid);
   const bus = new Bus(parseAddresses(address, env, uid), address, uid);

@@ -4,6 +4,7 @@
 // Nothing is asked, unlocked or stored. A service that is not running but that the bus can start is started,
 // as any use of it would: without that nothing could be said about it. A call that fails ends the diagnosis, since
 // the later ones would fail as well.
+import { originalVariable } from "../posix/environment.ts";
 import { type Check, type Diagnosis, ProviderFailure, splitRemedy } from "../secret-provider.ts";
 import type { Bus } from "./bus.ts";
 import { BusFailure } from "./bus-failure.ts";
@@ -106,7 +107,7 @@ export async function diagnoseSecretService(): Promise<Diagnosis> {
 
 async function checkBus(address: string, greeted: Promise<unknown>): Promise<Finding> {
   await greeted;
-  const source = process.env.DBUS_SESSION_BUS_ADDRESS ? "DBUS_SESSION_BUS_ADDRESS" : "the default";
+  const source = originalVariable("DBUS_SESSION_BUS_ADDRESS") ? "DBUS_SESSION_BUS_ADDRESS" : "the default";
   return { status: "ok", found: `${address} (${source})` };
 }
 
@@ -141,7 +142,7 @@ async function checkCollection({ bus, store, advice }: Progress): Promise<Findin
     typeof label === "string" && label !== "" ? `"${label}"` : path.slice(path.lastIndexOf("/") + 1);
   if (isLocked !== true || (store === KWALLET && (await isOpenWallet(bus, String(label)))))
     return { status: "ok", found: `${title}, unlocked` };
-  const canAsk = process.env.DISPLAY || process.env.WAYLAND_DISPLAY;
+  const canAsk = originalVariable("DISPLAY") || originalVariable("WAYLAND_DISPLAY");
   const remedy = canAsk ? "`rt secrets list` opens the dialog that asks for its password" : advice.unlock;
   return { status: "problem", found: `${title} is locked`, remedy };
 }

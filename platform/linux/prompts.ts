@@ -3,6 +3,7 @@
 // One at a time in this process: of twenty that gnome-keyring was asked for at once, one completed. And
 // `Dismiss` is never called, since gnome-keyring then fails an assertion and ends. It leaves its dialog open when
 // our connection ends, and the answer to it then serves whoever asks next.
+import { originalVariable } from "../posix/environment.ts";
 import { ProviderFailure } from "../secret-provider.ts";
 import { type Bus, PERSON_TIMEOUT, type Signal } from "./bus.ts";
 import { BusFailure } from "./bus-failure.ts";
@@ -104,7 +105,7 @@ export class Prompts {
 
 /** Without a display the service dismisses its own prompt at once: nobody has declined anything. */
 function dismissal(): ProviderFailure {
-  if (process.env.DISPLAY || process.env.WAYLAND_DISPLAY)
+  if (originalVariable("DISPLAY") || originalVariable("WAYLAND_DISPLAY"))
     return new ProviderFailure(
       "CANCELED",
       "The keyring's dialog was dismissed; answer it to let the program go on",

@@ -65,6 +65,7 @@ const PROCESS_SYMBOLS = {
   dlsym: { args: [FFIType.ptr, FFIType.ptr], returns: FFIType.ptr },
   execve: { args: [FFIType.ptr, FFIType.ptr, FFIType.ptr], returns: FFIType.i32 },
   fcntl: { args: [FFIType.i32, FFIType.i32], returns: FFIType.i32 },
+  getenv: { args: [FFIType.ptr], returns: FFIType.ptr },
   ioctl: { args: [FFIType.i32, FFIType.u64], returns: FFIType.i32 },
   poll: { args: [FFIType.ptr, FFIType.u64, FFIType.i32], returns: FFIType.i32 },
   putenv: { args: [FFIType.ptr], returns: FFIType.i32 },

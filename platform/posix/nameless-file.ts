@@ -1,6 +1,7 @@
 // A file in no directory, to be shared with a child: memory on Linux, elsewhere a temporary file whose name is taken
 // away at once.
 import { FFIType, ptr } from "./ffi.ts";
+import { temporaryDirectory } from "../temporary-directory.ts";
 import { encodeCString, type Libc, openLibc } from "./libc.ts";
 
 const IS_LINUX = process.platform === "linux";
@@ -22,7 +23,7 @@ function openMemory(): number {
 
 function openTemporary(): number {
   const { mkdtempSync, openSync, rmSync } = process.getBuiltinModule("node:fs");
-  const directory = mkdtempSync(`${process.getBuiltinModule("node:os").tmpdir()}/rt-`);
+  const directory = mkdtempSync(`${temporaryDirectory()}/rt-`);
   try {
     return openSync(`${directory}/list`, "wx+", 0o600);
   } finally {

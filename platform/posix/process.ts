@@ -7,12 +7,13 @@
 // Surprising: at start the engine ignores SIGPIPE and SIGXFSZ and, on Linux, marks the inherited descriptors
 // close-on-exec. Both would pass to the new program, so both are put back.
 import type { Pointer } from "bun:ffi";
-import { ptr, read, readCString } from "./ffi.ts";
+import { ptr } from "./ffi.ts";
 import type { ProcessOperations, ReplaceRequest } from "../contract/process.ts";
 import { exactArguments } from "./arguments.ts";
 import { constants } from "./constants.ts";
+import { environmentEntries, environmentList, originalEnvironment, originalVariable } from "./environment.ts";
 import { isInputEmpty } from "./input.ts";
-import { encodeCString, environmentVariable, lastError, libc, processLibc } from "./libc.ts";
+import { encodeCString, lastError, libc, processLibc } from "./libc.ts";
 import { listDescriptors } from "./libproc.ts";
 import { heeded, stopHeeding } from "./signals.ts";
 
@@ -46,23 +47,6 @@ function pointerArray(pointers: readonly Pointer[]): Pointer {
   }
   kept.push(array);
   return ptr(array);
-}
-
-/** The addresses of the `NAME=value` entries of this process, as libc has them now. */
-function environmentEntries(): Pointer[] {
-  const entries: Pointer[] = [];
-  const list = environmentList();
-  for (let offset = 0; list; offset += 8) {
-    const entry = read.ptr(list, offset) as Pointer;
-    if (!entry) break;
-    entries.push(entry);
-  }
-  return entries;
-}
-
-function environmentList(): Pointer | null {
-  const variable = environmentVariable();
-  return variable && (read.ptr(variable, 0) as Pointer);
 }
 
 const ENGINE_SWITCH = "BUN_BE_BUN";
@@ -131,18 +115,6 @@ const replace: ProcessOperations["replace"] = (request) => {
   return lastError();
 };
 
-const originalEnvironment: ProcessOperations["originalEnvironment"] = () => {
-  const result: Record<string, string> = {};
-  for (const entry of environmentEntries()) {
-    const text = readCString(entry);
-    const equals = text.indexOf("=");
-    if (equals <= 0) continue;
-    const name = text.slice(0, equals);
-    if (!Object.hasOwn(result, name)) result[name] = text.slice(equals + 1);
-  }
-  return result;
-};
-
 /** The engine may still have a handler of its own, and removes it later than we need. */
 const dieOf: ProcessOperations["dieOf"] = (signal) => {
   const number = process.getBuiltinModule("node:os").constants.signals[signal];
@@ -176,6 +148,7 @@ const findShell: ProcessOperations["findShell"] = (path) => {
 export const operations: ProcessOperations = {
   replace,
   originalEnvironment,
+  originalVariable,
   dieOf,
   heeded,
   stopHeeding,

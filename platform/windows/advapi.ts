@@ -3,6 +3,7 @@
 import { ProviderFailure } from "../secret-provider.ts";
 import type { ForeignCall, ForeignLibrary } from "../foreign-threads.ts";
 import { type Pointer, read } from "bun:ffi";
+import { originalVariable } from "./environment.ts";
 import { encodeCredential, encodeWide, GENERIC, takeCredential } from "./credential.ts";
 import type { Vault } from "./entries.ts";
 import { NOT_FOUND, TIMED_OUT } from "./failures.ts";
@@ -120,7 +121,7 @@ export async function withLock<T>(
   isOver: () => boolean,
   task: () => Promise<T>,
 ): Promise<T> {
-  const user = (process.env.USERNAME ?? "").replaceAll("\\", "_");
+  const user = (originalVariable("USERNAME") ?? "").replaceAll("\\", "_");
   const { value: mutex } = await call("CreateMutexW", [null, 0, encodeWide(`Local\\rt.secrets.${user}`)]);
   if (!mutex) return await task();
   try {

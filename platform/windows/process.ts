@@ -7,33 +7,14 @@
 //
 // Surprising: console signals (Ctrl-C) reach the program by themselves, since it is attached to the same console; rt
 // must only not die before it.
-import { read, toArrayBuffer } from "bun:ffi";
 import type { ProcessOperations, ReplaceRequest } from "../contract/process.ts";
 import { quoteForBatch, quoteForProgram } from "./command-line.ts";
+import { environmentEntries, nameOf, originalEnvironment, originalVariable } from "./environment.ts";
 import { addToJob, createJob } from "./job.ts";
 import { address, kernel, wideString } from "./kernel.ts";
 
 const ENGINE_SWITCH = "BUN_BE_BUN";
 const INFINITE = 0xffffffff;
-
-/** The process's own entries, those that begin with "=" (a drive's current directory) among them. */
-function environmentEntries(): string[] {
-  const block = kernel().GetEnvironmentStringsW();
-  if (block === null) return [];
-  const entries: string[] = [];
-  for (let start = 0; read.u16(block, start) !== 0;) {
-    let end = start;
-    while (read.u16(block, end) !== 0) end += 2;
-    entries.push(Buffer.from(toArrayBuffer(block, start, end - start)).toString("utf16le"));
-    start = end + 2;
-  }
-  kernel().FreeEnvironmentStringsW(block);
-  return entries;
-}
-
-function nameOf(entry: string): string {
-  return entry.slice(0, entry.indexOf("=", 1)).toUpperCase();
-}
 
 function buildEnvironment(changes: ReplaceRequest["environment"], engine: boolean): string {
   const changed = new Set(Object.keys(changes).map((name) => name.toUpperCase()));
@@ -54,7 +35,7 @@ function buildCommandLine(
   argv: readonly string[],
 ): { program: string; line: string } | undefined {
   if (!/\.(?:cmd|bat)$/i.test(program)) return { program, line: quoteForProgram(argv) };
-  const interpreter = process.env.ComSpec ?? "C:\\Windows\\System32\\cmd.exe";
+  const interpreter = originalVariable("ComSpec") ?? "C:\\Windows\\System32\\cmd.exe";
   const line = quoteForBatch(interpreter, program, argv.slice(1));
   return line === undefined ? undefined : { program: interpreter, line };
 }
@@ -122,13 +103,6 @@ const replace: ProcessOperations["replace"] = ({ program, argv, environment, eng
   kernel().GetExitCodeProcess(handle, address(code));
   kernel().ExitProcess(code[0]!);
   throw new Error("This process has ended");
-};
-
-const originalEnvironment: ProcessOperations["originalEnvironment"] = () => {
-  const entries = environmentEntries().filter((entry) => !entry.startsWith("="));
-  return Object.fromEntries(
-    entries.map((entry) => [entry.slice(0, entry.indexOf("=")), entry.slice(entry.indexOf("=") + 1)]),
-  );
 };
 
 const dieOf: ProcessOperations["dieOf"] = (signal) =>
@@ -199,6 +173,7 @@ const findShell: ProcessOperations["findShell"] = (path) => {
 export const operations: ProcessOperations = {
   replace,
   originalEnvironment,
+  originalVariable,
   dieOf,
   heeded,
   stopHeeding: () => {}, // the console's events reach the listeners as long as there are any

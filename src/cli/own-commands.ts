@@ -1,13 +1,18 @@
 // The commands that are rt's own: help, types, completions, doctor, secrets and the like, and rt in the place of node.
 // Each is imported when it is called.
 import { host } from "../../platform/process.ts";
+import { dropEnvironmentFiles } from "../../platform/environment-files.ts";
 import type { Outcome } from "../run/execution.ts";
 
 export async function runOwn(command: string, args: readonly string[]): Promise<Outcome> {
+  dropEnvironmentFiles();
   if (command === "help") return console.log(await (await import("./help.ts")).answerHelp(args));
   if (command === "debug-config") {
     const { writeDebugConfig } = await import("./debug-config.ts");
-    const runtime = Bun.which("rt") === process.execPath ? "rt" : process.execPath;
+    const runtime =
+      Bun.which("rt", { PATH: host.originalVariable("PATH") ?? "" }) === process.execPath
+        ? "rt"
+        : process.execPath;
     const { text, isWritten } = writeDebugConfig(args[0], process.cwd(), runtime);
     console.log(text);
     return isWritten ? undefined : 1;

@@ -5,6 +5,7 @@
 //
 // Surprising: it is a chunk of its own in the compiled file, since what a chunk has at its top level is made whenever
 // it is loaded: the whole command line takes three times as long. What can go wrong is therefore told by that one.
+import { host } from "../../platform/process.ts";
 import { type Ending, launchScript } from "../run/script/launch.ts";
 import type { Plan } from "../run/plan.ts";
 import { planScriptShortcut } from "../run/script-shortcut.ts";
@@ -12,7 +13,7 @@ import { PLAIN_SCRIPT } from "../settings/script.ts";
 
 /** Undefined where these words are something else, or where it takes the whole command line to tell. */
 export async function startScript(words: readonly string[]): Promise<Ending | undefined> {
-  const plan = process.env.RT_DEBUG === undefined ? planScript(words) : undefined;
+  const plan = host.originalVariable("RT_DEBUG") === undefined ? planScript(words) : undefined;
   if (!plan || (words[0] !== "run" && (await isCommand(words[0]!)))) return undefined;
   try {
     return await launchScript(plan, PLAIN_SCRIPT);

@@ -1,5 +1,6 @@
 // A plan, carried out: the program is started, becomes this process, or is refused in a line or two. What a run needs
 // besides (a file for the engine, variables of --env-file, --watch) is imported when it is asked for.
+import { host } from "../../platform/process.ts";
 import type { Config } from "../config/rtfig.ts";
 import { complain } from "../complaint.ts";
 import type { ScriptSettings } from "../settings/script.ts";
@@ -21,7 +22,7 @@ export async function execute(
   runsCode: boolean,
   config?: Config,
 ): Promise<Outcome> {
-  if (process.env.RT_DEBUG === "plan") console.error(JSON.stringify(plan));
+  if (host.originalVariable("RT_DEBUG") === "plan") console.error(JSON.stringify(plan));
   switch (plan.mode) {
     case "nothing":
       return;
@@ -56,7 +57,7 @@ async function executeInEngine(
   runsCode: boolean,
   config: Config | undefined,
 ): Promise<Ending> {
-  if (file && code.isWatched && process.env[SUPERVISED] !== "1") {
+  if (file && code.isWatched && host.originalVariable(SUPERVISED) !== "1") {
     const { superviseEngine } = await import("./watch/engine-watch.ts");
     return await superviseEngine(again!.code, file);
   }

@@ -5,6 +5,7 @@
 // marked (bracketed paste), so that a key of many lines can be pasted: unmarked, its second line would go to
 // the shell as a command.
 import { isatty, ReadStream } from "node:tty";
+import { host } from "../../platform/process.ts";
 
 export interface Typed {
   readonly text: string;
@@ -44,7 +45,7 @@ export function typeKeys(typed: Typed, keys: string): Typed {
  * on. The terminal is as before when this settles, and while the program is stopped.
  */
 export async function promptHidden(question: string): Promise<string | null> {
-  const canMark = isatty(2) && process.env.TERM !== "dumb";
+  const canMark = isatty(2) && host.originalVariable("TERM") !== "dumb";
   const terminal = new ReadStream(0);
   const show = () => {
     terminal.setRawMode(false); // or the stream believes that nothing has to be done

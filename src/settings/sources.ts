@@ -2,6 +2,7 @@
 //
 // Surprising: --cwd takes effect here, before anything is read, so that every relative path means the same from then on.
 import { files } from "../../platform/files.ts";
+import { host } from "../../platform/process.ts";
 import type { Config } from "../config/rtfig.ts";
 import { Failure } from "../failure.ts";
 import { collectOptions, type Given, type Invocation } from "../options/parse.ts";
@@ -27,7 +28,8 @@ export async function openSettings(invocation: Invocation, tool?: ToolWords): Pr
   const options = config && !tool ? await optionsIn(config) : [];
   // As if the user had written the file's options in front of the others.
   const configured = { ...invocation, options: [...options, ...invocation.options] };
-  return { settings: readSettings(configured, process.env), config, cwd };
+  const environment = { RT_CONCURRENCY: host.originalVariable("RT_CONCURRENCY") };
+  return { settings: readSettings(configured, environment), config, cwd };
 }
 
 async function openConfig(path: string | undefined): Promise<Config | undefined> {

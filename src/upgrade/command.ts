@@ -12,6 +12,7 @@ import { basename, dirname, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { VERSION } from "../version.ts";
 import { extractProgram } from "./archive.ts";
+import { CONNECTION } from "./connection.ts";
 import { describeFormat, readFormat } from "./program-format.ts";
 import { readVersion, restore, swap } from "./replace.ts";
 import { Failure } from "../failure.ts";
@@ -179,7 +180,7 @@ function readLocal(path: string, isSums: boolean): Buffer {
 async function download(url: URL, isSums: boolean): Promise<Uint8Array> {
   let response;
   try {
-    response = await fetch(url);
+    response = await fetch(url, CONNECTION);
     if (response.ok) return await response.bytes();
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;

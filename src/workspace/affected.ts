@@ -6,6 +6,7 @@
 // package.json, lockfiles and workspace declarations decide what every package gets, so they affect all.
 //
 // Surprising: "" asks for the default branch: what origin/HEAD points at, else main, else master.
+import { host } from "../../platform/process.ts";
 import { type DependencyGraph, reachable, reverseGraph } from "./dependencies.ts";
 import type { Workspace } from "./members.ts";
 import { parentDirectory } from "./package-json.ts";
@@ -97,7 +98,13 @@ async function git(cwd: string, args: readonly string[]): Promise<string> {
 
 async function tryGit(cwd: string, args: readonly string[]): Promise<string | null> {
   try {
-    const child = Bun.spawn(["git", ...args], { cwd, stdin: "ignore", stdout: "pipe", stderr: "ignore" });
+    const child = Bun.spawn(["git", ...args], {
+      cwd,
+      env: host.originalEnvironment(),
+      stdin: "ignore",
+      stdout: "pipe",
+      stderr: "ignore",
+    });
     const output = await new Response(child.stdout).text();
     return (await child.exited) === 0 ? output : null;
   } catch {

@@ -3,7 +3,7 @@
 import { describe, expect, test } from "bun:test";
 import { readFile } from "node:fs/promises";
 import { createProject } from "../support/project.ts";
-import { RT, startRt } from "../support/rt.ts";
+import { RT, runRt, startRt } from "../support/rt.ts";
 
 const MAPPING = process.getuid?.() === 0 ? [] : ["--user", "--map-root-user"];
 const NAMESPACE = ["unshare", ...MAPPING, "--fork", "--kill-child", "--pid"];
@@ -26,6 +26,24 @@ describe.skipIf(process.platform !== "linux")("as process 1, rt ends by SIGTERM"
       expect(await child.exited).toBe(143);
     });
 });
+
+test.skipIf(process.platform !== "linux")(
+  "as process 1, rt is not told by .env that it has been here",
+  async () => {
+    await using project = await createProject({
+      ".env": "RT_BECAME=1\n",
+      "bunfig.toml": 'preload = ["./evil.ts"]\n',
+      "evil.ts": "console.log('evil')",
+      "a.ts": "console.log('mine', typeof rt.secrets.get)",
+    });
+    const { stdout, status } = await runRt({
+      program: [...NAMESPACE, RT],
+      args: ["--smol", "a.ts"],
+      cwd: project.path,
+    });
+    expect({ stdout, status }).toEqual({ stdout: "mine function\n", status: 0 });
+  },
+);
 
 describe.skipIf(process.platform !== "linux")("as process 1, rt passes to the program", () => {
   for (const signal of ["SIGQUIT", "SIGUSR1", "SIGUSR2"] as const)

@@ -10,6 +10,7 @@ import { mkdir, mkdtemp, readdir, readFile, realpath, rm, writeFile } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type MessageBus, Message, sessionBus, Variant } from "dbus-next";
+import { setVariables } from "./own-environment.ts";
 
 export const SECRETS_NAME = "org.freedesktop.secrets";
 export const SECRETS_PATH = "/org/freedesktop/secrets";
@@ -120,12 +121,9 @@ export async function startKeyring({
     address,
     env,
     enter() {
-      restore ??= Object.fromEntries(
-        [...Object.keys(env), "DISPLAY", "WAYLAND_DISPLAY"].map((name) => [name, process.env[name]]),
-      );
-      delete process.env.DISPLAY;
-      delete process.env.WAYLAND_DISPLAY;
-      Object.assign(process.env, env, { PATH: process.env.PATH });
+      const { PATH } = process.env;
+      const before = setVariables({ DISPLAY: undefined, WAYLAND_DISPLAY: undefined, ...env, PATH });
+      restore ??= before;
     },
     async call(path, on, member, signature = "", body = []) {
       const bus = await connect();
@@ -218,10 +216,7 @@ export async function startKeyring({
       return stdout.replace(/\n$/, "");
     },
     async [Symbol.asyncDispose]() {
-      for (const [name, value] of Object.entries(restore ?? {})) {
-        if (value === undefined) delete process.env[name];
-        else process.env[name] = value;
-      }
+      setVariables(restore ?? {});
       client?.disconnect();
       isStopped = true;
       serviceProcess?.kill("SIGKILL");

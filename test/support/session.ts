@@ -9,6 +9,7 @@ import { openProvider } from "../../platform/secret-provider.ts";
 import { createSecrets, type Secrets } from "../../src/secrets/secrets.ts";
 import { FakeSecretService } from "./fake-secret-service.ts";
 import { type Keyring, type KeyringOptions, startKeyring } from "./keyring.ts";
+import { setVariables } from "./own-environment.ts";
 
 export interface Entered extends AsyncDisposable {
   keyring: Keyring;
@@ -37,15 +38,8 @@ export async function enterFake(): Promise<Entered & { fake: FakeSecretService }
 
 /** The environment for the duration of a test. */
 export function setEnvironment(values: Record<string, string | undefined>): Disposable {
-  const before = Object.fromEntries(Object.keys(values).map((name) => [name, process.env[name]]));
-  const apply = (entries: Record<string, string | undefined>) => {
-    for (const [name, value] of Object.entries(entries)) {
-      if (value === undefined) delete process.env[name];
-      else process.env[name] = value;
-    }
-  };
-  apply(values);
-  return { [Symbol.dispose]: () => apply(before) };
+  const before = setVariables(values);
+  return { [Symbol.dispose]: () => void setVariables(before) };
 }
 
 export async function failureOf(

@@ -46,7 +46,7 @@ export function becomeEngine(
   { name = ownName(), config, path }: EngineSettings = {},
 ): never {
   const { pid } = process;
-  const isLost = process.env[BECAME] === `${pid}`;
+  const isLost = host.originalVariable(BECAME) === `${pid}`;
   const words = isLost ? host.exactArguments(process.argv.slice(2)) : engineArguments(argv, runsCode, config);
   const code = host.replace({
     program: process.execPath,

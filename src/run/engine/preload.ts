@@ -2,14 +2,16 @@
 // src/runtime/parts.ts as a file in this program, which embedded-parts.ts finds by its marks.
 import embeddedParts from "rt:parts" with { type: "file" };
 import url from "rt:preload";
+import { host } from "../../../platform/process.ts";
 
 /**
  * What to give to the engine as its preload. Its debugger ends the program at a module whose URL is longer than a
  * path may be, so there the script is a file.
  */
 export function preloadFor(words: readonly string[] = []): string {
-  const { BUN_INSPECT, BUN_INSPECT_CONNECT_TO } = process.env;
-  let isDebugged = Boolean(BUN_INSPECT || BUN_INSPECT_CONNECT_TO);
+  let isDebugged = Boolean(
+    host.originalVariable("BUN_INSPECT") || host.originalVariable("BUN_INSPECT_CONNECT_TO"),
+  );
   for (const word of words) isDebugged ||= word.startsWith("--inspect");
   if (!isDebugged) return url;
   const { writePrivateFile } =

@@ -35,7 +35,7 @@ export interface RunContext {
 export function openRun(settings: ScriptSettings): RunContext {
   const variables = variablesOf(settings);
   // Asked for by name: where case does not count, the name may be spelled otherwise.
-  const inherited = { ...process.env, PATH: process.env.PATH, ...variables };
+  const inherited = { ...host.originalEnvironment(), PATH: host.originalVariable("PATH"), ...variables };
   const path = inherited.PATH ?? "";
   const initialDirectory = process.cwd();
   let stands: StandIns | undefined;

@@ -52,7 +52,7 @@ export function directoriesFor(stands: StandIns, command: string): string[] {
  * packages, in which rt stands in for what they mention as it does in `rt run`.
  */
 export function pathForEngine(isForced: boolean, mentions: string): string | undefined {
-  const { PATH = "" } = process.env;
+  const PATH = host.originalVariable("PATH") ?? "";
   const directories = directoriesFor(openStandIns(isForced, PATH), mentions);
   if (directories.length === 0) return undefined;
   return [...directories, ...(PATH === "" ? [] : [PATH])].join(host.pathSeparator);

@@ -6,6 +6,7 @@
 // bytes say what runs it (an ELF file, a shell script) is a program, not JavaScript.
 //
 import { files } from "../../../platform/files.ts";
+import { host } from "../../../platform/process.ts";
 import { findPackageJson, type LocatedPackage, scriptOf } from "../../workspace/package-json.ts";
 import { binaryDirectories } from "./binaries.ts";
 import {
@@ -160,7 +161,8 @@ function describeProblem(path: string): string | undefined {
 const LONGEST_PATH = 4095;
 
 function findProgram(name: string, where: Bun.WhichOptions): string | null {
-  return name.length > LONGEST_PATH ? null : Bun.which(name, where);
+  if (name.length > LONGEST_PATH) return null;
+  return Bun.which(name, { PATH: host.originalVariable("PATH") ?? "", ...where });
 }
 
 /** An executable of `node_modules/.bin`, here or in a directory above. */

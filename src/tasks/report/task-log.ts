@@ -3,6 +3,7 @@
 // stays in memory.
 //
 // Surprising: the engine's modules are asked for when a file is, as this one shares a chunk with runs that need none.
+import { temporaryDirectory } from "../../../platform/temporary-directory.ts";
 
 const fs = () => process.getBuiltinModule("node:fs");
 
@@ -74,7 +75,7 @@ function openNameless(): number | null {
   let path: string;
   let file: number;
   try {
-    directory = mkdtempSync(join(process.getBuiltinModule("node:os").tmpdir(), "rt-log-"));
+    directory = mkdtempSync(join(temporaryDirectory(), "rt-log-"));
     path = join(directory, "log");
     file = openSync(path, "wx+", 0o600);
   } catch {

@@ -1,0 +1,119 @@
+// What `rt upgrade` trusts on the way to a server: its own verification and the environment that it was started with; not
+// the `.env` of the working directory, and no variable that turns the verification off.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { readFile } from "node:fs/promises";
+import { type Certificates, createCertificates } from "../options/certificates.ts";
+import { compileProgram } from "../support/programs.ts";
+import type { Project } from "../support/project.ts";
+import { createProject } from "../support/project.ts";
+import { type Environment, runRt } from "../support/rt.ts";
+import { expectUntouched, installRt, NEW, sha256, versionOf } from "./release.ts";
+
+let certificates: Certificates;
+let released: Project;
+let program: Buffer;
+beforeAll(async () => {
+  certificates = await createCertificates();
+  released = await createProject();
+  // Says too whether a variable has come to it.
+  const tell = `FILE *file = fopen("told", "w"); fputs(getenv("FROM_DOTENV") ? "yes" : "no", file); fclose(file);`;
+  await compileProgram(
+    released.join("rt"),
+    `extern char *getenv(const char *); ${tell} puts("${NEW}"); return 0;`,
+  );
+  program = await readFile(released.join("rt"));
+});
+afterAll(async () => {
+  await certificates[Symbol.asyncDispose]();
+  await released[Symbol.asyncDispose]();
+});
+
+/** An impostor: the program is there, and whoever asks gets it, but no certificate that anybody has given it counts. */
+function serve(isSecure: boolean): { url: string; asked: string[] } & Disposable {
+  const asked: string[] = [];
+  const { key, cert } = certificates;
+  const server = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    ...(isSecure ? { tls: { key, cert } } : {}),
+    fetch(request) {
+      asked.push(request.url);
+      return new Response(new Uint8Array(program));
+    },
+  });
+  const url = `${isSecure ? "https" : "http"}://127.0.0.1:${server.port}/rt`;
+  return { url, asked, [Symbol.dispose]: () => void server.stop(true) };
+}
+
+async function upgrade(url: string, dotenv: string, env: Environment = {}) {
+  const { home, rt } = await installRt();
+  await home.write({ ".env": dotenv });
+  const args = ["upgrade", url, "--sha256", sha256(program)];
+  const result = await runRt({ program: [rt], args, cwd: home.path, env });
+  return { home, rt, result };
+}
+
+describe.skipIf(process.platform !== "linux").concurrent("rt upgrade", () => {
+  const refused = {
+    stdout: "",
+    stderr: expect.stringContaining("error: Cannot download https://"),
+    status: 1,
+  };
+
+  test.each([
+    ["NODE_TLS_REJECT_UNAUTHORIZED in .env", "NODE_TLS_REJECT_UNAUTHORIZED=0", {}],
+    ["NODE_TLS_REJECT_UNAUTHORIZED in the environment", "", { NODE_TLS_REJECT_UNAUTHORIZED: "0" }],
+    ["NODE_EXTRA_CA_CERTS in .env", "NODE_EXTRA_CA_CERTS=$AUTHORITY", {}],
+    ["SSL_CERT_FILE in .env", "SSL_CERT_FILE=$AUTHORITY", {}],
+    ["SSL_CERT_DIR in .env", "SSL_CERT_DIR=$DIRECTORY\nBUN_OPTIONS=--use-openssl-ca", {}],
+  ])("verifies the server in spite of %s", async (_, dotenv, env) => {
+    using server = serve(true);
+    const lines = dotenv
+      .replace("$AUTHORITY", certificates.authority)
+      .replace("$DIRECTORY", certificates.directory);
+    const { home, rt, result } = await upgrade(server.url, lines, env);
+    await using _home = home;
+    expect(result).toEqual(refused);
+    expect(server.asked).toEqual([]);
+    await home.write({ ".env": "" });
+    await expectUntouched(home, rt);
+  });
+
+  test("takes an authority that the environment names", async () => {
+    using server = serve(true);
+    const { home, rt, result } = await upgrade(server.url, "", {
+      NODE_EXTRA_CA_CERTS: certificates.authority,
+    });
+    await using _home = home;
+    expect(result).toMatchObject({ stderr: "", status: 0 });
+    expect(await versionOf(rt)).toBe(NEW);
+  });
+
+  for (const name of ["HTTP_PROXY", "http_proxy", "ALL_PROXY"])
+    test(`goes straight where ${name} is in .env`, async () => {
+      using server = serve(false);
+      using proxy = serve(false);
+      const { home, result } = await upgrade(server.url, `${name}=${proxy.url}`);
+      await using _home = home;
+      expect(result).toMatchObject({ stderr: "", status: 0 });
+      expect(proxy.asked).toEqual([]);
+      expect(server.asked.length).toBe(1);
+    });
+
+  test("goes through the proxy of the environment", async () => {
+    using proxy = serve(false);
+    const url = "http://release.invalid/rt";
+    const { home, result } = await upgrade(url, "", { HTTP_PROXY: proxy.url.replace("/rt", "") });
+    await using _home = home;
+    expect(result).toMatchObject({ stderr: "", status: 0 });
+    expect(proxy.asked).toEqual([url]);
+  });
+
+  test("starts the new program without what .env says", async () => {
+    using server = serve(false);
+    const { home, result } = await upgrade(server.url, "FROM_DOTENV=1");
+    await using _home = home;
+    expect(result).toMatchObject({ stderr: "", status: 0 });
+    expect(await Bun.file(home.join("told")).text()).toBe("no");
+  });
+});
