@@ -78,7 +78,7 @@ class SecretService implements SecretProvider {
       const done = this.#turns.take(`${service}\0${name}`, () => this.#attempt(operation, attempt));
       return await orGiveUp(done, options, TIMEOUT);
     } catch (error) {
-      throw toProviderFailure(error);
+      throw options.signal?.aborted && error === options.signal.reason ? error : toProviderFailure(error);
     } finally {
       operation.isOver = true;
       if (operation.isPrompting) this.#retire(operation.connection);

@@ -127,6 +127,7 @@ export class FakeSecretService implements AsyncDisposable {
         return ["aoao", [paths(false), paths(true)]];
       }
       case "Get":
+        if (body[1] === "Label") return ["v", [new Variant("s", "Fake")]];
         return ["v", [new Variant("b", this.items.get(path)?.isLocked ?? false)]];
       case "GetAll": {
         const { attributes, modified } = this.#item(path);
