@@ -5,6 +5,7 @@
 import { type OperationOptions, ProviderFailure } from "./secret-provider.ts";
 
 const MAX_TIMER = 2 ** 31 - 1;
+const NOTHING = Promise.resolve();
 
 /** Asked between the steps of a task: whether its caller has given up. */
 export type IsOver = () => boolean;
@@ -29,7 +30,8 @@ export class Operations {
     let over = false;
     this.#stay();
     try {
-      const done = this.#turns.take(key, async () => {
+      // Reads too: a dialog for one of them blocks a thread, and the others are for other keys.
+      const done = this.#turns.take(key, "write", async () => {
         if (over) throw new ProviderFailure("CANCELED", "The operation was given up");
         return await task(() => over);
       });
@@ -49,21 +51,38 @@ export class Operations {
   }
 }
 
-/** Keeps those under one key in order. */
-export class Turns {
-  /** The last one under way for each key. */
-  readonly #last = new Map<string, Promise<void>>();
+export type OperationKind = "read" | "write";
 
-  /** Starts `task` when those before it under the same key have ended. */
-  take<T>(key: string, task: () => Promise<T>): Promise<T> {
-    const before = this.#last.get(key);
-    const done = before ? before.then(task) : task();
+interface Queue {
+  /** Settles when the last write that was called has ended. */
+  write: Promise<unknown>;
+  /** The reads that were called after it and have not ended. */
+  readonly reads: Set<Promise<unknown>>;
+}
+
+/** Keeps those under one key in order: a write waits for all before it, a read for the writes before it. */
+export class Turns {
+  readonly #queues = new Map<string, Queue>();
+
+  /** Starts `task` when what it has to wait for has ended, at once when there is nothing. */
+  take<T>(key: string, kind: OperationKind, task: () => Promise<T>): Promise<T> {
+    const before = this.#queues.get(key);
+    const isFree = !before || (kind === "read" && before.write === NOTHING);
+    const turn = isFree
+      ? task()
+      : Promise.all([before.write, ...(kind === "write" ? before.reads : [])]).then(task);
+    const queue = before && kind === "read" ? before : { write: NOTHING, reads: new Set<Promise<unknown>>() };
+    this.#queues.set(key, queue);
     const leave = () => {
-      if (this.#last.get(key) === turn) this.#last.delete(key);
+      if (kind === "read") queue.reads.delete(ended);
+      else queue.write = NOTHING;
+      const isIdle = queue.write === NOTHING && queue.reads.size === 0;
+      if (isIdle && this.#queues.get(key) === queue) this.#queues.delete(key);
     };
-    const turn = done.then(leave, leave);
-    this.#last.set(key, turn);
-    return done;
+    const ended = turn.then(leave, leave);
+    if (kind === "read") queue.reads.add(ended);
+    else queue.write = ended;
+    return turn;
   }
 }
 

@@ -51,7 +51,7 @@ export async function measure(): Promise<Row[]> {
     timings.map(({ name, median: milliseconds }) => [name, milliseconds]),
   ) as Record<keyof typeof commands, number>;
   const steady = JSON.parse(await keyring.run([RT, join(import.meta.dir, "steady.ts")])) as Record<
-    "sequential" | "parallel",
+    "sequential" | "parallel" | "samePair",
     { ours: number; peer: number }
   >;
   return [
@@ -65,6 +65,12 @@ export async function measure(): Promise<Row[]> {
       0.8,
     ),
     compare("200 reads at once, against Bun.secrets", steady.parallel.ours, steady.parallel.peer, 0.4),
+    compare(
+      "200 reads of one pair at once, against Bun.secrets",
+      steady.samePair.ours,
+      steady.samePair.peer,
+      0.4,
+    ),
   ];
 }
 

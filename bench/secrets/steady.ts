@@ -13,6 +13,7 @@ const sides = { ours: secrets, peer: Bun.secrets };
 const times = {
   sequential: { ours: [] as number[], peer: [] as number[] },
   parallel: { ours: [] as number[], peer: [] as number[] },
+  samePair: { ours: [] as number[], peer: [] as number[] },
 };
 for (let round = 0; round <= ROUNDS; round++) {
   for (const side of ["ours", "peer"] as const) {
@@ -23,9 +24,13 @@ for (let round = 0; round <= ROUNDS; round++) {
     start = performance.now();
     await Promise.all(names.map((name) => store.get({ service, name })));
     const parallel = performance.now() - start;
+    start = performance.now();
+    await Promise.all(names.map(() => store.get({ service, name: names[0]! })));
+    const samePair = performance.now() - start;
     if (round === 0) continue; // warms up
     times.sequential[side].push(sequential);
     times.parallel[side].push(parallel);
+    times.samePair[side].push(samePair);
   }
 }
 const result = Object.fromEntries(

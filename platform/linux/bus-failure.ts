@@ -8,6 +8,8 @@ export type BusFailureKind =
   /** The connection ended while the call was under way. */
   | "closed"
   | "timeout"
+  /** What came is no D-Bus message, or no answer to the call. */
+  | "malformed"
   /** The called service, or the bus on its behalf, answered with an error; `native` is its name. */
   | "answered";
 

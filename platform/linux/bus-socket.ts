@@ -2,17 +2,19 @@
 // bytes out and whole messages in.
 //
 // What would surprise you: nothing is awaited. Authentication leaves with whatever was given to `send` until the
-// socket is open. Outgoing bytes are zeroed once they are written; they may contain a secret.
+// socket is open. Bytes are zeroed once they are written, or are part of a message; they may contain a secret.
+// Of a message that is too long to be read, the header alone is kept.
 import type { Endpoint } from "./address.ts";
 import { BusFailure } from "./bus-failure.ts";
-import { messageLength } from "./framing.ts";
 import { distrustPeer } from "./peer.ts";
+import { FIXED_SIZE, MAX_MESSAGE, measureMessage } from "./reader.ts";
+
+/** Bytes of the longest line that a bus greets with. */
+const MAX_GREETING = 4096;
 
 export interface BusSocketEvents {
-  /** The first bytes have left. */
-  opened(): void;
-  /** More messages may be there. */
-  received(): void;
+  /** A message has come in; of one that is longer than MAX_MESSAGE, its header. It is the receiver's to zero. */
+  received(message: Buffer): void;
   /** Called once, unless `end` was. */
   failed(failure: BusFailure): void;
 }
@@ -27,7 +29,12 @@ export class BusSocket {
   #isOver = false;
   #keepsProcess = false;
   #outgoing: Uint8Array[] = [];
-  #received: Buffer = Buffer.alloc(0);
+  /** The message that is coming in, or its fixed part until its size is known, and how much of it is there. */
+  #message: Buffer = Buffer.alloc(FIXED_SIZE);
+  #filled = 0;
+  /** Bytes to come that nobody will read. */
+  #skipped = 0;
+  #greeting = "";
 
   /** Starts to connect. `label` names the address in messages. */
   constructor(endpoints: readonly Endpoint[], label: string, uid: number, events: BusSocketEvents) {
@@ -59,20 +66,6 @@ export class BusSocket {
     this.#outgoing = written < bytes.length ? [bytes.subarray(written)] : [];
   }
 
-  /** The messages that have come in, and perhaps the beginning of another one; nothing before we are accepted. */
-  get received(): Buffer {
-    return this.#isAuthenticated ? this.#received : this.#received.subarray(0, 0);
-  }
-
-  /** Takes the next whole message. Throws when there is something that can be none. */
-  nextMessage(): Buffer | undefined {
-    const length = messageLength(this.received);
-    if (this.received.length < length) return undefined;
-    const bytes = this.#received.subarray(0, length);
-    this.#received = this.#received.subarray(length);
-    return bytes;
-  }
-
   /** Whether the open socket keeps the process alive. */
   keepProcess(keeps: boolean): void {
     this.#keepsProcess = keeps;
@@ -84,6 +77,7 @@ export class BusSocket {
     this.#isOver = true;
     for (const part of this.#outgoing) part.fill(0);
     this.#outgoing = [];
+    this.#message.fill(0);
     this.#socket?.end();
   }
 
@@ -113,11 +107,10 @@ export class BusSocket {
         this.#socket = socket;
         this.keepProcess(this.#keepsProcess);
         this.flush();
-        this.#events.opened();
       },
       data: (_socket, chunk) => {
-        this.#collect(chunk);
-        if (this.#isAuthenticated || this.#readGreeting()) this.#events.received();
+        const messages = this.#isAuthenticated ? chunk : this.#readGreeting(chunk);
+        if (messages) this.#collect(messages);
       },
       drain: () => this.flush(),
       close: () => {
@@ -134,27 +127,57 @@ export class BusSocket {
   }
 
   #collect(chunk: Buffer): void {
-    if (this.#received.length === 0) this.#received = chunk;
-    else {
-      const joined = Buffer.concat([this.#received, chunk]);
-      this.#received.fill(0);
-      chunk.fill(0);
-      this.#received = joined;
+    try {
+      for (let rest = chunk; rest.length > 0 && !this.#isOver;) rest = rest.subarray(this.#take(rest));
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      const text = `The session bus at ${this.#label} sent something that is no D-Bus message (${reason})`;
+      this.#fail(new BusFailure("malformed", text));
     }
+    chunk.fill(0);
   }
 
-  #readGreeting(): boolean {
-    const end = this.#received.indexOf("\r\n");
-    if (end < 0) return false;
-    const line = this.#received.toString("latin1", 0, end);
-    this.#received = this.#received.subarray(end + 2);
-    if (!line.startsWith("OK ")) {
-      const text = `The session bus at ${this.#label} does not accept this user (${line.slice(0, 80)})`;
+  /** Takes what belongs to the message that is coming in, and answers how much that was. */
+  #take(bytes: Buffer): number {
+    if (this.#skipped > 0) {
+      const size = Math.min(bytes.length, this.#skipped);
+      this.#skipped -= size;
+      return size;
+    }
+    const size = Math.min(bytes.length, this.#message.length - this.#filled);
+    this.#message.set(bytes.subarray(0, size), this.#filled);
+    this.#filled += size;
+    if (this.#filled < this.#message.length) return size;
+    const { header, whole } = measureMessage(this.#message);
+    const kept = whole > MAX_MESSAGE ? header : whole;
+    if (this.#filled < kept) {
+      const begun = this.#message;
+      this.#message = Buffer.alloc(kept);
+      this.#message.set(begun);
+      return size;
+    }
+    const message = this.#message;
+    this.#skipped = whole - kept;
+    this.#message = Buffer.alloc(FIXED_SIZE);
+    this.#filled = 0;
+    this.#events.received(message);
+    return size;
+  }
+
+  /** What follows the greeting, when that is there and says that we are welcome. */
+  #readGreeting(chunk: Buffer): Buffer | undefined {
+    const before = this.#greeting.length;
+    this.#greeting += chunk.toString("latin1", 0, MAX_GREETING);
+    const end = this.#greeting.indexOf("\r\n");
+    if (end < 0 && this.#greeting.length < MAX_GREETING) return undefined;
+    if (end < 0 || !this.#greeting.startsWith("OK ")) {
+      const line = this.#greeting.slice(0, Math.min(80, end < 0 ? 80 : end));
+      const text = `The session bus at ${this.#label} does not accept this user (${line})`;
       this.#fail(new BusFailure("refused", text));
-      return false;
+      return undefined;
     }
     this.#isAuthenticated = true;
-    return true;
+    return chunk.subarray(end + 2 - before);
   }
 
   #fail(failure: BusFailure): void {

@@ -1,30 +1,44 @@
-// One connection to the session bus: calls, their answers and time-outs. dbus-next marshals and unmarshals
-// (codec.ts); everything between the messages and the socket is ours (here and in bus-socket.ts), because its own
-// connection takes 5 ms to load, never settles a call when the bus dies or is mute, and knows neither address lists
-// nor time-outs.
+// One connection to the session bus: calls, their answers and time-outs. Everything between the messages and the
+// socket is ours (here and in bus-socket.ts), because dbus-next's own connection takes 5 ms to load, never settles
+// a call when the bus dies or is mute, and knows neither address lists nor time-outs.
 //
 // What would surprise you:
 // - Authentication, Hello and the other calls that lead leave in one write. Every other call waits for the answers
 //   to these: when gnome-keyring is busy, it may come to the calls of a new client before it knows the client,
-//   and an OpenSession among them ends it. dbus-next is loaded after the prepared calls have left: the service
-//   works meanwhile. A bus that refuses us closes the connection, which fails all calls.
+//   and an OpenSession among them ends it. A bus that refuses us closes the connection, which fails all calls.
+// - Anybody on the bus may send what looks like an answer. The bus says who sent a message, so an answer counts if it
+//   comes from whoever has had the name of the secret service since the call was made, or from the bus itself; all
+//   else is dropped.
 // - At most 64 calls are under way and the others wait their turn: a bus refuses a client with more than
-//   128 pending replies.
+//   128 pending replies. dbus-next is loaded with the first call that was not prepared.
 // - The socket keeps the process alive only while somebody holds the connection, see `hold`.
 import type { Endpoint } from "./address.ts";
 import { BusFailure } from "./bus-failure.ts";
 import { BusSocket } from "./bus-socket.ts";
-import type { Incoming } from "./codec.ts";
-import { countReplies } from "./framing.ts";
-import { type PreparedCall, SERIAL_OFFSET } from "./prepared.ts";
+import { BUS_NAME, BUS_PATH, PROMPT_INTERFACE, SERVICE_NAME } from "./names.ts";
+import {
+  type PreparedCall,
+  prepareGetOwner,
+  prepareHello,
+  prepareWatchOwner,
+  SERIAL_OFFSET,
+} from "./prepared.ts";
+import {
+  ERROR,
+  type Header,
+  MAX_MESSAGE,
+  METHOD_RETURN,
+  measureMessage,
+  readBody,
+  readHeader,
+  SIGNAL,
+} from "./reader.ts";
+import { checkReply, malformed } from "./replies.ts";
 
 const MAX_PENDING = 64;
 const MAX_TIMER = 2 ** 31 - 1;
-/** Milliseconds to wait for the answers to the calls that lead before dbus-next is loaded; a service may be starting. */
-const LOAD_DELAY = 10;
-
-/** The one module that knows messages; loaded with the first open connection. */
-export type Codec = typeof import("./codec.ts");
+/** Characters of what a service says about an error that are kept. */
+const MAX_TEXT = 300;
 
 /** Milliseconds for a call that a program answers by itself. */
 export const MACHINE_TIMEOUT = 25_000;
@@ -41,15 +55,11 @@ export interface Call {
   body?: unknown[] | Uint8Array;
 }
 
-export interface Signal {
-  sender: string;
-  path: string;
-  interface: string;
-  member: string;
-  body: unknown[];
-}
-
 interface Pending {
+  readonly member: string;
+  readonly destination: string;
+  /** The unique names that may answer. */
+  readonly senders: Set<string>;
   resolve(body: unknown[]): void;
   reject(failure: BusFailure): void;
   timer: ReturnType<typeof setTimeout>;
@@ -62,31 +72,44 @@ interface Waiting {
 
 export class Bus {
   readonly #socket: BusSocket;
-  #codec: Codec | undefined;
+  #codec: typeof import("./codec.ts") | undefined;
+  #loading: Promise<void> | undefined;
   #failure: BusFailure | undefined;
   /** Whether the calls that lead have been answered. */
   #isLed = false;
-  #loading: Promise<void> | undefined;
   #serial = 0;
   #holders = 0;
   #isRetired = false;
+  /** Unique name of the secret service. */
+  #owner: string | undefined;
   readonly #pending = new Map<number, Pending>();
   /** Calls that follow those that lead. */
   readonly #following: Waiting[] = [];
   /** Calls that cannot leave yet: dbus-next is not there or 64 others are under way. */
-  readonly #waiting: (() => void)[] = [];
-  /** Called for every signal that reaches this connection. */
-  onSignal: (signal: Signal) => void = () => {};
+  readonly #waiting: Waiting[] = [];
+  /** Called when a prompt of the secret service has ended. */
+  onPromptCompleted: (path: string, isDismissed: boolean) => void = () => {};
+  /** Called when the secret service has lost its name. */
+  onServiceGone: () => void = () => {};
   /** Called once, when the connection is over. */
-  onClose: () => void = () => {};
+  onClose: (failure: BusFailure) => void = () => {};
 
   /** Starts to connect; calls may be made at once. `label` names the address in messages. */
   constructor(endpoints: readonly Endpoint[], label: string, uid: number) {
     this.#socket = new BusSocket(endpoints, label, uid, {
-      opened: () => void setTimeout(() => this.#load(), LOAD_DELAY).unref(),
-      received: () => this.#readMessages(),
+      received: (message) => this.#receive(message),
       failed: (failure) => this.#fail(failure),
     });
+  }
+
+  /** Introduces us, and finds out who the secret service is. Rejects with a BusFailure, as `call`. */
+  async greet(timeout: number): Promise<void> {
+    const greeted = this.call(prepareHello(), timeout);
+    this.call(prepareWatchOwner(), timeout).catch(() => {}); // then a service that is started later is not heard
+    // At once, and not when a promise has settled: the next message may be the service's.
+    const hear = ([owner]: unknown[]) => this.#meetOwner(owner as string);
+    this.#makeCall(prepareGetOwner(), timeout, { resolve: hear, reject: () => {} });
+    await greeted;
   }
 
   /** Whether new calls can be made. */
@@ -101,36 +124,40 @@ export class Bus {
 
   /** Calls a method and answers the reply's body. Rejects with a BusFailure, in `timeout` milliseconds at the latest. */
   call(call: Call | PreparedCall, timeout: number = MACHINE_TIMEOUT): Promise<unknown[]> {
-    return new Promise((resolve, reject) => {
-      const isPrepared = "message" in call;
-      const start = () => {
-        if (this.#failure) return reject(this.#failure);
-        const serial = (this.#serial = (this.#serial + 1) >>> 0 || 1);
-        try {
-          const bytes = isPrepared ? numberCall(call, serial) : this.#codec!.encodeCall(call, serial);
-          this.#start(bytes, serial, call.member, timeout, { resolve, reject });
-        } catch (error) {
-          reject(error);
-          this.#startNext();
-        }
-      };
-      if (this.#failure || (isPrepared && call.leads)) start();
-      else if (this.#isLed) this.#submit({ start, isPrepared });
-      else this.#following.push({ start, isPrepared });
-    });
+    return new Promise((resolve, reject) => this.#makeCall(call, timeout, { resolve, reject }));
   }
 
-  #submit({ start, isPrepared }: Waiting): void {
-    if (this.#pending.size < MAX_PENDING && (isPrepared || this.#codec)) start();
-    else this.#waiting.push(start);
+  #makeCall(call: Call | PreparedCall, timeout: number, outcome: Pick<Pending, "resolve" | "reject">): void {
+    const isPrepared = "message" in call;
+    const start = () => {
+      if (this.#failure) return outcome.reject(this.#failure);
+      const serial = (this.#serial = (this.#serial + 1) >>> 0 || 1);
+      try {
+        const bytes = isPrepared ? numberCall(call, serial) : this.#codec!.encodeCall(call, serial);
+        this.#start(bytes, serial, call, timeout, outcome);
+      } catch (error) {
+        outcome.reject(error as BusFailure);
+      }
+    };
+    const waiting = { start, isPrepared };
+    if (this.#failure || (isPrepared && call.leads)) return start();
+    (this.#isLed ? this.#waiting : this.#following).push(waiting);
+    this.#startNext();
   }
 
   #follow(): void {
     if (this.#isLed) return;
     this.#isLed = true;
-    for (const waiting of this.#following.splice(0)) this.#submit(waiting);
+    this.#waiting.push(...this.#following.splice(0));
+    this.#startNext();
     this.#socket.flush();
-    this.#load();
+  }
+
+  #startNext(): void {
+    while (this.#waiting.length > 0 && this.#pending.size < MAX_PENDING) {
+      if (!this.#waiting[0]!.isPrepared && !this.#codec) return this.#load();
+      this.#waiting.shift()!.start();
+    }
   }
 
   /** Keeps the process alive until the matching `release`. */
@@ -157,22 +184,21 @@ export class Bus {
   }
 
   #load(): void {
-    this.#loading ??= import("./codec.ts").then((codec) => {
-      this.#codec = codec;
-      while (this.#waiting.length > 0 && this.#pending.size < MAX_PENDING) this.#startNext();
-      this.#readMessages();
-    });
-    this.#loading.catch((error) =>
-      this.#fail(new BusFailure("closed", `The D-Bus client could not be loaded (${error})`)),
+    this.#loading ??= import("./codec.ts").then(
+      (codec) => {
+        this.#codec = codec;
+        this.#startNext();
+      },
+      (error) => this.#fail(new BusFailure("closed", `The D-Bus client could not be loaded (${error})`)),
     );
   }
 
   #start(
     bytes: Uint8Array,
     serial: number,
-    member: string,
+    { member, destination }: Call | PreparedCall,
     timeout: number,
-    outcome: Omit<Pending, "timer">,
+    outcome: Pick<Pending, "resolve" | "reject">,
   ): void {
     const expire = () => {
       this.#settle(serial)?.reject(
@@ -181,38 +207,59 @@ export class Bus {
     };
     const timer = setTimeout(expire, Math.min(timeout, MAX_TIMER));
     timer.unref(); // the socket is what keeps the process
-    this.#pending.set(serial, { ...outcome, timer });
+    const sender = destination === SERVICE_NAME ? this.#owner : destination;
+    const senders = new Set(sender === undefined ? [] : [sender]);
+    this.#pending.set(serial, { ...outcome, member, destination, senders, timer });
     this.#socket.send(bytes);
   }
 
-  #readMessages(): void {
-    if (this.#failure) return;
+  #receive(message: Buffer): void {
+    const header = readHeader(message);
+    const isOfBus = header.sender === BUS_NAME || header.sender === undefined; // the bus signs what others send
+    if (header.type === SIGNAL) this.#hear(message, header, isOfBus);
+    const pending = this.#pending.get(header.replySerial ?? 0);
+    const isAnswer = header.type === METHOD_RETURN || header.type === ERROR;
+    const isExpected = isOfBus
+      ? header.type === ERROR || pending?.destination === BUS_NAME
+      : pending?.senders.has(header.sender!);
+    if (!pending || !isAnswer || !isExpected) return void message.fill(0);
+    this.#settle(header.replySerial!);
     try {
-      if (!this.#codec) {
-        if (countReplies(this.#socket.received) >= this.#pending.size) this.#follow();
-        return;
-      }
-      for (let bytes = this.#socket.nextMessage(); bytes; bytes = this.#socket.nextMessage()) {
-        this.#dispatch(this.#codec.decodeMessage(bytes));
-      }
+      const size = measureMessage(message).whole;
+      if (size > MAX_MESSAGE) throw new Error(`${size} bytes, more than ${MAX_MESSAGE}`);
+      if (header.type === METHOD_RETURN) checkReply(pending.member, header.signature);
+      const body = readBody(message, header);
+      if (header.type === METHOD_RETURN) return pending.resolve(body);
+      const text = typeof body[0] === "string" ? body[0].slice(0, MAX_TEXT) : "";
+      pending.reject(new BusFailure("answered", text, header.errorName!.slice(0, MAX_TEXT)));
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
-      this.#fail(
-        new BusFailure("closed", `The session bus sent something that is no D-Bus message (${reason})`),
-      );
+      message.fill(0);
+      const how = (error as Error).message;
+      pending.reject(error instanceof BusFailure ? error : malformed(`an answer to ${pending.member}`, how));
     }
   }
 
-  #dispatch(message: Incoming): void {
-    const { METHOD_RETURN, ERROR, SIGNAL } = this.#codec!.MessageType;
-    if (message.type === METHOD_RETURN) this.#settle(message.replySerial!)?.resolve(message.body);
-    else if (message.type === ERROR) {
-      const text = typeof message.body[0] === "string" ? message.body[0] : "";
-      this.#settle(message.replySerial!)?.reject(new BusFailure("answered", text, message.errorName));
-    } else if (message.type === SIGNAL) {
-      const { sender = "", path = "", interface: from = "", member = "", body } = message;
-      this.onSignal({ sender, path, interface: from, member, body });
+  /** Signals count when they come from those who can know. */
+  #hear(message: Buffer, header: Header, isOfBus: boolean): void {
+    const { path = "", interface: from, member, signature, sender } = header;
+    const isOwnerChange = path === BUS_PATH && from === BUS_NAME && member === "NameOwnerChanged";
+    if (isOfBus && isOwnerChange && signature === "sss") {
+      const [name, before, after] = readBody(message, header) as [string, string, string];
+      if (name !== SERVICE_NAME) return;
+      this.#owner = undefined;
+      if (after !== "") this.#meetOwner(after);
+      if (before !== "") this.onServiceGone();
     }
+    const isCompletion = from === PROMPT_INTERFACE && member === "Completed" && signature === "bv";
+    if (sender !== undefined && sender === this.#owner && isCompletion)
+      this.onPromptCompleted(path, readBody(message, header)[0] === true);
+  }
+
+  /** Whoever has the name may answer what was sent to it before. */
+  #meetOwner(owner: string): void {
+    this.#owner = owner;
+    for (const { destination, senders } of this.#pending.values())
+      if (destination === SERVICE_NAME) senders.add(owner);
   }
 
   #settle(serial: number): Pending | undefined {
@@ -225,10 +272,6 @@ export class Bus {
     return pending;
   }
 
-  #startNext(): void {
-    this.#waiting.shift()?.();
-  }
-
   #fail(failure: BusFailure): void {
     if (this.#failure) return;
     this.#failure = failure;
@@ -238,10 +281,9 @@ export class Bus {
       clearTimeout(timer);
       reject(failure);
     }
-    for (const { start } of this.#following.splice(0)) start();
-    for (const start of this.#waiting.splice(0)) start();
+    for (const { start } of [...this.#following.splice(0), ...this.#waiting.splice(0)]) start();
     this.#socket.end();
-    this.onClose();
+    this.onClose(failure);
   }
 }
 

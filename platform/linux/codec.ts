@@ -1,7 +1,5 @@
-// D-Bus messages as bytes, by dbus-next. The only file that loads it, and late: 2 ms of modules are read while
-// the service already works on what was sent before (see bus.ts).
-import constants from "dbus-next/lib/constants.js";
-import DBusBuffer from "dbus-next/lib/dbus-buffer.js";
+// D-Bus messages to be sent as bytes, by dbus-next. The only file that loads it, and only when a call is made that was
+// not prepared (prepared.ts): its modules take 2 ms. What comes in is read by reader.ts.
 import compat from "dbus-next/lib/marshall-compat.js";
 import marshall from "dbus-next/lib/marshall.js";
 import { Message } from "dbus-next/lib/message-type.js";
@@ -10,19 +8,6 @@ import { Variant } from "dbus-next/lib/variant.js";
 import type { Call } from "./bus.ts";
 
 export { marshall, Variant };
-export const { MessageType } = constants;
-
-export interface Incoming {
-  type: number;
-  sender?: string;
-  path?: string;
-  interface?: string;
-  member?: string;
-  errorName?: string;
-  replySerial?: number;
-  signature?: string;
-  body: unknown[];
-}
 
 /** A method call as bytes; a body that is given as bytes is zeroed. */
 export function encodeCall({ body, ...fields }: Call, serial: number): Uint8Array {
@@ -38,19 +23,4 @@ export function encodeCall({ body, ...fields }: Call, serial: number): Uint8Arra
   const bytes = Buffer.concat([header, body]);
   body.fill(0);
   return bytes;
-}
-
-/** One whole message; byte arrays in its body are views of `bytes`. */
-export function decodeMessage(bytes: Buffer): Incoming {
-  const reader = new DBusBuffer(bytes, 0, bytes[0]!, null, { ayBuffer: true });
-  const header = reader.read("yyyyuua(yv)");
-  const incoming: Incoming = { type: header[1] as number, body: [] };
-  for (const [id, [, [value]]] of header[6] as [number, [unknown, [unknown]]][]) {
-    Object.assign(incoming, { [constants.headerTypeName[id] ?? ""]: value });
-  }
-  if (incoming.signature) {
-    reader.align(3);
-    incoming.body = reader.read(incoming.signature);
-  }
-  return compat.messageToJsFmt(incoming);
 }

@@ -6,7 +6,7 @@ import { parseAddresses, sessionBusAddress } from "./address.ts";
 import { Bus } from "./bus.ts";
 import { BusFailure } from "./bus-failure.ts";
 import { NO_OBJECT } from "./names.ts";
-import { prepareHello, prepareReadAlias } from "./prepared.ts";
+import { prepareReadAlias } from "./prepared.ts";
 import { Prompts } from "./prompts.ts";
 import { SecretRequests } from "./secret-requests.ts";
 import { openSession, type Session } from "./session.ts";
@@ -43,7 +43,7 @@ export function openBus(): { bus: Bus; address: string; greeted: Promise<unknown
   const uid = process.getuid!();
   const address = sessionBusAddress(env, uid);
   const bus = new Bus(parseAddresses(address, env, uid), address, uid);
-  const greeted = bus.call(prepareHello(), HELLO_TIMEOUT).catch((error) => {
+  const greeted = bus.greet(HELLO_TIMEOUT).catch((error) => {
     if (!isTimeout(error)) throw error;
     const text = `The session bus at ${address} did not answer within ${HELLO_TIMEOUT / 1000} seconds`;
     const failure = new BusFailure("timeout", text);

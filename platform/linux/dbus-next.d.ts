@@ -28,26 +28,9 @@ declare module "dbus-next/lib/marshall.js" {
 
 declare module "dbus-next/lib/marshall-compat.js" {
   const compat: {
-    messageToJsFmt<T extends { body: unknown[] }>(message: T): T;
     marshallMessage(message: object): [Buffer, unknown[]];
   };
   export default compat;
-}
-
-declare module "dbus-next/lib/constants.js" {
-  const constants: {
-    headerTypeName: (string | null)[];
-    MessageType: { METHOD_CALL: 1; METHOD_RETURN: 2; ERROR: 3; SIGNAL: 4 };
-  };
-  export default constants;
-}
-
-declare module "dbus-next/lib/dbus-buffer.js" {
-  export default class DBusBuffer {
-    constructor(buffer: Buffer, start: number, endian: number, fds: null, options: { ayBuffer: boolean });
-    align(power: number): void;
-    read(signature: string): unknown[];
-  }
 }
 
 declare module "dbus-next/lib/variant.js" {

@@ -11,6 +11,8 @@ import { BusFailure } from "./bus-failure.ts";
 import { openBus } from "./connection.ts";
 import { toProviderFailure } from "./failures.ts";
 import {
+  BUS_NAME,
+  BUS_PATH,
   COLLECTION_INTERFACE,
   DH_ALGORITHM,
   isKept,
@@ -19,11 +21,11 @@ import {
   SERVICE_NAME,
 } from "./names.ts";
 import { prepareReadAlias } from "./prepared.ts";
+import { checkProperty } from "./replies.ts";
 import { openSession } from "./session.ts";
 
 /** Milliseconds for each call; nobody is asked by any of them. */
 const TIMEOUT = 5_000;
-const BUS_NAME = "org.freedesktop.DBus";
 
 type Finding = Omit<Check, "name">;
 
@@ -149,9 +151,10 @@ async function checkCollection({ bus, store, advice }: Progress): Promise<Findin
 
 /** KWallet calls an open wallet locked until somebody has asked its secret service, rather than it, for the wallet. */
 async function isOpenWallet(bus: Bus, wallet: string): Promise<boolean> {
-  for (const destination of KWALLET_NAMES) {
-    if ((await ownerOf(bus, destination)) === undefined) continue;
-    const path = `/modules/${destination.slice(destination.lastIndexOf(".") + 1)}`;
+  for (const name of KWALLET_NAMES) {
+    const destination = await ownerOf(bus, name); // who alone may answer
+    if (destination === undefined) continue;
+    const path = `/modules/${name.slice(name.lastIndexOf(".") + 1)}`;
     const call = { destination, path, interface: "org.kde.KWallet", member: "isOpen" };
     const [isOpen] = await bus
       .call({ ...call, signature: "s", body: [wallet] }, TIMEOUT)
@@ -205,10 +208,10 @@ async function readProperty(bus: Bus, path: string, name: string): Promise<unkno
   const body = [COLLECTION_INTERFACE, name];
   const call = { destination: SERVICE_NAME, path, interface: PROPERTIES_INTERFACE, member: "Get" };
   const [variant] = await bus.call({ ...call, signature: "ss", body }, TIMEOUT);
-  return (variant as { value: unknown }).value;
+  return checkProperty(name, variant);
 }
 
 function callBus(bus: Bus, member: string, signature: string, body: unknown[]): Promise<unknown[]> {
-  const call = { destination: BUS_NAME, path: "/org/freedesktop/DBus", interface: BUS_NAME, member };
+  const call = { destination: BUS_NAME, path: BUS_PATH, interface: BUS_NAME, member };
   return bus.call({ ...call, signature, body }, TIMEOUT);
 }

@@ -10,6 +10,7 @@ const NO_SERVICE =
   "No secret service runs in this session; start GNOME Keyring (gnome-keyring-daemon), KWallet, or KeePassXC with its Secret Service integration";
 const START_BUS =
   "log in to a desktop session, start the program with dbus-run-session, or set DBUS_SESSION_BUS_ADDRESS";
+const REPORT = "look into the log of the program that keeps the keyring";
 
 // The first matching line decides; `$` stands for the service's own words.
 const ANSWERS: readonly [RegExp, FailureKind, string][] = [
@@ -76,9 +77,13 @@ function isAnswer(error: unknown, name: RegExp): boolean {
   return error instanceof BusFailure && error.kind === "answered" && name.test(error.native ?? "");
 }
 
-/** What the provider rejects with for `error`; anything that is not about the bus stays as it is. */
+/** What the provider rejects with for `error`. */
 export function toProviderFailure(error: unknown): unknown {
-  if (!(error instanceof BusFailure)) return error;
+  if (error instanceof ProviderFailure) return error;
+  if (!(error instanceof BusFailure)) {
+    const { name, message } = error instanceof Error ? error : new Error(String(error));
+    return new ProviderFailure("PLATFORM", `The keyring cannot be used (${name}: ${message}); ${REPORT}`);
+  }
   const { kind, native, message } = error;
   if (kind === "unreachable" || kind === "refused")
     return new ProviderFailure("UNAVAILABLE", `${message}; ${START_BUS}`, native);
@@ -89,6 +94,7 @@ export function toProviderFailure(error: unknown): unknown {
       `${message}; see whether the secret service waits for a dialog or hangs`,
       native,
     );
+  if (kind === "malformed") return new ProviderFailure("PLATFORM", `${message}; ${REPORT}`, native);
   for (const [name, failure, text] of ANSWERS) {
     if (name.test(native ?? ""))
       return new ProviderFailure(
@@ -99,7 +105,7 @@ export function toProviderFailure(error: unknown): unknown {
   }
   return new ProviderFailure(
     "PLATFORM",
-    `The secret service answered with an error (${native}: ${message})`,
+    `The secret service answered with an error (${native}: ${message}); ${REPORT}`,
     native,
   );
 }

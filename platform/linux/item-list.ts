@@ -14,8 +14,9 @@ export async function listCredentials(operation: Operation): Promise<CredentialN
   const items = await readEach(operation, collections as string[], COLLECTION_INTERFACE, "Items");
   const attributes = await readEach(operation, (items as string[][]).flat(), ITEM_INTERFACE, "Attributes");
   const found = new Map<string, CredentialName>();
-  for (const { service, account, username } of attributes as Record<string, string | undefined>[]) {
-    const name = account ?? username;
+  for (const each of attributes as Map<string, string>[]) {
+    const service = each.get("service");
+    const name = each.get("account") ?? each.get("username");
     if (!service || !name || (operation.service !== "" && operation.service !== service)) continue;
     found.set(`${service}\0${name}`, { service, name });
   }

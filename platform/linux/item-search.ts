@@ -7,6 +7,7 @@
 import { isKept, ITEM_INTERFACE, PROPERTIES_INTERFACE } from "./names.ts";
 import { call, type Operation, send } from "./operation.ts";
 import { prepareSearchItems } from "./prepared.ts";
+import { checkProperty } from "./replies.ts";
 import { unlockDefaultCollection } from "./unlocking.ts";
 
 /** The schema of Bun.secrets, which looks for nothing else. */
@@ -74,10 +75,11 @@ interface Candidate extends Item {
 
 async function describeItem(operation: Operation, item: Item): Promise<Candidate> {
   const reply = await call(operation, item.path, PROPERTIES_INTERFACE, "GetAll", "s", [ITEM_INTERFACE]);
-  const { Attributes, Modified } = reply[0] as Record<string, { value: unknown } | undefined>;
-  const attributes = (Attributes?.value ?? {}) as Record<string, string>;
-  const modified = BigInt(String(Modified?.value ?? 0));
-  return { ...item, isOwn: attributes["xdg:schema"] === SCHEMA, modified };
+  const properties = reply[0] as Map<string, unknown>;
+  const read = (name: string) => properties.has(name) && checkProperty(name, properties.get(name));
+  const attributes = (read("Attributes") || new Map()) as Map<string, string>;
+  const modified = (read("Modified") || 0n) as bigint;
+  return { ...item, isOwn: attributes.get("xdg:schema") === SCHEMA, modified };
 }
 
 /** Never a tie, so that `get` reads what `set` wrote when two items were modified in the same second. */

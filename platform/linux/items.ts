@@ -57,7 +57,10 @@ export async function setSecret(operation: Operation, value: Uint8Array): Promis
 }
 
 async function storeValue(operation: Operation, value: Uint8Array): Promise<void> {
-  const found = await completeSearch(operation, await searchItems(operation));
+  const search = searchItems(operation);
+  search.catch(() => {});
+  const { marshall } = await import("./codec.ts"); // while the service searches
+  const found = await completeSearch(operation, await search);
   const session = await operation.connection.session;
   const item = await chooseItem(
     operation,
@@ -71,7 +74,6 @@ async function storeValue(operation: Operation, value: Uint8Array): Promise<void
     return;
   }
   const path = await requireCollection(operation);
-  const { marshall } = await import("./codec.ts");
   const prefix = marshall("a{sv}", [itemProperties(operation)]);
   const [, prompt] = await whenUnlocked(operation, { path, isLocked: false }, async () => {
     const body = await encodeSecret(session, value, prefix, TRUE);

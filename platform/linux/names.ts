@@ -1,4 +1,6 @@
-// Names of the Secret Service API (freedesktop.org, draft 0.2) that more than one file needs.
+// Names of the Secret Service API (freedesktop.org, draft 0.2), and of the bus, that more than one file needs.
+export const BUS_NAME = "org.freedesktop.DBus";
+export const BUS_PATH = "/org/freedesktop/DBus";
 export const SERVICE_NAME = "org.freedesktop.secrets";
 export const SERVICE_PATH = "/org/freedesktop/secrets";
 export const SERVICE_INTERFACE = "org.freedesktop.Secret.Service";

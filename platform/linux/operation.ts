@@ -5,6 +5,7 @@ import type { Call } from "./bus.ts";
 import type { Connection } from "./connection.ts";
 import { PROPERTIES_INTERFACE, SERVICE_NAME } from "./names.ts";
 import type { PreparedCall } from "./prepared.ts";
+import { checkProperty } from "./replies.ts";
 
 export interface Operation {
   readonly service: string;
@@ -46,5 +47,5 @@ export async function readProperty(
   name: string,
 ): Promise<unknown> {
   const [variant] = await call(operation, path, PROPERTIES_INTERFACE, "Get", "ss", [of, name]);
-  return (variant as { value: unknown }).value;
+  return checkProperty(name, variant);
 }

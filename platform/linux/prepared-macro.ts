@@ -1,6 +1,8 @@
 // Runs in the bundler, for prepared.ts: messages by dbus-next as base64. Serial numbers are filled in later.
 import { encodeCall, Variant } from "./codec.ts";
 import {
+  BUS_NAME,
+  BUS_PATH,
   DH_ALGORITHM,
   ITEM_INTERFACE,
   NO_OBJECT,
@@ -9,12 +11,21 @@ import {
   SERVICE_PATH,
 } from "./names.ts";
 
-const BUS_NAME = "org.freedesktop.DBus";
+const BUS = { destination: BUS_NAME, path: BUS_PATH, interface: BUS_NAME };
 const SERVICE = { destination: SERVICE_NAME, path: SERVICE_PATH, interface: SERVICE_INTERFACE };
 const ITEM = { destination: SERVICE_NAME, path: NO_OBJECT, interface: ITEM_INTERFACE };
 
 const CALLS = {
-  hello: { destination: BUS_NAME, path: "/org/freedesktop/DBus", interface: BUS_NAME, member: "Hello" },
+  hello: { ...BUS, member: "Hello" },
+  watchOwner: {
+    ...BUS,
+    member: "AddMatch",
+    signature: "s",
+    body: [
+      `type='signal',sender='${BUS_NAME}',interface='${BUS_NAME}',member='NameOwnerChanged',arg0='${SERVICE_NAME}'`,
+    ],
+  },
+  getOwner: { ...BUS, member: "GetNameOwner", signature: "s", body: [SERVICE_NAME] },
   readAlias: { ...SERVICE, member: "ReadAlias", signature: "s", body: ["default"] },
   openSession: {
     ...SERVICE,

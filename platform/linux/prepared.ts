@@ -6,7 +6,7 @@
 //
 //   0  'l' type flags version | 4 body length | 8 serial | 12 length of the fields
 //   16 path: 1 1 'o' 0 | 20 length | 24 text, NUL, padding | other fields, padding | body
-import { SERVICE_PATH } from "./names.ts";
+import { BUS_NAME, SERVICE_NAME, SERVICE_PATH } from "./names.ts";
 import { marshalCalls } from "./prepared-macro.ts" with { type: "macro" };
 
 export const PUBLIC_KEY_SIZE = 128;
@@ -24,6 +24,7 @@ const GET_SECRET = Buffer.from(MESSAGES.getSecret, "base64");
 
 /** A call as bytes that lack their serial number. */
 export interface PreparedCall {
+  readonly destination: string;
   readonly member: string;
   readonly message: Buffer;
   /** Leaves at once, while other calls wait for its answer, see bus.ts. */
@@ -31,18 +32,32 @@ export interface PreparedCall {
 }
 
 export function prepareHello(): PreparedCall {
-  return { member: "Hello", message: Buffer.from(MESSAGES.hello, "base64"), leads: true };
+  return prepareForBus("Hello", MESSAGES.hello);
+}
+
+/** Asks to be told when the secret service gets or loses its name. */
+export function prepareWatchOwner(): PreparedCall {
+  return prepareForBus("AddMatch", MESSAGES.watchOwner);
+}
+
+/** Asks who has the name of the secret service. */
+export function prepareGetOwner(): PreparedCall {
+  return prepareForBus("GetNameOwner", MESSAGES.getOwner);
+}
+
+function prepareForBus(member: string, message: string): PreparedCall {
+  return { destination: BUS_NAME, member, message: Buffer.from(message, "base64"), leads: true };
 }
 
 export function prepareReadAlias(): PreparedCall {
-  return { member: "ReadAlias", message: Buffer.from(MESSAGES.readAlias, "base64") };
+  return prepare("ReadAlias", Buffer.from(MESSAGES.readAlias, "base64"));
 }
 
 /** OpenSession for an encrypted session; the key is the end of the message. */
 export function prepareOpenSession(publicKey: Uint8Array): PreparedCall {
   const message = Buffer.from(MESSAGES.openSession, "base64");
   message.set(publicKey, message.length - PUBLIC_KEY_SIZE);
-  return { member: "OpenSession", message };
+  return prepare("OpenSession", message);
 }
 
 /** SearchItems with up to a few attributes. */
@@ -54,13 +69,17 @@ export function prepareSearchItems(attributes: readonly (readonly [string, strin
   let at = 8;
   for (const [key, value] of attributes)
     at = writeText(message, body, writeText(message, body, align(at, 8), key), value);
-  return { member: "SearchItems", message };
+  return prepare("SearchItems", message);
 }
 
 export function prepareGetSecret(item: string, session: string): PreparedCall {
   const [message, body] = fill(GET_SECRET, item, textEnd(0, session));
   writeText(message, body, 0, session);
-  return { member: "GetSecret", message };
+  return prepare("GetSecret", message);
+}
+
+function prepare(member: string, message: Buffer): PreparedCall {
+  return { destination: SERVICE_NAME, member, message };
 }
 
 /** The template's message with another path and room for a body, and the offset of the body. */

@@ -5,11 +5,9 @@
 // our connection ends, and the answer to it then serves whoever asks next.
 import { originalVariable } from "../posix/environment.ts";
 import { ProviderFailure } from "../secret-provider.ts";
-import { type Bus, PERSON_TIMEOUT, type Signal } from "./bus.ts";
+import { type Bus, PERSON_TIMEOUT } from "./bus.ts";
 import { BusFailure } from "./bus-failure.ts";
-import { NO_OBJECT, PROMPT_INTERFACE, SERVICE_NAME } from "./names.ts";
-
-const BUS_NAME = "org.freedesktop.DBus";
+import { BUS_NAME, BUS_PATH, NO_OBJECT, PROMPT_INTERFACE, SERVICE_NAME } from "./names.ts";
 
 interface Shown {
   path: string;
@@ -25,7 +23,11 @@ export class Prompts {
 
   constructor(bus: Bus) {
     this.#bus = bus;
-    bus.onSignal = (signal) => this.#receive(signal);
+    bus.onPromptCompleted = (path, isDismissed) => {
+      if (path === this.#shown?.path) this.#shown.complete(isDismissed);
+    };
+    bus.onServiceGone = () =>
+      this.#shown?.abandon(new BusFailure("closed", "The secret service ended while a dialog was open"));
   }
 
   /**
@@ -78,28 +80,9 @@ export class Prompts {
   #watch(): void {
     if (this.#isWatching) return;
     this.#isWatching = true;
-    const rules = [
-      `type='signal',sender='${SERVICE_NAME}',interface='${PROMPT_INTERFACE}',member='Completed'`,
-      `type='signal',sender='${BUS_NAME}',interface='${BUS_NAME}',member='NameOwnerChanged',arg0='${SERVICE_NAME}'`,
-    ];
-    for (const rule of rules) {
-      const call = {
-        destination: BUS_NAME,
-        path: "/org/freedesktop/DBus",
-        interface: BUS_NAME,
-        member: "AddMatch",
-      };
-      this.#bus.call({ ...call, signature: "s", body: [rule] }).catch(() => {}); // then the prompt times out
-    }
-  }
-
-  #receive({ path, interface: from, member, body }: Signal): void {
-    if (from === PROMPT_INTERFACE && member === "Completed" && path === this.#shown?.path)
-      this.#shown.complete(body[0] === true);
-    const hasGone =
-      from === BUS_NAME && member === "NameOwnerChanged" && body[0] === SERVICE_NAME && body[1] !== "";
-    if (hasGone)
-      this.#shown?.abandon(new BusFailure("closed", "The secret service ended while a dialog was open"));
+    const rule = `type='signal',sender='${SERVICE_NAME}',interface='${PROMPT_INTERFACE}',member='Completed'`;
+    const call = { destination: BUS_NAME, path: BUS_PATH, interface: BUS_NAME, member: "AddMatch" };
+    this.#bus.call({ ...call, signature: "s", body: [rule] }).catch(() => {}); // then the prompt times out
   }
 }
 

@@ -48,22 +48,22 @@ export class SecretRequests {
   /** GetSecrets leaves out what is locked, and may fail because of a single item: those are asked for one by one. */
   async #requestMany(requests: Request[], session: string): Promise<void> {
     const call = { destination: SERVICE_NAME, path: SERVICE_PATH, interface: SERVICE_INTERFACE };
-    const items = requests.map(({ item }) => item);
+    const items = [...new Set(requests.map(({ item }) => item))];
     try {
       const body = [items, session];
       const reply = await this.#bus.call(
         { ...call, member: "GetSecrets", signature: "aoo", body },
         PERSON_TIMEOUT,
       );
-      const secrets = reply[0] as Record<string, Secret | undefined>;
+      const secrets = reply[0] as Map<string, Secret>;
       const missing: Request[] = [];
       for (const request of requests) {
-        const secret = secrets[request.item];
+        const secret = secrets.get(request.item);
         // Two requests for one item each zero what they get.
         if (secret) request.resolve([secret[0], secret[1], Uint8Array.from(secret[2]), secret[3]]);
         else missing.push(request);
       }
-      for (const secret of Object.values(secrets)) secret![2].fill(0);
+      for (const [, , content] of secrets.values()) content.fill(0);
       this.#sendEach(missing, session);
     } catch {
       this.#sendEach(requests, session);

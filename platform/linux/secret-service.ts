@@ -5,11 +5,11 @@
 // examples and of keytar, and with Bun's schema, so that Bun.secrets finds it; its label is "service/name".
 //
 // What is kept here, whatever the service does (items.ts has the steps of an operation, unlocking.ts the dialogs):
-// - operations on one pair run in the order in which they were called;
+// - operations on one pair run in the order in which they were called, but reads wait for no reads;
 // - an operation outlives one death of the bus or the service, and an item or session that vanishes;
 // - it ends when its caller's patience ends, dialog or not;
 // - the process stays until the last operation has ended, and an idle connection does not keep it.
-import { orGiveUp, Turns } from "../operations.ts";
+import { type OperationKind, orGiveUp, Turns } from "../operations.ts";
 import type { CredentialName, OperationOptions, SecretProvider } from "../secret-provider.ts";
 import { PERSON_TIMEOUT } from "./bus.ts";
 import { type Connection, openConnection, renewDefaultCollection, renewSession } from "./connection.ts";
@@ -31,16 +31,16 @@ class SecretService implements SecretProvider {
   readonly #turns = new Turns();
 
   get(service: string, name: string, options?: OperationOptions): Promise<Uint8Array | null> {
-    return this.#perform(service, name, options, getSecret);
+    return this.#perform(service, name, "read", options, getSecret);
   }
 
   set(service: string, name: string, value: Uint8Array, options?: OperationOptions): Promise<void> {
-    return this.#perform(service, name, options, (operation) => setSecret(operation, value));
+    return this.#perform(service, name, "write", options, (operation) => setSecret(operation, value));
   }
 
   delete(service: string, name: string, options?: OperationOptions): Promise<boolean> {
     let wasInterrupted = false;
-    return this.#perform(service, name, options, async (operation) => {
+    return this.#perform(service, name, "write", options, async (operation) => {
       try {
         // An attempt whose answer was lost may have removed what the next one no longer finds.
         return (await deleteItems(operation)) || wasInterrupted;
@@ -51,14 +51,15 @@ class SecretService implements SecretProvider {
     });
   }
 
-  /** Goes by a pair that no credential can have, so it waits for no other operation than another list. */
+  /** Goes by a pair that no credential can have, so it waits for no other operation. */
   list(service = "", options?: OperationOptions): Promise<CredentialName[]> {
-    return this.#perform(service, "", options, listCredentials);
+    return this.#perform(service, "", "read", options, listCredentials);
   }
 
   async #perform<T>(
     service: string,
     name: string,
+    kind: OperationKind,
     options: OperationOptions = {},
     attempt: (operation: Operation) => Promise<T>,
   ): Promise<T> {
@@ -75,10 +76,10 @@ class SecretService implements SecretProvider {
     };
     connection.bus.hold();
     try {
-      const done = this.#turns.take(`${service}\0${name}`, () => this.#attempt(operation, attempt));
+      const done = this.#turns.take(`${service}\0${name}`, kind, () => this.#attempt(operation, attempt));
       return await orGiveUp(done, options, TIMEOUT);
     } catch (error) {
-      throw toProviderFailure(error);
+      throw options.signal?.aborted && error === options.signal.reason ? error : toProviderFailure(error);
     } finally {
       operation.isOver = true;
       if (operation.isPrompting) this.#retire(operation.connection);

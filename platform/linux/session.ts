@@ -14,10 +14,12 @@ import { BusFailure } from "./bus-failure.ts";
 import { UNDECIPHERABLE } from "./failures.ts";
 import { SERVICE_INTERFACE, SERVICE_NAME, SERVICE_PATH } from "./names.ts";
 import { align, prepareOpenSession, PUBLIC_KEY_SIZE } from "./prepared.ts";
+import { MAX_MESSAGE, type TypedValue } from "./reader.ts";
+import { malformed } from "./replies.ts";
 
 const KEY_SIZE = 16;
-/** Of an array in a message of D-Bus. */
-const MAX_ARRAY = 2 ** 26;
+/** Bytes of a value as it travels: what is stored must come back in one message, with some bytes around it. */
+const MAX_CONTENT = MAX_MESSAGE - 2 ** 12;
 /** 160 bits: twice the strength of the group, as RFC 3526 asks. */
 const PRIVATE_KEY_SIZE = 20;
 const PRIME = BigInt(
@@ -52,10 +54,8 @@ export async function openSession(bus: Bus, timeout = MACHINE_TIMEOUT): Promise<
   const publicKey = toBytes(power(2n, privateKey));
   try {
     const opened = bus.call(prepareOpenSession(publicKey), timeout);
-    const [output, path] = (await opened) as [{ value: Uint8Array }, string];
-    const theirs = toBigInt(output.value);
-    if (theirs <= 1n || theirs >= PRIME - 1n)
-      throw new BusFailure("answered", "The secret service sent an unusable public key");
+    const [output, path] = (await opened) as [TypedValue, string];
+    const theirs = toPublicKey(output);
     const shared = toBytes(power(theirs, privateKey));
     if (shared[0] === 0) return await openSession(bus, timeout);
     return { path, key: deriveKey(shared), isProven: !IS_NUMBERED.test(path) };
@@ -72,6 +72,15 @@ export async function openSession(bus: Bus, timeout = MACHINE_TIMEOUT): Promise<
   const call = { ...service, member: "OpenSession", signature: "sv", body: ["plain", new Variant("s", "")] };
   const [, path] = (await bus.call(call, timeout)) as [unknown, string];
   return { path, key: undefined, isProven: true };
+}
+
+/** The service's key; one that would make the shared secret known to all is refused. */
+function toPublicKey({ signature, value }: TypedValue): bigint {
+  const bytes = value as Uint8Array;
+  const isShort = signature === "ay" && bytes.length <= PUBLIC_KEY_SIZE + 1; // KWallet's may begin with a zero
+  const key = isShort ? toBigInt(bytes) : 0n;
+  if (key <= 1n || key >= PRIME - 1n) throw malformed("a public key", "not one of the group");
+  return key;
 }
 
 /** HKDF-SHA-256 with an empty salt and no info; one block is enough. Zeroes what it is given. */
@@ -98,8 +107,11 @@ export async function encodeSecret(
   const parameters = session.key ? crypto.getRandomValues(new Uint8Array(16)) : new Uint8Array(0);
   const { marshall } = await import("./codec.ts");
   const content = session.key ? await encrypt(session.key, parameters, value) : value;
-  if (content.length > MAX_ARRAY)
-    throw new ProviderFailure("TOO_LARGE", "D-Bus carries values of less than 64 MiB; store a shorter value");
+  if (content.length > MAX_CONTENT)
+    throw new ProviderFailure(
+      "TOO_LARGE",
+      "A keyring takes values of less than 16 MiB; store a shorter value",
+    );
   const head = marshall("oay", [session.path, parameters]);
   const tail = marshall("s", [type]);
   const start = align(prefix.length, 8);
@@ -149,7 +161,7 @@ function power(base: bigint, exponent: bigint): bigint {
 }
 
 function toBigInt(bytes: Uint8Array): bigint {
-  return BigInt(`0x${Buffer.from(bytes).toString("hex")}`);
+  return BigInt(`0x0${Buffer.from(bytes).toString("hex")}`);
 }
 
 /** Padded on the left: a shorter number is refused by KWallet and gives another key elsewhere. */

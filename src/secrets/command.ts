@@ -192,7 +192,11 @@ async function print(text: string): Promise<void> {
 async function explain(error: unknown, isJson: boolean): Promise<number> {
   const { name, code, message, hint } = error as Error & { code?: string; hint?: string };
   if (code === "EPIPE") return FAILED;
-  if (name !== "WordsError" && !code?.startsWith("ERR_")) throw error;
+  // Nothing may end with 1, which says that there is no such credential.
+  if (name !== "WordsError" && !code?.startsWith("ERR_")) {
+    complain(printable(`${name}: ${message}`), "this is a fault of rt");
+    return FAILED;
+  }
   const [what, remedy] = name === "SecretsError" ? splitRemedy(message) : [message, hint];
   complain(what, remedy);
   // If that cannot be printed, the line above and the exit code still tell.

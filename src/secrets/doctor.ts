@@ -3,6 +3,7 @@
 // Contract: it looks and changes nothing: no dialog, no unlocking, no credential. Exit code 0 when nothing stands
 // in the way, 1 when something does, 2 for a wrong command line.
 import { type Check, diagnoseStore } from "../../platform/secret-provider.ts";
+import { escapeJson, printable } from "../printable.ts";
 import { complain, readWords, WordsError } from "./words.ts";
 
 /** `showHelp` prints the help of `rt doctor`. */
@@ -26,7 +27,7 @@ export async function runDoctorCommand(args: string[], showHelp: () => Promise<v
 async function report(isJson: boolean): Promise<number> {
   const { store, checks } = await diagnoseStore();
   const ready = checks.every(({ status }) => status !== "problem");
-  if (isJson) console.log(JSON.stringify({ ready, store: store ?? null, checks }, null, 2));
+  if (isJson) console.log(escapeJson(JSON.stringify({ ready, store: store ?? null, checks }, null, 2)));
   else console.log([...checks.flatMap(renderCheck), "", ready ? READY : NOT_READY].join("\n"));
   return ready ? 0 : 1;
 }
@@ -36,7 +37,10 @@ const NOT_READY = "No credential can be stored now";
 const STATUS_WIDTH = "warning".length;
 const NAME_WIDTH = "credential store".length;
 
+/** What was found may have names in it that others chose. */
 function renderCheck({ status, name, found, remedy }: Check): string[] {
   const lead = `${status.padEnd(STATUS_WIDTH)}  ${name.padEnd(NAME_WIDTH)}  `;
-  return remedy ? [lead + found, `${" ".repeat(lead.length)}${remedy}`] : [lead + found];
+  const lines = [lead + printable(found)];
+  if (remedy) lines.push(" ".repeat(lead.length) + printable(remedy));
+  return lines;
 }

@@ -16,6 +16,7 @@
 // The bytes of a value are zeroed in every buffer made here; JavaScript strings cannot be.
 import type { OperationOptions, SecretProvider, StoreOptions } from "../../platform/secret-provider.ts";
 import { describeType, rangeError, SecretsError, type SecretsFailure, typeError } from "../errors.ts";
+import { printable } from "../printable.ts";
 
 export { traceFrom } from "../errors.ts";
 
@@ -114,12 +115,12 @@ export function createSecrets(open: () => Promise<SecretProvider>): Secrets {
 
 /**
  * The API's error for a provider's failure, which is recognized by its name: the class belongs to a module that is
- * loaded with the store only.
+ * loaded with the store only. What the store's own words do to a terminal ends here.
  */
 export function toSecretsError(error: unknown): unknown {
   if (!(error instanceof Error) || error.name !== "ProviderFailure") return error;
   const { kind, message, native } = error as Error & { kind: SecretsFailure; native?: string | number };
-  return new SecretsError(kind, message, native);
+  return new SecretsError(kind, printable(message), typeof native === "string" ? printable(native) : native);
 }
 
 function readRequest(method: keyof Secrets, args: readonly unknown[]): Request {

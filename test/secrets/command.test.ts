@@ -145,7 +145,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets", () => {
 
     test("a value that D-Bus cannot carry is refused as too large", async () => {
       const result = await run(["set", "set", "huge"], "x".repeat(2 ** 26));
-      const stderr = "error: D-Bus carries values of less than 64 MiB\nhint: store a shorter value\n";
+      const stderr = "error: A keyring takes values of less than 16 MiB\nhint: store a shorter value\n";
       expect(result).toEqual({ stdout: "", stderr, status: 2 });
     });
 

@@ -2,7 +2,8 @@
 // unlucky (a dialog nobody answers, an item that vanishes, a method that never returns).
 //
 // It keeps items in memory, speaks `plain` sessions only and has one collection. `silent` names methods that
-// it never answers, `failures` errors that it answers once each, and `prompts` what becomes of a dialog.
+// it never answers, `held` those that it answers when the test says so, `failures` errors that it answers once each,
+// `replies` what it answers instead of the right thing, and `prompts` what becomes of a dialog.
 import { type MessageBus, Message, sessionBus, Variant } from "dbus-next";
 import { SECRETS_NAME } from "./keyring.ts";
 
@@ -21,6 +22,15 @@ export interface FakeItem {
 export class FakeSecretService implements AsyncDisposable {
   readonly items = new Map<string, FakeItem>();
   readonly silent = new Set<string>();
+  readonly held = new Set<string>();
+  /** Signature and body to answer, by method or, for properties, "Get" and the property's name. */
+  readonly replies = new Map<string, [string, unknown[]]>();
+  /** The unique name of whoever called last. */
+  caller = "";
+  /** Path of the prompt that was made last. */
+  lastPrompt = "";
+  /** Text of the errors that it answers. */
+  errorText = "as the test wanted";
   /** Error names to answer, by method, each once. */
   readonly failures = new Map<string, string[]>();
   prompts: "complete" | "dismiss" | "ignore" = "complete";
@@ -33,6 +43,7 @@ export class FakeSecretService implements AsyncDisposable {
   hidesLocks = false;
   readonly #bus: MessageBus;
   readonly #open = new Map<string, () => void>();
+  readonly #heldMessages: Message[] = [];
   #serial = 0;
   #isOver = false;
   #listeners: { member: string; resolve: () => void }[] = [];
@@ -82,6 +93,12 @@ export class FakeSecretService implements AsyncDisposable {
     for (const [path, accept] of this.#open) this.#complete(path, accept, isDismissed);
   }
 
+  /** Answers what was held, and holds nothing any more. */
+  release(): void {
+    this.held.clear();
+    for (const message of this.#heldMessages.splice(0)) this.#reply(message);
+  }
+
   count(member: string): number {
     return this.calls.filter((call) => call === member).length;
   }
@@ -94,14 +111,23 @@ export class FakeSecretService implements AsyncDisposable {
   #answer(message: Message): void {
     const { member = "" } = message;
     this.calls.push(member);
+    this.caller = message.sender ?? "";
     const heard = this.#listeners.filter((listener) => listener.member === member);
     this.#listeners = this.#listeners.filter((listener) => listener.member !== member);
     for (const { resolve } of heard) resolve();
     if (this.silent.has(member)) return;
+    if (this.held.has(member)) return void this.#heldMessages.push(message);
+    this.#reply(message);
+  }
+
+  #reply(message: Message): void {
+    const { member = "" } = message;
     const failure = this.failures.get(member)?.shift();
-    if (failure) return this.#bus.send(Message.newError(message as never, failure, "as the test wanted"));
+    if (failure) return this.#bus.send(Message.newError(message as never, failure, this.errorText));
     try {
-      const [signature, body] = this.#perform(message, member);
+      const isGet = member === "Get" || member === "GetAll";
+      const key = isGet ? `${member} ${message.body.at(-1)}` : member;
+      const [signature, body] = this.replies.get(key) ?? this.#perform(message, member);
       this.#bus.send(Message.newMethodReturn(message, signature, body));
     } catch (error) {
       this.#bus.send(Message.newError(message as never, (error as Error).message, "from the fake service"));
@@ -127,6 +153,7 @@ export class FakeSecretService implements AsyncDisposable {
         return ["aoao", [paths(false), paths(true)]];
       }
       case "Get":
+        if (body[1] === "Label") return ["v", [new Variant("s", "Fake")]];
         return ["v", [new Variant("b", this.items.get(path)?.isLocked ?? false)]];
       case "GetAll": {
         const { attributes, modified } = this.#item(path);
@@ -193,6 +220,7 @@ export class FakeSecretService implements AsyncDisposable {
   #newPrompt(accept: () => void): string {
     const path = `/org/freedesktop/secrets/prompt/p${++this.#serial}`;
     this.#waiting.set(path, accept);
+    this.lastPrompt = path;
     return path;
   }
 

@@ -1,0 +1,269 @@
+// D-Bus messages that come in, read as the specification writes them ("Message Format", "Marshaling") and not one byte
+// more: the service at the other end, or what pretends to be it, may send anything.
+//
+// Contract: what breaks a rule of the format throws a MalformedMessage; nothing is guessed, read past the end, or left
+// over. Work and memory are bounded by the message's size and by MAX_VALUES.
+//
+// What would surprise you: dbus-next has a reader. It answers "" and undefined behind the end, follows an array of empty
+// structures for ever, and takes 2 ms to load, which a process that reads one credential no longer needs.
+
+export class MalformedMessage extends Error {}
+
+export const METHOD_RETURN = 2;
+export const ERROR = 3;
+export const SIGNAL = 4;
+
+/** Bytes before the fields of the header. */
+export const FIXED_SIZE = 16;
+/**
+ * Bytes of the longest message that is read, 16 MiB: room for any credential, and for the names of a keyring with a
+ * hundred thousand items.
+ */
+export const MAX_MESSAGE = 2 ** 24;
+/** Of the format itself. */
+const MAX_SENT = 2 ** 27;
+/** Bytes of a header's fields; a bus's own are a few hundred. */
+const MAX_FIELDS = 2 ** 16;
+/** Of arrays, structures and variants within each other, as in the specification. */
+const MAX_DEPTH = 64;
+/** Values in one message, so that one of many small ones takes no more memory than one of large ones. */
+const MAX_VALUES = 2 ** 19;
+const LITTLE_ENDIAN = 108; // "l"
+const BIG_ENDIAN = 66; // "B"
+const VERSION = 1;
+
+export interface Header {
+  readonly type: number;
+  readonly path?: string;
+  readonly interface?: string;
+  readonly member?: string;
+  readonly errorName?: string;
+  readonly replySerial?: number;
+  readonly sender?: string;
+  readonly signature: string;
+  /** Where the body begins. */
+  readonly bodyAt: number;
+}
+
+/** A value whose type came with it. */
+export class TypedValue {
+  readonly signature: string;
+  readonly value: unknown;
+
+  constructor(signature: string, value: unknown) {
+    this.signature = signature;
+    this.value = value;
+  }
+}
+
+/** Bytes of the message that begins here, and of its header; `bytes` has its fixed part at least. */
+export function measureMessage(bytes: Buffer): { readonly header: number; readonly whole: number } {
+  if (bytes[0] !== LITTLE_ENDIAN && bytes[0] !== BIG_ENDIAN) throw new MalformedMessage("no byte order");
+  if (bytes[3] !== VERSION) throw new MalformedMessage(`version ${bytes[3]}`);
+  const isLittle = bytes[0] === LITTLE_ENDIAN;
+  const body = isLittle ? bytes.readUInt32LE(4) : bytes.readUInt32BE(4);
+  const fields = isLittle ? bytes.readUInt32LE(12) : bytes.readUInt32BE(12);
+  if (fields > MAX_FIELDS) throw new MalformedMessage(`a header of ${fields} bytes`);
+  const header = FIXED_SIZE + Math.ceil(fields / 8) * 8;
+  if (header + body > MAX_SENT) throw new MalformedMessage(`a message of ${header + body} bytes`);
+  return { header, whole: header + body };
+}
+
+/** The header's fields that are used, each with the type that it must have. */
+const FIELDS: Readonly<Record<number, readonly [keyof Header, string]>> = {
+  1: ["path", "o"],
+  2: ["interface", "s"],
+  3: ["member", "s"],
+  4: ["errorName", "s"],
+  5: ["replySerial", "u"],
+  7: ["sender", "s"],
+  8: ["signature", "g"],
+};
+
+const REQUIRED: Readonly<Record<number, readonly (keyof Header)[]>> = {
+  [METHOD_RETURN]: ["replySerial"],
+  [ERROR]: ["replySerial", "errorName"],
+  [SIGNAL]: ["path", "interface", "member"],
+};
+
+/** The header of a message whose header, at least, is there. */
+export function readHeader(bytes: Buffer): Header {
+  const bodyAt = measureMessage(bytes).header;
+  const reader = new Reader(bytes, FIXED_SIZE - 4, bodyAt);
+  const header: Record<string, unknown> = { type: bytes[1]!, signature: "", bodyAt };
+  for (const [code, { signature, value }] of reader.read("a(yv)")[0] as [number, TypedValue][]) {
+    const [name, type] = FIELDS[code] ?? [];
+    if (!name) continue;
+    if (signature !== type) throw new MalformedMessage(`${name} of type ${signature}`);
+    header[name] = value;
+  }
+  reader.align(8);
+  for (const name of REQUIRED[bytes[1]!] ?? []) if (!header[name]) throw new MalformedMessage(`no ${name}`);
+  return header as unknown as Header;
+}
+
+/**
+ * The body's values: numbers, bigints for 64 bits, booleans, strings, arrays (also for structures), Maps for dictionaries,
+ * TypedValues for variants. Arrays of bytes are views of `bytes`.
+ */
+export function readBody(bytes: Buffer, { signature, bodyAt }: Header): unknown[] {
+  const reader = new Reader(bytes, bodyAt, bytes.length);
+  const body = reader.read(signature);
+  if (reader.at !== bytes.length) throw new MalformedMessage("bytes that belong to nothing");
+  return body;
+}
+
+/** One type: its code, and what is in it. */
+interface Type {
+  readonly code: string;
+  readonly inner: readonly Type[];
+}
+
+/** Bytes that a value begins at a multiple of, by the code of its type. */
+const ALIGNMENT: Readonly<Record<string, number>> = {
+  ...{ y: 1, b: 4, n: 2, q: 2, i: 4, u: 4, x: 8, t: 8, d: 8 },
+  ...{ s: 4, o: 4, g: 1, v: 1, a: 4, "(": 8, "{": 8 },
+};
+const BASIC = "ybnqiuxtdsog";
+
+/** The types of a signature; without descriptors of files, which nothing here can receive. */
+function parseSignature(signature: string): Type[] {
+  let at = 0;
+  const parseType = (depth: number, isElement = false): Type => {
+    const code = signature[at++] ?? "";
+    const inner: Type[] = [];
+    if (depth > MAX_DEPTH) throw new MalformedMessage("a signature that is too deep");
+    if (code === "a") inner.push(parseType(depth + 1, true));
+    else if (code === "(") {
+      while (signature[at] !== ")") inner.push(parseType(depth + 1));
+      at += 1;
+      if (inner.length === 0) throw new MalformedMessage("an empty structure");
+    } else if (code === "{" && isElement) {
+      const [key, value] = [parseType(depth + 1), parseType(depth + 1)];
+      if (!BASIC.includes(key.code) || signature[at++] !== "}")
+        throw new MalformedMessage("a wrong dictionary");
+      inner.push(key, value);
+    } else if (code === "" || !(code === "v" || BASIC.includes(code)))
+      throw new MalformedMessage("a wrong type");
+    return { code, inner };
+  };
+  const types: Type[] = [];
+  while (at < signature.length) types.push(parseType(0));
+  return types;
+}
+
+const IS_PATH = /^(?:\/|(?:\/[A-Za-z0-9_]+)+)$/;
+const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+class Reader {
+  at: number;
+  readonly #bytes: Buffer;
+  readonly #view: DataView;
+  readonly #end: number;
+  readonly #isLittle: boolean;
+  #left = MAX_VALUES;
+
+  constructor(bytes: Buffer, at: number, end: number) {
+    this.#bytes = bytes;
+    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+    this.at = at;
+    this.#end = Math.min(end, bytes.length);
+    this.#isLittle = bytes[0] === LITTLE_ENDIAN;
+  }
+
+  read(signature: string, depth = 0): unknown[] {
+    return parseSignature(signature).map((type) => this.#readValue(type, depth));
+  }
+
+  align(size: number): void {
+    for (const end = Math.ceil(this.at / size) * size; this.at < end;)
+      if (this.#bytes[this.#take(1)] !== 0) throw new MalformedMessage("padding that is not zero");
+  }
+
+  /** Where the next bytes begin, which are then behind us. */
+  #take(size: number): number {
+    if (size > this.#end - this.at) throw new MalformedMessage("an end before its time");
+    this.at += size;
+    return this.at - size;
+  }
+
+  #readValue(type: Type, depth: number): unknown {
+    if (--this.#left < 0) throw new MalformedMessage(`more than ${MAX_VALUES} values`);
+    if (depth > MAX_DEPTH) throw new MalformedMessage("values that are nested too deep");
+    this.align(ALIGNMENT[type.code]!);
+    const [view, isLittle] = [this.#view, this.#isLittle];
+    switch (type.code) {
+      case "y":
+        return view.getUint8(this.#take(1));
+      case "n":
+        return view.getInt16(this.#take(2), isLittle);
+      case "q":
+        return view.getUint16(this.#take(2), isLittle);
+      case "i":
+        return view.getInt32(this.#take(4), isLittle);
+      case "u":
+        return this.#readLength();
+      case "b":
+        return this.#readBoolean();
+      case "x":
+        return view.getBigInt64(this.#take(8), isLittle);
+      case "t":
+        return view.getBigUint64(this.#take(8), isLittle);
+      case "d":
+        return view.getFloat64(this.#take(8), isLittle);
+      case "g":
+        return this.#readText(view.getUint8(this.#take(1)));
+      case "s":
+        return this.#readText(this.#readLength());
+      case "o": {
+        const path = this.#readText(this.#readLength());
+        if (!IS_PATH.test(path)) throw new MalformedMessage("a path that is none");
+        return path;
+      }
+      case "v": {
+        const signature = this.#readText(view.getUint8(this.#take(1)));
+        const values = this.read(signature, depth + 1);
+        if (values.length !== 1) throw new MalformedMessage("a variant that is not one value");
+        return new TypedValue(signature, values[0]);
+      }
+      case "a":
+        return this.#readArray(type.inner[0]!, depth + 1);
+      default:
+        return type.inner.map((inner) => this.#readValue(inner, depth + 1));
+    }
+  }
+
+  #readLength(): number {
+    return this.#view.getUint32(this.#take(4), this.#isLittle);
+  }
+
+  #readBoolean(): boolean {
+    const value = this.#readLength();
+    if (value > 1) throw new MalformedMessage("a boolean that is neither");
+    return value === 1;
+  }
+
+  #readText(length: number): string {
+    const start = this.#take(length + 1);
+    const bytes = this.#bytes.subarray(start, start + length);
+    if (this.#bytes[start + length] !== 0 || bytes.includes(0))
+      throw new MalformedMessage("a text without its end");
+    try {
+      return text.decode(bytes);
+    } catch {
+      throw new MalformedMessage("a text that is not UTF-8");
+    }
+  }
+
+  #readArray(type: Type, depth: number): unknown {
+    const size = this.#readLength();
+    this.align(ALIGNMENT[type.code]!);
+    const end = this.at + size;
+    if (type.code === "y") return this.#bytes.subarray(this.#take(size), end);
+    if (end > this.#end) throw new MalformedMessage("an end before its time");
+    const values: unknown[] = [];
+    while (this.at < end) values.push(this.#readValue(type, depth));
+    if (this.at !== end) throw new MalformedMessage("an array that ends within a value");
+    return type.code === "{" ? new Map(values as [unknown, unknown][]) : values;
+  }
+}
