@@ -1,12 +1,24 @@
 // What `rt upgrade` refuses, and that it then changes nothing.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { chmod, readFile } from "node:fs/promises";
-import { gzip, tar } from "../../build/archive.ts";
-import { compileProgram, placeRt } from "../support/programs.ts";
+import { chmod, readFile, rm, truncate, writeFile } from "node:fs/promises";
+import { gzip, tar, zip } from "../../build/archive.ts";
+import { createKeyPair } from "../../build/minisign.ts";
+import { RELEASE_KEYS } from "../../src/upgrade/keys.ts";
+import { compileProgram, compileVersion, placeRt } from "../support/programs.ts";
 import { createProject, type Project } from "../support/project.ts";
-import { runRt } from "../support/rt.ts";
+import { runRt, startRt } from "../support/rt.ts";
 import { AS_OTHER, isRoot } from "../support/users.ts";
-import { ARCHIVE, expectUntouched, installRt, makeRelease, writeSums } from "./release.ts";
+import {
+  ARCHIVE,
+  expectUntouched,
+  installRt,
+  makeRelease,
+  NEW,
+  OLD,
+  sha256,
+  type Signing,
+  writeSums,
+} from "./release.ts";
 
 let released: Project;
 let program: Buffer;
@@ -27,9 +39,9 @@ describe("rt upgrade refuses", () => {
   }
 
   /** A file with its checksum beside it. */
-  async function offer(name: string, content: Uint8Array | string): Promise<Project> {
+  async function offer(name: string, content: Uint8Array | string, signing?: Signing): Promise<Project> {
     const project = await createProject({ [name]: content }, [name]);
-    await writeSums(project.path, [name]);
+    await writeSums(project.path, [name], signing);
     return project;
   }
 
@@ -45,6 +57,7 @@ describe("rt upgrade refuses", () => {
     await refuse(["--latest"], /^error: Unknown option '--latest'\nhint: rt help upgrade/);
     await refuse(["--sha256", "12", "x"], /^error: --sha256 is not a SHA-256\n/);
     await refuse(["--rollback", "x"], /^error: --rollback takes nothing else\n/);
+    await refuse(["--rollback", "--allow-downgrade"], /^error: --rollback takes nothing else\n/);
   });
 
   test("what has no checksum", async () => {
@@ -52,8 +65,95 @@ describe("rt upgrade refuses", () => {
     await refuse([other.join("rt")], /^error: Cannot read \S+SHA256SUMS \(ENOENT\)\nhint: give the checksum/);
   });
 
-  test("a checksum that came over a network without protection", async () => {
+  test("what is not signed, or not by the key, or not so", async () => {
+    await using other = await createProject({ rt: program });
+    const [sums, signature] = [other.join("SHA256SUMS"), other.join("SHA256SUMS.minisig")];
+    await writeSums(other.path, ["rt"]);
+    const good = await readFile(signature, "utf8");
+    const refused = async (message: RegExp) => await refuse([other.join("rt")], message);
+
+    await rm(signature);
+    await refused(/^error: Cannot read \S+SHA256SUMS.minisig \(ENOENT\)\nhint: give the checksum/);
+    await writeFile(signature, good.slice(0, 100));
+    await refused(/^error: SHA256SUMS.minisig is no signature that rt can read\nhint: give the checksum/);
+
+    await writeSums(other.path, ["rt"], { secretKey: createKeyPair().secretKey });
+    await refused(/^error: SHA256SUMS is signed with the key [0-9A-F]{16}, which this rt does not know\n/);
+
+    const changed = /^error: SHA256SUMS is not what was signed\nhint: nothing was changed/;
+    await writeFile(signature, good.replace(`rt ${NEW}`, "rt 9.9.9"));
+    await refused(changed);
+    await writeFile(signature, good);
+    await writeFile(sums, `${await readFile(sums, "utf8")}\n`);
+    await refused(changed);
+
+    await writeSums(other.path, ["rt"], { comment: "a letter\x1b[2J" });
+    await refused(/^error: SHA256SUMS is signed, but not as a release of rt: "a letter\\u001b\[2J"\n/);
+  });
+
+  test("everything without a checksum, as long as it has no key; and never trusts the key of the tests", async () => {
+    await using home = await createProject();
+    await placeRt(home.join("rt"));
+    const upgrade = async (...args: string[]) =>
+      await runRt({ program: [home.join("rt")], args: ["upgrade", released.join("rt"), ...args] });
+    const { stderr, status } = await upgrade();
+    expect({ stderr, status }).toEqual({
+      stderr: expect.stringMatching(
+        RELEASE_KEYS.length === 0
+          ? /^error: This rt was built without a key .*\nhint: give the checksum with --sha256\n$/
+          : /^error: SHA256SUMS is signed with the key [0-9A-F]{16}, which this rt does not know\n/,
+      ),
+      status: 1,
+    });
+    expect(await upgrade("--sha256", sha256(program))).toMatchObject({ stderr: "", status: 0 });
+  });
+
+  describe("an older version", () => {
+    const message = (version: string) =>
+      `error: rt is rt ${version}, which is older than this, ${OLD}\nhint: to go back all the same, add --allow-downgrade\n`;
+
+    test("by what is signed, before it is run", async () => {
+      await using other = await createProject();
+      await compileProgram(other.join("rt"), `fclose(fopen("${other.join("ran")}", "w")); puts("0.0.9");`);
+      await writeSums(other.path, ["rt"], { comment: "rt 0.0.9" });
+      await refuse([other.join("rt")], message("0.0.9"));
+      expect(await Bun.file(other.join("ran")).exists()).toBe(false);
+    });
+
+    test("by what it says, where the user gave the checksum", async () => {
+      await using other = await createProject();
+      await compileVersion(other.join("rt"), "0.1.0-rc.1");
+      await refuse(
+        [other.join("rt"), "--sha256", sha256(await readFile(other.join("rt")))],
+        message("0.1.0-rc.1"),
+      );
+    });
+
+    test("that says it is another than was signed", async () => {
+      await using other = await offer("rt", program, { comment: "rt 9.9.9" });
+      await refuse(
+        [other.join("rt")],
+        `error: rt says that it is rt ${NEW}, where 9.9.9 was signed\nhint: nothing was changed\n`,
+      );
+    });
+
+    test("unless that is asked for", async () => {
+      await using other = await createProject();
+      await compileVersion(other.join("rt"), "0.0.9");
+      await writeSums(other.path, ["rt"], { comment: "rt 0.0.9" });
+      const { home, rt, upgrade } = await installRt();
+      await using _ = home;
+      const { stdout, status } = await upgrade("--allow-downgrade", other.join("rt"));
+      expect({ stdout: stdout.split("\n")[0], status }).toEqual({
+        stdout: `rt ${OLD} is now 0.0.9, at ${rt}`,
+        status: 0,
+      });
+    });
+  });
+
+  test("a release that came over a network without protection", async () => {
     await refuse(["http://example.invalid/rt.tar.gz"], /^error: Over http, .*\nhint: use https/);
+    await refuse(["http://127.0.0.1/rt.tar.gz"], /^error: Over http, .*\nhint: use https/);
     await refuse(["ftp://example.invalid/rt"], /^error: "ftp:\S+" is no address that rt can fetch from\n/);
   });
 
@@ -76,13 +176,116 @@ describe("rt upgrade refuses", () => {
     );
   });
 
+  test("what is not a file, or too large to be a release", async () => {
+    await refuse(["/dev/zero"], "error: /dev/zero is not a file\n");
+    await using other = await createProject({ "rt.zip": "" });
+    await truncate(other.join("rt.zip"), 300 * 1024 * 1024);
+    await refuse(
+      [other.join("rt.zip")],
+      /^error: \S+rt.zip is larger than 256 MB\nhint: nothing was changed/,
+    );
+  });
+
+  test("an archive with something else in the place of rt", async () => {
+    await using other = await createProject({ "x/other": "" });
+    const inside = async (make: string, command: string, archive: string) => {
+      await Bun.$`sh -c ${`rm -f x/rt && ${make} && ${command}`}`.cwd(other.path).quiet();
+      await writeSums(other.path, [archive]);
+      await refuse(
+        [other.join(archive)],
+        /^error: x\.\S+ has a link or a device in the place of rt\nhint: nothing was/,
+      );
+    };
+    const tarred = "tar -czf x.tar.gz x";
+    await inside("ln -s other x/rt", tarred, "x.tar.gz");
+    await inside("ln x/other x/rt", tarred, "x.tar.gz");
+    await inside("mkfifo x/rt", tarred, "x.tar.gz");
+    const linked = zip([{ path: "x/rt", content: "other" }], 1);
+    const mode = Buffer.from(linked).indexOf(Buffer.from("PK\x01\x02", "latin1")) + 38;
+    Buffer.from(linked.buffer).writeUInt32LE((0o120777 << 16) >>> 0, mode);
+    await using zipFile = await offer("x.zip", linked);
+    await refuse([zipFile.join("x.zip")], /^error: x.zip has a link or a device in the place of rt\n/);
+  });
+
+  test("damaged archives, at once", async () => {
+    const header = (change: (block: Buffer) => void) => {
+      const archive = Buffer.from(tar([{ path: "rt", content: "x".repeat(600) }]));
+      change(archive);
+      archive.fill(" ", 148, 156);
+      const sum = archive.subarray(0, 512).reduce((total, byte) => total + byte, 0);
+      archive.write(`${sum.toString(8).padStart(6, "0")}\0 `, 148);
+      return gzip(archive, 1);
+    };
+    const good = zip([{ path: "rt", content: "x".repeat(600) }], 1);
+    const damaged: ReadonlyArray<readonly [name: string, bytes: Uint8Array, message: RegExp]> = [
+      ["negative.tar.gz", header((block) => block.write("-0000001000", 124)), /its tar archive is damaged/],
+      ["huge.tar.gz", header((block) => block.write("77777777777\0", 124)), /it is cut off/],
+      ["sum.tar.gz", gzip(tar([{ path: "rt", content: "" }]).with(0, 0x73), 1), /its tar archive is damaged/],
+      ["end.zip", good.subarray(0, -1), /it is cut off/],
+      ["content.zip", Buffer.from(good).fill(0, 34, 36), /cannot be unpacked/],
+    ];
+    for (const [name, bytes, message] of damaged) {
+      await using other = await offer(name, bytes);
+      await refuse(
+        [other.join(name)],
+        new RegExp(`^error: ${name} cannot be unpacked.*${message.source}|^error: ${name} ${message.source}`),
+      );
+    }
+  });
+
+  for (const name of ["bomb.tar.gz", "bomb.zip"]) {
+    test(`to unpack ${name}, in no more memory than a release takes`, async () => {
+      await using other = await createProject();
+      // A gibibyte of zeros: in tar, where the program would be; in zip, with a size that is a lie.
+      const script = name.endsWith("gz")
+        ? `import tarfile,io
+class Z(io.RawIOBase):
+  def readable(self): return True
+  def read(self, n=-1): return bytes(n)
+t=tarfile.open("bomb.tar.gz","w:gz",compresslevel=1); i=tarfile.TarInfo("rt"); i.size=2**30; t.addfile(i, Z()); t.close()`
+        : `import zipfile
+z=zipfile.ZipFile("bomb.zip","w",zipfile.ZIP_DEFLATED,compresslevel=1)
+with z.open("rt","w") as f:
+  for _ in range(1024): f.write(bytes(2**20))
+z.close()
+b=bytearray(open("bomb.zip","rb").read()); at=b.rindex(b"PK\x01\x02"); b[at+24:at+28]=(1000).to_bytes(4,"little"); open("bomb.zip","wb").write(b)`;
+      await Bun.$`python3 -c ${script}`.cwd(other.path).quiet();
+      await writeSums(other.path, [name]);
+      const { home, rt } = await installRt();
+      await using _ = home;
+      const child = startRt({ program: [rt], args: ["upgrade", other.join(name)] });
+      expect(await new Response(child.stderr).text()).toMatch(
+        /^error: bomb.tar.gz holds more than 512 MB\nhint: nothing|^error: bomb.zip cannot be unpacked: its zip archive is damaged\n/,
+      );
+      expect(await child.exited).toBe(1);
+      expect(child.resourceUsage()!.maxRSS).toBeLessThan(300 * 1024 * 1024);
+      await expectUntouched(home, rt);
+    });
+  }
+
+  test("to go on when the disk is full, and leaves nothing", async () => {
+    const { home, rt } = await installRt();
+    await using _ = home;
+    // A file that may not grow fails as a full disk does, but with a code of its own; and a file system that is full.
+    const limited = ["bash", "-c", 'trap "" XFSZ; ulimit -f 4; exec "$0" "$@"', rt];
+    await using other = await createProject();
+    await compileProgram(other.join("rt"), `static char fill[100000] = {1}; puts("${NEW}"); return fill[1];`);
+    await writeSums(other.path, ["rt"]);
+    const { stderr, status } = await runRt({ program: limited, args: ["upgrade", other.join("rt")] });
+    expect({ stderr, status }).toEqual({
+      stderr: `error: Cannot write to ${home.join("bin")} (EFBIG)\nhint: nothing was changed; files may not grow as large here (ulimit -f)\n`,
+      status: 1,
+    });
+    await expectUntouched(home, rt);
+  });
+
   test("what is no program, and archives without one", async () => {
     await using text = await offer("rt", "#!/bin/sh\necho 9.9.9\n");
     await refuse([text.join("rt")], /^error: rt is no program\n/);
     await using empty = await offer("x.tar.gz", gzip(tar([{ path: "x/README.md", content: "x" }]), 1));
     await refuse([empty.join("x.tar.gz")], /^error: There is no rt in x.tar.gz\n/);
     await using cut = await offer("x.tar.gz", (await readFile(released.join(ARCHIVE))).subarray(0, 500));
-    await refuse([cut.join("x.tar.gz")], /^error: x.tar.gz cannot be unpacked\n/);
+    await refuse([cut.join("x.tar.gz")], /^error: x.tar.gz cannot be unpacked/);
   });
 
   test("a program of another system", async () => {
