@@ -9,7 +9,7 @@ export async function placeRt(path: string, rt = RT): Promise<void> {
 
 /** Compiles C; `source` is the body of main. */
 export async function compileProgram(path: string, body: string): Promise<void> {
-  const source = `#include <stdio.h>\n#include <unistd.h>\nint main(void) { ${body} }\n`;
+  const source = `#include <signal.h>\n#include <stdio.h>\n#include <unistd.h>\nint main(void) { ${body} }\n`;
   const compiler = Bun.spawn(["cc", "-x", "c", "-o", path, "-"], {
     stdin: Buffer.from(source),
     stderr: "pipe",

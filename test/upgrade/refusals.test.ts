@@ -1,12 +1,15 @@
 // What `rt upgrade` refuses, and that it then changes nothing.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { chmod, readFile, rm, truncate, writeFile } from "node:fs/promises";
+import { chmod, readdir, readFile, rm, stat, truncate, writeFile } from "node:fs/promises";
+import { constants, deflateRawSync } from "node:zlib";
 import { gzip, tar, zip } from "../../build/archive.ts";
 import { createKeyPair } from "../../build/minisign.ts";
 import { RELEASE_KEYS } from "../../src/upgrade/keys.ts";
+import { readVersion } from "../../src/upgrade/replace.ts";
 import { compileProgram, compileVersion, placeRt } from "../support/programs.ts";
 import { createProject, type Project } from "../support/project.ts";
-import { runRt, startRt } from "../support/rt.ts";
+import { compileTrusting } from "../support/release-key.ts";
+import { runRt } from "../support/rt.ts";
 import { AS_OTHER, isRoot } from "../support/users.ts";
 import {
   ARCHIVE,
@@ -17,6 +20,7 @@ import {
   OLD,
   sha256,
   type Signing,
+  versionOf,
   writeSums,
 } from "./release.ts";
 
@@ -27,6 +31,35 @@ beforeAll(async () => {
   program = await readFile(released.join("rt"));
 });
 afterAll(async () => await released[Symbol.asyncDispose]());
+
+/** In front of a command that mounts something: nobody else sees it. */
+const OWN_MOUNTS = isRoot
+  ? ["unshare", "-Ur", "-m"]
+  : ["unshare", "-U", "-m", "--map-current-user", "--keep-caps"];
+
+/** Archives of a gibibyte of zeros; the last says that it is less. */
+function makeBomb(name: "bomb.tar.gz" | "bomb.zip" | "liar.zip"): Uint8Array {
+  const GIBIBYTE = 2 ** 30;
+  const unfinished = { finishFlush: constants.Z_FULL_FLUSH };
+  const zeros = Array<Buffer>(1024).fill(deflateRawSync(Buffer.alloc(GIBIBYTE / 1024), unfinished));
+  if (name === "bomb.tar.gz") {
+    const header = Buffer.from(tar([{ path: "rt", content: "" }])).subarray(0, 512);
+    header.write("10000000000\0", 124);
+    header.fill(" ", 148, 156);
+    const sum = header.reduce((total, byte) => total + byte, 0);
+    header.write(`${sum.toString(8).padStart(6, "0")}\0 `, 148);
+    const start = Buffer.from("1f8b08000000000000ff", "hex");
+    return Buffer.concat([start, deflateRawSync(header, unfinished), ...zeros]);
+  }
+  const packed = Buffer.concat([...zeros, deflateRawSync(Buffer.alloc(0))]);
+  const empty = Buffer.from(zip([{ path: "rt", content: "" }], 1));
+  const central = empty.indexOf(Buffer.from("PK\x01\x02", "latin1"));
+  const end = empty.length - 22;
+  empty.writeUInt32LE(packed.length, central + 20);
+  empty.writeUInt32LE(name === "liar.zip" ? 1000 : GIBIBYTE, central + 24);
+  empty.writeUInt32LE(32 + packed.length, end + 16);
+  return Buffer.concat([empty.subarray(0, 32), packed, empty.subarray(central)]);
+}
 
 describe("rt upgrade refuses", () => {
   async function refuse(args: readonly string[], message: string | RegExp): Promise<void> {
@@ -196,7 +229,7 @@ describe("rt upgrade refuses", () => {
         /^error: x\.\S+ has a link or a device in the place of rt\nhint: nothing was/,
       );
     };
-    const tarred = "tar -czf x.tar.gz x";
+    const tarred = "tar -czf x.tar.gz x/other x/rt";
     await inside("ln -s other x/rt", tarred, "x.tar.gz");
     await inside("ln x/other x/rt", tarred, "x.tar.gz");
     await inside("mkfifo x/rt", tarred, "x.tar.gz");
@@ -221,7 +254,7 @@ describe("rt upgrade refuses", () => {
       ["negative.tar.gz", header((block) => block.write("-0000001000", 124)), /its tar archive is damaged/],
       ["huge.tar.gz", header((block) => block.write("77777777777\0", 124)), /it is cut off/],
       ["sum.tar.gz", gzip(tar([{ path: "rt", content: "" }]).with(0, 0x73), 1), /its tar archive is damaged/],
-      ["end.zip", good.subarray(0, -1), /it is cut off/],
+      ["end.zip", good.subarray(0, -1), /cannot be unpacked/],
       ["content.zip", Buffer.from(good).fill(0, 34, 36), /cannot be unpacked/],
     ];
     for (const [name, bytes, message] of damaged) {
@@ -233,51 +266,60 @@ describe("rt upgrade refuses", () => {
     }
   });
 
-  for (const name of ["bomb.tar.gz", "bomb.zip"]) {
-    test(`to unpack ${name}, in no more memory than a release takes`, async () => {
-      await using other = await createProject();
-      // A gibibyte of zeros: in tar, where the program would be; in zip, with a size that is a lie.
-      const script = name.endsWith("gz")
-        ? `import tarfile,io
-class Z(io.RawIOBase):
-  def readable(self): return True
-  def read(self, n=-1): return bytes(n)
-t=tarfile.open("bomb.tar.gz","w:gz",compresslevel=1); i=tarfile.TarInfo("rt"); i.size=2**30; t.addfile(i, Z()); t.close()`
-        : `import zipfile
-z=zipfile.ZipFile("bomb.zip","w",zipfile.ZIP_DEFLATED,compresslevel=1)
-with z.open("rt","w") as f:
-  for _ in range(1024): f.write(bytes(2**20))
-z.close()
-b=bytearray(open("bomb.zip","rb").read()); at=b.rindex(b"PK\x01\x02"); b[at+24:at+28]=(1000).to_bytes(4,"little"); open("bomb.zip","wb").write(b)`;
-      await Bun.$`python3 -c ${script}`.cwd(other.path).quiet();
-      await writeSums(other.path, [name]);
+  for (const [name, message] of [
+    ["bomb.tar.gz", "error: bomb.tar.gz holds more than 512 MB\n"],
+    ["bomb.zip", "error: bomb.zip holds more than 512 MB\n"],
+    ["liar.zip", "error: liar.zip cannot be unpacked: its zip archive is damaged\n"],
+  ] as const) {
+    test(`to unpack ${name}, which takes no more memory than a release does`, async () => {
+      await using other = await offer(name, makeBomb(name));
       const { home, rt } = await installRt();
       await using _ = home;
-      const child = startRt({ program: [rt], args: ["upgrade", other.join(name)] });
-      expect(await new Response(child.stderr).text()).toMatch(
-        /^error: bomb.tar.gz holds more than 512 MB\nhint: nothing|^error: bomb.zip cannot be unpacked: its zip archive is damaged\n/,
-      );
-      expect(await child.exited).toBe(1);
-      expect(child.resourceUsage()!.maxRSS).toBeLessThan(300 * 1024 * 1024);
+      const measure = `import resource, subprocess, sys
+status = subprocess.run(sys.argv[1:]).returncode
+print(status, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024)`;
+      const { stdout, stderr } = await runRt({
+        program: ["python3", "-c", measure, rt],
+        args: ["upgrade", other.join(name)],
+      });
+      const [status, megabytes] = stdout.split(" ").map(Number);
+      expect({ stderr, status }).toEqual({ stderr: expect.stringContaining(message), status: 1 });
+      expect(megabytes).toBeLessThan(250);
       await expectUntouched(home, rt);
     });
   }
 
-  test("to go on when the disk is full, and leaves nothing", async () => {
-    const { home, rt } = await installRt();
-    await using _ = home;
-    // A file that may not grow fails as a full disk does, but with a code of its own; and a file system that is full.
-    const limited = ["bash", "-c", 'trap "" XFSZ; ulimit -f 4; exec "$0" "$@"', rt];
-    await using other = await createProject();
-    await compileProgram(other.join("rt"), `static char fill[100000] = {1}; puts("${NEW}"); return fill[1];`);
-    await writeSums(other.path, ["rt"]);
-    const { stderr, status } = await runRt({ program: limited, args: ["upgrade", other.join("rt")] });
-    expect({ stderr, status }).toEqual({
-      stderr: `error: Cannot write to ${home.join("bin")} (EFBIG)\nhint: nothing was changed; files may not grow as large here (ulimit -f)\n`,
-      status: 1,
-    });
-    await expectUntouched(home, rt);
-  });
+  test.each(["a file system that is full", "files that may not grow"])(
+    "to go on with %s, and leaves nothing behind",
+    async (kind) => {
+      const isFull = kind.includes("full");
+      const { home, rt } = await installRt();
+      await using _ = home;
+      await using other = await createProject();
+      await compileProgram(
+        other.join("rt"),
+        `static char fill[3000000] = {1}; puts("${NEW}"); return !fill[0];`,
+      );
+      await writeSums(other.path, ["rt"]);
+      const size = Math.ceil((await stat(rt)).size / 1024) + 1024; // KiB
+      const script = isFull
+        ? `mount -t tmpfs -o size=${size}k none bin && cp "$1" bin/rt && "$0" upgrade "$2"; code=$?; ls -A bin >&2; exit $code`
+        : `trap "" XFSZ; ulimit -f 4; "$0" upgrade "$2"; code=$?; ls -A bin >&2; exit $code`;
+      const { stderr, status } = await runRt({
+        program: [...(isFull ? OWN_MOUNTS : []), "bash", "-c", script, rt],
+        args: [await compileTrusting(), other.join("rt")],
+        cwd: home.path,
+      });
+      const reason = isFull
+        ? "(ENOSPC)\nhint: nothing was changed; the disk is full"
+        : "(EFBIG)\nhint: nothing was changed; files may not grow as large here (ulimit -f)";
+      expect({ stderr, status }).toEqual({
+        stderr: `error: Cannot write to ${home.join("bin")} ${reason}\nrt\n`,
+        status: 1,
+      });
+      await expectUntouched(home, rt);
+    },
+  );
 
   test("what is no program, and archives without one", async () => {
     await using text = await offer("rt", "#!/bin/sh\necho 9.9.9\n");
@@ -337,6 +379,36 @@ b=bytearray(open("bomb.zip","rb").read()); at=b.rindex(b"PK\x01\x02"); b[at+24:a
     }
   });
 
+  test("a program that goes away when it is started: the one that is there stays", async () => {
+    await using project = await createProject();
+    await compileProgram(
+      project.join("rt"),
+      `char path[4096]; path[readlink("/proc/self/exe", path, 4095)] = 0; unlink(path); puts("${NEW}");`,
+    );
+    await writeSums(project.path, ["rt"]);
+    await refuse([project.join("rt")], /^error: Cannot replace \S+bin\/rt \(ENOENT\)\n$/);
+  });
+
+  test("to wait for a program that says nothing", async () => {
+    await using project = await createProject();
+    await compileProgram(project.join("rt"), "signal(SIGTERM, SIG_IGN); for (;;) pause();");
+    expect(() => readVersion(project.join("rt"), 200)).toThrow(
+      expect.objectContaining({ message: "The new rt does not start here (ETIMEDOUT)" }),
+    );
+  });
+
+  test("to go back where the program cannot be replaced, and keeps the one before", async () => {
+    const { home, rt } = await installRt();
+    await using _ = home;
+    await compileVersion(home.join("bin", "rt.previous"), "0.0.9");
+    // What is mounted over a file keeps its name; in a container, rt may be such a file.
+    const script = 'mount --bind "$0" "$0" && exec "$0" upgrade --rollback';
+    const { stderr, status } = await runRt({ program: [...OWN_MOUNTS, "sh", "-c", script, rt] });
+    expect({ stderr, status }).toEqual({ stderr: `error: Cannot replace ${rt} (EBUSY)\n`, status: 1 });
+    expect((await readdir(home.join("bin"))).toSorted()).toEqual(["rt", "rt.previous"]);
+    expect([await versionOf(rt), await versionOf(home.join("bin", "rt.previous"))]).toEqual([OLD, "0.0.9"]);
+  });
+
   test("to go back where nothing was before", async () => {
     await refuse(["--rollback"], /^error: There is no earlier rt beside \S+\nhint: an upgrade leaves one\n$/);
   });
@@ -355,7 +427,7 @@ b=bytearray(open("bomb.zip","rb").read()); at=b.rindex(b"PK\x01\x02"); b[at+24:a
   test.skipIf(isRoot && !Bun.which("setpriv"))("a place that it may not write to", async () => {
     const { home, rt } = await installRt();
     await using _ = home;
-    await chmod(home.path, 0o755);
+    for (const path of [home.path, released.path]) await chmod(path, 0o755);
     await chmod(home.join("bin"), 0o555);
     const { stderr, status } = await runRt({
       program: [...AS_OTHER, rt],
