@@ -15,12 +15,14 @@ import { basename, join } from "node:path";
 import { parseArgs } from "node:util";
 import { renderManual } from "./docs/manual.ts";
 import { COMPLETIONS } from "../src/cli/texts.ts";
+import { RELEASE_KEYS } from "../src/upgrade/keys.ts";
 import { type ArchiveFile, type Effort, gzip, tar, zip } from "./archive.ts";
 import { describeContents, readComponents, renderNotices } from "./bill-of-materials.ts";
 import { compile, DIST } from "./compile.ts";
 import { checkEngine } from "./engine.ts";
 import { debianPackage } from "./packages/debian.ts";
 import { signWithIdentity } from "./macos/sign.ts";
+import { sshPublicKey } from "./minisign.ts";
 import { homebrewFormula, scoopManifest } from "./packages/manifests.ts";
 import { npmMainPackage, npmPlatformPackage } from "./packages/npm.ts";
 import { PRODUCT } from "./product.ts";
@@ -103,14 +105,21 @@ async function checksumsOf(directory: string, names: readonly string[]): Promise
   return sums;
 }
 
-/** The scripts know where to fetch from when the build does. */
+/** The scripts know where to fetch from when the build does, and whose signature to accept. */
+export async function renderInstaller(
+  name: "install.sh" | "install.ps1",
+  url: string | undefined,
+  keys: readonly string[] = RELEASE_KEYS,
+): Promise<string> {
+  const script = await readFile(join(ROOT, "build", "packages", name), "utf8");
+  const lines = keys.map((key) => `${key}:${sshPublicKey(key)}`).join("\n");
+  const withKeys = keys.length > 0 ? script.replace("@KEYS@", () => lines) : script;
+  return url ? withKeys.replace("@RELEASES@", () => url) : withKeys;
+}
+
 async function writeInstallers(directory: string, url: string | undefined): Promise<void> {
-  for (const name of ["install.sh", "install.ps1"]) {
-    const script = await readFile(join(ROOT, "build", "packages", name), "utf8");
-    await writeFile(join(directory, name), url ? script.replace("@RELEASES@", () => url) : script, {
-      mode: 0o755,
-    });
-  }
+  for (const name of ["install.sh", "install.ps1"] as const)
+    await writeFile(join(directory, name), await renderInstaller(name, url), { mode: 0o755 });
 }
 
 export async function buildRelease(
@@ -173,6 +182,7 @@ async function run(args: string[]): Promise<void> {
     console.log(`${name.padEnd(18)}${inMegabytes(size).padStart(8)}${inMegabytes(added).padStart(12)}`);
   });
   console.log(`\nThe release is at ${directory}`);
+  console.log("It is not signed yet: npm run release-key -- sign dist/release");
   if (!url) console.log("Without --url there is no formula for Homebrew and no manifest for Scoop");
 }
 

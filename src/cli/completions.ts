@@ -111,6 +111,7 @@ function completeOwn([command, ...operands]: readonly string[]): OwnCompletion |
         words: [],
         flags: [
           { value: "--sha256", description: "The sum that the archive must have" },
+          { value: "--allow-downgrade", description: "Take an older version, too" },
           { value: "--rollback", description: "Go back to the version before" },
         ],
         files: true,

@@ -40,7 +40,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   doctor: { by: "rt", usage: "[--json]", help: "Look at the credential store and say what is wrong with it" },
   upgrade: {
     by: "rt",
-    usage: "[url|file] [--sha256=<sum>] [--rollback]",
+    usage: "[url|file] [--sha256=<sum>] [--allow-downgrade] [--rollback]",
     help: "Exchange rt for the version in an archive, or go back to the one before",
   },
   test: { by: "engine", usage: "[patterns]", help: "Run tests" },

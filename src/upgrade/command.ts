@@ -1,23 +1,23 @@
 // `rt upgrade <url|file>`: exchanges this program for another version of it, and `rt upgrade --rollback` undoes that.
 //
-// Contract: rt fetches nothing that the user has not named. Nothing is run before its checksum is right, and this
-// program is replaced only by one that is for the same system and starts. At every moment there is a working rt under its
-// name. The one before stays beside it, as rt.previous.
-//
-// A checksum comes from --sha256, or from a SHA256SUMS beside the file. What comes over plain http, where both could have
-// been exchanged on the way, needs --sha256.
+// Contract: rt fetches nothing that the user has not named. Nothing is run before it is known to be what a release has -
+// its SHA256SUMS, signed with a key that this program carries - or what the user gave the checksum of; and this program
+// is replaced only by one that is for the same system, starts, and is no older unless that is asked for. At every moment
+// there is a working rt under its name. The one before stays beside it, as rt.previous.
 import { createHash } from "node:crypto";
-import { chmodSync, mkdtempSync, readFileSync, realpathSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { basename, dirname, join, resolve } from "node:path";
+import { closeSync, openSync, readSync, realpathSync, statSync } from "node:fs";
+import { basename, join } from "node:path";
 import { parseArgs } from "node:util";
 import { VERSION } from "../version.ts";
 import { extractProgram } from "./archive.ts";
-import { CONNECTION } from "./connection.ts";
+import { RELEASE_KEYS } from "./keys.ts";
+import { openOrigin, type Origin } from "./origin.ts";
 import { describeFormat, readFormat } from "./program-format.ts";
+import { readRelease, SIGNATURE, SUMS } from "./release.ts";
 import { readVersion, restore, swap } from "./replace.ts";
+import { createDraft, inWorkspace } from "./workspace.ts";
 import { Failure } from "../failure.ts";
-
-const SUMS = "SHA256SUMS";
+import { printable } from "../printable.ts";
 
 /** Who else may have put rt where it is, and does upgrades there. */
 const OWNERS: ReadonlyArray<readonly [pattern: RegExp, name: string]> = [
@@ -27,23 +27,24 @@ const OWNERS: ReadonlyArray<readonly [pattern: RegExp, name: string]> = [
 ];
 
 export async function runUpgradeCommand(args: string[]): Promise<void> {
-  const { source, sha256, isRollback } = readWords(args);
+  const words = readWords(args);
   const program = realpathSync(process.execPath);
   const [, owner] = OWNERS.find(([pattern]) => pattern.test(program)) ?? [];
   if (owner) throw new Failure(`${program} was installed by ${owner}`, `upgrade it with ${owner} as well`);
-  if (isRollback) {
-    const version = restore(program);
+  if (words.isRollback) {
+    const version = await restore(program);
     return console.log(`rt is ${version} again, at ${program}`);
   }
-  const version = await upgrade(program, source!, sha256);
+  const version = await upgrade(program, words);
   console.log(`rt ${VERSION} is now ${version}, at ${program}`);
   console.log(`rt upgrade --rollback brings ${VERSION} back`);
 }
 
 interface Words {
-  readonly source?: string;
-  readonly sha256?: string;
   readonly isRollback: boolean;
+  readonly source: string;
+  readonly sha256?: string;
+  readonly mayBeOlder: boolean;
 }
 
 function readWords(args: string[]): Words {
@@ -51,18 +52,22 @@ function readWords(args: string[]): Words {
   try {
     parsed = parseArgs({
       args,
-      options: { sha256: { type: "string" }, rollback: { type: "boolean", default: false } },
+      options: {
+        sha256: { type: "string" },
+        "allow-downgrade": { type: "boolean", default: false },
+        rollback: { type: "boolean", default: false },
+      },
       allowPositionals: true,
     });
   } catch (error) {
     const [message = ""] = (error as Error).message.split(/\.(?:\s|$)/, 1);
-    throw new Failure(message, "rt help upgrade shows what there is");
+    throw new Failure(printable(message), "rt help upgrade shows what there is");
   }
   const { values, positionals } = parsed;
-  const { sha256, rollback: isRollback } = values;
-  if (isRollback && (positionals.length > 0 || sha256 !== undefined))
+  const { sha256, rollback: isRollback, "allow-downgrade": mayBeOlder } = values;
+  if (isRollback && (positionals.length > 0 || sha256 !== undefined || mayBeOlder))
     throw new Failure("--rollback takes nothing else", "it brings back the version before this one");
-  if (isRollback) return { isRollback };
+  if (isRollback) return { isRollback, source: "", mayBeOlder };
   if (positionals.length !== 1)
     throw new Failure(
       "An upgrade needs one URL or file to come from",
@@ -70,132 +75,77 @@ function readWords(args: string[]): Words {
     );
   if (sha256 !== undefined && !/^[0-9a-f]{64}$/i.test(sha256))
     throw new Failure("--sha256 is not a SHA-256", "it has 64 hexadecimal digits");
-  return { source: positionals[0]!, sha256: sha256?.toLowerCase(), isRollback };
+  return { isRollback, source: positionals[0]!, sha256: sha256?.toLowerCase(), mayBeOlder };
 }
 
-async function upgrade(program: string, source: string, sha256: string | undefined): Promise<string> {
-  const directory = makeWorkspace(program);
-  try {
-    const { bytes, name, sum } = await fetchSource(source, sha256);
-    const actual = createHash("sha256").update(bytes).digest("hex");
-    if (actual !== sum)
+async function upgrade(program: string, { source, sha256, mayBeOlder }: Words): Promise<string> {
+  const origin = openOrigin(source, sha256 !== undefined);
+  if (sha256 === undefined && RELEASE_KEYS.length === 0)
+    throw new Failure(
+      "This rt was built without a key that releases are signed with",
+      "give the checksum with --sha256",
+    );
+  const refuseOlder = (version: string) => {
+    if (!mayBeOlder && Bun.semver.order(version, VERSION) < 0)
       throw new Failure(
-        `${name} is not what it should be: its SHA-256 is ${actual}, not ${sum}`,
-        "nothing was changed; download it again",
+        `${printable(origin.name)} is rt ${version}, which is older than this, ${VERSION}`,
+        "to go back all the same, add --allow-downgrade",
       );
-    const content = extractProgram(name, bytes);
-    const format = readFormat(content);
-    const own = readFormat(readFileSync(program));
-    if (!format) throw new Failure(`${name} is no program`, "name a release's archive, or its binary");
-    if (describeFormat(format) !== describeFormat(own!))
-      throw new Failure(
-        `${name} is for ${describeFormat(format)}`,
-        `this is ${describeFormat(own!)}: name the archive for that`,
-      );
-    const draft = join(directory, basename(program));
-    writeFileSync(draft, content);
-    chmodSync(draft, statSync(program).mode & 0o777);
+  };
+  return await inWorkspace(program, async (folder) => {
+    const signed = sha256 === undefined ? await readSigned(origin) : undefined;
+    if (signed) refuseOlder(signed.version);
+    const draft = join(folder, basename(program));
+    await unpack(origin, signed?.sum ?? sha256!, draft, program);
     const version = readVersion(draft);
+    if (signed && version !== signed.version)
+      throw new Failure(
+        `${printable(origin.name)} says that it is rt ${version}, where ${signed.version} was signed`,
+        "nothing was changed",
+      );
+    refuseOlder(version);
     swap(draft, program);
     return version;
+  });
+}
+
+async function readSigned(origin: Origin) {
+  const sums = await origin.readBeside(SUMS);
+  return readRelease(origin.name, sums, await origin.readBeside(SIGNATURE), RELEASE_KEYS);
+}
+
+/** The checked program at `draft`, with the mode of the present one; it has not been run yet. */
+async function unpack(origin: Origin, sum: string, draft: string, program: string): Promise<void> {
+  const name = printable(origin.name);
+  const bytes = await origin.read();
+  const actual = createHash("sha256").update(bytes).digest("hex");
+  if (actual !== sum)
+    throw new Failure(
+      `${name} is not what it should be: its SHA-256 is ${actual}, not ${sum}`,
+      "nothing was changed; download it again",
+    );
+  using file = createDraft(draft);
+  await extractProgram(origin.name, bytes, file.write);
+  const format = readFormat(readHead(draft));
+  const own = readFormat(readHead(program));
+  if (!format) throw new Failure(`${name} is no program`, "name a release's archive, or its binary");
+  if (describeFormat(format) !== describeFormat(own!))
+    throw new Failure(
+      `${name} is for ${describeFormat(format)}`,
+      `this is ${describeFormat(own!)}: name the archive for that`,
+    );
+  file.finish(statSync(program).mode & 0o777);
+}
+
+/** Bytes of a program that say for which system it is. */
+const HEAD = 1024 * 1024;
+
+function readHead(path: string): Uint8Array {
+  const file = openSync(path, "r");
+  try {
+    const head = Buffer.alloc(HEAD);
+    return head.subarray(0, readSync(file, head));
   } finally {
-    rmSync(directory, { recursive: true, force: true });
+    closeSync(file);
   }
-}
-
-/** On the same file system as the program, which it must be possible to replace. */
-function makeWorkspace(program: string): string {
-  try {
-    return mkdtempSync(join(dirname(program), ".rt-upgrade-"));
-  } catch (error) {
-    throw new Failure(
-      `Cannot write to ${dirname(program)} (${(error as NodeJS.ErrnoException).code})`,
-      "whoever installed rt there can upgrade it",
-    );
-  }
-}
-
-interface Source {
-  readonly name: string;
-  readonly bytes: Uint8Array;
-  readonly sum: string;
-}
-
-async function fetchSource(source: string, sha256: string | undefined): Promise<Source> {
-  const isAddress = /^[a-z][a-z0-9+.-]+:\/\//i.test(source);
-  const url = isAddress ? parseAddress(source) : undefined;
-  if (!url || url.protocol === "file:") {
-    const path = url ? pathOf(url) : resolve(source);
-    const name = basename(path);
-    const bytes = readLocal(path, false);
-    const sum = sha256 ?? findSum(readLocal(join(dirname(path), SUMS), true).toString(), name);
-    return { name, bytes, sum };
-  }
-  const isLocal = ["localhost", "127.0.0.1", "[::1]"].includes(url.hostname);
-  if (url.protocol === "http:" && !isLocal && sha256 === undefined)
-    throw new Failure(
-      "Over http, the file and its checksum could both have been exchanged",
-      "use https, or give the checksum with --sha256",
-    );
-  const name = nameOf(url);
-  const sum = sha256 ?? findSum(Buffer.from(await download(new URL(SUMS, url), true)).toString(), name);
-  return { name, bytes: await download(url, false), sum };
-}
-
-function parseAddress(source: string): URL {
-  const url = URL.parse(source);
-  if (!url || !["http:", "https:", "file:"].includes(url.protocol))
-    throw new Failure(`"${source}" is no address that rt can fetch from`, "use https, or a file");
-  return url;
-}
-
-/** The last part of an address, as a file is named; throws for an address that stands for no text. */
-function nameOf(url: URL): string {
-  try {
-    return decodeURIComponent(url.pathname.split("/").at(-1)!);
-  } catch {
-    throw new Failure(`"${url.href}" is no address that rt can fetch from`, "write a % as %25");
-  }
-}
-
-function pathOf(url: URL): string {
-  try {
-    return Bun.fileURLToPath(url);
-  } catch {
-    throw new Failure(`"${url.href}" is no address of a file here`, "give its path instead");
-  }
-}
-
-const WITHOUT_SUMS = "give the checksum with --sha256, or put SHA256SUMS beside the file";
-
-function readLocal(path: string, isSums: boolean): Buffer {
-  try {
-    return readFileSync(path);
-  } catch (error) {
-    const reason = (error as NodeJS.ErrnoException).code;
-    throw new Failure(`Cannot read ${path} (${reason})`, isSums ? WITHOUT_SUMS : undefined);
-  }
-}
-
-async function download(url: URL, isSums: boolean): Promise<Uint8Array> {
-  let response;
-  try {
-    response = await fetch(url, CONNECTION);
-    if (response.ok) return await response.bytes();
-  } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    throw new Failure(`Cannot download ${url.href} (${code ?? message})`, "nothing was changed");
-  }
-  throw new Failure(
-    `Cannot download ${url.href} (status ${response.status})`,
-    isSums ? WITHOUT_SUMS : undefined,
-  );
-}
-
-function findSum(sums: string, name: string): string {
-  for (const line of sums.split("\n")) {
-    const [, sum, file] = /^([0-9a-f]{64}) [ *](.+?)\r?$/i.exec(line) ?? [];
-    if (file === name) return sum!.toLowerCase();
-  }
-  throw new Failure(`${SUMS} has no checksum of ${name}`, "give it with --sha256");
 }

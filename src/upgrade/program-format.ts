@@ -16,8 +16,12 @@ const PE_MACHINES: Readonly<Record<number, string>> = { 0x8664: "x64", 0xaa64: "
 const PT_INTERP = 3;
 const SEGMENT_SIZE = 56;
 const SMALLEST = 1024; // bytes
+const LONGEST_PATH = 4096; // bytes
 
-/** Undefined for what is no program of these systems. */
+/**
+ * Undefined for what is no program of these systems.
+ * @param program its first megabyte will do
+ */
 export function readFormat(program: Uint8Array): ProgramFormat | undefined {
   const bytes = Buffer.from(program.buffer, program.byteOffset, program.length);
   if (bytes.length < SMALLEST) return undefined;
@@ -39,14 +43,17 @@ function nameOf(machines: Readonly<Record<number, string>>, machine: number): st
 }
 
 function readLoader(elf: Buffer): string | undefined {
-  const table = Number(elf.readBigUInt64LE(32));
+  const table = elf.readBigUInt64LE(32);
   const count = elf.readUInt16LE(56);
   for (let index = 0; index < count; index += 1) {
-    const segment = table + index * SEGMENT_SIZE;
-    if (segment + SEGMENT_SIZE > elf.length || elf.readUInt32LE(segment) !== PT_INTERP) continue;
-    const start = Number(elf.readBigUInt64LE(segment + 8));
-    const size = Number(elf.readBigUInt64LE(segment + 32));
-    return elf.toString("latin1", start, start + size - 1);
+    const at = table + BigInt(index * SEGMENT_SIZE);
+    if (at + BigInt(SEGMENT_SIZE) > elf.length) return undefined;
+    const segment = Number(at);
+    if (elf.readUInt32LE(segment) !== PT_INTERP) continue;
+    const start = elf.readBigUInt64LE(segment + 8);
+    const size = elf.readBigUInt64LE(segment + 32);
+    if (size > LONGEST_PATH || start + size > elf.length) return undefined;
+    return elf.toString("latin1", Number(start), Number(start + size) - 1);
   }
   return undefined;
 }

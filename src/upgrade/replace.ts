@@ -4,8 +4,10 @@
 // let a running program be overwritten, but lets it be renamed; there, for a moment, there is none.
 import { spawnSync } from "node:child_process";
 import { existsSync, linkSync, renameSync, rmSync } from "node:fs";
-import { dirname, join, parse } from "node:path";
+import { basename, dirname, join, parse } from "node:path";
 import { Failure } from "../failure.ts";
+import { printable } from "../printable.ts";
+import { inWorkspace } from "./workspace.ts";
 
 /** `rt.previous`, and `rt.previous.exe`: Windows starts only what ends so. */
 function previousOf(program: string): string {
@@ -16,16 +18,20 @@ function previousOf(program: string): string {
 /** Milliseconds for a program to say its version. */
 const PATIENCE = 30_000;
 
-/** @throws Failure when it does not start, or is something else than rt */
-export function readVersion(program: string): string {
+/**
+ * @param patience milliseconds
+ * @throws Failure when it does not start, or is something else than rt
+ */
+export function readVersion(program: string, patience = PATIENCE): string {
   const { stdout, status, signal, error } = spawnSync(program, ["--version"], {
     encoding: "utf8",
-    timeout: PATIENCE,
+    timeout: patience,
+    killSignal: "SIGKILL",
     stdio: ["ignore", "pipe", "ignore"],
     windowsHide: true,
   });
   const version = stdout?.trim() ?? "";
-  if (status === 0 && /^\d+\.\d+\.\d+\S*$/.test(version)) return version;
+  if (status === 0 && /^\d+\.\d+\.\d+[\w.+-]*$/.test(version)) return version;
   const reason = (error as NodeJS.ErrnoException | undefined)?.code ?? signal ?? `exit code ${status}`;
   throw new Failure(
     `The new rt does not start here (${status === 0 ? "it says no version" : reason})`,
@@ -33,12 +39,17 @@ export function readVersion(program: string): string {
   );
 }
 
-/** The draft becomes the program, and the program the previous one. */
+/**
+ * The draft becomes the program, and the program the previous one.
+ * @param draft in a folder of its own, where more can be put
+ */
 export function swap(draft: string, program: string): void {
   const previous = previousOf(program);
   try {
-    rmSync(previous, { force: true });
-    linkSync(program, previous);
+    // Made elsewhere first, so that there is a previous one at every moment.
+    const kept = `${draft}.previous`;
+    linkSync(program, kept);
+    renameSync(kept, previous);
     renameSync(draft, program);
   } catch {
     swapByRenaming(draft, program, previous);
@@ -62,26 +73,37 @@ function swapByRenaming(draft: string, program: string, previous: string): void 
 }
 
 function cannotReplace(program: string, error: unknown): Failure {
-  return new Failure(`Cannot replace ${program} (${(error as NodeJS.ErrnoException).code})`);
+  return new Failure(`Cannot replace ${printable(program)} (${(error as NodeJS.ErrnoException).code})`);
 }
 
 /** The previous program and the present one change places, so that it can be undone too. */
-export function restore(program: string): string {
+export async function restore(program: string): Promise<string> {
   const previous = previousOf(program);
   if (!existsSync(previous))
-    throw new Failure(`There is no earlier rt beside ${program}`, "an upgrade leaves one");
+    throw new Failure(`There is no earlier rt beside ${printable(program)}`, "an upgrade leaves one");
   const version = readVersion(previous);
-  const draft = `${program}.${process.pid}`;
+  return await inWorkspace(program, (folder) => {
+    const draft = join(folder, basename(program));
+    takeUp(previous, draft, program);
+    try {
+      swap(draft, program);
+    } catch (error) {
+      renameSync(draft, previous);
+      throw error;
+    }
+    return version;
+  });
+}
+
+/** Where there are links, the previous one keeps its name until another gets it. */
+function takeUp(previous: string, draft: string, program: string): void {
   try {
-    renameSync(previous, draft);
-  } catch (error) {
-    throw cannotReplace(program, error);
+    linkSync(previous, draft);
+  } catch {
+    try {
+      renameSync(previous, draft);
+    } catch (error) {
+      throw cannotReplace(program, error);
+    }
   }
-  try {
-    swap(draft, program);
-  } catch (error) {
-    renameSync(draft, previous);
-    throw error;
-  }
-  return version;
 }

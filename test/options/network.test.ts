@@ -6,7 +6,7 @@ import type { AddressInfo } from "node:net";
 import { once } from "node:events";
 import { createProject } from "../support/project.ts";
 import { startRt } from "../support/rt.ts";
-import { type Certificates, createCertificates } from "./certificates.ts";
+import { type Certificates, createCertificates } from "../support/certificates.ts";
 import { outputOf, prove, runIn } from "./prove.ts";
 
 let certificates: Certificates;

@@ -3,13 +3,13 @@ import { copyFile, link } from "node:fs/promises";
 import { RT } from "./rt.ts";
 
 /** Without copying its hundred megabytes, where the file system allows it. What replaces a link leaves dist/rt alone. */
-export async function placeRt(path: string): Promise<void> {
-  await link(RT, path).catch(async () => await copyFile(RT, path));
+export async function placeRt(path: string, rt = RT): Promise<void> {
+  await link(rt, path).catch(async () => await copyFile(rt, path));
 }
 
 /** Compiles C; `source` is the body of main. */
 export async function compileProgram(path: string, body: string): Promise<void> {
-  const source = `#include <stdio.h>\n#include <unistd.h>\nint main(void) { ${body} }\n`;
+  const source = `#include <signal.h>\n#include <stdio.h>\n#include <unistd.h>\nint main(void) { ${body} }\n`;
   const compiler = Bun.spawn(["cc", "-x", "c", "-o", path, "-"], {
     stdin: Buffer.from(source),
     stderr: "pipe",

@@ -1,12 +1,28 @@
 // What `rt upgrade` refuses, and that it then changes nothing.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { chmod, readFile } from "node:fs/promises";
-import { gzip, tar } from "../../build/archive.ts";
-import { compileProgram, placeRt } from "../support/programs.ts";
+import { chmod, readdir, readFile, rm, stat, truncate, writeFile } from "node:fs/promises";
+import { constants, deflateRawSync } from "node:zlib";
+import { gzip, tar, zip } from "../../build/archive.ts";
+import { createKeyPair } from "../../build/minisign.ts";
+import { RELEASE_KEYS } from "../../src/upgrade/keys.ts";
+import { readVersion } from "../../src/upgrade/replace.ts";
+import { compileProgram, compileVersion, placeRt } from "../support/programs.ts";
 import { createProject, type Project } from "../support/project.ts";
+import { compileTrusting } from "../support/release-key.ts";
 import { runRt } from "../support/rt.ts";
 import { AS_OTHER, isRoot } from "../support/users.ts";
-import { ARCHIVE, expectUntouched, installRt, makeRelease, writeSums } from "./release.ts";
+import {
+  ARCHIVE,
+  expectUntouched,
+  installRt,
+  makeRelease,
+  NEW,
+  OLD,
+  sha256,
+  type Signing,
+  versionOf,
+  writeSums,
+} from "./release.ts";
 
 let released: Project;
 let program: Buffer;
@@ -15,6 +31,35 @@ beforeAll(async () => {
   program = await readFile(released.join("rt"));
 });
 afterAll(async () => await released[Symbol.asyncDispose]());
+
+/** In front of a command that mounts something: nobody else sees it. */
+const OWN_MOUNTS = isRoot
+  ? ["unshare", "-Ur", "-m"]
+  : ["unshare", "-U", "-m", "--map-current-user", "--keep-caps"];
+
+/** Archives of a gibibyte of zeros; the last says that it is less. */
+function makeBomb(name: "bomb.tar.gz" | "bomb.zip" | "liar.zip"): Uint8Array {
+  const GIBIBYTE = 2 ** 30;
+  const unfinished = { finishFlush: constants.Z_FULL_FLUSH };
+  const zeros = Array<Buffer>(1024).fill(deflateRawSync(Buffer.alloc(GIBIBYTE / 1024), unfinished));
+  if (name === "bomb.tar.gz") {
+    const header = Buffer.from(tar([{ path: "rt", content: "" }])).subarray(0, 512);
+    header.write("10000000000\0", 124);
+    header.fill(" ", 148, 156);
+    const sum = header.reduce((total, byte) => total + byte, 0);
+    header.write(`${sum.toString(8).padStart(6, "0")}\0 `, 148);
+    const start = Buffer.from("1f8b08000000000000ff", "hex");
+    return Buffer.concat([start, deflateRawSync(header, unfinished), ...zeros]);
+  }
+  const packed = Buffer.concat([...zeros, deflateRawSync(Buffer.alloc(0))]);
+  const empty = Buffer.from(zip([{ path: "rt", content: "" }], 1));
+  const central = empty.indexOf(Buffer.from("PK\x01\x02", "latin1"));
+  const end = empty.length - 22;
+  empty.writeUInt32LE(packed.length, central + 20);
+  empty.writeUInt32LE(name === "liar.zip" ? 1000 : GIBIBYTE, central + 24);
+  empty.writeUInt32LE(32 + packed.length, end + 16);
+  return Buffer.concat([empty.subarray(0, 32), packed, empty.subarray(central)]);
+}
 
 describe("rt upgrade refuses", () => {
   async function refuse(args: readonly string[], message: string | RegExp): Promise<void> {
@@ -27,9 +72,9 @@ describe("rt upgrade refuses", () => {
   }
 
   /** A file with its checksum beside it. */
-  async function offer(name: string, content: Uint8Array | string): Promise<Project> {
+  async function offer(name: string, content: Uint8Array | string, signing?: Signing): Promise<Project> {
     const project = await createProject({ [name]: content }, [name]);
-    await writeSums(project.path, [name]);
+    await writeSums(project.path, [name], signing);
     return project;
   }
 
@@ -45,6 +90,7 @@ describe("rt upgrade refuses", () => {
     await refuse(["--latest"], /^error: Unknown option '--latest'\nhint: rt help upgrade/);
     await refuse(["--sha256", "12", "x"], /^error: --sha256 is not a SHA-256\n/);
     await refuse(["--rollback", "x"], /^error: --rollback takes nothing else\n/);
+    await refuse(["--rollback", "--allow-downgrade"], /^error: --rollback takes nothing else\n/);
   });
 
   test("what has no checksum", async () => {
@@ -52,8 +98,95 @@ describe("rt upgrade refuses", () => {
     await refuse([other.join("rt")], /^error: Cannot read \S+SHA256SUMS \(ENOENT\)\nhint: give the checksum/);
   });
 
-  test("a checksum that came over a network without protection", async () => {
+  test("what is not signed, or not by the key, or not so", async () => {
+    await using other = await createProject({ rt: program });
+    const [sums, signature] = [other.join("SHA256SUMS"), other.join("SHA256SUMS.minisig")];
+    await writeSums(other.path, ["rt"]);
+    const good = await readFile(signature, "utf8");
+    const refused = async (message: RegExp) => await refuse([other.join("rt")], message);
+
+    await rm(signature);
+    await refused(/^error: Cannot read \S+SHA256SUMS.minisig \(ENOENT\)\nhint: give the checksum/);
+    await writeFile(signature, good.slice(0, 100));
+    await refused(/^error: SHA256SUMS.minisig is no signature that rt can read\nhint: give the checksum/);
+
+    await writeSums(other.path, ["rt"], { secretKey: createKeyPair().secretKey });
+    await refused(/^error: SHA256SUMS is signed with the key [0-9A-F]{16}, which this rt does not know\n/);
+
+    const changed = /^error: SHA256SUMS is not what was signed\nhint: nothing was changed/;
+    await writeFile(signature, good.replace(`rt ${NEW}`, "rt 9.9.9"));
+    await refused(changed);
+    await writeFile(signature, good);
+    await writeFile(sums, `${await readFile(sums, "utf8")}\n`);
+    await refused(changed);
+
+    await writeSums(other.path, ["rt"], { comment: "a letter\x1b[2J" });
+    await refused(/^error: SHA256SUMS is signed, but not as a release of rt: "a letter\\u001b\[2J"\n/);
+  });
+
+  test("everything without a checksum, as long as it has no key; and never trusts the key of the tests", async () => {
+    await using home = await createProject();
+    await placeRt(home.join("rt"));
+    const upgrade = async (...args: string[]) =>
+      await runRt({ program: [home.join("rt")], args: ["upgrade", released.join("rt"), ...args] });
+    const { stderr, status } = await upgrade();
+    expect({ stderr, status }).toEqual({
+      stderr: expect.stringMatching(
+        RELEASE_KEYS.length === 0
+          ? /^error: This rt was built without a key .*\nhint: give the checksum with --sha256\n$/
+          : /^error: SHA256SUMS is signed with the key [0-9A-F]{16}, which this rt does not know\n/,
+      ),
+      status: 1,
+    });
+    expect(await upgrade("--sha256", sha256(program))).toMatchObject({ stderr: "", status: 0 });
+  });
+
+  describe("an older version", () => {
+    const message = (version: string) =>
+      `error: rt is rt ${version}, which is older than this, ${OLD}\nhint: to go back all the same, add --allow-downgrade\n`;
+
+    test("by what is signed, before it is run", async () => {
+      await using other = await createProject();
+      await compileProgram(other.join("rt"), `fclose(fopen("${other.join("ran")}", "w")); puts("0.0.9");`);
+      await writeSums(other.path, ["rt"], { comment: "rt 0.0.9" });
+      await refuse([other.join("rt")], message("0.0.9"));
+      expect(await Bun.file(other.join("ran")).exists()).toBe(false);
+    });
+
+    test("by what it says, where the user gave the checksum", async () => {
+      await using other = await createProject();
+      await compileVersion(other.join("rt"), "0.1.0-rc.1");
+      await refuse(
+        [other.join("rt"), "--sha256", sha256(await readFile(other.join("rt")))],
+        message("0.1.0-rc.1"),
+      );
+    });
+
+    test("that says it is another than was signed", async () => {
+      await using other = await offer("rt", program, { comment: "rt 9.9.9" });
+      await refuse(
+        [other.join("rt")],
+        `error: rt says that it is rt ${NEW}, where 9.9.9 was signed\nhint: nothing was changed\n`,
+      );
+    });
+
+    test("unless that is asked for", async () => {
+      await using other = await createProject();
+      await compileVersion(other.join("rt"), "0.0.9");
+      await writeSums(other.path, ["rt"], { comment: "rt 0.0.9" });
+      const { home, rt, upgrade } = await installRt();
+      await using _ = home;
+      const { stdout, status } = await upgrade("--allow-downgrade", other.join("rt"));
+      expect({ stdout: stdout.split("\n")[0], status }).toEqual({
+        stdout: `rt ${OLD} is now 0.0.9, at ${rt}`,
+        status: 0,
+      });
+    });
+  });
+
+  test("a release that came over a network without protection", async () => {
     await refuse(["http://example.invalid/rt.tar.gz"], /^error: Over http, .*\nhint: use https/);
+    await refuse(["http://127.0.0.1/rt.tar.gz"], /^error: Over http, .*\nhint: use https/);
     await refuse(["ftp://example.invalid/rt"], /^error: "ftp:\S+" is no address that rt can fetch from\n/);
   });
 
@@ -76,13 +209,125 @@ describe("rt upgrade refuses", () => {
     );
   });
 
+  test("what is not a file, or too large to be a release", async () => {
+    await refuse(["/dev/zero"], "error: /dev/zero is not a file\n");
+    await using other = await createProject({ "rt.zip": "" });
+    await truncate(other.join("rt.zip"), 300 * 1024 * 1024);
+    await refuse(
+      [other.join("rt.zip")],
+      /^error: \S+rt.zip is larger than 256 MB\nhint: nothing was changed/,
+    );
+  });
+
+  test("an archive with something else in the place of rt", async () => {
+    await using other = await createProject({ "x/other": "" });
+    const inside = async (make: string, command: string, archive: string) => {
+      await Bun.$`sh -c ${`rm -f x/rt && ${make} && ${command}`}`.cwd(other.path).quiet();
+      await writeSums(other.path, [archive]);
+      await refuse(
+        [other.join(archive)],
+        /^error: x\.\S+ has a link or a device in the place of rt\nhint: nothing was/,
+      );
+    };
+    const tarred = "tar -czf x.tar.gz x/other x/rt";
+    await inside("ln -s other x/rt", tarred, "x.tar.gz");
+    await inside("ln x/other x/rt", tarred, "x.tar.gz");
+    await inside("mkfifo x/rt", tarred, "x.tar.gz");
+    const linked = zip([{ path: "x/rt", content: "other" }], 1);
+    const mode = Buffer.from(linked).indexOf(Buffer.from("PK\x01\x02", "latin1")) + 38;
+    Buffer.from(linked.buffer).writeUInt32LE((0o120777 << 16) >>> 0, mode);
+    await using zipFile = await offer("x.zip", linked);
+    await refuse([zipFile.join("x.zip")], /^error: x.zip has a link or a device in the place of rt\n/);
+  });
+
+  test("damaged archives, at once", async () => {
+    const header = (change: (block: Buffer) => void) => {
+      const archive = Buffer.from(tar([{ path: "rt", content: "x".repeat(600) }]));
+      change(archive);
+      archive.fill(" ", 148, 156);
+      const sum = archive.subarray(0, 512).reduce((total, byte) => total + byte, 0);
+      archive.write(`${sum.toString(8).padStart(6, "0")}\0 `, 148);
+      return gzip(archive, 1);
+    };
+    const good = zip([{ path: "rt", content: "x".repeat(600) }], 1);
+    const damaged: ReadonlyArray<readonly [name: string, bytes: Uint8Array, message: RegExp]> = [
+      ["negative.tar.gz", header((block) => block.write("-0000001000", 124)), /its tar archive is damaged/],
+      ["huge.tar.gz", header((block) => block.write("77777777777\0", 124)), /it is cut off/],
+      ["sum.tar.gz", gzip(tar([{ path: "rt", content: "" }]).with(0, 0x73), 1), /its tar archive is damaged/],
+      ["end.zip", good.subarray(0, -1), /cannot be unpacked/],
+      ["content.zip", Buffer.from(good).fill(0, 34, 36), /cannot be unpacked/],
+    ];
+    for (const [name, bytes, message] of damaged) {
+      await using other = await offer(name, bytes);
+      await refuse(
+        [other.join(name)],
+        new RegExp(`^error: ${name} cannot be unpacked.*${message.source}|^error: ${name} ${message.source}`),
+      );
+    }
+  });
+
+  for (const [name, message] of [
+    ["bomb.tar.gz", "error: bomb.tar.gz holds more than 512 MB\n"],
+    ["bomb.zip", "error: bomb.zip holds more than 512 MB\n"],
+    ["liar.zip", "error: liar.zip cannot be unpacked: its zip archive is damaged\n"],
+  ] as const) {
+    test(`to unpack ${name}, which takes no more memory than a release does`, async () => {
+      await using other = await offer(name, makeBomb(name));
+      const { home, rt } = await installRt();
+      await using _ = home;
+      const measure = `import resource, subprocess, sys
+status = subprocess.run(sys.argv[1:]).returncode
+print(status, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024)`;
+      const { stdout, stderr } = await runRt({
+        program: ["python3", "-c", measure, rt],
+        args: ["upgrade", other.join(name)],
+      });
+      const [status, megabytes] = stdout.split(" ").map(Number);
+      expect({ stderr, status }).toEqual({ stderr: expect.stringContaining(message), status: 1 });
+      expect(megabytes).toBeLessThan(250);
+      await expectUntouched(home, rt);
+    });
+  }
+
+  test.each(["a file system that is full", "files that may not grow"])(
+    "to go on with %s, and leaves nothing behind",
+    async (kind) => {
+      const isFull = kind.includes("full");
+      const { home, rt } = await installRt();
+      await using _ = home;
+      await using other = await createProject();
+      await compileProgram(
+        other.join("rt"),
+        `static char fill[3000000] = {1}; puts("${NEW}"); return !fill[0];`,
+      );
+      await writeSums(other.path, ["rt"]);
+      const size = Math.ceil((await stat(rt)).size / 1024) + 1024; // KiB
+      const script = isFull
+        ? `mount -t tmpfs -o size=${size}k none bin && cp "$1" bin/rt && "$0" upgrade "$2"; code=$?; ls -A bin >&2; exit $code`
+        : `trap "" XFSZ; ulimit -f 4; "$0" upgrade "$2"; code=$?; ls -A bin >&2; exit $code`;
+      const { stderr, status } = await runRt({
+        program: [...(isFull ? OWN_MOUNTS : []), "bash", "-c", script, rt],
+        args: [await compileTrusting(), other.join("rt")],
+        cwd: home.path,
+      });
+      const reason = isFull
+        ? "(ENOSPC)\nhint: nothing was changed; the disk is full"
+        : "(EFBIG)\nhint: nothing was changed; files may not grow as large here (ulimit -f)";
+      expect({ stderr, status }).toEqual({
+        stderr: `error: Cannot write to ${home.join("bin")} ${reason}\nrt\n`,
+        status: 1,
+      });
+      await expectUntouched(home, rt);
+    },
+  );
+
   test("what is no program, and archives without one", async () => {
     await using text = await offer("rt", "#!/bin/sh\necho 9.9.9\n");
     await refuse([text.join("rt")], /^error: rt is no program\n/);
     await using empty = await offer("x.tar.gz", gzip(tar([{ path: "x/README.md", content: "x" }]), 1));
     await refuse([empty.join("x.tar.gz")], /^error: There is no rt in x.tar.gz\n/);
     await using cut = await offer("x.tar.gz", (await readFile(released.join(ARCHIVE))).subarray(0, 500));
-    await refuse([cut.join("x.tar.gz")], /^error: x.tar.gz cannot be unpacked\n/);
+    await refuse([cut.join("x.tar.gz")], /^error: x.tar.gz cannot be unpacked/);
   });
 
   test("a program of another system", async () => {
@@ -134,6 +379,36 @@ describe("rt upgrade refuses", () => {
     }
   });
 
+  test("a program that goes away when it is started: the one that is there stays", async () => {
+    await using project = await createProject();
+    await compileProgram(
+      project.join("rt"),
+      `char path[4096]; path[readlink("/proc/self/exe", path, 4095)] = 0; unlink(path); puts("${NEW}");`,
+    );
+    await writeSums(project.path, ["rt"]);
+    await refuse([project.join("rt")], /^error: Cannot replace \S+bin\/rt \(ENOENT\)\n$/);
+  });
+
+  test("to wait for a program that says nothing", async () => {
+    await using project = await createProject();
+    await compileProgram(project.join("rt"), "signal(SIGTERM, SIG_IGN); for (;;) pause();");
+    expect(() => readVersion(project.join("rt"), 200)).toThrow(
+      expect.objectContaining({ message: "The new rt does not start here (ETIMEDOUT)" }),
+    );
+  });
+
+  test("to go back where the program cannot be replaced, and keeps the one before", async () => {
+    const { home, rt } = await installRt();
+    await using _ = home;
+    await compileVersion(home.join("bin", "rt.previous"), "0.0.9");
+    // What is mounted over a file keeps its name; in a container, rt may be such a file.
+    const script = 'mount --bind "$0" "$0" && exec "$0" upgrade --rollback';
+    const { stderr, status } = await runRt({ program: [...OWN_MOUNTS, "sh", "-c", script, rt] });
+    expect({ stderr, status }).toEqual({ stderr: `error: Cannot replace ${rt} (EBUSY)\n`, status: 1 });
+    expect((await readdir(home.join("bin"))).toSorted()).toEqual(["rt", "rt.previous"]);
+    expect([await versionOf(rt), await versionOf(home.join("bin", "rt.previous"))]).toEqual([OLD, "0.0.9"]);
+  });
+
   test("to go back where nothing was before", async () => {
     await refuse(["--rollback"], /^error: There is no earlier rt beside \S+\nhint: an upgrade leaves one\n$/);
   });
@@ -152,7 +427,7 @@ describe("rt upgrade refuses", () => {
   test.skipIf(isRoot && !Bun.which("setpriv"))("a place that it may not write to", async () => {
     const { home, rt } = await installRt();
     await using _ = home;
-    await chmod(home.path, 0o755);
+    for (const path of [home.path, released.path]) await chmod(path, 0o755);
     await chmod(home.join("bin"), 0o555);
     const { stderr, status } = await runRt({
       program: [...AS_OTHER, rt],

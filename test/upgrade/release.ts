@@ -1,13 +1,15 @@
-// A release to upgrade to, in a directory, and an rt of its own for each test to be replaced.
+// A release to upgrade to, in a directory, signed; and an rt of its own for each test to be replaced, which trusts the key.
 import { expect } from "bun:test";
 import { createHash } from "node:crypto";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { gzip, tar, zip } from "../../build/archive.ts";
+import { signContent } from "../../build/minisign.ts";
 import manifest from "../../package.json";
 import { createProject, type Project } from "../support/project.ts";
 import { compileVersion, placeRt } from "../support/programs.ts";
-import { runRt, type RtResult } from "../support/rt.ts";
+import { compileTrusting, TEST_KEY } from "../support/release-key.ts";
+import { type Environment, runRt, type RtResult } from "../support/rt.ts";
 
 export const OLD = manifest.version;
 export const NEW = "9.8.7";
@@ -30,15 +32,29 @@ export function sha256(bytes: Uint8Array): string {
   return createHash("sha256").update(bytes).digest("hex");
 }
 
-export async function writeSums(directory: string, names: readonly string[]): Promise<void> {
+export interface Signing {
+  readonly secretKey?: string;
+  readonly comment?: string;
+  /** What stands between a sum and a name: the second is how a binary file is written. */
+  readonly mark?: " " | "*";
+}
+
+/** SHA256SUMS of these files, and its signature. */
+export async function writeSums(
+  directory: string,
+  names: readonly string[],
+  { secretKey = TEST_KEY.secretKey, comment = `rt ${NEW}`, mark = " " }: Signing = {},
+): Promise<void> {
   const lines = await Promise.all(
-    names.map(async (name) => `${sha256(await readFile(join(directory, name)))}  ${name}\n`),
+    names.map(async (name) => `${sha256(await readFile(join(directory, name)))} ${mark}${name}\n`),
   );
-  await writeFile(join(directory, "SHA256SUMS"), lines.join(""));
+  const sums = lines.join("");
+  await writeFile(join(directory, "SHA256SUMS"), sums);
+  await writeFile(join(directory, "SHA256SUMS.minisig"), signContent(Buffer.from(sums), comment, secretKey));
 }
 
 /** A directory with an rt of its own in it. */
-export async function installRt(): Promise<{
+export async function installRt(env: Environment = {}): Promise<{
   home: Project;
   rt: string;
   upgrade(...args: string[]): Promise<RtResult>;
@@ -46,11 +62,11 @@ export async function installRt(): Promise<{
   const home = await createProject();
   await mkdir(home.join("bin"));
   const rt = home.join("bin", "rt");
-  await placeRt(rt);
+  await placeRt(rt, await compileTrusting());
   return {
     home,
     rt,
-    upgrade: (...args) => runRt({ program: [rt], args: ["upgrade", ...args], cwd: home.path }),
+    upgrade: (...args) => runRt({ program: [rt], args: ["upgrade", ...args], cwd: home.path, env }),
   };
 }
 

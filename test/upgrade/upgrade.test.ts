@@ -1,12 +1,24 @@
 // `rt upgrade` as its user sees it: from files and from a local server, right and wrong, and back again. What it refuses
 // is in refusals.test.ts.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { readFile } from "node:fs/promises";
+import { chmod, copyFile, mkdir, readdir, readFile, rename, stat } from "node:fs/promises";
 import { startBrokenServer } from "../support/broken-server.ts";
+import { type Certificates, createCertificates } from "../support/certificates.ts";
 import { compileVersion } from "../support/programs.ts";
-import type { Project } from "../support/project.ts";
+import { createProject, type Project } from "../support/project.ts";
+import { NEXT_KEY, TEST_KEY } from "../support/release-key.ts";
 import { expectRt, runRt } from "../support/rt.ts";
-import { ARCHIVE, expectUntouched, installRt, makeRelease, NEW, OLD, sha256, versionOf } from "./release.ts";
+import {
+  ARCHIVE,
+  expectUntouched,
+  installRt,
+  makeRelease,
+  NEW,
+  OLD,
+  sha256,
+  versionOf,
+  writeSums,
+} from "./release.ts";
 
 let released: Project;
 beforeAll(async () => {
@@ -28,6 +40,50 @@ describe("rt upgrade", () => {
       expect(await versionOf(`${rt}.previous`)).toBe(OLD);
     });
   }
+
+  test("takes what is signed with the next key, and sums that are written for a binary file", async () => {
+    const { home, rt, upgrade } = await installRt();
+    await using _ = home;
+    await using other = await createProject();
+    await copyFile(released.join(ARCHIVE), other.join(ARCHIVE));
+    await writeSums(other.path, [ARCHIVE], { secretKey: NEXT_KEY.secretKey, mark: "*" });
+    expect(await upgrade(other.join(ARCHIVE))).toMatchObject({ stderr: "", status: 0 });
+    expect(await versionOf(rt)).toBe(NEW);
+  });
+
+  test("takes what minisign has signed", async () => {
+    const { home, upgrade } = await installRt();
+    await using _ = home;
+    await using other = await createProject({ key: `untrusted comment: x\n${TEST_KEY.secretKey}\n` });
+    await copyFile(released.join(ARCHIVE), other.join(ARCHIVE));
+    await writeSums(other.path, [ARCHIVE]);
+    await Bun.$`rm SHA256SUMS.minisig && minisign -S -s key -m SHA256SUMS -t ${`rt ${NEW}`}`
+      .cwd(other.path)
+      .quiet();
+    expect(await upgrade(other.join(ARCHIVE))).toMatchObject({ stderr: "", status: 0 });
+  });
+
+  test("keeps the file's mode", async () => {
+    const { home, rt, upgrade } = await installRt();
+    await using _ = home;
+    await copyFile(rt, home.join("bin/copy")); // the other is a link to what other tests use
+    await rename(home.join("bin/copy"), rt);
+    await chmod(rt, 0o750);
+    expect((await upgrade(released.join(ARCHIVE))).status).toBe(0);
+    expect((await stat(rt)).mode & 0o7777).toBe(0o750);
+  });
+
+  test("removes what upgrades that were killed have left, and nothing else", async () => {
+    const { home, upgrade } = await installRt();
+    await using _ = home;
+    const ended = Bun.spawn(["true"]);
+    await ended.exited;
+    const kept = [`.rt-upgrade-${process.pid}-abcdef`, ".rt-upgrade-notes", ".other-1-abcdef"];
+    for (const name of [...kept, `.rt-upgrade-${ended.pid}-abcdef`])
+      await mkdir(home.join("bin", name, "x"), { recursive: true });
+    expect((await upgrade(released.join(ARCHIVE))).status).toBe(0);
+    expect((await readdir(home.join("bin"))).toSorted()).toEqual([...kept, "rt", "rt.previous"].toSorted());
+  });
 
   test("goes back to the rt before, and keeps this one", async () => {
     const { home, rt, upgrade } = await installRt();
@@ -73,16 +129,32 @@ describe("rt upgrade", () => {
       ["help", "upgrade"],
       ["upgrade", "--help"],
     ])
-      await expectRt({ args, stdout: /rt upgrade \[url\|file\] \[--sha256=<sum>\] \[--rollback\]/ });
+      await expectRt({
+        args,
+        stdout: /rt upgrade \[url\|file\] \[--sha256=<sum>\] \[--allow-downgrade\] \[--rollback\]/,
+      });
   });
 });
 
 describe("rt upgrade from a server", () => {
+  let certificates: Certificates;
+  beforeAll(async () => {
+    certificates = await createCertificates();
+  });
+  afterAll(async () => await certificates[Symbol.asyncDispose]());
+
+  /** An rt that trusts the servers here. */
+  const install = async () => await installRt({ NODE_EXTRA_CA_CERTS: certificates.authority });
+
   /** Serves `released`; `change` may answer in its place. */
-  function serve(change: (path: string) => Response | undefined = () => undefined) {
+  function serve(
+    change: (path: string) => Response | undefined | void = () => undefined,
+    protocol: "https" | "http" = "https",
+  ) {
     const server = Bun.serve({
       port: 0,
       hostname: "127.0.0.1",
+      ...(protocol === "https" && { tls: { key: certificates.key, cert: certificates.cert } }),
       fetch(request) {
         const { pathname } = new URL(request.url);
         return change(pathname) ?? new Response(Bun.file(released.join(pathname.slice(1))));
@@ -90,14 +162,14 @@ describe("rt upgrade from a server", () => {
       error: () => new Response("none", { status: 404 }),
     });
     return {
-      url: (name: string) => `http://127.0.0.1:${server.port}/${name}`,
+      url: (name: string) => `${protocol}://127.0.0.1:${server.port}/${name}`,
       [Symbol.dispose]: () => server.stop(true),
     };
   }
 
   test("takes the archive and the checksum beside it", async () => {
     using server = serve();
-    const { home, rt, upgrade } = await installRt();
+    const { home, rt, upgrade } = await install();
     await using _ = home;
     expect(await upgrade(server.url(ARCHIVE))).toMatchObject({ stderr: "", status: 0 });
     expect(await versionOf(rt)).toBe(NEW);
@@ -106,7 +178,7 @@ describe("rt upgrade from a server", () => {
   test("takes a checksum that the user gives, and then asks for no other", async () => {
     const asked: string[] = [];
     using server = serve((path) => void asked.push(path));
-    const { home, upgrade } = await installRt();
+    const { home, upgrade } = await install();
     await using _ = home;
     const sum = sha256(await readFile(released.join(ARCHIVE))).toUpperCase();
     expect(await upgrade(server.url(ARCHIVE), "--sha256", sum)).toMatchObject({ stderr: "", status: 0 });
@@ -124,23 +196,33 @@ describe("rt upgrade from a server", () => {
     [
       "no archive",
       (path) => (path.endsWith(".gz") ? new Response("", { status: 404 }) : undefined),
-      /^error: Cannot download http:\S+tar.gz \(status 404\)\n$/,
+      /^error: Cannot download https:\S+tar.gz \(status 404\)\n$/,
     ],
     [
       "no checksums",
       (path) => (path.endsWith("SUMS") ? new Response("", { status: 404 }) : undefined),
-      /^error: Cannot download http:\S+SHA256SUMS \(status 404\)\nhint: give the checksum/,
+      /^error: Cannot download https:\S+SHA256SUMS \(status 404\)\nhint: give the checksum/,
     ],
     [
-      "checksums of other files",
+      "no signature",
+      (path) => (path.endsWith("minisig") ? new Response("", { status: 404 }) : undefined),
+      /^error: Cannot download https:\S+SHA256SUMS.minisig \(status 404\)\nhint: give the checksum/,
+    ],
+    [
+      "other checksums than were signed",
       (path) => (path.endsWith("SUMS") ? new Response(`${"0".repeat(64)}  other\n`) : undefined),
-      /^error: SHA256SUMS has no checksum of rt-9.8.7-linux-x64.tar.gz\nhint: give it/,
+      /^error: SHA256SUMS is not what was signed\nhint: nothing was changed/,
+    ],
+    [
+      "a list of checksums without end",
+      (path) => (path.endsWith("SUMS") ? new Response("x".repeat(2_000_000)) : undefined),
+      /^error: https:\S+SHA256SUMS is larger than 1 MB\nhint: nothing was changed/,
     ],
   ];
   for (const [what, answer, message] of FAILURES) {
     test(`changes nothing when there is ${what}`, async () => {
       using server = serve(answer);
-      const { home, rt, upgrade } = await installRt();
+      const { home, rt, upgrade } = await install();
       await using _ = home;
       const { stderr, status } = await upgrade(server.url(ARCHIVE));
       expect({ stderr, status }).toEqual({ stderr: expect.stringMatching(message), status: 1 });
@@ -148,12 +230,93 @@ describe("rt upgrade from a server", () => {
     });
   }
 
-  test("changes nothing when the connection breaks in the middle", async () => {
-    const whole = await readFile(released.join(ARCHIVE));
-    using server = startBrokenServer(`${sha256(whole)}  ${ARCHIVE}\n`, whole.length);
+  test("changes nothing when the checksums that were signed have no such file", async () => {
+    using server = serve();
+    const { home, rt, upgrade } = await install();
+    await using _ = home;
+    const { stderr, status } = await upgrade(server.url("rt-9.9.9.tar.gz"));
+    expect({ stderr, status }).toEqual({
+      stderr: "error: SHA256SUMS has no checksum of rt-9.9.9.tar.gz\nhint: give it with --sha256\n",
+      status: 1,
+    });
+    await expectUntouched(home, rt);
+  });
+
+  test("does not take the word of a server that nobody vouches for", async () => {
+    using server = serve();
     const { home, rt, upgrade } = await installRt();
     await using _ = home;
-    const { stderr, status } = await upgrade(`${server.url}/${ARCHIVE}`);
+    const { stderr, status } = await upgrade(server.url(ARCHIVE));
+    expect({ stderr, status }).toEqual({
+      stderr: expect.stringMatching(/^error: Cannot download \S+ \(UNABLE_TO_VERIFY_LEAF_SIGNATURE\)\n/),
+      status: 1,
+    });
+    await expectUntouched(home, rt);
+  });
+
+  describe("that leads elsewhere", () => {
+    const sumOfArchive = async () => sha256(await readFile(released.join(ARCHIVE)));
+    /** Answers with a redirect below /away. */
+    const away = (to: (name: string) => string) => (path: string) =>
+      path.startsWith("/away/") ? Response.redirect(to(path.slice("/away/".length)), 302) : undefined;
+
+    test("follows it from https to https", async () => {
+      using other = serve();
+      using server = serve(away(other.url));
+      const { home, rt, upgrade } = await install();
+      await using _ = home;
+      expect(await upgrade(server.url(`away/${ARCHIVE}`))).toMatchObject({ stderr: "", status: 0 });
+      expect(await versionOf(rt)).toBe(NEW);
+    });
+
+    test("does not follow it from https to http, with a checksum or without", async () => {
+      const asked: string[] = [];
+      using plain = serve((path) => void asked.push(path), "http");
+      using server = serve(away(plain.url));
+      using middle = serve(away((name) => server.url(`away/${name}`)));
+      const { home, rt, upgrade } = await install();
+      await using _ = home;
+      for (const args of [[], ["--sha256", await sumOfArchive()]]) {
+        const { stderr, status } = await upgrade(middle.url(`away/${ARCHIVE}`), ...args);
+        expect({ stderr, status }).toEqual({
+          stderr: expect.stringMatching(
+            /^error: https:\S+ leads from https to http:\S+\nhint: nothing was changed/,
+          ),
+          status: 1,
+        });
+      }
+      expect(asked).toEqual([]);
+      await expectUntouched(home, rt);
+    });
+
+    test("takes http from the start with a checksum, and may come to https", async () => {
+      using secure = serve();
+      using server = serve(away(secure.url), "http");
+      const { home, upgrade } = await install();
+      await using _ = home;
+      const args = ["--sha256", await sumOfArchive()];
+      expect(await upgrade(server.url(`away/${ARCHIVE}`), ...args)).toMatchObject({ stderr: "", status: 0 });
+    });
+
+    test("does not go round in circles", async () => {
+      using server = serve((path) => Response.redirect(path, 307));
+      const { home, rt, upgrade } = await install();
+      await using _ = home;
+      const { stderr, status } = await upgrade(server.url(ARCHIVE));
+      expect({ stderr, status }).toEqual({
+        stderr: expect.stringMatching(/^error: https:\S+ leads from one address to the next\nhint: nothing/),
+        status: 1,
+      });
+      await expectUntouched(home, rt);
+    });
+  });
+
+  test("changes nothing when the connection breaks in the middle", async () => {
+    const whole = await readFile(released.join(ARCHIVE));
+    using server = startBrokenServer("", whole.length);
+    const { home, rt, upgrade } = await install();
+    await using _ = home;
+    const { stderr, status } = await upgrade(`${server.url}/${ARCHIVE}`, "--sha256", sha256(whole));
     expect({ stderr, status }).toEqual({
       stderr: expect.stringMatching(/^error: Cannot download \S+ \(\w+\)\nhint: nothing was changed\n$/),
       status: 1,
@@ -162,9 +325,9 @@ describe("rt upgrade from a server", () => {
   });
 
   test("changes nothing when nobody answers", async () => {
-    const { home, rt, upgrade } = await installRt();
+    const { home, rt, upgrade } = await install();
     await using _ = home;
-    const { stderr, status } = await upgrade(`http://127.0.0.1:1/${ARCHIVE}`);
+    const { stderr, status } = await upgrade(`https://127.0.0.1:1/${ARCHIVE}`);
     expect({ stderr, status }).toEqual({
       stderr: expect.stringMatching(/^error: Cannot download /),
       status: 1,

@@ -1,5 +1,5 @@
 // A certificate authority of a test's own, and a server's certificate from it, made by openssl.
-import { createProject } from "../support/project.ts";
+import { createProject } from "./project.ts";
 
 export interface Certificates extends AsyncDisposable {
   /** The authority's certificate, as a file, and a directory that OpenSSL can look it up in. */

@@ -1,0 +1,90 @@
+// The key that releases are signed with, for those who make them:
+//
+//   npm run release-key -- create                 a new pair; the secret half goes to the system's credential store
+//   npm run release-key -- create --file <path>   or to a file that only this user can read
+//   npm run release-key -- sign <directory>       signs the SHA256SUMS of a release
+//
+// Contract: the secret half is read from RT_RELEASE_KEY, or else from the credential store, and goes nowhere but there:
+// not to the screen, not to an argument, not to the tree. Nothing is signed with a key that src/upgrade/keys.ts does not
+// have, since nobody could check it.
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { RELEASE_KEYS } from "../src/upgrade/keys.ts";
+import { commentOf, SIGNATURE, SUMS } from "../src/upgrade/release.ts";
+import { createKeyPair, publicKeyOf, signContent, signForSsh } from "./minisign.ts";
+import { PRODUCT } from "./product.ts";
+import { SSH_SIGNATURE } from "./release-files.ts";
+
+const VARIABLE = "RT_RELEASE_KEY";
+const STORED = { service: `${PRODUCT.package}.release`, name: "minisign secret key" } as const;
+
+async function readStored(): Promise<string | null> {
+  const { secrets } = await import("../src/secrets/secrets.ts");
+  return await secrets.get(STORED);
+}
+
+/** @throws Error when there is none */
+async function readReleaseKey(): Promise<string> {
+  const key = process.env[VARIABLE] || (await readStored());
+  if (key) return key;
+  throw new Error(`There is no key to sign with: ${VARIABLE} is not set, and the credential store has none`);
+}
+
+/**
+ * Leaves SHA256SUMS.minisig and SHA256SUMS.sig beside SHA256SUMS.
+ * @param keys what those who install the release trust
+ */
+export async function signRelease(
+  directory: string,
+  secretKey: string,
+  keys: readonly string[] = RELEASE_KEYS,
+): Promise<void> {
+  const publicKey = publicKeyOf(secretKey);
+  if (!keys.includes(publicKey))
+    throw new Error(
+      `The key ${publicKey} is not in src/upgrade/keys.ts, so nobody would accept its signature`,
+    );
+  const sums = await readFile(join(directory, SUMS));
+  await writeFile(join(directory, SIGNATURE), signContent(sums, commentOf(PRODUCT.version), secretKey));
+  await writeFile(join(directory, SSH_SIGNATURE), signForSsh(sums, secretKey));
+}
+
+async function create(file: string | undefined): Promise<void> {
+  const { publicKey, secretKey } = createKeyPair();
+  if (file !== undefined) {
+    const comment = "untrusted comment: minisign secret key of rt's releases, without a password";
+    await writeFile(file, `${comment}\n${secretKey}\n`, { mode: 0o600, flag: "wx" });
+  } else {
+    // The key that is there may be the only one that those who have rt trust.
+    if ((await readStored()) !== null)
+      throw new Error(`The credential store has a key already ("${STORED.service}"); use --file for another`);
+    const { secrets } = await import("../src/secrets/secrets.ts");
+    await secrets.set({ ...STORED, value: secretKey });
+  }
+  const place = file ?? `the credential store, service "${STORED.service}", name "${STORED.name}"`;
+  console.log(`The secret half is in ${place}: keep a copy where no network is`);
+  console.log(`The public half is for src/upgrade/keys.ts:\n\n  ${JSON.stringify(publicKey)},`);
+}
+
+async function run(args: string[]): Promise<void> {
+  const { values, positionals } = parseArgs({
+    args,
+    options: { file: { type: "string" } },
+    allowPositionals: true,
+  });
+  const [command, directory] = positionals;
+  if (command === "create" && positionals.length === 1) return await create(values.file);
+  if (command === "sign" && positionals.length === 2)
+    return await signRelease(directory!, await readReleaseKey());
+  throw new Error("Say either: create [--file <path>], or: sign <directory>");
+}
+
+if (import.meta.main) {
+  try {
+    await run(process.argv.slice(2));
+  } catch (error) {
+    console.error(`error: ${(error as Error).message}`);
+    process.exitCode = 1;
+  }
+}

@@ -1,0 +1,151 @@
+// The parsers of what upgrades fetch, given damaged copies of good ones: each refuses with a Failure or accepts what the
+// good one had. See test/support/fuzz.ts for how to try more of them.
+import { expect, test } from "bun:test";
+import { readFile } from "node:fs/promises";
+import { gzip, tar, zip } from "../../build/archive.ts";
+import { signContent } from "../../build/minisign.ts";
+import { extractProgram } from "../../src/upgrade/archive.ts";
+import { checkSignature } from "../../src/upgrade/minisign.ts";
+import { describeFormat, readFormat } from "../../src/upgrade/program-format.ts";
+import { fuzz, mutate } from "../support/fuzz.ts";
+import { NEXT_KEY, TEST_KEY } from "../support/release-key.ts";
+
+/** A fuzz run of any length is one test. */
+const PATIENCE = 3_600_000;
+
+const PROGRAM = Buffer.from(Array.from({ length: 1500 }, (_, index) => (index * 7) % 251));
+const FILES = [
+  { path: "rt-1/README.md", content: "read me ".repeat(40) },
+  { path: "rt-1/rt", content: PROGRAM, isExecutable: true },
+  { path: "rt-1/z", content: "" },
+];
+const TAR = tar(FILES);
+const ZIP = zip(FILES, 1);
+
+/** The program, or undefined where the archive was refused; anything but a Failure is a fault. */
+async function extract(name: string, bytes: Uint8Array): Promise<Buffer | undefined> {
+  const chunks: Uint8Array[] = [];
+  try {
+    await extractProgram(name, bytes, (chunk) => void chunks.push(chunk));
+  } catch (error) {
+    if ((error as Error).name === "Failure") return undefined;
+    throw error;
+  }
+  return Buffer.concat(chunks);
+}
+
+function isArchive(bytes: Uint8Array): boolean {
+  const start = Buffer.from(bytes).toString("latin1", 0, 2);
+  return start === "PK" || start === "\x1f\x8b";
+}
+
+test("what is accepted of good ones", async () => {
+  expect(await extract("x.tar.gz", gzip(TAR, 1))).toEqual(PROGRAM);
+  expect(await extract("x.zip", ZIP)).toEqual(PROGRAM);
+});
+
+test(
+  "compressed archives",
+  async () => {
+    const check = async (bytes: Buffer) => {
+      if (!isArchive(bytes)) return;
+      const program = await extract("x.tar.gz", bytes);
+      if (program && !program.equals(PROGRAM)) throw new Error("accepts another program");
+    };
+    await fuzz("tar.gz", { inputs: [gzip(TAR, 1)], check });
+  },
+  PATIENCE,
+);
+
+/** Puts right what damage alone would be known by: the sums of the headers, most of the time. */
+function withSums(archive: Buffer, at: number): Buffer {
+  for (; at + 512 <= archive.length; at += 512) {
+    if (archive.toString("latin1", at + 257, at + 262) !== "ustar") continue;
+    archive.fill(" ", at + 148, at + 156);
+    const sum = archive.subarray(at, at + 512).reduce((total, byte) => total + byte, 0);
+    archive.write(`${sum.toString(8).padStart(6, "0")}\0 `, at + 148);
+  }
+  return archive;
+}
+
+test(
+  "tar archives whose compression and sums are whole",
+  async () => {
+    const make = (random: Parameters<typeof mutate>[0]) => {
+      const damaged = mutate(random, [TAR]);
+      return gzip(random.below(4) > 0 ? withSums(damaged, 0) : damaged, 1);
+    };
+    const check = async (bytes: Buffer) => {
+      const program = await extract("x.tar.gz", bytes);
+      // What is handed on is a piece of the archive as it is, whatever that has become.
+      if (program && !Buffer.from(Bun.gunzipSync(bytes as Uint8Array<ArrayBuffer>)).includes(program))
+        throw new Error("hands on what is not in the archive");
+    };
+    await fuzz("tar", { inputs: [], make, check });
+  },
+  PATIENCE,
+);
+
+test(
+  "zip archives",
+  async () => {
+    const check = async (bytes: Buffer) => {
+      if (!isArchive(bytes)) return;
+      const program = await extract("x.zip", bytes);
+      if (program && !program.equals(PROGRAM)) throw new Error("accepts another program");
+    };
+    await fuzz("zip", { inputs: [ZIP], check });
+  },
+  PATIENCE,
+);
+
+test(
+  "signatures",
+  async () => {
+    const sums = Buffer.from(`${"0".repeat(64)}  rt\n`);
+    const keys = [TEST_KEY.publicKey, NEXT_KEY.publicKey];
+    const comments = ["rt 1.2.3", "rt 1.2.4"];
+    const inputs = comments.flatMap((comment) =>
+      [TEST_KEY, NEXT_KEY].map(({ secretKey }) => Buffer.from(signContent(sums, comment, secretKey))),
+    );
+    const signed = (text: string) => text.replaceAll("\r", "").split("\n").slice(1).join("\n").trimEnd();
+    const good = new Set(inputs.map((input) => signed(input.toString())));
+    for (const input of inputs) expect(checkSignature(sums, input, keys)).toMatchObject({ isValid: true });
+    const check = (bytes: Buffer) => {
+      const verdict = checkSignature(sums, bytes, keys);
+      if (
+        verdict.isValid &&
+        !(comments.includes(verdict.comment) && good.has(signed(bytes.toString("latin1"))))
+      )
+        throw new Error("accepts what nobody signed");
+      const other = checkSignature(Buffer.from("another"), bytes, keys);
+      if (other.isValid) throw new Error("accepts the signature of another file");
+    };
+    await fuzz("minisign", { inputs, check });
+  },
+  PATIENCE,
+);
+
+test(
+  "programs",
+  async () => {
+    const elf = (await readFile(process.execPath)).subarray(0, 2048);
+    const macho = Buffer.alloc(1024);
+    macho.writeUInt32LE(0xfeedfacf, 0);
+    macho.writeUInt32LE(0x0100000c, 4);
+    const pe = Buffer.alloc(1024);
+    pe.write("MZ");
+    pe.writeUInt32LE(128, 0x3c);
+    pe.write("PE\0\0", 128);
+    pe.writeUInt16LE(0x8664, 132);
+    const check = (bytes: Buffer) => {
+      const format = readFormat(bytes);
+      if (!format) return;
+      const description = describeFormat(format);
+      const isKnown = /^(?:Linux|macOS|Windows) on (?:x64|arm64|machine \d+)(?: with (?:musl|glibc))?$/;
+      if (!isKnown.test(description)) throw new Error(`says "${description}"`);
+    };
+    await fuzz("program", { inputs: [elf, macho, pe], check });
+  },
+  PATIENCE,
+);
