@@ -107,7 +107,8 @@ export async function watchScript(invocation: Invocation, cwd: string): Promise<
 }
 
 export function complain(message: string, hint?: string, status = 1): number {
-  console.error(`error: ${message}`);
-  if (hint) console.error(`hint: ${hint}`);
+  const { oneLine } = require("../printable.ts") as typeof import("../printable.ts");
+  console.error(`error: ${oneLine(message)}`);
+  if (hint) console.error(`hint: ${oneLine(hint)}`);
   return status;
 }

@@ -15,6 +15,7 @@ import type { Given, Invocation } from "../cli/parse.ts";
 import { findPackageJson } from "../workspace/package-json.ts";
 import type { Ending } from "./launch.ts";
 import { Failure } from "../failure.ts";
+import { printable } from "../printable.ts";
 import { watchSources } from "./source-watcher.ts";
 
 /** Saves come in bursts: a restart waits until the last event is this old. */
@@ -92,7 +93,7 @@ function reportEnd(
   return ({ code, signal }) => {
     if (isExpected()) return;
     const how = signal ? `was terminated by ${signal}` : `exited with code ${code}`;
-    console.error(`rt: "${target}" ${how}; waiting for a change`);
+    console.error(`rt: "${printable(target)}" ${how}; waiting for a change`);
   };
 }
 
