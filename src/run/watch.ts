@@ -16,6 +16,7 @@ import { findPackageJson } from "../workspace/package-json.ts";
 import type { Ending } from "./launch.ts";
 import { Failure } from "../failure.ts";
 import { printable } from "../printable.ts";
+import { OutputQueue } from "../tasks/report/output-queue.ts";
 import { watchSources } from "./source-watcher.ts";
 
 /** Saves come in bursts: a restart waits until the last event is this old. */
@@ -93,7 +94,8 @@ function reportEnd(
   return ({ code, signal }) => {
     if (isExpected()) return;
     const how = signal ? `was terminated by ${signal}` : `exited with code ${code}`;
-    console.error(`rt: "${printable(target)}" ${how}; waiting for a change`);
+    // Not by `console.error`, which waits for a reader, and no signal would end that.
+    void new OutputQueue().write(2, `rt: "${printable(target)}" ${how}; waiting for a change\n`);
   };
 }
 

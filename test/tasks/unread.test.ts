@@ -17,6 +17,15 @@ function piecesTaken(file: string): number {
   return existsSync(file) ? readFileSync(file, "utf8").split("\n").length - 1 : 0;
 }
 
+function fill(pipe: number): void {
+  const bytes = Buffer.alloc(4096);
+  try {
+    for (;;) writeSync(pipe, bytes);
+  } catch {
+    // EAGAIN: nothing more fits.
+  }
+}
+
 /** Whatever else happens, one that is held up goes on with one process: rt itself. */
 describe.each<[string, string[], Record<string, string>]>([
   ["--filter", ["--filter", "*"], {}],
@@ -52,20 +61,40 @@ describe.each<[string, string[], Record<string, string>]>([
 });
 
 test("a run that is over and waits for its reader ends at the first signal", async () => {
-  await using project = await createProject({ "package.json": { scripts: { t: "echo x; echo > done" } } });
-  await Bun.$`mkfifo ${project.join("unread")} ${project.join("done")}`;
+  await using project = await createProject({ "package.json": { scripts: { t: "echo x" } } });
+  await Bun.$`mkfifo ${project.join("unread")} ${project.join("report")}`;
   const mark = createMark();
   const reader = openSync(project.join("unread"), constants.O_RDWR | constants.O_NONBLOCK);
-  const full = Buffer.alloc(4096);
-  try {
-    for (;;) writeSync(reader, full);
-  } catch {
-    // EAGAIN: nothing more fits.
-  }
+  fill(reader);
   const program = ["bash", "-c", 'exec "$0" "$@" > unread', RT];
-  const child = startRt({ program, args: ["run", "--parallel", "t"], env: mark.env, cwd: project.path });
+  const args = ["run", "--parallel", "--report", "report", "t"];
+  const child = startRt({ program, args, env: mark.env, cwd: project.path });
   try {
-    await Bun.file(project.join("done")).text();
+    expect(await Bun.file(project.join("report")).text()).toContain('"outcome": "success"');
+    child.kill("SIGTERM");
+    await child.exited;
+    expect(child.signalCode).toBe("SIGTERM");
+  } finally {
+    for (const { pid } of mark.find()) process.kill(pid, "SIGKILL");
+    closeSync(reader);
+  }
+});
+
+test("rt --watch that has to say how a script ended, and cannot, ends at a signal", async () => {
+  await using project = await createProject({ "package.json": { scripts: { t: "echo > ended; exit 3" } } });
+  await Bun.$`mkfifo ${project.join("unread")} ${project.join("ended")}`;
+  const mark = createMark();
+  const reader = openSync(project.join("unread"), constants.O_RDWR | constants.O_NONBLOCK);
+  fill(reader);
+  const program = ["bash", "-c", 'exec "$0" "$@" 2> unread', RT];
+  const child = startRt({
+    program,
+    args: ["--watch", "--silent", "run", "t"],
+    env: mark.env,
+    cwd: project.path,
+  });
+  try {
+    await Bun.file(project.join("ended")).text();
     await waitUntil(() => mark.find().length === 1);
     child.kill("SIGTERM");
     await child.exited;
@@ -130,7 +159,7 @@ test.each([
     await waitUntil(() => mark.find().every(({ command }) => !command.startsWith("sleep")));
     child.kill("SIGTERM");
     await child.exited;
-    expect(child.signalCode).toBe("SIGTERM");
+    expect([child.signalCode, child.exitCode]).toEqual(["SIGTERM", null]);
     await waitUntil(() => mark.find().length === 0);
   } finally {
     for (const { pid } of mark.find()) process.kill(pid, "SIGKILL");
