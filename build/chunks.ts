@@ -80,6 +80,7 @@ const SHARED: Readonly<Record<string, readonly string[]>> = {
   ],
   words: [
     "src/nearest",
+    "src/printable",
     "src/cli/help",
     "src/cli/guide",
     "src/cli/texts",

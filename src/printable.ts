@@ -18,8 +18,13 @@ function code(character: string): string {
 
 /** One line of text that shows what is in it. */
 export function printable(text: string): string {
+  return oneLine(text.replaceAll("\\", "\\\\"));
+}
+
+/** The same for what is copied from where it is shown (commands, paths in messages): a backslash stays one. */
+export function oneLine(text: string): string {
   return text
-    .replace(/[\\\x00-\x1f]/g, (character) => JSON.stringify(character).slice(1, -1))
+    .replace(/[\x00-\x1f]/g, (character) => JSON.stringify(character).slice(1, -1))
     .replace(INVISIBLE, code);
 }
 

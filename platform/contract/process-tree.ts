@@ -29,7 +29,7 @@ export interface ChildRequest {
   readonly descriptors?: readonly number[];
   /** Whether the child reads our standard input; otherwise it finds it empty. */
   readonly inheritStdin: boolean;
-  /** The bytes are only valid during the call; a promise holds back the next ones (of this child). */
+  /** The bytes are only valid during the call; a promise holds back the next ones (of this child). Never throws. */
   onOutput(bytes: Uint8Array, isError: boolean): void | Promise<void>;
 }
 

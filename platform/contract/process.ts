@@ -18,6 +18,8 @@ export interface ReplaceRequest {
 export type ShellChoice = "rt" | "system";
 
 export interface ProcessOperations {
+  /** How many descriptors this process may have; Infinity where they are not counted. */
+  descriptorLimit(): number;
   /**
    * Becomes another program: same process id, terminal, file descriptors and, but for the changes asked for,
    * the environment that rt was started with (`.env` values are not passed on). Where the system cannot do

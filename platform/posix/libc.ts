@@ -100,6 +100,8 @@ const ERROR_CODES: Readonly<Record<number, string>> = {
   13: "EACCES",
   20: "ENOTDIR",
   21: "EISDIR",
+  23: "ENFILE",
+  24: "EMFILE",
   26: "ETXTBSY",
   [constants.ELOOP]: "ELOOP",
   [constants.ENAMETOOLONG]: "ENAMETOOLONG",

@@ -9,22 +9,21 @@
 // listens: what such a script wrote waits in the pipe and is read when it has exited. Only those that live
 // longer get a stream. A process that a script left in the background may hold the pipe open for ever: after
 // the script's exit it is heard for `LINGER` more, then not any longer.
-import { FFIType, ptr } from "./ffi.ts";
 import {
   type Child,
   type ChildExit,
   describeExit,
   type ProcessTreeOperations,
 } from "../contract/process-tree.ts";
-import { constants } from "./constants.ts";
-import { openLibc } from "./libc.ts";
 import { closeDescriptor, openPipe, readAvailable } from "./pipe.ts";
+import { descriptorLimit } from "./process.ts";
 import { heeded, stopLikeTerminal } from "./signals.ts";
 import { listProcesses, runs, selectTrees, type TreeRoot } from "./process-table.ts";
 import { dismissGuardian, guard, release } from "./guardian.ts";
 
 const ATTACH_AFTER = 2; // ms
 const LINGER = 100; // ms
+const LOOK_AGAIN_AFTER = 10; // ms
 /** Per child: our ends of the pipes, the streams' copies, and the engine's handle of the process. */
 const DESCRIPTORS_PER_CHILD = 5;
 const DESCRIPTORS_RESERVED = 48;
@@ -35,6 +34,7 @@ class Outlet {
   readonly #deliver: (bytes: Uint8Array) => void | Promise<void>;
   #stream: Promise<void> | undefined;
   #reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
+  #isHeard = true;
 
   constructor(descriptor: number, deliver: (bytes: Uint8Array) => void | Promise<void>) {
     this.#descriptor = descriptor;
@@ -52,7 +52,7 @@ class Outlet {
       if (!isAtEnd) this.attach();
     }
     if (this.#stream) {
-      const lingering = setTimeout(() => void this.#reader?.cancel().catch(() => {}), LINGER);
+      const lingering = setTimeout(() => this.#stopListening(), LINGER);
       await this.#stream;
       clearTimeout(lingering);
     }
@@ -70,16 +70,20 @@ class Outlet {
 
   async #pump(): Promise<void> {
     this.#reader = Bun.file(this.#descriptor).stream().getReader();
-    try {
-      for (;;) {
-        const { done, value } = await this.#reader.read();
-        if (done) return;
-        const pending = this.#deliver(value);
-        if (pending) await pending;
-      }
-    } catch {
-      // A pipe that cannot be read any more has nothing more to say.
+    for (;;) {
+      const part = await this.#reader.read().catch(() => undefined);
+      if (!part) break;
+      if (part.done) return;
+      const pending = this.#deliver(part.value);
+      if (pending) await pending;
     }
+    // The stream needs a descriptor of its own, of which there may be none left.
+    while (this.#isHeard && !(await this.#drain())) await Bun.sleep(LOOK_AGAIN_AFTER);
+  }
+
+  #stopListening(): void {
+    this.#isHeard = false;
+    void this.#reader?.cancel().catch(() => {});
   }
 }
 
@@ -221,10 +225,7 @@ const hasAncestor: ProcessTreeOperations["hasAncestor"] = (program) => {
 };
 
 const childLimit: ProcessTreeOperations["childLimit"] = () => {
-  const limits = new BigUint64Array(2);
-  const { functions } = openLibc({ getrlimit: { args: [FFIType.i32, FFIType.ptr], returns: FFIType.i32 } });
-  if (functions.getrlimit(constants.RLIMIT_NOFILE, ptr(limits)) !== 0) return 64;
-  const available = Number(limits[0]) - DESCRIPTORS_RESERVED;
+  const available = descriptorLimit() - DESCRIPTORS_RESERVED;
   return Math.max(1, Math.floor(available / DESCRIPTORS_PER_CHILD));
 };
 

@@ -7,13 +7,13 @@
 // Surprising: at start the engine ignores SIGPIPE and SIGXFSZ and, on Linux, marks the inherited descriptors
 // close-on-exec. Both would pass to the new program, so both are put back.
 import type { Pointer } from "bun:ffi";
-import { ptr } from "./ffi.ts";
+import { FFIType, ptr } from "./ffi.ts";
 import type { ProcessOperations, ReplaceRequest } from "../contract/process.ts";
 import { exactArguments } from "./arguments.ts";
 import { constants } from "./constants.ts";
 import { environmentEntries, environmentList, originalEnvironment, originalVariable } from "./environment.ts";
 import { isInputEmpty } from "./input.ts";
-import { encodeCString, lastError, libc, processLibc } from "./libc.ts";
+import { encodeCString, lastError, libc, openLibc, processLibc } from "./libc.ts";
 import { listDescriptors } from "./libproc.ts";
 import { heeded, stopHeeding } from "./signals.ts";
 
@@ -145,7 +145,16 @@ const findShell: ProcessOperations["findShell"] = (path) => {
   return undefined;
 };
 
+export const descriptorLimit: ProcessOperations["descriptorLimit"] = () => {
+  const limits = new BigUint64Array(2);
+  const { functions } = openLibc({ getrlimit: { args: [FFIType.i32, FFIType.ptr], returns: FFIType.i32 } });
+  return functions.getrlimit(constants.RLIMIT_NOFILE, ptr(limits)) === 0
+    ? Number(limits[0])
+    : Number.POSITIVE_INFINITY;
+};
+
 export const operations: ProcessOperations = {
+  descriptorLimit,
   replace,
   originalEnvironment,
   originalVariable,

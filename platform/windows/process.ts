@@ -171,6 +171,7 @@ const findShell: ProcessOperations["findShell"] = (path) => {
 };
 
 export const operations: ProcessOperations = {
+  descriptorLimit: () => Number.POSITIVE_INFINITY,
   replace,
   originalEnvironment,
   originalVariable,

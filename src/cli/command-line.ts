@@ -4,6 +4,7 @@
 //
 // What starting a script does not need is imported where it is used; each of those imports is a chunk of its own
 // in the compiled file and costs nothing until then.
+import { host } from "../../platform/process.ts";
 import { complain } from "../complaint.ts";
 import { COMMANDS } from "../options/commands.ts";
 import type { Option } from "../options/options.ts";
@@ -86,6 +87,8 @@ export async function explain(error: unknown): Promise<number> {
   const { name, message, hint, status, unknown, syscall } = error as Thrown;
   if (syscall === "uv_cwd")
     return complain("The current directory is not there any more", "go to another one, or give --cwd");
+  const lack = describeLack(error as Thrown);
+  if (lack) return complain(lack, "close what is not needed, or raise the limit: ulimit -a shows it");
   if (!EXPECTED.includes(name)) throw error;
   if (!unknown) return complain(message, hint, status);
   const { nearest: findNearest } = await import("../nearest.ts");
@@ -93,7 +96,18 @@ export async function explain(error: unknown): Promise<number> {
   return complain(message, nearest ? `did you mean ${nearest}?` : hint);
 }
 
+/** What a machine, or a limit on this process, has run out of. */
+function describeLack({ code, syscall }: Thrown): string | undefined {
+  // The engine starts nothing without descriptors from 10 up.
+  if (code === "EMFILE" || (code === "EINVAL" && syscall === "fcntl"))
+    return `Too many open files: the limit is ${host.descriptorLimit()} (ulimit -n)`;
+  if (code === "ENFILE") return "Too many open files in the whole system";
+  if (code === "EAGAIN") return "The system starts no more processes (ulimit -u)";
+  return code === "ENOMEM" ? "There is not enough memory to start a process" : undefined;
+}
+
 interface Thrown extends Error {
+  readonly code?: string;
   readonly syscall?: string;
   readonly hint?: string;
   readonly status?: number;

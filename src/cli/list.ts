@@ -1,6 +1,7 @@
 // `rt run` without a target: the scripts of the nearest package.json, with their commands and a count.
 import { host } from "../../platform/process.ts";
 import { wantsColor } from "../color.ts";
+import { oneLine } from "../printable.ts";
 import { findPackageJson, scriptNames, scriptOf } from "../workspace/package-json.ts";
 import { quoteArgument } from "../run/script/quoting.ts";
 import { UsageError } from "../options/parse.ts";
@@ -14,7 +15,7 @@ export function listScripts(cwd: string): string {
   const bold = (text: string) => (useColor ? `\x1b[1m${text}\x1b[0m` : text);
   const entries = names.map((name) => {
     const separator = name.startsWith("-") ? "-- " : "";
-    return `  $ rt run ${separator}${bold(quoteArgument(name))}\n    ${scriptOf(manifest, name)}\n`;
+    return `  $ rt run ${separator}${bold(oneLine(quoteArgument(name)))}\n    ${oneLine(scriptOf(manifest, name) ?? "")}\n`;
   });
   return [`${bold("package.json scripts")} (${names.length} found):`, ...entries].join("\n").trimEnd();
 }

@@ -48,5 +48,5 @@ export interface Reporter {
   /** A promise holds back the output of the task that the event is about. */
   report(event: TaskEvent): void | Promise<void>;
   /** The run is over. False when what was to be written could not be. */
-  finish(): void | boolean | Promise<void>;
+  finish(): void | boolean | Promise<void | boolean>;
 }

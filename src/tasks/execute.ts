@@ -100,7 +100,7 @@ export class Executor {
       exit = await this.#start(task, step, command, begin);
     } catch (error) {
       const { code = "", message } = error as { code?: string; message: string };
-      if (LACK_OF_RESOURCES.has(code) && step === task.steps[0]) throw new Refused(message);
+      if (LACK_OF_RESOURCES.has(code) && step === task.steps[0]) throw new Refused(message, code);
       const reason = (command && explainStart(code, command)) ?? message;
       return { kind: "unstartable", code: START_FAILURES[code] ?? 1, step, reason };
     }
@@ -165,6 +165,10 @@ export class Executor {
   async finish(): Promise<void> {
     while (this.#stopped.length > 0 && trees.hasSurvivors(this.#stopped)) await Bun.sleep(LOOK_AGAIN_AFTER);
     clearTimeout(this.#killTimer);
+  }
+
+  /** From now on a signal is the system's affair again. */
+  close(): void {
     for (const remove of this.#listeners) remove();
   }
 }
@@ -175,6 +179,7 @@ function explainStart(code: string, { program, argv, cwd }: Command): string | u
   const name = program ?? argv[0];
   if (code === "ENOENT") return `${name} is not there`;
   if (code === "EACCES") return `permission denied, for ${name} or ${cwd}`;
+  if (code === "EMFILE") return `too many open files: the limit is ${host.descriptorLimit()} (ulimit -n)`;
   if (code === "E2BIG") return "the command and its environment are too long for this system";
   return undefined;
 }

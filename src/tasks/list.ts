@@ -1,4 +1,5 @@
 // `rt run --filter web` without a script: what the selected packages offer.
+import { oneLine, printable } from "../printable.ts";
 import { scriptNames, scriptOf } from "../workspace/package-json.ts";
 import { displayName, selectPackages } from "./plan.ts";
 import type { TaskRequest } from "./task.ts";
@@ -12,10 +13,10 @@ export async function listScripts(request: TaskRequest, useColor: boolean): Prom
     const names = scriptNames(member.manifest);
     const selector = member.name === "" ? `./${member.path}` : member.name;
     const entries = names.map((name) => {
-      const words = `--filter ${request.quote(selector)} ${name.startsWith("-") ? "-- " : ""}`;
-      return `  $ rt run ${words}${bold(request.quote(name))}\n    ${scriptOf(member.manifest, name)}\n`;
+      const words = `--filter ${oneLine(request.quote(selector))} ${name.startsWith("-") ? "-- " : ""}`;
+      return `  $ rt run ${words}${bold(oneLine(request.quote(name)))}\n    ${oneLine(scriptOf(member.manifest, name) ?? "")}\n`;
     });
-    return `${bold(displayName(member))} scripts (${names.length} found):\n${entries.join("")}`;
+    return `${bold(printable(displayName(member)))} scripts (${names.length} found):\n${entries.join("")}`;
   });
   return blocks.join("\n");
 }

@@ -1,8 +1,9 @@
 // Runs many scripts: the one entry of this folder.
 //
 // Contract: returns the run's status and never exits by itself. The status is that of the failure that came
-// first; a signal that rt itself received wins. Errors in the request are thrown (Failure,
-// PackageJsonError) before anything has started.
+// first; a signal that rt itself received wins, the first of them. Errors in the request are thrown (Failure,
+// PackageJsonError) before anything has started; one of rt's own ends everything, and is thrown when that has ended. What
+// could not be delivered makes the run a failure. The first signal waits for the output's reader, the second does not.
 import { host } from "../../platform/process.ts";
 import { trees } from "../../platform/process-tree.ts";
 import type { Outcome, Reporter, TaskEvent } from "./event.ts";
@@ -10,7 +11,7 @@ import { Executor } from "./execute.ts";
 import { type Plan, planTasks } from "./plan.ts";
 import { chooseReporters } from "./report/choose.ts";
 import { OutputQueue } from "./report/output-queue.ts";
-import { type Failure, type FailurePolicy, startSchedule } from "./schedule.ts";
+import { type FailurePolicy, startSchedule } from "./schedule.ts";
 import type { RunStatus, TaskRequest } from "./task.ts";
 
 export type { Command, CommandRequest, RunStatus, Task, TaskRequest } from "./task.ts";
@@ -19,16 +20,13 @@ export async function runTasks(request: TaskRequest): Promise<RunStatus> {
   const queue = new OutputQueue();
   if (request.scripts.length === 0) {
     const { listScripts } = await import("./list.ts");
-    queue.write(1, await listScripts(request, host.isTerminal(1)));
-    await queue.flush();
-    return 0;
+    return await print(await listScripts(request, host.isTerminal(1)), queue);
   }
   const plan = await planTasks(request);
   if (request.dryRun) {
     const { renderPlan } = await import("./report/dry-run.ts");
-    queue.write(1, renderPlan(plan, request, request.dryRun));
-    await queue.flush();
-    return plan.isIncomplete ? 1 : 0;
+    const status = await print(renderPlan(plan, request, request.dryRun), queue);
+    return status === 0 && plan.isIncomplete ? 1 : status;
   }
   const notices = describeNotices(plan, request);
   const [alone] = plan.tasks;
@@ -37,6 +35,14 @@ export async function runTasks(request: TaskRequest): Promise<RunStatus> {
   }
   const status = await execute(plan, request, queue, notices);
   return status === 0 && plan.isIncomplete ? 1 : status;
+}
+
+async function print(text: string, queue: OutputQueue): Promise<RunStatus> {
+  let status: RunStatus = 0;
+  queue.onBroken = ({ code }) => (status = code === "EPIPE" ? dieBy("SIGPIPE") : 1);
+  void queue.write(1, text);
+  await queue.flush();
+  return status;
 }
 
 function describeNotices(
@@ -66,9 +72,11 @@ async function execute(
   notices: readonly string[],
 ): Promise<RunStatus> {
   const isSingle = plan.tasks.length === 1;
-  const { reporters, output, extraEnvironment } = await chooseReporters(plan, request, queue);
-  const emit = (event: TaskEvent) => broadcast(reporters, event);
+  const { reporters, output, extraEnvironment } = await chooseReporters(plan, request, queue, fail);
   let interruptedBy: NodeJS.Signals | undefined;
+  let thrown: { readonly error: unknown } | undefined;
+  let isComplete = true;
+  let isOver = false;
   let halt = () => {};
   const executor = new Executor({
     request,
@@ -77,19 +85,18 @@ async function execute(
     extraEnvironment,
     emit,
     onInterrupt(signal) {
+      if (interruptedBy || isOver) queue.abandon();
       interruptedBy ??= signal;
       halt();
     },
     onSuspend: () => void queue.flush(),
   });
-  let isComplete = true;
   queue.onBroken = ({ code }) => {
     isComplete = false;
     if (code === "EPIPE") interruptedBy ??= "SIGPIPE";
-    halt();
-    executor.stop("SIGTERM");
+    end();
   };
-  for (const message of notices) emit({ type: "notice", message });
+  for (const message of notices) void emit({ type: "notice", message });
   const schedule = startSchedule({
     tasks: plan.tasks,
     waitsFor: plan.waitsFor,
@@ -101,21 +108,43 @@ async function execute(
     stop: () => executor.stop("SIGTERM"),
   });
   halt = () => schedule.halt();
-  if (interruptedBy) halt();
-  let failure: Failure | null;
-  try {
-    failure = await schedule.finished;
-  } catch (error) {
-    executor.stop("SIGTERM"); // nothing is left running, whatever went wrong
-    throw error;
-  } finally {
-    await executor.finish();
-    for (const reporter of reporters) if ((await reporter.finish()) === false) isComplete = false;
-    await queue.flush();
-  }
+  if (interruptedBy || thrown) halt();
+  const failure = await schedule.finished.catch(fail);
+  await executor.finish();
+  isOver = true;
+  for (const reporter of reporters) if (!(await finishReporter(reporter))) isComplete = false;
+  await queue.flush();
+  executor.close();
   if (interruptedBy) return dieBy(interruptedBy);
-  if (failure === null) return isComplete ? 0 : 1;
-  return statusOf(failure.outcome);
+  if (thrown) throw thrown.error;
+  if (failure) return statusOf(failure.outcome);
+  return isComplete ? 0 : 1;
+
+  /** Nothing is left running, whatever went wrong. */
+  function end(): void {
+    halt();
+    executor.stop("SIGTERM");
+  }
+
+  function fail(error: unknown): void {
+    thrown ??= { error };
+    end();
+  }
+
+  /** What waits for this must not be lost with a fault of a reporter's. */
+  function emit(event: TaskEvent): void | Promise<void> {
+    try {
+      return broadcast(reporters, event)?.catch(fail);
+    } catch (error) {
+      fail(error);
+    }
+  }
+
+  async function finishReporter(reporter: Reporter): Promise<boolean> {
+    const abandoned = queue.abandoned.then(() => false);
+    const finished = (async () => await reporter.finish())().catch(fail);
+    return (await Promise.race([finished, abandoned])) !== false;
+  }
 }
 
 function broadcast(reporters: readonly Reporter[], event: TaskEvent): void | Promise<void> {

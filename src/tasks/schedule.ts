@@ -26,7 +26,15 @@ export interface ScheduleOptions {
 }
 
 /** The system has no process or file descriptor to give right now. */
-export class Refused extends Error {}
+export class Refused extends Error {
+  /** The system's. */
+  readonly code: string;
+
+  constructor(message: string, code: string) {
+    super(message);
+    this.code = code;
+  }
+}
 
 export interface Failure {
   readonly task: Task;

@@ -41,7 +41,7 @@ function createRun(waitsFor: number[][], limit: number, onFailure: FailurePolicy
     for (let turn = 0; turn < 5; turn++) await null;
   };
   const refuse = async (index: number) => {
-    running.get(index)!.reject(new Refused("no more"));
+    running.get(index)!.reject(new Refused("no more", "EMFILE"));
     for (let turn = 0; turn < 5; turn++) await null;
   };
   return { log, end, refuse, running: () => [...running.keys()], schedule };

@@ -2,7 +2,7 @@
 // the `.env` of the working directory, and no variable that turns the verification off.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFile } from "node:fs/promises";
-import { type Certificates, createCertificates } from "../options/certificates.ts";
+import { type Certificates, createCertificates } from "../support/certificates.ts";
 import { compileProgram } from "../support/programs.ts";
 import type { Project } from "../support/project.ts";
 import { createProject } from "../support/project.ts";

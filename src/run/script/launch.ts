@@ -121,12 +121,20 @@ function colorVariables(): Parameters<typeof wantsColor>[0] {
 function echo(command: string, { silent }: ScriptSettings): void {
   if (silent) return;
   const useColor = wantsColor(colorVariables(), () => host.isTerminal(2));
-  const line = useColor ? `\x1b[0;35m$\x1b[0m \x1b[2m\x1b[1m${command}\x1b[0m` : `$ ${command}`;
+  const shown = fitToPrint(command);
+  const line = useColor ? `\x1b[0;35m$\x1b[0m \x1b[2m\x1b[1m${shown}\x1b[0m` : `$ ${shown}`;
   if (line.length > LONGEST_WHOLE || !host.write(2, `${line}\n`)) console.error(line);
 }
 
-function reportEnding(event: string, ending: Ending, { silent }: ScriptSettings): void {
+/** Few commands have anything in them that is not. */
+function fitToPrint(text: string): string {
+  if (!/[^ -~]/.test(text)) return text;
+  return (require("../../printable.ts") as typeof import("../../printable.ts")).oneLine(text);
+}
+
+function reportEnding(name: string, ending: Ending, { silent }: ScriptSettings): void {
   if (silent) return;
+  const event = fitToPrint(name);
   if (typeof ending === "number") return console.error(`error: script "${event}" exited with code ${ending}`);
   if (ending.signal === "SIGINT") return;
   console.error(`error: script "${event}" was terminated by signal ${ending.signal}`);

@@ -11,10 +11,12 @@
 import { host } from "../../../platform/process.ts";
 import { trees } from "../../../platform/process-tree.ts";
 import type { Child, StopSignal } from "../../../platform/contract/process-tree.ts";
+import { Failure } from "../../failure.ts";
+import { printable } from "../../printable.ts";
+import type { WatchSettings } from "../../settings/watch.ts";
+import { OutputQueue } from "../../tasks/report/output-queue.ts";
 import { findPackageJson } from "../../workspace/package-json.ts";
 import type { Ending } from "../script/launch.ts";
-import { Failure } from "../../failure.ts";
-import type { WatchSettings } from "../../settings/watch.ts";
 import { watchSources } from "./source-watcher.ts";
 
 /** Saves come in bursts: a restart waits until the last event is this old. */
@@ -90,7 +92,8 @@ function reportEnd(
   return ({ code, signal }) => {
     if (isExpected()) return;
     const how = signal ? `was terminated by ${signal}` : `exited with code ${code}`;
-    console.error(`rt: "${target}" ${how}; waiting for a change`);
+    // Not by `console.error`, which waits for a reader, and no signal would end that.
+    void new OutputQueue().write(2, `rt: "${printable(target)}" ${how}; waiting for a change\n`);
   };
 }
 

@@ -20,6 +20,7 @@ export async function chooseReporters(
   { tasks }: Plan,
   request: TaskRequest,
   queue: OutputQueue,
+  fail: (error: unknown) => void,
 ): Promise<Reporting> {
   const { env } = request;
   const isTerminal = host.isTerminal(1);
@@ -34,7 +35,8 @@ export async function chooseReporters(
     reporters.push(
       createPrefixReporter({ style: "script", tasks: [], queue, useColor, passCommands: false }),
     );
-  else if (isGitHub && !isLabelled) reporters.push((await import("./github.ts")).createGitHubReporter(queue));
+  else if (isGitHub && !isLabelled)
+    reporters.push((await import("./github.ts")).createGitHubReporter(queue, fail));
   else if (isLive)
     reporters.push(
       (await import("./live.ts")).createLiveReporter({

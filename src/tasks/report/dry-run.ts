@@ -1,18 +1,21 @@
 // `--dry-run`: the plan, in the order in which it would start, for people or as JSON.
+import { escapeJson, oneLine, printable } from "../../printable.ts";
 import type { Plan } from "../plan.ts";
 import type { Step, TaskRequest } from "../task.ts";
+import { labelOf } from "./wording.ts";
 
 export function renderPlan(plan: Plan, request: TaskRequest, format: "text" | "json"): string {
   return format === "json" ? renderJson(plan, request) : renderText(plan, request);
 }
 
 function renderText({ tasks, waitsFor, cycles, notices }: Plan, { quote }: TaskRequest): string {
-  const lines = notices.map((notice) => `warn: ${notice}`);
-  for (const cycle of cycles) lines.push(`warn: circular dependency ${[...cycle, cycle[0]].join(" -> ")}`);
+  const lines = notices.map((notice) => `warn: ${oneLine(notice)}`);
+  for (const cycle of cycles)
+    lines.push(`warn: circular dependency ${[...cycle, cycle[0]!].map(printable).join(" -> ")}`);
   for (const task of tasks) {
-    const before = (waitsFor[task.index] ?? []).map((index) => tasks[index]?.label);
-    lines.push(`${task.label}${before.length > 0 ? ` (after ${before.join(", ")})` : ""}`);
-    for (const step of task.steps) lines.push(`  $ ${describeStep(step, task.args.map(quote))}`);
+    const before = (waitsFor[task.index] ?? []).map((index) => labelOf(tasks[index]!));
+    lines.push(`${labelOf(task)}${before.length > 0 ? ` (after ${before.join(", ")})` : ""}`);
+    for (const step of task.steps) lines.push(`  $ ${oneLine(describeStep(step, task.args.map(quote)))}`);
   }
   const count = tasks.length === 1 ? "1 script" : `${tasks.length} scripts`;
   return `${[...lines, "", `${count} would run`].join("\n")}\n`;
@@ -34,7 +37,7 @@ function renderJson({ tasks, waitsFor, cycles, notices }: Plan, request: TaskReq
     cycles,
     warnings: notices,
   };
-  return `${JSON.stringify(plan, null, 2)}\n`;
+  return `${escapeJson(JSON.stringify(plan, null, 2))}\n`;
 }
 
 function describeStep({ command, isMain }: Step, quotedArgs: readonly string[]): string {

@@ -1,13 +1,17 @@
 // GitHub Actions: each script's output as a group that can be folded, whole, with nothing between its lines.
 //
 // Contract: the script that started first and has not ended is shown as it runs; what others write meanwhile
-// is kept and shown when their turn comes. Lines carry no prefix, so the annotations (`::error file=...`)
-// that scripts print are understood.
+// is kept and shown when their turn comes; where there is no room to keep it, they wait. Lines carry no prefix, so the
+// annotations (`::error file=...`) that scripts print are understood.
+//
+// Not defended: a script may speak to the service as rt does, `::endgroup::` and `::stop-commands::` included; the
+// latter, without its end, makes rt's own commands plain text too. Names get no such voice: they are escaped.
 import type { Reporter, TaskEvent } from "../event.ts";
 import type { Task } from "../task.ts";
 import { TaskLog } from "./task-log.ts";
 import type { OutputQueue } from "./output-queue.ts";
-import { describeOutcome, formatDuration } from "./wording.ts";
+import { describeOutcome, formatDuration, labelOf } from "./wording.ts";
+import { commandProperty, commandText } from "./workflow-command.ts";
 
 interface Entry {
   readonly task: Task;
@@ -17,7 +21,8 @@ interface Entry {
 
 const NEWLINE = 10;
 
-export function createGitHubReporter(queue: OutputQueue): Reporter {
+/** @param fail told what keeps the output from being shown */
+export function createGitHubReporter(queue: OutputQueue, fail: (error: unknown) => void): Reporter {
   const waiting: Entry[] = [];
   let front: Entry | null = null;
   let isLineOpen = false;
@@ -29,9 +34,9 @@ export function createGitHubReporter(queue: OutputQueue): Reporter {
   }
 
   function advance(): Promise<void> {
-    advancing ??= move().finally(() => {
-      advancing = undefined;
-    });
+    advancing ??= move()
+      .catch(fail)
+      .finally(() => (advancing = undefined));
     return advancing;
   }
 
@@ -49,8 +54,19 @@ export function createGitHubReporter(queue: OutputQueue): Reporter {
   }
 
   function open(entry: Entry | undefined): Entry | null {
-    if (entry) void queue.write(1, `::group::${entry.task.label}\n`);
+    if (entry) void queue.write(1, `::group::${commandText(labelOf(entry.task))}\n`);
     return entry ?? null;
+  }
+
+  function warn(message: string): void | Promise<void> {
+    const lead = isLineOpen ? "\n" : "";
+    isLineOpen = false;
+    return queue.write(1, `${lead}::warning::${commandText(message)}\n`);
+  }
+
+  /** The script in front is never in the way of those that wait for it to end, unless it waits for one of them. */
+  function onWait(task: Task, reason: string): void {
+    void warn(`No room to keep the output of ${labelOf(task)} (${reason}): it waits until its turn comes`);
   }
 
   const entryOf = (task: Task): Entry | undefined =>
@@ -59,10 +75,13 @@ export function createGitHubReporter(queue: OutputQueue): Reporter {
   return {
     report(event: TaskEvent): void | Promise<void> {
       switch (event.type) {
-        case "step-start":
+        case "step-start": {
           if (entryOf(event.task)) return;
-          waiting.push({ task: event.task, log: new TaskLog(), closing: null });
+          const { task } = event;
+          const log = new TaskLog({ whenFull: "wait", onWait: (reason) => onWait(task, reason) });
+          waiting.push({ task, log, closing: null });
           return front === null ? void advance() : undefined;
+        }
         case "output": {
           const entry = entryOf(event.task);
           return entry && entry === front && !advancing ? show(event.bytes) : entry?.log.append(event.bytes);
@@ -71,17 +90,21 @@ export function createGitHubReporter(queue: OutputQueue): Reporter {
           const { outcome, duration, task } = event;
           const isFailure =
             outcome.kind === "failure" || outcome.kind === "signal" || outcome.kind === "unstartable";
-          const text = `${task.label}: ${describeOutcome(outcome)}`;
+          const text = `${labelOf(task)}: ${describeOutcome(outcome)}`;
           const line = isFailure
-            ? `::error title=${task.label}::${text}\n`
+            ? `::error title=${commandProperty(labelOf(task))}::${commandText(text)}\n`
             : `${text}${outcome.kind === "success" ? ` in ${formatDuration(duration)}` : ""}\n`;
           const entry = entryOf(task);
-          if (!entry) return queue.write(1, line);
+          if (!entry) {
+            const lead = isLineOpen ? "\n" : "";
+            isLineOpen = false;
+            return queue.write(1, lead + line);
+          }
           entry.closing = line;
           return entry === front ? void advance() : undefined;
         }
         case "notice":
-          return queue.write(1, `::warning::${event.message}\n`);
+          return warn(event.message);
         case "step-end":
         case "interrupt":
         case "resume":

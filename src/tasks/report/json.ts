@@ -1,9 +1,13 @@
 // The file of `--report`: what ran, in which order, how long and how it ended, as JSON for other programs.
 //
 // Contract: documented in docs/; `version` changes when a field changes its meaning. Times are milliseconds;
-// `start` counts from `startedAt`. The file is written once, at the end, whole: a reader never sees half of it. What is no
-// file (a pipe, /dev/stdout, /dev/null) is written to and stays what it is; a symbolic link stays one.
+// `start` counts from `startedAt`. The file is written once, at the end, whole: a reader never sees half of it, and what
+// could not be written whole is not there. Until it has its name it has one that nobody can guess, and is opened only if
+// it is new: who may write into the folder cannot lead rt to another file. What is no file (a pipe, /dev/stdout,
+// /dev/null) is written to and stays what it is, by a thread of the engine's: a pipe may wait for its reader for ever,
+// and signals must not; a symbolic link stays one.
 import { Failure } from "../../failure.ts";
+import { escapeJson, oneLine } from "../../printable.ts";
 import type { Outcome, Reporter, TaskEvent } from "../event.ts";
 import type { OutputQueue } from "./output-queue.ts";
 import { describeOutcome } from "./wording.ts";
@@ -66,7 +70,7 @@ export function createJsonReporter(file: string, cwd: string, queue: OutputQueue
         });
       }
     },
-    finish() {
+    async finish() {
       const report = {
         version: 1,
         startedAt: startedAt.toISOString(),
@@ -74,12 +78,12 @@ export function createJsonReporter(file: string, cwd: string, queue: OutputQueue
         tasks,
       };
       try {
-        const text = `${JSON.stringify(report, null, 2)}\n`;
+        const text = `${escapeJson(JSON.stringify(report, null, 2))}\n`;
         // Behind what is still to be written there.
         if (target === "/dev/stdout") void queue.write(1, text);
-        else writeWhole(target, text);
+        else await writeReport(target, text);
       } catch (error) {
-        void queue.write(2, `error: ${explain(target, error)}\n`);
+        void queue.write(2, `error: ${oneLine(explain(target, error))}\n`);
         return false;
       }
       return true;
@@ -101,13 +105,18 @@ function fileToReplace(target: string): string | undefined {
   return lstatSync(target, { throwIfNoEntry: false }) ? undefined : target;
 }
 
-function writeWhole(target: string, text: string): void {
-  const { renameSync, rmSync, writeFileSync } = process.getBuiltinModule("node:fs");
+async function writeReport(target: string, text: string): Promise<void> {
   const file = fileToReplace(target);
-  if (file === undefined) return writeFileSync(target, text, { flag: "a" });
-  const draft = `${file}.${process.pid}.tmp`;
+  if (file !== undefined) return replaceFile(file, text);
+  await process.getBuiltinModule("node:fs").promises.writeFile(target, text, { flag: "a" });
+}
+
+/** At once: no signal finds it half done. */
+function replaceFile(file: string, text: string): void {
+  const { renameSync, rmSync, writeFileSync } = process.getBuiltinModule("node:fs");
+  const draft = `${file}.${crypto.randomUUID()}.tmp`;
   try {
-    writeFileSync(draft, text);
+    writeFileSync(draft, text, { flag: "wx" });
     renameSync(draft, file);
   } catch (error) {
     rmSync(draft, { force: true });

@@ -1,4 +1,5 @@
 // What the live view draws, as pure functions from states and a terminal's size to lines.
+import { oneLine } from "../../printable.ts";
 
 export interface BlockState {
   /** `PKG SCRIPT`. */
@@ -74,7 +75,7 @@ function shareRows(blocks: readonly BlockState[], rows: number, elideLines: numb
 export function renderBlock(block: BlockState, { columns, elideLines, useColor }: BlockOptions): string[] {
   const width = columns - 1; // a full last column would leave the cursor between two rows
   const paint = (code: number, text: string) => (useColor ? `\x1b[${code}m${text}\x1b[0m` : text);
-  const command = block.command.replace(/\s+/g, " ");
+  const command = oneLine(block.command.replace(/\s+/g, " "));
   const header = clip(block.title + (command === "" ? "" : ` $ ${command}`), width);
   const shown = elideLines === 0 ? block.lines : block.lines.slice(-elideLines);
   const elided = block.total - shown.length;

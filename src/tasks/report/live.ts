@@ -8,6 +8,7 @@
 // Surprising: when the terminal has become narrower, it has itself broken the lines that were drawn before,
 // so the rows to go back over are counted anew with the old lines and the new width.
 import { outputs } from "../../../platform/output.ts";
+import { oneLine } from "../../printable.ts";
 import type { Reporter, TaskEvent } from "../event.ts";
 import type { Task } from "../task.ts";
 import { type BlockState, clip, type Frame, renderBlock, renderFrame, rowsTaken } from "./live-frame.ts";
@@ -15,7 +16,7 @@ import { LinePrefixer, OpenLine } from "./line-prefixer.ts";
 import { LastLines } from "./last-lines.ts";
 import type { OutputQueue } from "./output-queue.ts";
 import { TaskLog } from "./task-log.ts";
-import { describeOutcome, formatDuration, nameScript } from "./wording.ts";
+import { describeOutcome, formatDuration, labelOf, nameScript } from "./wording.ts";
 
 export interface LiveOptions {
   readonly tasks: readonly Task[];
@@ -43,6 +44,7 @@ export function createLiveReporter({ tasks, queue, elideLines, useColor, silent 
   const running = new Map<Task, LiveTask>();
   const failed: LiveTask[] = [];
   let ended = 0;
+  let isComplete = true;
   let drawn: Frame = { lines: [] };
   let scrolled = "";
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -50,8 +52,14 @@ export function createLiveReporter({ tasks, queue, elideLines, useColor, silent 
   function requestRedraw(): void {
     timer ??= setTimeout(() => {
       timer = undefined;
-      draw();
+      drawUnlessHeldUp();
     }, REDRAW_AFTER);
+  }
+
+  /** A terminal that takes nothing (Ctrl-S) gets one picture when it goes on, not all that it has missed. */
+  function drawUnlessHeldUp(): void {
+    if (queue.isHeldUp) requestRedraw();
+    else draw();
   }
 
   function draw(): void {
@@ -101,6 +109,7 @@ export function createLiveReporter({ tasks, queue, elideLines, useColor, silent 
     } else {
       scrolled += `${renderBlock({ ...block, status, tone }, { columns, elideLines, useColor }).join("\n")}\n`;
       if (live && tone === "failed" && block.total > (elideLines || KEPT_WHEN_ALL)) failed.push(live);
+      else live?.log.discard();
     }
     requestRedraw();
   }
@@ -113,11 +122,12 @@ export function createLiveReporter({ tasks, queue, elideLines, useColor, silent 
 
   function printLog({ log }: LiveTask): void {
     const prefixer = new LinePrefixer({ queue, descriptor: 1, prefix: "│ ", openLine: new OpenLine() });
+    if (!log.isWhole) isComplete = false;
     for (const bytes of log.take()) void prefixer.write(bytes);
     prefixer.end();
   }
 
-  const resized = () => draw();
+  const resized = () => drawUnlessHeldUp();
   process.on("SIGWINCH", resized);
 
   return {
@@ -130,7 +140,7 @@ export function createLiveReporter({ tasks, queue, elideLines, useColor, silent 
             running.set(event.task, {
               task: event.task,
               lines: new LastLines(elideLines || KEPT_WHEN_ALL),
-              log: new TaskLog(),
+              log: new TaskLog({ whenFull: "forget" }),
               command: event.step.command,
             });
           return requestRedraw();
@@ -138,7 +148,7 @@ export function createLiveReporter({ tasks, queue, elideLines, useColor, silent 
         case "output": {
           const live = running.get(event.task);
           live?.lines.append(event.bytes);
-          live?.log.append(event.bytes);
+          void live?.log.append(event.bytes);
           return requestRedraw();
         }
         case "task-end": {
@@ -150,7 +160,7 @@ export function createLiveReporter({ tasks, queue, elideLines, useColor, silent 
           return end(task, describeOutcome(outcome), outcome.kind === "skipped" ? "skipped" : "failed");
         }
         case "notice":
-          scrolled += `warn: ${event.message}\n`;
+          scrolled += `warn: ${oneLine(event.message)}\n`;
           return requestRedraw();
         case "resume":
           drawn = { lines: [] }; // the shell has written below
@@ -165,9 +175,10 @@ export function createLiveReporter({ tasks, queue, elideLines, useColor, silent 
       process.off("SIGWINCH", resized);
       draw();
       for (const live of failed) {
-        void queue.write(1, `\n${live.task.label}: all of its output\n`);
+        void queue.write(1, `\n${labelOf(live.task)}: all of its output\n`);
         printLog(live);
       }
+      return isComplete;
     },
   };
 }

@@ -2,8 +2,9 @@
 //
 // Contract: bytes leave in order, also between standard output and error. Small writes leave together at the
 // end of the event loop's turn. A slow reader is waited for without shutting out signals, and its slowness
-// reaches the scripts: `write` then returns a promise. When the reader is gone, or there is no room, `onBroken` is
-// called once and everything after that is dropped.
+// reaches the scripts: `write` then returns a promise. What cannot be written is told once through `onBroken`, and on
+// standard error where that was not the one: with a reader gone everything after that is dropped, and where there is no
+// room what was for the same descriptor. `abandon` drops everything, for a reader that has stopped reading.
 import { outputs } from "../../../platform/output.ts";
 
 const FLUSH_AT = 1 << 16;
@@ -16,9 +17,8 @@ interface Segment {
 }
 
 /** `code` is EPIPE when the reader has gone. */
-export interface OutputFailure {
+export interface OutputFailure extends Error {
   readonly code?: string;
-  readonly message: string;
 }
 
 const encoder = new TextEncoder();
@@ -29,8 +29,23 @@ export class OutputQueue {
   #length = 0;
   #segments: Segment[] = [];
   #isScheduled = false;
-  #isBroken = false;
+  #isPushing = false;
+  readonly #broken = new Set<1 | 2>();
   #draining: Promise<void> | undefined;
+  readonly #abandonment = Promise.withResolvers<void>();
+
+  /** Resolves when nobody waits for the output any more. */
+  readonly abandoned = this.#abandonment.promise;
+
+  /** Whether the reader is being waited for. */
+  get isHeldUp(): boolean {
+    return this.#draining !== undefined;
+  }
+
+  abandon(): void {
+    this.#broken.add(1).add(2);
+    this.#abandonment.resolve();
+  }
 
   write(descriptor: 1 | 2, data: string | Uint8Array): void | Promise<void> {
     const bytes = typeof data === "string" ? encoder.encode(data) : data;
@@ -50,11 +65,12 @@ export class OutputQueue {
   }
 
   commit(descriptor: 1 | 2, size: number): void | Promise<void> {
-    if (this.#isBroken || size === 0) return;
+    if (size === 0 || this.#broken.has(descriptor)) return;
     this.#length += size;
     const last = this.#segments.at(-1);
     if (last?.descriptor === descriptor) last.end = this.#length;
     else this.#segments.push({ descriptor, end: this.#length });
+    if (this.#isPushing) return; // the loop there comes to it
     if (this.#draining) return this.#length > FLUSH_AT ? this.#draining : undefined;
     if (this.#length >= FLUSH_AT) return this.flush();
     if (this.#isScheduled) return;
@@ -86,24 +102,32 @@ export class OutputQueue {
 
   /** True when nothing is left. */
   #pushOut(): boolean {
+    this.#isPushing = true;
     let start = 0;
-    try {
-      for (let segment = this.#segments[0]; segment; segment = this.#segments[0]) {
-        while (start < segment.end) {
-          const count = outputs.writeSome(segment.descriptor, this.#buffer.subarray(start, segment.end));
-          if (count === 0) {
-            this.#keepFrom(start);
-            return false;
-          }
-          start += count;
-        }
-        this.#segments.shift();
+    for (let segment = this.#segments[0]; segment; segment = this.#segments[0]) {
+      const { descriptor } = segment;
+      while (start < segment.end && !this.#broken.has(descriptor)) {
+        const count = this.#writeSome(descriptor, this.#buffer.subarray(start, segment.end));
+        if (count === 0) break;
+        start += count;
       }
-    } catch (error) {
-      this.#break(error as OutputFailure);
+      if (start < segment.end && !this.#broken.has(descriptor)) break;
+      start = segment.end;
+      this.#segments.shift();
     }
-    this.#length = 0;
-    return true;
+    this.#isPushing = false;
+    this.#keepFrom(start);
+    return this.#length === 0;
+  }
+
+  /** What cannot be written counts as written. */
+  #writeSome(descriptor: 1 | 2, bytes: Uint8Array): number {
+    try {
+      return outputs.writeSome(descriptor, bytes);
+    } catch (error) {
+      this.#break(descriptor, error as OutputFailure);
+      return bytes.length;
+    }
   }
 
   #keepFrom(start: number): void {
@@ -113,16 +137,10 @@ export class OutputQueue {
     for (const segment of this.#segments) segment.end -= start;
   }
 
-  #break(failure: OutputFailure): void {
-    this.#isBroken = true;
-    this.#segments = [];
-    if (failure.code !== "EPIPE") {
-      try {
-        outputs.writeSome(2, encoder.encode(`error: ${failure.message}\n`));
-      } catch {
-        // Then nobody can be told.
-      }
-    }
+  #break(descriptor: 1 | 2, failure: OutputFailure): void {
+    this.#broken.add(descriptor);
+    if (failure.code === "EPIPE") this.#broken.add(1).add(2);
+    else void this.write(2, `error: ${failure.message}\n`);
     this.onBroken(failure);
   }
 }

@@ -3,12 +3,13 @@
 // Contract: two styles. "script" (plain `--filter` and `--workspaces`): `PKG SCRIPT: line`, everything on
 // standard output, hooks under their own names. "label" (`--parallel`, `--sequential`): `LABEL | line`,
 // labels aligned and coloured in turn, each stream where the script wrote it, statuses on standard error.
+import { oneLine } from "../../printable.ts";
 import type { Reporter, TaskEvent } from "../event.ts";
 import type { Step, Task } from "../task.ts";
 import { isWorkflowCommand } from "./workflow-command.ts";
 import { LinePrefixer, OpenLine } from "./line-prefixer.ts";
 import type { OutputQueue } from "./output-queue.ts";
-import { describeExit, describeOutcome, formatDuration, nameScript } from "./wording.ts";
+import { describeExit, describeOutcome, formatDuration, labelOf, nameScript } from "./wording.ts";
 
 export interface PrefixOptions {
   readonly style: "script" | "label";
@@ -29,12 +30,13 @@ export function createPrefixReporter({
   passCommands,
 }: PrefixOptions): Reporter {
   const openLine = new OpenLine();
-  const width = style === "label" ? Math.max(0, ...tasks.map(({ label }) => Bun.stringWidth(label))) : 0;
+  const width = style === "label" ? Math.max(0, ...tasks.map((task) => Bun.stringWidth(labelOf(task)))) : 0;
   const streams = new Map<string, LinePrefixer>();
 
   function prefixOf(task: Task, step: Step | null): string {
     if (style === "script") return `${nameScript(task, step?.scriptName ?? task.scriptName)}: `;
-    const padded = task.label + " ".repeat(width - Bun.stringWidth(task.label));
+    const label = labelOf(task);
+    const padded = label + " ".repeat(width - Bun.stringWidth(label));
     const color = LABEL_COLORS[task.index % LABEL_COLORS.length];
     return useColor ? `\x1b[${color}m${padded}\x1b[0m | ` : `${padded} | `;
   }
@@ -95,7 +97,7 @@ export function createPrefixReporter({
         }
         case "notice":
           openLine.take(null, false);
-          return queue.write(2, `warn: ${event.message}\n`);
+          return queue.write(2, `warn: ${oneLine(event.message)}\n`);
         case "step-start":
         case "interrupt":
         case "resume":

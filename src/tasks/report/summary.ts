@@ -3,7 +3,7 @@
 import type { Outcome, Reporter, TaskEvent } from "../event.ts";
 import type { Task } from "../task.ts";
 import type { OutputQueue } from "./output-queue.ts";
-import { describeOutcome, formatDuration } from "./wording.ts";
+import { describeOutcome, formatDuration, labelOf } from "./wording.ts";
 
 interface Result {
   readonly task: Task;
@@ -42,7 +42,7 @@ function renderSummary(results: readonly Result[], total: number, useColor: bool
   const paint = (code: number, text: string) => (useColor ? `\x1b[${code}m${text}\x1b[0m` : text);
   const lines = [`\n${results.length} scripts in ${formatDuration(total)}: ${told.join(", ")}`];
   for (const { task, outcome } of results.filter((result) => isFailure(result.outcome))) {
-    lines.push(`${paint(31, "Failed:")}  ${task.label} (${describeOutcome(outcome)})`);
+    lines.push(`${paint(31, "Failed:")}  ${labelOf(task)} (${describeOutcome(outcome)})`);
   }
   const slowest = results
     .filter(({ duration }) => duration > 0)
@@ -50,7 +50,7 @@ function renderSummary(results: readonly Result[], total: number, useColor: bool
   if (slowest.length > 1) {
     const list = slowest
       .slice(0, SLOWEST)
-      .map(({ task, duration }) => `${task.label} (${formatDuration(duration)})`);
+      .map(({ task, duration }) => `${labelOf(task)} (${formatDuration(duration)})`);
     lines.push(`Slowest: ${list.join(", ")}`);
   }
   return `${lines.join("\n")}\n`;

@@ -1,10 +1,20 @@
-// How outcomes, exits and times are said, once for all reporters.
+// How names, outcomes, exits and times are said, once for all reporters.
+//
+// Contract: what comes from package.json or from the system is fit to be printed (src/printable.ts). Nothing else of
+// them reaches an output but a script's own bytes.
 import type { ChildExit } from "../../../platform/contract/process-tree.ts";
+import { oneLine, printable } from "../../printable.ts";
 import type { Outcome } from "../event.ts";
+import type { Task } from "../task.ts";
+
+/** `web build`, `web:build` or `build`. */
+export function labelOf({ label }: Pick<Task, "label">): string {
+  return printable(label);
+}
 
 /** `PKG SCRIPT`; without a workspace the script alone. */
-export function nameScript({ packageName }: { readonly packageName: string }, scriptName: string): string {
-  return packageName === "" ? scriptName : `${packageName} ${scriptName}`;
+export function nameScript({ packageName }: Pick<Task, "packageName">, scriptName: string): string {
+  return printable(packageName === "" ? scriptName : `${packageName} ${scriptName}`);
 }
 
 /** With `duration`, a success is told by it; without, by its code. */
@@ -23,9 +33,9 @@ export function describeOutcome(outcome: Outcome): string {
     case "signal":
       return `Signaled: ${outcome.signal}`;
     case "unstartable":
-      return `Cannot start: ${outcome.reason}`;
+      return `Cannot start: ${oneLine(outcome.reason)}`;
     case "skipped":
-      return `Skipped because ${outcome.because.label} did not succeed`;
+      return `Skipped because ${labelOf(outcome.because)} did not succeed`;
     case "stopped":
       return outcome.wasRunning ? "Stopped" : "Not started";
   }

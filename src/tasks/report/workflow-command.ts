@@ -1,4 +1,5 @@
 // The commands that GitHub Actions reads from a log: `::error file=x::text`, `##[group]name`.
+import { oneLine } from "../../printable.ts";
 
 const COMMAND = /^(?:::[a-z][\w-]*[ :]|##\[)/;
 
@@ -9,4 +10,14 @@ export function isWorkflowCommand(line: Uint8Array): boolean {
     (first === 0x3a || first === 0x23) &&
     COMMAND.test(Buffer.from(line.buffer, line.byteOffset, Math.min(line.length, 64)).toString("latin1"))
   );
+}
+
+/** The text of a command; the service reads `%0A` there as a line break. */
+export function commandText(text: string): string {
+  return oneLine(text).replaceAll("%", "%25");
+}
+
+/** The value of a command's property, which a comma or a colon would end. */
+export function commandProperty(text: string): string {
+  return commandText(text).replaceAll(":", "%3A").replaceAll(",", "%2C");
 }

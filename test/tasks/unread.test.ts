@@ -1,0 +1,168 @@
+// A reader that has stopped reading, as a pager does and a terminal after Ctrl-S: scripts wait, and the run can be ended.
+import { describe, expect, test } from "bun:test";
+import { closeSync, constants, existsSync, openSync, readFileSync, writeSync } from "node:fs";
+import { createMark, waitUntil } from "../support/processes.ts";
+import { createProject } from "../support/project.ts";
+import { cleanEnvironment, RT, startRt } from "../support/rt.ts";
+import { startOnTerminal } from "../support/terminal.ts";
+import { scripts, workspace } from "../support/workspace.ts";
+
+/** Writes without an end and says how many pieces were taken. */
+const NOISY = "while :; do printf '%65536s\\n' ' '; echo . >> ../../taken; done";
+/** More than a full pipe and what rt takes before it makes a script wait. */
+const ENOUGH = 3;
+const FILES = workspace({ a: scripts(NOISY), b: scripts("exec sleep 1014") });
+
+function piecesTaken(file: string): number {
+  return existsSync(file) ? readFileSync(file, "utf8").split("\n").length - 1 : 0;
+}
+
+function fill(pipe: number): void {
+  const bytes = Buffer.alloc(4096);
+  try {
+    for (;;) writeSync(pipe, bytes);
+  } catch {
+    // EAGAIN: nothing more fits.
+  }
+}
+
+/** Whatever else happens, one that is held up goes on with one process: rt itself. */
+describe.each<[string, string[], Record<string, string>]>([
+  ["--filter", ["--filter", "*"], {}],
+  ["--parallel", ["--parallel", "--workspaces"], {}],
+  ["groups", ["--filter", "*"], { GITHUB_ACTIONS: "true" }],
+  ["--report", ["--report", "report.json", "--filter", "*"], {}],
+])("with %s", (_, options, env) => {
+  test.each([
+    ["SIGTERM", "SIGTERM"],
+    ["SIGINT", "SIGTERM"],
+    ["SIGHUP", "SIGINT"],
+  ] as const)("%s ends the scripts, and %s the run, which dies of the first", async (first, second) => {
+    await using project = await createProject(FILES);
+    await Bun.$`mkfifo ${project.join("unread")}`;
+    const mark = createMark();
+    const reader = openSync(project.join("unread"), constants.O_RDWR);
+    const program = ["bash", "-c", 'exec "$0" "$@" > unread', RT];
+    const args = ["run", ...options, "--concurrency", "2", "t"];
+    const child = startRt({ program, args, env: { ...env, ...mark.env }, cwd: project.path });
+    try {
+      await waitUntil(() => piecesTaken(project.join("taken")) >= ENOUGH || child.exitCode !== null);
+      child.kill(first);
+      await waitUntil(() => mark.find().length <= 1);
+      expect(child.exitCode).toBeNull(); // it waits for the reader
+      child.kill(second);
+      await child.exited;
+      expect(child.signalCode).toBe(first);
+    } finally {
+      for (const { pid } of mark.find()) process.kill(pid, "SIGKILL");
+      closeSync(reader);
+    }
+  });
+});
+
+test("a run that is over and waits for its reader ends at the first signal", async () => {
+  await using project = await createProject({ "package.json": { scripts: { t: "echo x" } } });
+  await Bun.$`mkfifo ${project.join("unread")} ${project.join("report")}`;
+  const mark = createMark();
+  const reader = openSync(project.join("unread"), constants.O_RDWR | constants.O_NONBLOCK);
+  fill(reader);
+  const program = ["bash", "-c", 'exec "$0" "$@" > unread', RT];
+  const args = ["run", "--parallel", "--report", "report", "t"];
+  const child = startRt({ program, args, env: mark.env, cwd: project.path });
+  try {
+    expect(await Bun.file(project.join("report")).text()).toContain('"outcome": "success"');
+    child.kill("SIGTERM");
+    await child.exited;
+    expect(child.signalCode).toBe("SIGTERM");
+  } finally {
+    for (const { pid } of mark.find()) process.kill(pid, "SIGKILL");
+    closeSync(reader);
+  }
+});
+
+test("rt --watch that has to say how a script ended, and cannot, ends at a signal", async () => {
+  await using project = await createProject({ "package.json": { scripts: { t: "echo > ended; exit 3" } } });
+  await Bun.$`mkfifo ${project.join("unread")} ${project.join("ended")}`;
+  const mark = createMark();
+  const reader = openSync(project.join("unread"), constants.O_RDWR | constants.O_NONBLOCK);
+  fill(reader);
+  const program = ["bash", "-c", 'exec "$0" "$@" 2> unread', RT];
+  const child = startRt({
+    program,
+    args: ["--watch", "--silent", "run", "t"],
+    env: mark.env,
+    cwd: project.path,
+  });
+  try {
+    await Bun.file(project.join("ended")).text();
+    await waitUntil(() => mark.find().length === 1);
+    child.kill("SIGTERM");
+    await child.exited;
+    expect(child.signalCode).toBe("SIGTERM");
+  } finally {
+    for (const { pid } of mark.find()) process.kill(pid, "SIGKILL");
+    closeSync(reader);
+  }
+});
+
+test("a report that no reader comes for does not keep rt from ending", async () => {
+  await using project = await createProject({ "package.json": { scripts: { t: "true" } } });
+  await Bun.$`mkfifo ${project.join("pipe")}`;
+  const args = ["run", "--parallel", "--report", "pipe", "t"];
+  const child = startRt({ args, cwd: project.path });
+  const told = child.stderr.getReader();
+  let text = "";
+  while (!text.includes("Done in")) text += Buffer.from((await told.read()).value!).toString();
+  child.kill("SIGTERM");
+  child.kill("SIGHUP");
+  await child.exited;
+  expect(child.signalCode).toMatch(/^SIG(TERM|HUP)$/);
+});
+
+test("the live view on a terminal that was stopped ends at the second signal", async () => {
+  await using project = await createProject(
+    workspace({
+      a: scripts("while :; do echo line; echo . >> ../../taken; sleep 0.01; done"),
+      b: scripts("exec sleep 1015"),
+    }),
+  );
+  const mark = createMark();
+  const command = ["sh", "-c", `cd '${project.path}' && exec '${RT}' run --concurrency 2 --filter '*' t`];
+  await using terminal = startOnTerminal(command, cleanEnvironment(mark.env));
+  await terminal.shows("Running...");
+  terminal.type("\x13"); // Ctrl-S
+  const before = piecesTaken(project.join("taken"));
+  await waitUntil(() => piecesTaken(project.join("taken")) > before + 100); // scripts are not held up by the view
+  terminal.kill("SIGTERM");
+  await waitUntil(() => mark.find().length <= 1);
+  terminal.kill("SIGTERM");
+  expect(await terminal.ends()).toBe("SIGTERM");
+});
+
+test.each([
+  ["scripts", ["--watch", "run", "--concurrency", "2", "--filter", "*", "t"]],
+  ["a file", ["--watch", "noisy.ts"]],
+])("rt --watch, with %s, ends", async (_, args) => {
+  await using project = await createProject({
+    ...FILES,
+    "noisy.ts": `import { appendFileSync, writeSync } from "node:fs";
+      for (;;) { writeSync(1, " ".repeat(16384)); appendFileSync("taken", ".\\n"); }`,
+  });
+  await Bun.$`mkfifo ${project.join("unread")}`;
+  const mark = createMark();
+  const reader = openSync(project.join("unread"), constants.O_RDWR);
+  const program = ["bash", "-c", 'exec "$0" "$@" > unread', RT];
+  const child = startRt({ program, args, env: mark.env, cwd: project.path });
+  try {
+    await waitUntil(() => piecesTaken(project.join("taken")) >= ENOUGH || child.exitCode !== null);
+    child.kill("SIGTERM");
+    await waitUntil(() => mark.find().every(({ command }) => !command.startsWith("sleep")));
+    child.kill("SIGTERM");
+    await child.exited;
+    expect([child.signalCode, child.exitCode]).toEqual(["SIGTERM", null]);
+    await waitUntil(() => mark.find().length === 0);
+  } finally {
+    for (const { pid } of mark.find()) process.kill(pid, "SIGKILL");
+    closeSync(reader);
+  }
+});
