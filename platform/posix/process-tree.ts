@@ -69,15 +69,17 @@ class Outlet {
   }
 
   async #pump(): Promise<void> {
-    this.#reader = Bun.file(this.#descriptor).stream().getReader();
-    for (;;) {
-      const part = await this.#reader.read().catch(() => undefined);
-      if (!part) break;
-      if (part.done) return;
-      const pending = this.#deliver(part.value);
-      if (pending) await pending;
+    try {
+      this.#reader = Bun.file(this.#descriptor).stream().getReader();
+      for (;;) {
+        const { done, value } = await this.#reader.read();
+        if (done) return;
+        const pending = this.#deliver(value);
+        if (pending) await pending;
+      }
+    } catch {
+      // The stream needs a descriptor of its own, of which there may be none left.
     }
-    // The stream needs a descriptor of its own, of which there may be none left.
     while (this.#isHeard && !(await this.#drain())) await Bun.sleep(LOOK_AGAIN_AFTER);
   }
 

@@ -3,7 +3,8 @@
 // Contract: returns the run's status and never exits by itself. The status is that of the failure that came
 // first; a signal that rt itself received wins, the first of them. Errors in the request are thrown (Failure,
 // PackageJsonError) before anything has started; one of rt's own ends everything, and is thrown when that has ended. What
-// could not be delivered makes the run a failure. The first signal waits for the output's reader, the second does not.
+// could not be delivered makes the run a failure. After the first signal the output's reader is waited for, after the
+// second one that reads nothing is not.
 import { host } from "../../platform/process.ts";
 import { trees } from "../../platform/process-tree.ts";
 import type { Outcome, Reporter, TaskEvent } from "./event.ts";
@@ -85,7 +86,7 @@ async function execute(
     extraEnvironment,
     emit,
     onInterrupt(signal) {
-      if (interruptedBy || isOver) queue.abandon();
+      if (interruptedBy || isOver) queue.hurry();
       interruptedBy ??= signal;
       halt();
     },
@@ -141,9 +142,12 @@ async function execute(
   }
 
   async function finishReporter(reporter: Reporter): Promise<boolean> {
-    const abandoned = queue.abandoned.then(() => false);
-    const finished = (async () => await reporter.finish())().catch(fail);
-    return (await Promise.race([finished, abandoned])) !== false;
+    try {
+      return (await reporter.finish()) !== false;
+    } catch (error) {
+      fail(error);
+      return false;
+    }
   }
 }
 

@@ -225,12 +225,13 @@ describe.skipIf(process.platform === "win32")("a report", () => {
     await using project = await createProject({ "package.json": { scripts: { t: "true" } } });
     const seen = new Set<string>();
     const { promise: renamed, resolve } = Promise.withResolvers<void>();
-    using _watcher = watch(project.path, (_, name) => {
+    const watcher = watch(project.path, (_, name) => {
       seen.add(name!);
       if (name === "report.json") resolve();
     });
     await runRt({ args: ["run", "--parallel", "--report", "report.json", "t"], cwd: project.path });
     await renamed;
+    watcher.close();
     const [draft, ...others] = [...seen].filter((name) => name !== "report.json");
     expect(draft).toMatch(/^report\.json\.[\da-f]{8}-[\da-f-]{27}\.tmp$/);
     expect(others).toEqual([]);

@@ -81,7 +81,7 @@ export function createJsonReporter(file: string, cwd: string, queue: OutputQueue
         const text = `${escapeJson(JSON.stringify(report, null, 2))}\n`;
         // Behind what is still to be written there.
         if (target === "/dev/stdout") void queue.write(1, text);
-        else await writeReport(target, text);
+        else return await Promise.race([writeReport(target, text), queue.hurried.then(() => false)]);
       } catch (error) {
         void queue.write(2, `error: ${oneLine(explain(target, error))}\n`);
         return false;
@@ -105,10 +105,11 @@ function fileToReplace(target: string): string | undefined {
   return lstatSync(target, { throwIfNoEntry: false }) ? undefined : target;
 }
 
-async function writeReport(target: string, text: string): Promise<void> {
+async function writeReport(target: string, text: string): Promise<true> {
   const file = fileToReplace(target);
-  if (file !== undefined) return replaceFile(file, text);
-  await process.getBuiltinModule("node:fs").promises.writeFile(target, text, { flag: "a" });
+  if (file !== undefined) replaceFile(file, text);
+  else await process.getBuiltinModule("node:fs").promises.writeFile(target, text, { flag: "a" });
+  return true;
 }
 
 /** At once: no signal finds it half done. */

@@ -4,12 +4,13 @@
 // end of the event loop's turn. A slow reader is waited for without shutting out signals, and its slowness
 // reaches the scripts: `write` then returns a promise. What cannot be written is told once through `onBroken`, and on
 // standard error where that was not the one: with a reader gone everything after that is dropped, and where there is no
-// room what was for the same descriptor. `abandon` drops everything, for a reader that has stopped reading.
+// room what was for the same descriptor. From `hurry` on a reader that takes nothing counts as gone.
 import { outputs } from "../../../platform/output.ts";
 
 const FLUSH_AT = 1 << 16;
 const FIRST_SIZE = 1 << 12;
 const PATIENCE = 10; // ms the thread may wait for a reader before signals get their turn
+const LAST_PATIENCE = 100; // ms for one that is the last to be waited for
 
 interface Segment {
   readonly descriptor: 1 | 2;
@@ -32,19 +33,20 @@ export class OutputQueue {
   #isPushing = false;
   readonly #broken = new Set<1 | 2>();
   #draining: Promise<void> | undefined;
-  readonly #abandonment = Promise.withResolvers<void>();
+  readonly #hurry = Promise.withResolvers<void>();
+  #isInHurry = false;
 
-  /** Resolves when nobody waits for the output any more. */
-  readonly abandoned = this.#abandonment.promise;
+  /** Resolves when nobody is to be waited for any more. */
+  readonly hurried = this.#hurry.promise;
 
   /** Whether the reader is being waited for. */
   get isHeldUp(): boolean {
     return this.#draining !== undefined;
   }
 
-  abandon(): void {
-    this.#broken.add(1).add(2);
-    this.#abandonment.resolve();
+  hurry(): void {
+    this.#isInHurry = true;
+    this.#hurry.resolve();
   }
 
   write(descriptor: 1 | 2, data: string | Uint8Array): void | Promise<void> {
@@ -92,9 +94,11 @@ export class OutputQueue {
   async #drain(): Promise<void> {
     await null; // `#draining` is set before this function may clear it
     for (;;) {
-      const descriptor = this.#segments[0]?.descriptor;
-      if (descriptor !== undefined) outputs.awaitWritable(descriptor, PATIENCE);
+      const first = this.#segments[0];
+      if (first) outputs.awaitWritable(first.descriptor, this.#isInHurry ? LAST_PATIENCE : PATIENCE);
+      const left = this.#length;
       if (this.#pushOut()) break;
+      if (this.#isInHurry && this.#length === left) this.#broken.add(this.#segments[0]!.descriptor);
       await new Promise((resolve) => setImmediate(resolve));
     }
     this.#draining = undefined;

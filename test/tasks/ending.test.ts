@@ -1,0 +1,227 @@
+// How a run ends that is told to: by which of several signals, when what will not end is killed, and what is left alone.
+// Scripts say when they have heard a signal, so that the next one is the second for certain.
+import { expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { createMark, waitUntil } from "../support/processes.ts";
+import { createProject } from "../support/project.ts";
+import { RT, startRt } from "../support/rt.ts";
+
+const DEAF = "trap '' INT TERM HUP; echo up; while :; do sleep 0.01; done";
+/** Says that a signal came, and goes on. */
+const HEARING = "trap 'echo heard' INT TERM HUP; echo up; while :; do sleep 0.01; done";
+
+interface Run {
+  readonly child: ReturnType<typeof startRt>;
+  readonly mark: ReturnType<typeof createMark>;
+  /** Resolves when standard output has had it so many times. */
+  shows(text: string, times?: number): Promise<void>;
+  /** All of standard output, when rt has ended. */
+  ends(): Promise<string>;
+}
+
+async function withRun(
+  scripts: Record<string, string>,
+  args: string[],
+  use: (run: Run) => Promise<void>,
+  env: Record<string, string> = {},
+): Promise<void> {
+  await using project = await createProject({ "package.json": { scripts } });
+  const mark = createMark();
+  const child = startRt({ args, cwd: project.path, env: { ...mark.env, ...env } });
+  const reader = child.stdout.getReader();
+  let shown = "";
+  const read = async () => {
+    const { done, value } = await reader.read();
+    shown += Buffer.from(value ?? []).toString();
+    return !done;
+  };
+  try {
+    await use({
+      child,
+      mark,
+      async shows(text, times = 1) {
+        while (shown.split(text).length <= times)
+          if (!(await read())) throw new Error(`Ended without "${text}": ${shown}`);
+      },
+      async ends() {
+        while (await read());
+        await child.exited;
+        return shown;
+      },
+    });
+  } finally {
+    for (const { pid } of mark.find()) process.kill(pid, "SIGKILL");
+  }
+}
+
+const MANY = ["run", "--parallel", "--silent", "deaf", "hearing"];
+const SCRIPTS = { deaf: DEAF, hearing: HEARING };
+
+test.concurrent.each([
+  ["rt run --parallel", MANY],
+  ["rt --watch run", ["--watch", "--silent", "run", "deaf"]],
+  ["rt --watch run --parallel", ["--watch", ...MANY]],
+])(
+  "%s: what does not heed a signal is killed after a grace",
+  (_, args) =>
+    withRun(SCRIPTS, args, async ({ child, mark, shows, ends }) => {
+      await shows("up\n", args === MANY ? 2 : 1);
+      child.kill("SIGTERM");
+      await ends();
+      expect(child.signalCode).toBe("SIGTERM");
+      expect(mark.find()).toEqual([]);
+    }),
+  20_000,
+);
+
+test.concurrent("a second SIGINT kills at once what did not heed the first", () =>
+  withRun(SCRIPTS, MANY, async ({ child, mark, shows, ends }) => {
+    await shows("up\n", 2);
+    child.kill("SIGINT");
+    await shows("heard\n");
+    child.kill("SIGINT");
+    // Killed, it cannot say that it heard the second one.
+    expect((await ends()).split("heard").length).toBe(2);
+    expect(child.signalCode).toBe("SIGINT");
+    expect(mark.find()).toEqual([]);
+  }),
+);
+
+test.concurrent("the first of several signals is what a run dies of, and a second SIGTERM is passed on", () =>
+  withRun(SCRIPTS, MANY, async ({ child, shows, ends }) => {
+    await shows("up\n", 2);
+    child.kill("SIGHUP");
+    await shows("heard\n");
+    child.kill("SIGTERM");
+    await shows("heard\n", 2);
+    child.kill("SIGINT");
+    await ends();
+    expect(child.signalCode).toBe("SIGHUP");
+  }),
+);
+
+test.concurrent("rt --watch dies of the first of two signals, and kills at the second", () =>
+  withRun({ t: HEARING }, ["--watch", "--silent", "run", "t"], async ({ child, mark, shows, ends }) => {
+    await shows("up\n");
+    child.kill("SIGHUP");
+    await shows("heard\n");
+    child.kill("SIGTERM");
+    expect((await ends()).split("heard").length).toBe(2);
+    expect(child.signalCode).toBe("SIGHUP");
+    expect(mark.find()).toEqual([]);
+  }),
+);
+
+test.concurrent("a hook that goes on after a signal is killed at the second", () =>
+  withRun(
+    { pret: HEARING, t: "echo never" },
+    ["--silent", "run", "t"],
+    async ({ child, mark, shows, ends }) => {
+      await shows("up\n");
+      child.kill("SIGTERM");
+      await shows("heard\n");
+      child.kill("SIGHUP");
+      expect(await ends()).toBe("up\nheard\n");
+      expect(child.signalCode).toBe("SIGKILL");
+      expect(mark.find()).toEqual([]);
+    },
+  ),
+);
+
+test.skipIf(process.platform !== "linux")(
+  "when rt is killed, what a script left behind that had ended by itself lives on",
+  () =>
+    withRun(
+      { left: "sleep 1017 & echo up", runs: "exec sleep 1018" },
+      ["run", "--parallel", "left", "runs"],
+      async ({ child, mark, shows }) => {
+        await shows("left | up\n");
+        const told = child.stderr.getReader();
+        for (let text = ""; !text.includes("left | Done");)
+          text += Buffer.from((await told.read()).value!).toString();
+        const find = (command: string) => mark.find().find((each) => each.command === command);
+        await waitUntil(() => find("sleep 1018") !== undefined);
+        const { pid } = find("sleep 1017")!;
+        child.kill("SIGKILL");
+        await waitUntil(() => find("sleep 1018") === undefined);
+        // Whatever was to be killed had been stopped before.
+        expect(readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]).toStartWith("S");
+      },
+    ),
+);
+
+test("an exit status says whether a script could not be found or not be started", async () => {
+  const gone = { "package.json": { workspaces: ["packages/*"] } };
+  for (const [script, status] of [
+    ["true", 127],
+    [`: ${"x".repeat(200_000)}`, 126],
+  ] as const) {
+    await using project = await createProject({
+      ...gone,
+      "packages/a/package.json": { name: "a", scripts: { t: status === 127 ? "rm -r ../b" : "true" } },
+      "packages/b/package.json": { name: "b", scripts: { t: script, pret: "true && true" } },
+    });
+    const child = startRt({
+      args: ["run", "--silent", "--sequential", "--filter", "*", "t"],
+      cwd: project.path,
+    });
+    const told = await new Response(child.stderr).text();
+    expect(told).toContain("b:t | Cannot start: ");
+    expect(await child.exited).toBe(status);
+  }
+});
+
+test("a script that cannot be started costs no descriptor", async () => {
+  const packages = Array.from({ length: 40 }, (_, index) => `p${index + 10}`);
+  await using project = await createProject({
+    "package.json": { workspaces: ["packages/*"] },
+    "packages/a/package.json": { name: "a", scripts: { t: "rm -r ../p*" } },
+    ...Object.fromEntries(
+      packages.map((name) => [`packages/${name}/package.json`, { name, scripts: { t: "ls && ls" } }]),
+    ),
+  });
+  const child = startRt({
+    program: ["bash", "-c", 'ulimit -n 64; exec "$0" "$@"', RT],
+    args: ["run", "--silent", "--sequential", "--no-exit-on-error", "--filter", "*", "t"],
+    cwd: project.path,
+  });
+  const lines = (await new Response(child.stderr).text())
+    .split("\n")
+    .filter((line) => line.includes("Cannot start"));
+  expect(lines).toHaveLength(packages.length);
+  for (const line of lines) expect(line).toContain("Cannot start: its directory is not there");
+  expect(await child.exited).toBe(127);
+});
+
+test.skipIf(process.platform !== "linux").each([5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16])(
+  "with a limit of %d open files, a run works or says in one line what it lacks",
+  async (limit) => {
+    await using project = await createProject({
+      "package.json": { scripts: { t: "ls && seq 50000", preu: "ls && true", u: "ls" } },
+    });
+    for (const args of [["--parallel", "t"], ["--filter", ".", "t"], ["t"], ["u"]]) {
+      const child = startRt({
+        program: ["bash", "-c", `ulimit -n ${limit}; exec "$0" "$@"`, RT],
+        args: ["run", "--silent", ...args],
+        cwd: project.path,
+      });
+      const [out, told] = await Promise.all([
+        new Response(child.stdout).text(),
+        new Response(child.stderr).text(),
+      ]);
+      const status = await child.exited;
+      if (status === 0) {
+        expect(out).toContain(args.at(-1) === "t" ? "50000\n" : "package.json\n");
+        continue;
+      }
+      expect(status).toBe(1);
+      // With 5 the engine itself ends before any code of rt's runs.
+      if (limit > 5)
+        expect(told).toMatch(
+          new RegExp(
+            `^error: (Too many open files: the limit is ${limit} \\(ulimit -n\\)\nhint: .*|Cannot read .*/package.json: EMFILE)\n$`,
+          ),
+        );
+    }
+  },
+);
