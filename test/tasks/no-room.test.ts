@@ -6,6 +6,7 @@ import { TaskLog } from "../../src/tasks/report/task-log.ts";
 import { createMark, waitUntil } from "../support/processes.ts";
 import { createProject } from "../support/project.ts";
 import { expectRt, RT, runRt, startRt } from "../support/rt.ts";
+import { setVariables } from "../support/own-environment.ts";
 import { scripts, workspace } from "../support/workspace.ts";
 
 /** No file can grow there, as on a full disk; pipes can be written to. */
@@ -98,8 +99,7 @@ function seqLength(count: number): number {
 }
 
 test("a log that is shown at the end keeps its beginning and its end, and says what is missing", () => {
-  const { TMPDIR } = process.env;
-  process.env.TMPDIR = "/dev/null/nowhere";
+  const before = setVariables({ TMPDIR: "/dev/null/nowhere" });
   try {
     const log = new TaskLog({ whenFull: "forget" });
     const other = new TaskLog({ whenFull: "forget" });
@@ -122,7 +122,7 @@ test("a log that is shown at the end keeps its beginning and its end, and says w
     expect(other.isWhole).toBe(true);
     other.discard();
   } finally {
-    process.env.TMPDIR = TMPDIR;
+    setVariables(before);
   }
 });
 
