@@ -2,7 +2,7 @@
 //
 //   N killed, N survived (N of them explained), NN.N %
 //
-// `npm run mutants -- <text>` tries those alone that have the text in their names; `--jobs=N` so many side by side, each
+// `npm run mutants -- <texts>` tries those alone that have one of the texts in their names; `--jobs=N` so many side by side, each
 // in a copy of its own. Test files are first seen to pass without any change: what fails anyway notices nothing. It ends
 // with 1 when a mutant survives without an explanation, or could not be tried.
 import { parseArgs } from "node:util";
@@ -25,10 +25,10 @@ function fail(message: string): never {
 const jobs = Number(values.jobs);
 if (!/^[1-9]\d*$/.test(values.jobs)) fail(`--jobs needs a whole number from 1, not "${values.jobs}"`);
 const all = await readTables();
-const chosen = all.filter((mutant) =>
-  positionals.every((text) => nameOf(mutant).toLowerCase().includes(text.toLowerCase())),
-);
-if (chosen.length === 0) fail(`no mutant has "${positionals.join(" ")}" in its name`);
+const isChosen = (mutant: Placed) =>
+  positionals.length === 0 || positionals.some((text) => nameOf(mutant).includes(text));
+const chosen = all.filter(isChosen);
+if (chosen.length === 0) fail(`no mutant has "${positionals.join('" or "')}" in its name`);
 for (const mutant of chosen) {
   const mistake = await findMistake(mutant);
   if (mistake) fail(mistake);
