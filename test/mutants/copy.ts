@@ -1,10 +1,10 @@
-// A copy of this repository to try mutants in, with a program of its own. What is large and never changed is linked.
+// A copy of this repository to try mutants in, with a program of its own.
 //
 //   await using copy = await copyTree();
 //   await using changed = await copy.change(mutant);        // built anew, where it is in what is compiled
 //   await copy.runTests(["test/tasks/signals.test.ts"])
 import { chmod, cp, link, mkdir, mkdtemp, readFile, rm, symlink, unlink, writeFile } from "node:fs/promises";
-import { closeSync, openSync, readdirSync } from "node:fs";
+import { closeSync, openSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { hostTarget } from "../../build/targets.ts";
@@ -14,8 +14,8 @@ import { REPOSITORY } from "../support/rt.ts";
 import { applyMutant, type Placed } from "./mutant.ts";
 
 const ENGINE = process.execPath;
-const LINKED = [".toolchain", "node_modules"];
-const LEFT_OUT = [".git", "dist", ...LINKED];
+const TOOLCHAIN = ".toolchain";
+const LEFT_OUT = [".git", "dist", TOOLCHAIN];
 const FILE = hostTarget().file;
 
 /** Milliseconds for all the tests of a mutant: one that makes them wait for ever is noticed too. */
@@ -36,11 +36,12 @@ export interface TreeCopy extends AsyncDisposable {
 
 export async function copyTree(): Promise<TreeCopy> {
   const path = await mkdtemp(join(tmpdir(), "rt-mutant-"));
+  process.on("exit", () => rmSync(path, { recursive: true, force: true }));
   await chmod(path, 0o755); // some tests become another user
   const names = readdirSync(REPOSITORY).filter((name) => !LEFT_OUT.includes(name));
   await Promise.all([
     ...names.map((name) => cp(join(REPOSITORY, name), join(path, name), { recursive: true })),
-    ...LINKED.map((name) => symlink(join(REPOSITORY, name), join(path, name))),
+    symlink(join(REPOSITORY, TOOLCHAIN), join(path, TOOLCHAIN)),
     mkdir(join(path, "dist")),
   ]);
   const program = join(path, "dist", FILE);
@@ -94,14 +95,19 @@ async function build(path: string): Promise<void> {
 async function runTests(path: string, files: readonly string[]): Promise<Trial> {
   const temporary = await mkdtemp(join(tmpdir(), "rt-trial-"));
   await chmod(temporary, 0o1777); // as /tmp
+  const clean = () => {
+    // A mutant leaves behind what its tests have started, and some that is meant to be ended by what is broken.
+    endProcesses("TMPDIR", temporary);
+    rmSync(temporary, { recursive: true, force: true });
+  };
+  process.on("exit", clean);
   try {
     const words = ["test", "--bail", "--only-failures", "--timeout=60000"];
     const { status, output } = await run(path, temporary, [...words, ...files.map((file) => `./${file}`)]);
     return { hasPassed: status === 0, failed: /^\(fail\) (.*?)(?: \[.*)?$/m.exec(output)?.[1], output };
   } finally {
-    // A mutant leaves behind what its tests have started, and some that is meant to be ended by what is broken.
-    endProcesses("TMPDIR", temporary);
-    await rm(temporary, { recursive: true, force: true });
+    process.off("exit", clean);
+    clean();
   }
 }
 

@@ -34,6 +34,8 @@ for (const mutant of chosen) {
   if (mistake) fail(mistake);
 }
 
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => process.exit(1)); // and clean up
+
 /** By test file: whether it passes without any change. */
 const passing = new Map<string, Promise<boolean>>();
 
