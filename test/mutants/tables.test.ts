@@ -1,5 +1,6 @@
 // The tables of mutants fit the source: see mutant.ts. `npm run mutants` tries them.
 import { expect, test } from "bun:test";
+import { resultOf } from "../support/output.ts";
 import { REPOSITORY } from "../support/rt.ts";
 import { applyMutant, findMistake, nameOf, readTables } from "./mutant.ts";
 
@@ -34,11 +35,7 @@ test("npm run mutants says what it was not able to understand", async () => {
       stdout: "pipe",
       stderr: "pipe",
     });
-    const [stdout, stderr] = await Promise.all([
-      new Response(child.stdout).text(),
-      new Response(child.stderr).text(),
-    ]);
-    return { stdout, stderr, status: await child.exited };
+    return await resultOf(child);
   };
   expect(await run("no such mutant")).toEqual({
     stdout: "",

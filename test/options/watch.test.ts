@@ -200,7 +200,7 @@ describe("rt --hot <file>", () => {
     expect(await (await fetch(url)).text()).toBe("one");
     await project.write({ "a.ts": source("two") });
     await live.see("loaded two");
-    while ((await (await fetch(url)).text()) !== "two") await Bun.sleep(5);
+    await waitUntil(async () => (await (await fetch(url)).text()) === "two");
   });
 });
 

@@ -36,7 +36,12 @@ export function endProcesses(name: string, value: string): void {
   for (const { pid } of findMarked(`${name}=${value}`)) if (pid !== process.pid) process.kill(pid, "SIGKILL");
 }
 
-/** Looks again until `condition` holds; the test's own time limit ends the wait. */
+const LOOK_AGAIN = 5; // ms
+
+/**
+ * Looks again until `condition` holds: for what nobody tells of, as what a foreign program does, and the only place of the
+ * tests that sleeps. The test's own time limit ends the wait.
+ */
 export async function waitUntil(condition: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await condition())) await Bun.sleep(5);
+  while (!(await condition())) await Bun.sleep(LOOK_AGAIN);
 }
