@@ -19,7 +19,7 @@ testTranscripts("a mistake", [
   ],
   [
     "an absolute path that is missing",
-    { args: ["/nonexistent/x.ts"], status: 1, stderr: 'error: Module not found "/nonexistent/x.ts"\n' },
+    { args: ["$PROJECT/absent/x.ts"], status: 1, stderr: 'error: Module not found "$PROJECT/absent/x.ts"\n' },
   ],
   [
     "a file that is missing, with options of the engine",

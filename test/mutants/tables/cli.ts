@@ -69,7 +69,7 @@ export default {
       fault: "a script that is no string is not told",
       text: "if (located && isMisdeclaredScript(located.manifest, name))",
       becomes: "if (false)",
-      tests: ["cli/mistaken-targets"],
+      tests: ["cli/wrong-values"],
     },
   ],
   "src/cli/shadowed.ts": [

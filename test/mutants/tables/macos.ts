@@ -79,12 +79,14 @@ export default {
       text: `if (reference === 0n) throw new Error("CoreFoundation has no memory left");`,
       becomes: "",
       tests: KEYCHAIN,
+      why: "CoreFoundation ends the program itself where there is no memory; the check is for what it does not say",
     },
     {
       fault: "an object of any kind is read as a string",
       text: " || CFGetTypeID(reference) !== CFStringGetTypeID()",
       becomes: "",
       tests: KEYCHAIN,
+      why: "services and accounts are strings in every item that the system makes; the stand-in makes no others",
     },
   ],
 } satisfies MutantTable;
