@@ -129,7 +129,6 @@ export default {
       text: "      members.add(pid);\n      grew = true;",
       becomes: "      members.add(pid);",
       tests: ["tasks/signals", "posix/process-table"],
-      why: "processes are listed in the order of their numbers, so that parents come before their children, until numbers begin anew",
     },
   ],
   "platform/posix/process-tree.ts": [
@@ -137,13 +136,19 @@ export default {
       fault: "descriptors stay open after a start that failed",
       text: "    for (const { reader } of pipes) closeDescriptor(reader);\n    throw error;",
       becomes: "    throw error;",
-      tests: ["tasks/concurrency", "tasks/mistakes", "tasks/output", "tasks/several-scripts"],
+      tests: [
+        "posix/process-tree",
+        "tasks/concurrency",
+        "tasks/mistakes",
+        "tasks/output",
+        "tasks/several-scripts",
+      ],
     },
     {
       fault: "the writing ends of pipes stay open",
       text: "    for (const { writer } of pipes) closeDescriptor(writer);\n",
       becomes: "",
-      tests: ["tasks/output", "tasks/several-scripts"],
+      tests: ["posix/process-tree", "tasks/output", "tasks/several-scripts"],
     },
     {
       fault: "a background process holds the run up for ever",
@@ -155,7 +160,7 @@ export default {
       fault: "what a script wrote at its end is lost",
       text: "      const isAtEnd = await this.#drain();\n      if (!isAtEnd) this.attach();",
       becomes: "",
-      tests: ["tasks/output", "tasks/several-scripts"],
+      tests: ["posix/process-tree", "tasks/output", "tasks/several-scripts"],
     },
     {
       fault: "what was stopped to be looked at stays so",
@@ -179,7 +184,7 @@ export default {
       fault: "error output is taken for output",
       text: "request.onOutput(bytes, index === 1)",
       becomes: "request.onOutput(bytes, index === 0)",
-      tests: ["tasks/several-scripts", "tasks/output"],
+      tests: ["posix/process-tree", "tasks/several-scripts", "tasks/output"],
     },
     {
       fault: "the children do not stop at Ctrl-Z",
