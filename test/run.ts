@@ -9,9 +9,10 @@
 // directories of its links) or because a test has killed them.
 import { chmodSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { delimiter, join } from "node:path";
+import { join } from "node:path";
 import { compile, DIST } from "../build/compile.ts";
 import { hostTarget } from "../build/targets.ts";
+import { engineEnvironment } from "./support/engine-environment.ts";
 import { canRunWindows, prepareWindows } from "./support/windows.ts";
 
 const ROOT = join(import.meta.dir, "..");
@@ -23,16 +24,10 @@ interface Count {
   skipped: number;
 }
 
-/** npm puts the binaries of packages in front of PATH; what is tested must neither find nor inherit them. */
-const PATH = process.env.PATH?.split(delimiter)
-  .filter((entry) => !entry.includes("node_modules"))
-  .join(delimiter);
-
 const temporary = realpathSync(mkdtempSync(join(tmpdir(), "rt-tests-")));
 chmodSync(temporary, 0o1777); // as /tmp: some tests become another user
 process.on("exit", () => rmSync(temporary, { recursive: true, force: true }));
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => process.exit(1));
-for (const name of ["TMPDIR", "TMP", "TEMP"]) process.env[name] = temporary;
 
 /** Runs a command of the engine, shows what it prints, and gives it back. */
 async function run(args: readonly string[]): Promise<{ status: number; output: string }> {
@@ -41,7 +36,7 @@ async function run(args: readonly string[]): Promise<{ status: number; output: s
     stdin: "ignore",
     stdout: "pipe",
     stderr: "pipe",
-    env: { ...process.env, PATH, FORCE_COLOR: "0", NO_COLOR: "1" },
+    env: engineEnvironment(temporary),
   });
   let output = "";
   const show = async (stream: ReadableStream<Uint8Array>) => {
@@ -73,13 +68,11 @@ function readCount(output: string, word: string): number {
   return Number(output.match(new RegExp(`^\\s*(\\d+) ${word}\\b`, "m"))?.[1] ?? 0);
 }
 
-/** One retry: some of what the tests start are other people's daemons, which now and then die on a busy machine. */
 async function runTests(patterns: readonly string[]): Promise<Count> {
   const { status, output } = await run([
     "test",
     "--parallel",
     "--only-failures",
-    "--retry=1",
     "--timeout=60000",
     ...patterns,
   ]);

@@ -44,6 +44,14 @@ test("completions offer scripts and commands in the first place", async () => {
   expect(values).toEqual(["build", "build"]);
 });
 
+test("a script of many lines is described in one line", async () => {
+  await expectRt({
+    files: { "package.json": { scripts: { many: "echo a\n\techo b" } } },
+    args: ["completions", "query", "--", "run", "man"],
+    stdout: "many\techo a echo b\n:files\n",
+  });
+});
+
 test("completions offer the packages of the workspace for --filter", async () => {
   expect((await complete("run", "--filter", "")).values).toEqual(["@shop/api", "@shop/app"]);
   expect((await complete("run", "--filter=@shop/ap")).values).toEqual([

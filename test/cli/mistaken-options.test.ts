@@ -73,9 +73,9 @@ testTranscripts("a mistake", [
   [
     "a directory for --cwd that is not there",
     {
-      args: ["--cwd", "/nonexistent", "run"],
+      args: ["--cwd", "$PROJECT/absent", "run"],
       status: 1,
-      stderr: 'error: Cannot work in "/nonexistent"\nhint: --cwd needs a directory that exists\n',
+      stderr: 'error: Cannot work in "$PROJECT/absent"\nhint: --cwd needs a directory that exists\n',
     },
   ],
   [

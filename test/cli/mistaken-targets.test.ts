@@ -1,9 +1,6 @@
 // What cannot be found or cannot run: one clear line, with what was probably meant.
 import { type Row, testTranscripts } from "../support/transcripts.ts";
-
-const manifest = (scripts: Record<string, unknown>, more: object = {}) => ({
-  "package.json": { scripts, ...more },
-});
+import { packageWith } from "../support/workspace.ts";
 
 const PNG = new Uint8Array([0x89, 0x50, 0x4e, 0x47, 13, 10, 26, 10, 0, 0, 0, 13, 0x49, 0x48, 0x44, 0x52]);
 
@@ -22,7 +19,7 @@ testTranscripts("a mistake", [
   ],
   [
     "an absolute path that is missing",
-    { args: ["/nonexistent/x.ts"], status: 1, stderr: 'error: Module not found "/nonexistent/x.ts"\n' },
+    { args: ["$PROJECT/absent/x.ts"], status: 1, stderr: 'error: Module not found "$PROJECT/absent/x.ts"\n' },
   ],
   [
     "a file that is missing, with options of the engine",
@@ -31,7 +28,7 @@ testTranscripts("a mistake", [
   [
     "a script that is missing",
     {
-      files: manifest({ build: "true" }),
+      files: packageWith({ build: "true" }),
       args: ["run", "biuld"],
       status: 1,
       stderr: 'error: Script not found "biuld"\nhint: did you mean "build"?\n',
@@ -40,7 +37,7 @@ testTranscripts("a mistake", [
   [
     "a script that is missing, without run",
     {
-      files: manifest({ build: "true" }),
+      files: packageWith({ build: "true" }),
       args: ["biuld"],
       status: 1,
       stderr: 'error: Script not found "biuld"\nhint: did you mean "build"?\n',
@@ -49,7 +46,7 @@ testTranscripts("a mistake", [
   [
     "a command that is mistyped",
     {
-      files: manifest({ dev: "true" }),
+      files: packageWith({ dev: "true" }),
       args: ["isntall"],
       status: 1,
       stderr: 'error: Script not found "isntall"\nhint: did you mean "install"?\n',
@@ -58,7 +55,7 @@ testTranscripts("a mistake", [
   [
     "a mistyped command behind run, where there are none",
     {
-      files: manifest({ dev: "true" }),
+      files: packageWith({ dev: "true" }),
       args: ["run", "isntall"],
       status: 1,
       stderr: 'error: Script not found "isntall"\nhint: `rt run` lists the scripts\n',
@@ -67,7 +64,7 @@ testTranscripts("a mistake", [
   [
     "a package's binary that is mistyped",
     {
-      files: { ...manifest({ dev: "true" }), "node_modules/.bin/eslint": "" },
+      files: { ...packageWith({ dev: "true" }), "node_modules/.bin/eslint": "" },
       args: ["run", "elsint"],
       status: 1,
       stderr: 'error: Script not found "elsint"\nhint: did you mean "eslint"?\n',
@@ -76,7 +73,7 @@ testTranscripts("a mistake", [
   [
     "a script near nothing",
     {
-      files: manifest({ build: "true" }),
+      files: packageWith({ build: "true" }),
       args: ["run", "qqqqqqq"],
       status: 1,
       stderr: 'error: Script not found "qqqqqqq"\nhint: `rt run` lists the scripts\n',
@@ -171,7 +168,7 @@ testTranscripts("a mistake", [
   [
     "a script named like a data file runs",
     {
-      files: { ...manifest({ "x.json": "echo script" }), "x.json": "" },
+      files: { ...packageWith({ "x.json": "echo script" }), "x.json": "" },
       args: ["--silent", "run", "x.json"],
       stdout: "script\n",
     },

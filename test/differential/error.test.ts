@@ -32,7 +32,7 @@ const THROWN: readonly Fixture[] = [
   main("thrown in a timer", `${TYPED}setTimeout(() => {\n  throw new TypeError("timer");\n}, 1);`),
   main(
     "thrown in a callback of node:fs",
-    `import { readFile } from "node:fs";\nreadFile("/nonexistent/x", (error) => {\n  throw error;\n});`,
+    `import { readFile } from "node:fs";\nreadFile(import.meta.dir + "/absent", (error) => {\n  throw error;\n});`,
   ),
   main("thrown in process.nextTick", "process.nextTick(() => {\n  throw new Error('tick');\n});"),
   main("an error with a cause", `${TYPED}throw new Error("outer", { cause: new TypeError("inner") });`),

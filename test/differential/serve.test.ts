@@ -2,6 +2,10 @@
 import { rm } from "node:fs/promises";
 import { compareAll, type Fixture, type Live } from "./compare.ts";
 
+/** What the engine says of itself below an error. */
+const SYSTEMS: Readonly<Record<string, string>> = { linux: "Linux", darwin: "macOS", win32: "Windows" };
+const ENGINE = `Bun v${Bun.version} (${SYSTEMS[process.platform]} ${process.arch})`;
+
 /** Waits for the line that names the address, asks there, and ends the program. */
 async function ask(program: Live): Promise<unknown> {
   const line = await program.line();
@@ -114,8 +118,7 @@ const SERVED: readonly Fixture[] = [
     differs: {
       way: "in process",
       reason: "no frame of the runtime's own is shown",
-      stderr:
-        'RangeError: The value of "options.port" is out of range. It must be >= 0 and <= 65535. Received -5\n code: "ERR_OUT_OF_RANGE"\n\n\nBun v1.4.5 (Linux x64)\n',
+      stderr: `RangeError: The value of "options.port" is out of range. It must be >= 0 and <= 65535. Received -5\n code: "ERR_OUT_OF_RANGE"\n\n\n${ENGINE}\n`,
     },
   }),
   served("a unix socket", 'export default { unix: "s.sock", fetch: () => new Response("unix") }', {
@@ -135,8 +138,7 @@ const SERVED: readonly Fixture[] = [
       differs: {
         way: "in process",
         reason: "no frame of the runtime's own is shown",
-        stderr:
-          'error: Failed to start server. Is port $PORT in use?\n syscall: "listen",\n   errno: 0,\n    code: "EADDRINUSE"\n\n\nBun v1.4.5 (Linux x64)\n',
+        stderr: `error: Failed to start server. Is port $PORT in use?\n syscall: "listen",\n   errno: 0,\n    code: "EADDRINUSE"\n\n\n${ENGINE}\n`,
       },
     },
   ),

@@ -113,6 +113,11 @@ describe.skipIf(IS_MAC)("a keychain", () => {
     }
   });
 
+  test("an item has its service for a label, which Keychain Access shows", async () => {
+    await secrets.set("label.example", "me", "value");
+    expect((await keychain.items()).split("label.example")).toHaveLength(3);
+  });
+
   test("an item that appears between update and add is updated", async () => {
     await keychain.rule(
       { on: "SecItemUpdate", does: "once", number: -25300 },

@@ -1,6 +1,7 @@
 // The stand-in for Apple's frameworks must find what it is there to find: each program here makes one mistake.
 import { beforeAll, describe, expect, test } from "bun:test";
 import { buildStandIn, startKeychain } from "../support/keychain.ts";
+import { type Result, resultOf } from "../support/output.ts";
 
 const OPEN = `
   import { dlopen, ptr, read } from "bun:ffi";
@@ -37,19 +38,14 @@ describe.skipIf(process.platform === "darwin")("the keychain's stand-in", () => 
     library = await buildStandIn();
   });
 
-  async function run(code: string): Promise<{ stdout: string; stderr: string; status: unknown }> {
+  async function run(code: string): Promise<Result> {
     await using keychain = await startKeychain();
     const child = Bun.spawn([process.execPath, "-e", OPEN + code, library], {
       env: { ...process.env, ...keychain.env },
       stdout: "pipe",
       stderr: "pipe",
     });
-    const [stdout, stderr] = await Promise.all([
-      new Response(child.stdout).text(),
-      new Response(child.stderr).text(),
-    ]);
-    await child.exited;
-    return { stdout, stderr, status: child.signalCode ?? child.exitCode };
+    return await resultOf(child);
   }
 
   test("lets pass what is right, and counts what is left", async () => {

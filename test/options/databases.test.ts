@@ -1,6 +1,7 @@
 // --redis-preconnect and --sql-preconnect, against a real Redis and a real PostgreSQL of the test's own.
 import { describe, expect } from "bun:test";
 import { chmod, chown, mkdir } from "node:fs/promises";
+import { outputOfProgram } from "../support/output.ts";
 import { createProject } from "../support/project.ts";
 import { cleanEnvironment, startRt } from "../support/rt.ts";
 import { waitUntil } from "../support/processes.ts";
@@ -10,23 +11,7 @@ import { prove } from "./prove.ts";
 /** A program that connects to nothing by itself. */
 const idle = { "a.ts": 'console.log("started"); setInterval(() => {}, 1000);' };
 
-async function outputOfProgram(
-  argv: readonly string[],
-  environment: Record<string, string> = {},
-): Promise<string> {
-  const child = Bun.spawn([...argv], {
-    env: { ...cleanEnvironment(), ...environment },
-    stdin: "ignore",
-    stdout: "pipe",
-    stderr: "pipe",
-  });
-  const [stdout, stderr] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-  ]);
-  if ((await child.exited) !== 0) throw new Error(`${argv.join(" ")}: ${stdout}${stderr}`);
-  return stdout;
-}
+const outputOf = (command: readonly string[]) => outputOfProgram(command, { env: cleanEnvironment() });
 
 describe("databases", () => {
   prove("redis-preconnect", "connects to REDIS_URL at the start", async () => {
@@ -39,12 +24,12 @@ describe("databases", () => {
       stderr: "ignore",
     });
     const clients = async () =>
-      (await outputOfProgram(["redis-cli", "-s", socket, "client", "list"])).trim().split("\n").length;
+      (await outputOf(["redis-cli", "-s", socket, "client", "list"])).trim().split("\n").length;
     await waitUntil(() => Bun.spawnSync(["redis-cli", "-s", socket, "ping"]).exitCode === 0);
     expect(await clients()).toBe(1);
     const env = { REDIS_URL: `redis+unix://${socket}` };
     const child = startRt({ args: ["--redis-preconnect", "a.ts"], cwd: project.path, env });
-    while ((await clients()) < 2) await Bun.sleep(5);
+    await waitUntil(async () => (await clients()) >= 2);
     child.kill();
     redis.kill();
     await Promise.all([child.exited, redis.exited]);
@@ -58,7 +43,7 @@ describe("databases", () => {
     expect(await clients()).toBe(1);
     const env = { DATABASE_URL: database.url };
     const child = startRt({ args: ["--sql-preconnect", "a.ts"], cwd: project.path, env });
-    while ((await clients()) < 2) await Bun.sleep(5);
+    await waitUntil(async () => (await clients()) >= 2);
     child.kill();
     await child.exited;
   });
@@ -77,7 +62,7 @@ async function startPostgres(directory: string): Promise<Postgres> {
     await chown(directory, NOBODY, NOBODY);
   }
   const programs = (
-    await outputOfProgram([
+    await outputOf([
       "sh",
       "-c",
       "ls -d /usr/lib/postgresql/*/bin /opt/homebrew/opt/postgresql*/bin 2>/dev/null | tail -1; true",
@@ -85,7 +70,7 @@ async function startPostgres(directory: string): Promise<Postgres> {
   ).trim();
   const program = (name: string) => (programs === "" ? name : `${programs}/${name}`);
   const data = `${directory}/data`;
-  await outputOfProgram([
+  await outputOf([
     ...AS_OTHER,
     program("initdb"),
     "-D",
@@ -110,7 +95,7 @@ async function startPostgres(directory: string): Promise<Postgres> {
   await waitUntil(() => Bun.spawnSync([program("psql"), ...connection, "-c", "select 1"]).exitCode === 0);
   return {
     url: `postgres://rt@127.0.0.1:${port}/postgres`,
-    query: async (text) => await outputOfProgram([program("psql"), ...connection, "-Atc", text]),
+    query: async (text) => await outputOf([program("psql"), ...connection, "-Atc", text]),
     async [Symbol.asyncDispose]() {
       server.kill("SIGQUIT");
       await server.exited;

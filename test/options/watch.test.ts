@@ -155,13 +155,17 @@ describe("rt --watch <file>", () => {
 
   const CLEAR = "\x1b[H";
   prove("no-clear-screen", "leaves what was printed on the terminal", async () => {
-    await using project = await createProject({ "a.ts": program(1) });
-    for (const [options, isCleared] of [
-      ["", true],
-      ["--no-clear-screen", false],
+    await using project = await createProject({
+      "package.json": { scripts: { dev: "cat a.ts; sleep 1000" } },
+    });
+    for (const [words, isCleared] of [
+      ["a.ts", true],
+      ["--no-clear-screen a.ts", false],
+      ["run dev", true],
+      ["--no-clear-screen run dev", false],
     ] as const) {
       await project.write({ "a.ts": program(1) });
-      const line = `'${RT}' --watch ${options} a.ts`;
+      const line = `'${RT}' --watch ${words}`;
       await using live = startLive({
         program: ["script", "-qfec", line, "/dev/null"],
         cwd: project.path,
@@ -200,7 +204,7 @@ describe("rt --hot <file>", () => {
     expect(await (await fetch(url)).text()).toBe("one");
     await project.write({ "a.ts": source("two") });
     await live.see("loaded two");
-    while ((await (await fetch(url)).text()) !== "two") await Bun.sleep(5);
+    await waitUntil(async () => (await (await fetch(url)).text()) === "two");
   });
 });
 

@@ -1,6 +1,7 @@
-// How programs are told from other files, on both systems.
-import { expect, test } from "bun:test";
-import { isElf, isMachO } from "../../platform/posix/files.ts";
+// Small files, read at once; and how programs are told from other files, on both systems.
+import { describe, expect, test } from "bun:test";
+import { isElf, isMachO, readFile } from "../../platform/posix/files.ts";
+import { createProject } from "../support/project.ts";
 
 const bytes = (text: string) => Uint8Array.fromHex(text.replaceAll(" ", ""));
 
@@ -14,4 +15,43 @@ test.each([
   ["an empty file", "", { elf: false, machO: false }],
 ])("%s", (_what, start, expected) => {
   expect({ elf: isElf(bytes(start)), machO: isMachO(bytes(start)) }).toEqual(expected);
+});
+
+describe.skipIf(process.platform === "win32")("a file", () => {
+  test("is read whole, however long, or as far as is asked for", async () => {
+    const text = (length: number) => "0123456789".repeat(Math.ceil(length / 10)).slice(0, length);
+    const lengths = [0, 1, 65_535, 65_536, 65_537, 300_000];
+    await using project = await createProject(
+      Object.fromEntries(lengths.map((length) => [`${length}.txt`, text(length)])),
+    );
+    const decode = (content: Uint8Array | string) => new TextDecoder().decode(content as Uint8Array);
+    for (const length of lengths) {
+      const path = project.join(`${length}.txt`);
+      expect(decode(readFile(path)) === text(length)).toBe(true);
+      expect(decode(readFile(path, 5))).toBe(text(length).slice(0, 5));
+    }
+  });
+
+  test("that is not there, or no file, is told by the system's code", async () => {
+    await using project = await createProject({ "a/b": "" });
+    expect(readFile(project.join("c"))).toBe("ENOENT");
+    expect(readFile(project.join("a"))).toBe("EISDIR");
+    expect(readFile(project.join("a/b/c"))).toBe("ENOTDIR");
+  });
+
+  test("is not taken for another with the first part of its name", async () => {
+    await using project = await createProject({ a: "content" });
+    expect(readFile(`${project.join("a")}\0b`)).toBe("ENOENT");
+  });
+
+  test("that is a pipe with nobody at its other end is empty", async () => {
+    await using project = await createProject();
+    await Bun.$`mkfifo ${project.join("pipe")}`;
+    const module = JSON.stringify(`${import.meta.dir}/../../platform/posix/files.ts`);
+    const code = `import { readFile } from ${module}; console.log(readFile(process.argv.at(-1)).length)`;
+    const { stdout } = Bun.spawnSync([process.execPath, "-e", code, project.join("pipe")], {
+      timeout: 30_000, // what waits for the pipe waits for ever
+    });
+    expect(stdout.toString()).toBe("0\n");
+  });
 });

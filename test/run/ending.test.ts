@@ -3,10 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { createProject } from "../support/project.ts";
 import { expectRt, RT, runRt, startRt } from "../support/rt.ts";
 import { type Row, testTranscripts } from "../support/transcripts.ts";
-
-const scripts = (entries: Record<string, unknown>, more: object = {}) => ({
-  "package.json": { name: "project", version: "1.2.3", scripts: entries, ...more },
-});
+import { packageWith as scripts } from "../support/workspace.ts";
 
 const CODES = [0, 1, 2, 3, 42, 126, 127, 128, 130, 255];
 

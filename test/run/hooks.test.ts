@@ -2,10 +2,7 @@
 import { describe, test } from "bun:test";
 import { expectRt, RT } from "../support/rt.ts";
 import { testTranscripts } from "../support/transcripts.ts";
-
-const scripts = (entries: Record<string, unknown>, more: object = {}) => ({
-  "package.json": { name: "project", version: "1.2.3", scripts: entries, ...more },
-});
+import { packageWith as scripts } from "../support/workspace.ts";
 
 testTranscripts("hooks", [
   [

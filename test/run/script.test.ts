@@ -4,10 +4,7 @@ import { closeSync, constants, openSync } from "node:fs";
 import { createProject } from "../support/project.ts";
 import { RT } from "../support/rt.ts";
 import { testTranscripts } from "../support/transcripts.ts";
-
-const scripts = (entries: Record<string, unknown>, more: object = {}) => ({
-  "package.json": { name: "project", version: "1.2.3", scripts: entries, ...more },
-});
+import { packageWith as scripts } from "../support/workspace.ts";
 
 testTranscripts("a script", [
   [

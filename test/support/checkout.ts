@@ -2,6 +2,7 @@
 import { cp, mkdir, mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { outputOfProgram } from "./output.ts";
 import { REPOSITORY } from "./rt.ts";
 
 const NEEDED = ["build", "src", "platform", "docs", "node_modules", "package.json", "README.md", "LICENSE"];
@@ -29,18 +30,8 @@ export async function copyCheckout(): Promise<Checkout> {
     path,
     async run(script, args) {
       const command = ["sh", "-c", 'umask 077; exec "$0" "$@"', process.execPath, script, ...args];
-      const child = Bun.spawn(command, {
-        cwd: top,
-        env: { ...process.env, TZ: "Pacific/Apia", LANG: "tr_TR.UTF-8", LC_ALL: "tr_TR.UTF-8" },
-        stdout: "pipe",
-        stderr: "pipe",
-      });
-      const [stdout, stderr] = await Promise.all([
-        new Response(child.stdout).text(),
-        new Response(child.stderr).text(),
-      ]);
-      if ((await child.exited) !== 0) throw new Error(stderr);
-      return stdout;
+      const env = { ...process.env, TZ: "Pacific/Apia", LANG: "tr_TR.UTF-8", LC_ALL: "tr_TR.UTF-8" };
+      return await outputOfProgram(command, { cwd: top, env });
     },
     async [Symbol.asyncDispose]() {
       await rm(top, { recursive: true, force: true });

@@ -8,6 +8,7 @@
 //
 // A window manager runs because toolkits take no keys into a window that nobody has given the focus to.
 import { firstLine } from "./keyring.ts";
+import { waitUntil } from "./processes.ts";
 
 export interface Dialog {
   readonly title: string;
@@ -28,7 +29,19 @@ export interface Display extends AsyncDisposable {
 }
 
 export async function startDisplay(): Promise<Display> {
-  const server = spawn(["Xvfb", "-displayfd", "1", "-screen", "0", "1024x768x24", "-nolisten", "tcp"]);
+  // Not the first number that is free: a display that ends takes its socket along, which may be its successor's by then.
+  const number = 100 + Math.floor(Math.random() * 50_000);
+  const server = spawn([
+    "Xvfb",
+    `:${number}`,
+    "-displayfd",
+    "1",
+    "-screen",
+    "0",
+    "1024x768x24",
+    "-nolisten",
+    "tcp",
+  ]);
   const name = `:${await firstLine(server.stdout)}`;
   const manager = spawn(["openbox"], name);
 
@@ -51,15 +64,14 @@ export async function startDisplay(): Promise<Display> {
   return {
     name,
     async shows(program, isExpected = () => true) {
-      for (;;) {
-        const dialog = await dialogOf(program);
-        if (dialog && isExpected(dialog)) return dialog;
-        await Bun.sleep(10);
-      }
+      let dialog: Dialog | undefined;
+      await waitUntil(async () => {
+        dialog = await dialogOf(program);
+        return dialog !== undefined && isExpected(dialog);
+      });
+      return dialog!;
     },
-    async hides(program) {
-      while ((await windowsOf(program)).length > 0) await Bun.sleep(10);
-    },
+    hides: (program) => waitUntil(async () => (await windowsOf(program)).length === 0),
     count: async (program) => (await windowsOf(program)).length,
     async type(text) {
       await look("type", "--delay", "0", text);

@@ -3,6 +3,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type Keyring, startKeyring } from "./keyring.ts";
+import { waitUntil } from "./processes.ts";
 
 const PASSWORD = "the database's password";
 const GROUP = "Secrets";
@@ -42,7 +43,7 @@ export async function startKeePassXC(): Promise<Keyring> {
     const environment = { QT_QPA_PLATFORM: "offscreen", TMPDIR: path("tmp") };
     await keyring.start(["keepassxc", "--pw-stdin", path("exposed.kdbx")], environment, `${PASSWORD}\n`);
     // The name is taken before the database is open, and the collection is there before it is unlocked.
-    while (!(await keyring.isOpen())) await Bun.sleep(20);
+    await waitUntil(() => keyring.isOpen());
     return keyring;
   } catch (error) {
     await keyring[Symbol.asyncDispose]();

@@ -18,6 +18,7 @@ import { hostTarget } from "../../build/targets.ts";
 import type { openProvider } from "../../platform/secret-provider.ts";
 import type { createSecrets } from "../../src/secrets/secrets.ts";
 import { REPOSITORY } from "./rt.ts";
+import { waitUntil } from "./processes.ts";
 
 const SOURCE = join(REPOSITORY, "test/macos/keychain-stand-in.c");
 const DIRECTORY = "RT_STAND_IN_KEYCHAIN";
@@ -64,9 +65,7 @@ export async function startKeychain(): Promise<Keychain> {
     answer: (account, status = 0) => writeFile(place(`answer-${account}`), `${status}\n`),
     setState: (words) => writeFile(place("state"), words),
     calls: async () => (await read("calls")).split("\n").slice(0, -1),
-    awaitCall: async (call) => {
-      while (!(await keychain.calls()).includes(call)) await Bun.sleep(2);
-    },
+    awaitCall: (call) => waitUntil(async () => (await keychain.calls()).includes(call)),
     items: () => readFile(place("items"), "latin1").catch(() => ""),
     [Symbol.asyncDispose]: () => rm(directory, { recursive: true, force: true }),
   };

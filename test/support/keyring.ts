@@ -10,7 +10,9 @@ import { mkdir, mkdtemp, readdir, readFile, realpath, rm, writeFile } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type MessageBus, Message, sessionBus, Variant } from "dbus-next";
+import { resultOf } from "./output.ts";
 import { setVariables } from "./own-environment.ts";
+import { waitUntil } from "./processes.ts";
 
 export const SECRETS_NAME = "org.freedesktop.secrets";
 export const SECRETS_PATH = "/org/freedesktop/secrets";
@@ -164,7 +166,7 @@ export async function startKeyring({
       if (!isUnlocked) return await keyring.start(daemon);
       await keyring.start([...daemon, "--unlock"], {}, KEYRING_PASSWORD);
       // The daemon takes its name on the bus before it has read the password.
-      while (!(await keyring.isOpen())) await Bun.sleep(2);
+      await waitUntil(() => keyring.isOpen());
     },
     async start(command, environment = {}, stdin) {
       const bus = await connect();
@@ -208,11 +210,7 @@ export async function startKeyring({
         stdout: "pipe",
         stderr: "pipe",
       });
-      const [stdout] = await Promise.all([
-        new Response(child.stdout).text(),
-        new Response(child.stderr).text(),
-        child.exited,
-      ]);
+      const { stdout } = await resultOf(child);
       return stdout.replace(/\n$/, "");
     },
     async [Symbol.asyncDispose]() {

@@ -5,6 +5,7 @@ import { existsSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type Keyring, startKeyring } from "./keyring.ts";
+import { waitUntil } from "./processes.ts";
 
 const CONFIG = `[Wallet]
 Enabled=true
@@ -39,7 +40,7 @@ export async function startKWallet({ display }: { display?: string } = {}): Prom
     await start();
     await openWallet(keyring);
     const wallet = join(keyring.home, ".local/share/kwalletd/kdewallet.kwl");
-    while (!existsSync(wallet)) await Bun.sleep(5);
+    await waitUntil(() => existsSync(wallet));
     await keyring.killService();
     await start();
     await openWallet(keyring);

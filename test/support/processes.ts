@@ -1,6 +1,6 @@
 // The process table, seen through a mark: a variable that a test puts into the environment of what it starts
 // and that every descendant inherits, whatever group, session or parent it has moved to.
-import { readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 
 export interface MarkedProcess {
   readonly pid: number;
@@ -30,7 +30,18 @@ function findMarked(entry: string): MarkedProcess[] {
   });
 }
 
-/** Looks again until `condition` holds; the test's own time limit ends the wait. */
-export async function waitUntil(condition: () => boolean): Promise<void> {
-  while (!condition()) await Bun.sleep(5);
+/** Kills all that has this variable in its environment; nothing on systems without /proc. */
+export function endProcesses(name: string, value: string): void {
+  if (!existsSync("/proc/self/environ")) return;
+  for (const { pid } of findMarked(`${name}=${value}`)) if (pid !== process.pid) process.kill(pid, "SIGKILL");
+}
+
+const LOOK_AGAIN = 5; // ms
+
+/**
+ * Looks again until `condition` holds: for what nobody tells of, as what a foreign program does, and the only place of the
+ * tests that sleeps. The test's own time limit ends the wait.
+ */
+export async function waitUntil(condition: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await condition())) await Bun.sleep(LOOK_AGAIN);
 }

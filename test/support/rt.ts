@@ -9,6 +9,7 @@
 import { expect } from "bun:test";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { type Result, resultOf } from "./output.ts";
 import { createProject, type Files } from "./project.ts";
 
 export const REPOSITORY = join(import.meta.dir, "..", "..");
@@ -43,12 +44,7 @@ export interface RtOptions {
   program?: readonly string[];
 }
 
-export interface RtResult {
-  stdout: string;
-  stderr: string;
-  /** Exit code, or the signal's name when a signal ended it. */
-  status: number | string;
-}
+export type RtResult = Result;
 
 export function startRt({ args = [], cwd = tmpdir(), env, stdin, program = [RT] }: RtOptions) {
   return Bun.spawn([...program, ...args], {
@@ -62,13 +58,7 @@ export function startRt({ args = [], cwd = tmpdir(), env, stdin, program = [RT] 
 }
 
 export async function runRt(options: RtOptions): Promise<RtResult> {
-  const child = startRt(options);
-  const [stdout, stderr] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-  ]);
-  await child.exited;
-  return { stdout, stderr, status: child.signalCode ?? child.exitCode ?? -1 };
+  return await resultOf(startRt(options));
 }
 
 type Expected = string | RegExp;

@@ -15,6 +15,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { compile } from "../../build/compile.ts";
 import { TARGETS } from "../../build/targets.ts";
+import { resultOf } from "./output.ts";
 import { REPOSITORY, type Environment, type RtOptions, type RtResult } from "./rt.ts";
 
 export const isWine = process.platform !== "win32";
@@ -85,16 +86,8 @@ export async function openWindows(): Promise<Windows> {
     environment: system,
     async run({ input, ...options }) {
       const child = input === undefined ? start(options) : await startWithInput(options, input);
-      const [stdout, stderr] = await Promise.all([
-        new Response(child.stdout).text(),
-        new Response(child.stderr).text(),
-      ]);
-      await child.exited;
-      return {
-        stdout: readable(stdout),
-        stderr: readable(stderr),
-        status: child.signalCode ?? child.exitCode ?? -1,
-      };
+      const { stdout, stderr, status } = await resultOf(child);
+      return { stdout: readable(stdout), stderr: readable(stderr), status };
     },
     path: (file) => (isWine ? `Z:${file.replaceAll("/", "\\")}` : file),
     async [Symbol.asyncDispose]() {

@@ -79,7 +79,7 @@ describe.skipIf(!canRunWindows)("rt.exe", () => {
   });
 
   /** What would change a real machine, or needs a person there. */
-  const testOnWine = isWine ? test : () => {};
+  const testOnWine = test.skipIf(!isWine);
   const rt = (args: readonly string[], input?: string) => windows.run({ args, cwd: project.path, input });
   const output = (stdout: string, status = 0) => ({ stdout, stderr: "", status });
   const json = (args: readonly string[]) => `${JSON.stringify(args)}\n`;

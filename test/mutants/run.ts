@@ -1,0 +1,83 @@
+// `npm run mutants`: tries each mutant of the tables (see mutant.ts) in a copy of this tree, and closes with
+//
+//   N killed, N survived (N of them explained), NN.N %
+//
+// `npm run mutants -- <texts>` tries those alone that have one of the texts in their names; `--jobs=N` so many side by side, each
+// in a copy of its own. Test files are first seen to pass without any change: what fails anyway notices nothing. It ends
+// with 1 when a mutant survives without an explanation, or could not be tried.
+import { parseArgs } from "node:util";
+import { copyTree, type TreeCopy } from "./copy.ts";
+import { findMistake, nameOf, type Placed, readTables, testFileOf } from "./mutant.ts";
+
+type Verdict = "killed" | "survived" | "not tried";
+
+const { values, positionals } = parseArgs({
+  args: process.argv.slice(2),
+  options: { jobs: { type: "string", default: "1" } },
+  allowPositionals: true,
+});
+
+function fail(message: string): never {
+  console.error(`error: ${message}`);
+  process.exit(1);
+}
+
+const jobs = Number(values.jobs);
+if (!/^[1-9]\d*$/.test(values.jobs)) fail(`--jobs needs a whole number from 1, not "${values.jobs}"`);
+const all = await readTables();
+const isChosen = (mutant: Placed) =>
+  positionals.length === 0 || positionals.some((text) => nameOf(mutant).includes(text));
+const chosen = all.filter(isChosen);
+if (chosen.length === 0) fail(`no mutant has "${positionals.join('" or "')}" in its name`);
+for (const mutant of chosen) {
+  const mistake = await findMistake(mutant);
+  if (mistake) fail(mistake);
+}
+
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => process.exit(1)); // and clean up
+
+/** By test file: whether it passes without any change. */
+const passing = new Map<string, Promise<boolean>>();
+
+async function judge(copy: TreeCopy, mutant: Placed): Promise<{ verdict: Verdict; remark: string }> {
+  const files = mutant.tests.map(testFileOf);
+  for (const file of files) {
+    if (!passing.has(file))
+      passing.set(
+        file,
+        copy.runTests([file]).then(({ hasPassed }) => hasPassed),
+      );
+    if (!(await passing.get(file))) return { verdict: "not tried", remark: `${file} fails without it` };
+  }
+  try {
+    await using _changed = await copy.change(mutant);
+    const { hasPassed, failed } = await copy.runTests(files);
+    if (!hasPassed) return { verdict: "killed", remark: failed ?? "the tests did not end" };
+    return { verdict: "survived", remark: mutant.why ?? "" };
+  } catch (error) {
+    return { verdict: "not tried", remark: (error as Error).message };
+  }
+}
+
+const verdicts = new Map<Placed, Verdict>();
+const waiting = [...chosen];
+
+async function work(): Promise<void> {
+  await using copy = await copyTree();
+  for (let mutant = waiting.shift(); mutant; mutant = waiting.shift()) {
+    const { verdict, remark } = await judge(copy, mutant);
+    verdicts.set(mutant, verdict);
+    console.log(`${verdict.toUpperCase().padEnd(10)} ${nameOf(mutant)}${remark && `\n           ${remark}`}`);
+  }
+}
+
+await Promise.all(Array.from({ length: Math.min(jobs, chosen.length) }, work));
+const having = (verdict: Verdict) => chosen.filter((mutant) => verdicts.get(mutant) === verdict);
+const [killed, survived, untried] = [having("killed"), having("survived"), having("not tried")];
+const explained = survived.filter(({ why }) => why !== undefined).length;
+const share = (100 * killed.length) / Math.max(killed.length + survived.length, 1);
+if (untried.length > 0) console.log(`${untried.length} could not be tried`);
+console.log(
+  `${killed.length} killed, ${survived.length} survived (${explained} of them explained), ${share.toFixed(1)} %`,
+);
+process.exitCode = survived.length > explained || untried.length > 0 ? 1 : 0;

@@ -1,0 +1,50 @@
+// The tables of mutants fit the source: see mutant.ts. `npm run mutants` tries them.
+import { expect, test } from "bun:test";
+import { resultOf } from "../support/output.ts";
+import { REPOSITORY } from "../support/rt.ts";
+import { applyMutant, findMistake, nameOf, readTables } from "./mutant.ts";
+
+const mutants = await readTables();
+
+test("the text of each mutant stands once in its file, and its tests are there", async () => {
+  const mistakes = await Promise.all(mutants.map(findMistake));
+  expect(mistakes.filter((mistake) => mistake !== undefined)).toEqual([]);
+});
+
+test("no two mutants have one name", () => {
+  const names = mutants.map(nameOf);
+  expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
+});
+
+test("a text that is not found, or found twice, is an error with the mutant's name", () => {
+  const mutant = { file: "src/a.ts", fault: "a fault", text: "x", becomes: "y", tests: [] };
+  expect(applyMutant(mutant, "a x b")).toBe("a y b");
+  expect(() => applyMutant(mutant, "a b")).toThrow(
+    "src/a.ts: a fault: its text does not stand in the file: x",
+  );
+  expect(() => applyMutant(mutant, "x x")).toThrow(
+    "src/a.ts: a fault: its text stands 2 times in the file: x",
+  );
+});
+
+test("npm run mutants says what it was not able to understand", async () => {
+  const run = async (...args: string[]) => {
+    const child = Bun.spawn([process.execPath, "test/mutants/run.ts", ...args], {
+      cwd: REPOSITORY,
+      stdin: "ignore",
+      stdout: "pipe",
+      stderr: "pipe",
+    });
+    return await resultOf(child);
+  };
+  expect(await run("no such mutant")).toEqual({
+    stdout: "",
+    stderr: 'error: no mutant has "no such mutant" in its name\n',
+    status: 1,
+  });
+  expect(await run("--jobs=0")).toEqual({
+    stdout: "",
+    stderr: 'error: --jobs needs a whole number from 1, not "0"\n',
+    status: 1,
+  });
+});

@@ -1,0 +1,368 @@
+// Mutants of platform and of platform/posix.
+import type { MutantTable } from "../mutant.ts";
+
+export default {
+  "platform/private-file.ts": [
+    {
+      fault: "another user's directory is trusted",
+      text: "uid !== process.getuid!() || ",
+      becomes: "",
+      tests: ["run/permissions", "run/unwritable"],
+    },
+    {
+      fault: "a directory that others may write to is trusted",
+      text: " || (mode & 0o022) !== 0",
+      becomes: "",
+      tests: ["run/permissions", "run/unwritable"],
+    },
+    {
+      fault: "a directory that another has linked is trusted",
+      text: "const { uid, mode } = lstatSync(directory);",
+      becomes: `const { uid, mode } = (require("node:fs") as typeof import("node:fs")).statSync(directory);`,
+      tests: ["run/permissions", "run/unwritable"],
+    },
+    {
+      fault: "the second place is not tried",
+      text: "      failures.push(explain(error as NodeJS.ErrnoException, place));\n",
+      becomes: "      failures.push(explain(error as NodeJS.ErrnoException, place));\n      break;\n",
+      tests: ["run/unwritable"],
+    },
+    {
+      fault: "half a file is left on a full disk",
+      text: "      rmSync(draft, { force: true });\n",
+      becomes: "",
+      tests: ["run/unwritable", "config/running"],
+    },
+    {
+      fault: "others may read what is the user's own",
+      text: "{ mode: 0o600 }",
+      becomes: "{ mode: 0o644 }",
+      tests: ["run/permissions", "config/running", "run/unwritable"],
+    },
+    {
+      fault: "the last failure is told",
+      text: "${failures[0]}",
+      becomes: "${failures.at(-1)}",
+      tests: ["run/unwritable"],
+    },
+  ],
+  "platform/links.ts": [
+    {
+      fault: "a link to another program is taken for ours",
+      text: "return readlinkSync(path) === program;",
+      becomes: "return readlinkSync(path) !== undefined;",
+      tests: ["run/stand-in", "run/permissions"],
+    },
+    {
+      fault: "a link that is there is not replaced",
+      text: "  // Renamed into place: another rt may be making the same link.\n  const draft = `${path}.${process.pid}`;",
+      becomes: "  const draft = path;",
+      tests: ["run/stand-in", "run/permissions"],
+    },
+  ],
+  "platform/posix/guardian.ts": [
+    {
+      fault: "the number of a child that has ended is killed",
+      text: `  note(place, "");\n`,
+      becomes: "",
+      tests: ["tasks/signals"],
+    },
+    {
+      fault: "a zombie counts as alive",
+      text: `[ "$1" = Z ] || `,
+      becomes: "",
+      tests: ["tasks/signals"],
+      why: "a signal to a zombie does nothing",
+    },
+    {
+      fault: "the guardian ends by Ctrl-C",
+      text: "trap '' INT TERM HUP QUIT\n",
+      becomes: "",
+      tests: ["tasks/signals"],
+    },
+    {
+      fault: "what escaped into another session lives on",
+      text: `      case $doomed in *" $parent "*) doomed="$doomed$pid " ;; esac\n`,
+      becomes: "",
+      tests: ["tasks/signals"],
+    },
+    {
+      fault: "a child's place in the list is given away while it lives",
+      text: "const place = vacant.pop() ?? places.size;",
+      becomes: "const place = vacant.pop() ?? 0;",
+      tests: ["tasks/signals"],
+    },
+    {
+      fault: "the guardian is left behind",
+      text: `  shell.kill("SIGKILL");\n  await shell.exited;\n`,
+      becomes: "",
+      tests: ["run/hooks", "run/inheritance", "tasks/signals"],
+    },
+  ],
+  "platform/posix/process-table.ts": [
+    {
+      fault: "zombies are counted",
+      text: `if (state === "Z" || state === "X") continue;`,
+      becomes: "",
+      tests: ["posix/process-table", "tasks/signals"],
+    },
+    {
+      fault: "zombies are counted where ps is asked",
+      text: ` && !state?.startsWith("Z")`,
+      becomes: "",
+      tests: ["posix/process-table"],
+    },
+    {
+      fault: "a command with parentheses in its name is misread",
+      text: `stat.lastIndexOf(")")`,
+      becomes: `stat.indexOf(")")`,
+      tests: ["posix/process-table"],
+    },
+    {
+      fault: "children in another session are left out",
+      text: "relay !== null && session",
+      becomes: "session",
+      tests: ["tasks/signals", "posix/process-table"],
+    },
+    {
+      fault: "only the children of the root are found",
+      text: "      members.add(pid);\n      grew = true;",
+      becomes: "      members.add(pid);",
+      tests: ["tasks/signals", "posix/process-table"],
+    },
+  ],
+  "platform/posix/process-tree.ts": [
+    {
+      fault: "descriptors stay open after a start that failed",
+      text: "    for (const { reader } of pipes) closeDescriptor(reader);\n    throw error;",
+      becomes: "    throw error;",
+      tests: [
+        "posix/process-tree",
+        "tasks/concurrency",
+        "tasks/mistakes",
+        "tasks/output",
+        "tasks/several-scripts",
+      ],
+    },
+    {
+      fault: "the writing ends of pipes stay open",
+      text: "    for (const { writer } of pipes) closeDescriptor(writer);\n",
+      becomes: "",
+      tests: ["posix/process-tree", "tasks/output", "tasks/several-scripts"],
+    },
+    {
+      fault: "a background process holds the run up for ever",
+      text: "const lingering = setTimeout(() => void this.#reader?.cancel().catch(() => {}), LINGER);",
+      becomes: "const lingering = undefined;",
+      tests: ["tasks/output", "tasks/signals", "tasks/several-scripts"],
+    },
+    {
+      fault: "what a script wrote at its end is lost",
+      text: "      const isAtEnd = await this.#drain();\n      if (!isAtEnd) this.attach();",
+      becomes: "",
+      tests: ["posix/process-tree", "tasks/output", "tasks/several-scripts"],
+    },
+    {
+      fault: "what was stopped to be looked at stays so",
+      text: `if (RELAYED.includes(signal)) for (const target of targets) send(target, "SIGCONT");`,
+      becomes: "",
+      tests: ["tasks/signals", "run/ending"],
+    },
+    {
+      fault: "what forks while it is looked for escapes",
+      text: "reading < MOST_READINGS",
+      becomes: "reading < 1",
+      tests: ["tasks/signals"],
+    },
+    {
+      fault: "another rt's children hear a signal twice",
+      text: "const relay = RELAYED.includes(signal) ? process.execPath : null;",
+      becomes: "const relay = null;",
+      tests: ["tasks/signals"],
+    },
+    {
+      fault: "error output is taken for output",
+      text: "request.onOutput(bytes, index === 1)",
+      becomes: "request.onOutput(bytes, index === 0)",
+      tests: ["posix/process-tree", "tasks/several-scripts", "tasks/output"],
+    },
+    {
+      fault: "the children do not stop at Ctrl-Z",
+      text: `    signalTrees(stopped, "SIGSTOP");\n`,
+      becomes: "",
+      tests: ["tasks/suspension"],
+    },
+    {
+      fault: "the children do not go on at fg",
+      text: `    signalTrees(stopped, "SIGCONT");\n`,
+      becomes: "",
+      tests: ["tasks/suspension"],
+    },
+  ],
+  "platform/posix/process.ts": [
+    {
+      fault: "a script ignores SIGPIPE",
+      text: "  for (const number of IGNORED_BY_ENGINE) signal(number, null);\n",
+      becomes: "",
+      tests: ["run/inheritance", "run/ending"],
+    },
+    {
+      fault: "a script does not inherit descriptors",
+      text: "  for (const descriptor of descriptors) ioctl(descriptor, constants.FIONCLEX);\n",
+      becomes: "",
+      tests: ["run/inheritance"],
+    },
+    {
+      fault: "the highest descriptor is not inherited",
+      text: "for (let descriptor = 3; descriptor <= HIGHEST_DESCRIPTOR; descriptor += 1) {",
+      becomes: "for (let descriptor = 3; descriptor < HIGHEST_DESCRIPTOR; descriptor += 1) {",
+      tests: ["run/inheritance"],
+    },
+    {
+      fault: "the last entry of a variable counts",
+      text: "if (!Object.hasOwn(result, name)) result[name] =",
+      becomes: "result[name] =",
+      tests: ["runtime/engine-switch", "run/environment"],
+    },
+    {
+      fault: "what the user's code starts becomes the engine",
+      text: "if (!isSwitchOpen) entries.push(cString(`${ENGINE_SWITCH}=0`));",
+      becomes: "",
+      tests: ["runtime/engine-switch"],
+    },
+    {
+      fault: "an empty PATH has no shell",
+      text: "for (const PATH of [path, SHELL_DIRECTORIES]) {",
+      becomes: "for (const PATH of [path]) {",
+      tests: ["run/script"],
+    },
+    {
+      fault: "sh comes before bash",
+      text: `const SHELLS = ["bash", "sh", "zsh"];`,
+      becomes: `const SHELLS = ["sh", "bash", "zsh"];`,
+      tests: ["run/script"],
+    },
+  ],
+  "platform/posix/signals.ts": [
+    {
+      fault: "a signal that rt was started to ignore ends the run",
+      text: "return read.ptr(ptr(action), 0) !== SIG_IGN;",
+      becomes: "return true;",
+      tests: ["run/ending", "tasks/signals", "run/hooks"],
+    },
+    {
+      fault: "after Ctrl-Z once, it is not heard again",
+      text: "  processLibc().signal(number, handler);\n",
+      becomes: "",
+      tests: ["tasks/suspension"],
+    },
+  ],
+  "platform/posix/output.ts": [
+    {
+      fault: "O_NONBLOCK is set on what others share",
+      text: `const again = libc().open(ptr(path), O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);`,
+      becomes: "const again = -1;",
+      tests: ["tasks/output", "tasks/signals"],
+    },
+    {
+      fault: "an interrupted write is a failure",
+      text: "failure === EAGAIN || failure === EINTR",
+      becomes: "failure === EINTR",
+      tests: ["tasks/output", "tasks/signals"],
+    },
+  ],
+  "platform/posix/undecodable.ts": [
+    {
+      fault: "bytes become characters of another place",
+      text: "bytes.push(code - 0xdc00)",
+      becomes: "bytes.push(code - 0xdc01)",
+      tests: ["run/arguments"],
+    },
+    {
+      fault: "the first bytes that stand for themselves do not",
+      text: "code >= 0xdc80 &&",
+      becomes: "code > 0xdc80 &&",
+      tests: ["run/arguments"],
+    },
+  ],
+  "platform/posix/files.ts": [
+    {
+      fault: "a pipe in the place of a file stops rt",
+      text: " | constants.O_NONBLOCK",
+      becomes: "",
+      tests: ["posix/files", "posix/directories", "run/unwritable"],
+    },
+    {
+      fault: "a file of just the buffer's size is cut",
+      text: "while (length < limit) {\n      if (length === buffer.length) {",
+      becomes: "while (length < limit && length < scratch.length) {\n      if (length === buffer.length) {",
+      tests: ["posix/files", "posix/directories", "workspace/package-json"],
+    },
+    {
+      fault: "a Java class is a program",
+      text: " && readWord(start, 4) < MOST_ARCHITECTURES",
+      becomes: "",
+      tests: ["posix/files"],
+    },
+    {
+      fault: "a name with a NUL is another file's",
+      text: `if (path.includes("\\0")) return "ENOENT";`,
+      becomes: "",
+      tests: ["posix/files", "posix/directories", "cli/mistaken-targets"],
+    },
+  ],
+  "platform/posix/directories.ts": [
+    {
+      fault: "links to directories are not told",
+      text: "type === DT_LNK) links.push(name);",
+      becomes: "type === DT_LNK) directories.push(name);",
+      tests: ["posix/directories", "workspace/members"],
+    },
+    {
+      fault: "a file that fills the buffer is cut",
+      text: "count > 0 && count < content.length",
+      becomes: "count > 0",
+      tests: ["posix/directories", "workspace/members"],
+    },
+    {
+      fault: "a file that may not be read is not there",
+      text: `failure === ENOENT || failure === ENOTDIR ? null : ""`,
+      becomes: "null",
+      tests: ["posix/directories", "workspace/members", "run/unwritable"],
+    },
+    {
+      fault: "a name that is too long is cut",
+      text: `if (taken < name.length || written === path.length) return "";`,
+      becomes: "",
+      tests: ["posix/directories"],
+    },
+  ],
+  "platform/engine-file.ts": [
+    {
+      fault: "the engine's file is left behind",
+      text: "  unlinkSync(path);\n",
+      becomes: "",
+      tests: ["run/build"],
+    },
+    {
+      fault: "a target of another system gets this system's engine",
+      text: "if (!OWN_TARGETS.test(targets.join())) return undefined;",
+      becomes: "",
+      tests: ["run/build"],
+    },
+  ],
+  "platform/foreign-threads.ts": [
+    {
+      fault: "one call that waits for a person holds up all",
+      text: "if (this.#ended === ended) this.#waiting.shift()!(this.#start());",
+      becomes: "",
+      tests: ["macos/keychain"],
+    },
+    {
+      fault: "a library that is not there is waited for",
+      text: "if (failure !== undefined) return scope.postMessage({ failure });",
+      becomes: "",
+      tests: ["macos/keychain", "macos/product"],
+    },
+  ],
+} satisfies MutantTable;

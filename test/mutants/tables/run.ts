@@ -1,0 +1,544 @@
+// Mutants of src/run and of src/main.ts.
+import type { MutantTable } from "../mutant.ts";
+
+export default {
+  "src/run/watch.ts": [
+    {
+      fault: "what does not end after the grace is not killed",
+      text: `if (performance.now() > deadline) trees.signalTrees([child], "SIGKILL");`,
+      becomes: "",
+      tests: ["options/watch"],
+    },
+    {
+      fault: "a second signal kills nothing",
+      text: `if (stop && child) trees.signalTrees([child], "SIGKILL"); // asked twice`,
+      becomes: "",
+      tests: ["options/watch"],
+    },
+    {
+      fault: "the last signal wins over the first",
+      text: "stop ??= signal;",
+      becomes: "stop = signal;",
+      tests: ["options/watch"],
+    },
+    {
+      fault: "a script starts again before all of the last start has ended",
+      text: "while (!isOver || trees.hasSurvivors([child])) {",
+      becomes: "while (!isOver) {",
+      tests: ["options/watch"],
+    },
+    {
+      fault: "a script that has ended does not start again",
+      text: "if (!hasChanged && !stop) await woken;",
+      becomes: "if (!hasChanged && !stop) break;",
+      tests: ["options/watch"],
+    },
+    {
+      fault: "every signal is taken for one to end by",
+      text: "const signal = known.find((each) => each === name);",
+      becomes: "const signal = name as StopSignal;",
+      tests: ["options/watch", "cli/wrong-values"],
+    },
+  ],
+  "src/run/wait.ts": [
+    {
+      fault: "a second signal does not kill",
+      text: `if (received) trees.signalTrees(children, "SIGKILL");\n      else if`,
+      becomes: "if",
+      tests: ["run/ending", "run/hooks", "run/signal-at"],
+    },
+    {
+      fault: "a hook that a signal was sent to is a success",
+      text: "return received && code === 0 ? { signal: received } : code;",
+      becomes: "return code;",
+      tests: ["run/ending", "run/hooks", "run/signal-at"],
+    },
+    {
+      fault: "a hook with a code of its own has died of the signal",
+      text: "received && code === 0 ?",
+      becomes: "received ?",
+      tests: ["run/ending", "run/hooks", "run/signal-at"],
+    },
+    {
+      fault: "Ctrl-C is told twice",
+      text: "else if (!isFromTerminal) trees",
+      becomes: "else trees",
+      tests: ["run/terminal", "run/hooks"],
+    },
+    {
+      fault: "a signal that comes as the hook ends is forgotten",
+      text: "await Promise.all([turnLoop(), isLast && trees.leaveNothing()]);",
+      becomes: "await (isLast && trees.leaveNothing());",
+      tests: ["run/signal-at"],
+    },
+    {
+      fault: "rt's guardian is left to the script",
+      text: "isLast && trees.leaveNothing()",
+      becomes: "false",
+      tests: ["run/hooks", "run/inheritance"],
+    },
+    {
+      fault: "process 1 keeps signals that are meant for the program",
+      text: "process.pid === 1 ? [...FORWARDED, ...PASSED_ON] : FORWARDED",
+      becomes: "FORWARDED",
+      tests: ["run/first-process"],
+    },
+  ],
+  "src/run/supervise.ts": [
+    {
+      fault: "the entry point's return is not noticed",
+      text: `const signal = isThere ? "returned" : await event.promise;`,
+      becomes: `const signal = isThere ? "returned" : ("SIGTERM" as const);`,
+      tests: ["options/watch"],
+    },
+    {
+      fault: "a signal before the program is there again is lost",
+      text: "if (!child) event.resolve(signal);",
+      becomes: "if (!child) return;",
+      tests: ["options/watch"],
+    },
+    {
+      fault: "another module's return is not noticed",
+      text: `if (performance.now() - since >= GONE_AFTER) event.resolve("returned");`,
+      becomes: "",
+      tests: ["options/watch"],
+    },
+  ],
+  "src/run/source-watcher.ts": [
+    {
+      fault: "node_modules are watched",
+      text: `const LEFT_OUT = ["node_modules", ".git"];`,
+      becomes: `const LEFT_OUT = [".git"];`,
+      tests: ["options/watch"],
+    },
+    {
+      fault: "a directory that comes back is not entered again",
+      text: "        leave(path);\n",
+      becomes: "",
+      tests: ["options/watch"],
+    },
+    {
+      fault: "what is in a new directory is not told",
+      text: "if (isDirectory(path)) return enterUnlessIgnored(path, stack, true);",
+      becomes: "if (isDirectory(path)) return enterUnlessIgnored(path, stack, false);",
+      tests: ["options/watch"],
+    },
+    {
+      fault: "ignore files above the project do not hold",
+      text: "enter(root, ignoreFilesAbove(root), false);",
+      becomes: "enter(root, [], false);",
+      tests: ["options/watch"],
+    },
+    {
+      fault: ".env files are no sources",
+      text: `    name.startsWith(".env.")\n`,
+      becomes: "    false\n",
+      tests: ["options/watch"],
+    },
+  ],
+  "src/run/gitignore.ts": [
+    {
+      fault: "nothing is taken back in",
+      text: "if (isNegated) pattern = pattern.slice(1);",
+      becomes: "",
+      tests: ["options/watch"],
+    },
+    {
+      fault: "a pattern for directories holds for files",
+      text: " || (isForDirectories && !isDirectory)",
+      becomes: "",
+      tests: ["options/watch"],
+    },
+    {
+      fault: "an anchored pattern holds everywhere",
+      text: "isAnchored ? pattern : ",
+      becomes: "",
+      tests: ["options/watch"],
+    },
+  ],
+  "src/run/launch.ts": [
+    {
+      fault: "a program whose interpreter is not there is 126",
+      text: `outcome === "ENOENT" ? 127 : 126`,
+      becomes: "126",
+      tests: ["run/programs"],
+    },
+    {
+      fault: "what cannot be started is 127",
+      text: `outcome === "ENOENT" ? 127 : 126`,
+      becomes: "127",
+      tests: ["run/programs"],
+    },
+    {
+      fault: "the script runs although its pre-hook failed",
+      text: "    if (ending === 0) continue;\n",
+      becomes: "    if (ending) continue;\n",
+      tests: ["run/hooks"],
+    },
+    {
+      fault: "the arguments go to the hooks",
+      text: "event === target.name ? appendArguments(command, host.exactArguments(args)) : command",
+      becomes: "appendArguments(command, host.exactArguments(args))",
+      tests: ["run/hooks", "run/arguments"],
+    },
+    {
+      fault: "--silent shows the command",
+      text: "function echo(command: string, { silent }: RunSettings): void {\n  if (silent) return;",
+      becomes: "function echo(command: string, _: RunSettings): void {",
+      tests: ["run/script", "options/general"],
+    },
+    {
+      fault: "an answer that cannot be written is a success",
+      text: `if (answer.output === "" || host.write(1, answer.output)) return answer.code;`,
+      becomes: "host.write(1, answer.output);\n    return answer.code;",
+      tests: ["run/answer"],
+    },
+    {
+      fault: "process 1 becomes the script",
+      text: "return process.pid === 1;",
+      becomes: "return false;",
+      tests: ["run/first-process"],
+    },
+    {
+      fault: "descriptors of rt's own reach the script behind a hook",
+      text: "const descriptors = steps.length > 0 ? host.inheritedDescriptors() : undefined;",
+      becomes: "const descriptors = undefined;",
+      tests: ["run/inheritance", "run/hooks"],
+    },
+    {
+      fault: "Ctrl-C in a hook is told as a failure",
+      text: `if (ending.signal === "SIGINT") return;`,
+      becomes: "",
+      tests: ["run/terminal", "run/hooks", "run/ending"],
+    },
+  ],
+  "src/run/stand-in.ts": [
+    {
+      fault: "rt stands in for a bun that is installed",
+      text: "Bun.which(name, { PATH: path }) ? undefined : tryLink(name)",
+      becomes: "tryLink(name)",
+      tests: ["run/stand-in"],
+    },
+    {
+      fault: "rt stands in for a node that is installed",
+      text: `installed === null ? tryLink("node") : undefined`,
+      becomes: `tryLink("node")`,
+      tests: ["run/stand-in"],
+    },
+    {
+      fault: "--rt leaves an installed node",
+      text: `node: forceRuntime ? makeLink("node") : installed`,
+      becomes: "node: installed",
+      tests: ["run/stand-in", "options/general", "options/context"],
+    },
+    {
+      fault: "no place for links ends every run",
+      text: `if ((error as Error).name === "PrivateDirectoryError") return undefined;`,
+      becomes: "",
+      tests: ["run/unwritable", "run/stand-in"],
+    },
+    {
+      fault: "a word that has rt in it is taken for it",
+      text: "new RegExp(`\\\\b${name}\\\\b`).test(command)",
+      becomes: "command.includes(name)",
+      tests: ["run/stand-in", "run/environment"],
+      why: "a link too many on PATH, which no script looks for",
+    },
+  ],
+  "src/run/engine.ts": [
+    {
+      fault: "RT_BECAME is not told from another process's",
+      text: "process.env[BECAME] === `${pid}`",
+      becomes: "process.env[BECAME] !== undefined",
+      tests: ["runtime/engine-switch", "run/stand-in", "options/general"],
+    },
+    {
+      fault: "a bunfig.toml of the working directory is read",
+      text: `if (!isTool || CONFIGURED.includes(\` \${argv[0]} \`)) ours.unshift(\`--config=\${config}\`);`,
+      becomes: "",
+      tests: ["config/running", "config/packages", "options/context"],
+    },
+    {
+      fault: "the engine is called bunx",
+      text: `process.argv0.endsWith("bunx") ? "rt" : process.argv0`,
+      becomes: "process.argv0",
+      tests: ["run/stand-in"],
+    },
+  ],
+  "src/run/environment.ts": [
+    {
+      fault: "a script may start itself for ever",
+      text: "< MOST_RECURSIONS) return undefined;",
+      becomes: "< 10 * MOST_RECURSIONS) return undefined;",
+      tests: ["run/hooks"],
+    },
+    {
+      fault: "PATH grows with each script below a script",
+      text: "path.split(pathSeparator).filter((entry) => !own.includes(entry))",
+      becomes: "path.split(pathSeparator)",
+      tests: ["run/environment"],
+    },
+    {
+      fault: "INIT_CWD is the package",
+      text: "INIT_CWD: context.initialDirectory",
+      becomes: "INIT_CWD: context.directory",
+      tests: ["run/environment"],
+    },
+    {
+      fault: "a bin of one path keeps the scope",
+      text: `name.slice(name.indexOf("/") + 1)`,
+      becomes: "name",
+      tests: ["run/environment"],
+    },
+    {
+      fault: "the installed programs come behind those of the system",
+      text: "return [...own, ...inherited].join(pathSeparator);",
+      becomes: "return [...inherited, ...own].join(pathSeparator);",
+      tests: ["run/environment"],
+    },
+  ],
+  "src/run/binaries.ts": [
+    {
+      fault: "node_modules/node_modules/.bin is on PATH",
+      text: `if (!base.endsWith("/node_modules")) directories`,
+      becomes: "directories",
+      tests: ["run/environment", "run/programs"],
+    },
+  ],
+  "src/run/resolve.ts": [
+    {
+      fault: "a command of the system runs without run",
+      text: "  if (explicitRun) {\n    const command",
+      becomes: "  {\n    const command",
+      tests: ["run/programs", "run/resolution"],
+    },
+    {
+      fault: "with run, a file comes before a script",
+      text: "if (!explicitRun && looksLikeSource) {",
+      becomes: "if (looksLikeSource) {",
+      tests: ["run/resolution"],
+    },
+    {
+      fault: "a script for Node.js is a program of its own with --rt",
+      text: "(forceRuntime && NODE.test(interpreter))",
+      becomes: "false",
+      tests: ["run/programs", "run/stand-in", "options/general"],
+    },
+    {
+      fault: "a binary file is taken for source",
+      text: `return start.includes(0) ? "it is a binary file, not source code" : undefined;`,
+      becomes: "return undefined;",
+      tests: ["cli/mistaken-targets", "run/programs"],
+    },
+    {
+      fault: "a program that may not be executed is taken for source",
+      text: `if (isForeign || isNative(start)) return`,
+      becomes: "if (isForeign) return",
+      tests: ["cli/mistaken-targets", "run/programs"],
+    },
+  ],
+  "src/run/answer.ts": [
+    {
+      fault: "exit 256 is answered",
+      text: "code <= 255",
+      becomes: "code <= 256",
+      tests: ["run/answer"],
+    },
+    {
+      fault: "false is true",
+      text: `if (name === "false") return { code: 1, output: "" };`,
+      becomes: `if (name === "false") return { code: 0, output: "" };`,
+      tests: ["run/answer"],
+    },
+    {
+      fault: "exit with two words is answered",
+      text: "words.length < 2",
+      becomes: "words.length < 3",
+      tests: ["run/answer", "run/direct-execution"],
+    },
+  ],
+  "src/run/quote.ts": [
+    {
+      fault: "a quote ends the argument",
+      text: "argument.replaceAll(\"'\", `'\\\\''`)",
+      becomes: "argument",
+      tests: ["run/arguments"],
+    },
+    {
+      fault: "zsh looks for a command behind an equals sign",
+      text: "/^(?!=)[A-Za-z0-9_@%+=:,./-]+$/",
+      becomes: "/^[A-Za-z0-9_@%+=:,./-]+$/",
+      tests: ["run/arguments"],
+    },
+    {
+      fault: "bytes that are no UTF-8 are replaced",
+      text: "argument.isWellFormed() ? quoted : quoted.replace(UNDECODABLE, printBytes)",
+      becomes: "quoted",
+      tests: ["run/arguments"],
+    },
+  ],
+  "src/run/shell.ts": [
+    {
+      fault: "BASH_ENV is not read",
+      text: `name[0] === "B" && name.startsWith("BASH")`,
+      becomes: `name === "BASH"`,
+      tests: ["run/direct-execution", "run/answer", "run/inheritance"],
+    },
+    {
+      fault: "an assignment is a program",
+      text: `name.includes("=") || `,
+      becomes: "",
+      tests: ["run/plain-command", "run/direct-execution"],
+    },
+    {
+      fault: "echo -n is answered",
+      text: "(hasOptions || !ANSWERED.includes(` ${name} `))",
+      becomes: "!ANSWERED.includes(` ${name} `)",
+      tests: ["run/plain-command", "run/answer"],
+    },
+    {
+      fault: "a relative entry of PATH is looked up without bash",
+      text: `if (!isPathAbsolute && !name.includes("/")) return undefined;`,
+      becomes: "",
+      tests: ["run/direct-execution"],
+    },
+    {
+      fault: "a #! script is told another path than from bash",
+      text: `if (format === "unknown" || (format === "script" && isRelative)) return undefined;`,
+      becomes: `if (format === "unknown") return undefined;`,
+      tests: ["run/direct-execution"],
+    },
+    {
+      fault: "the shell's level does not rise",
+      text: "level >= 0 && level < 100",
+      becomes: "level >= 0 && level < 10_000",
+      tests: ["run/direct-execution"],
+    },
+  ],
+  "src/run/script-options.ts": [
+    {
+      fault: "--env-file wins over the environment",
+      text: "filter(([name]) => !(name in original))",
+      becomes: "filter(() => true)",
+      tests: ["options/context", "run/environment"],
+    },
+    {
+      fault: "--port does not reach scripts",
+      text: "...(port ? { PORT: port } : {})",
+      becomes: "",
+      tests: ["options/network", "options/general", "options/context"],
+    },
+    {
+      fault: "a file of --env-file that is not there is not told",
+      text: `filter((file) => file !== "" && files.readFile(file, 1) === "ENOENT")`,
+      becomes: "filter(() => false)",
+      tests: ["options/context", "cli/mistaken-options", "cli/wrong-values"],
+    },
+    {
+      fault: "options that have nothing to act on are not told",
+      text: "if (idle.length === 0) return undefined;",
+      becomes: "if (idle.length >= 0) return undefined;",
+      tests: ["options/context", "options/general", "cli/mistaken-options", "cli/command-line"],
+    },
+  ],
+  "src/run/plan.ts": [
+    {
+      fault: "an argument that looks like an option is one for the engine",
+      text: `...(args[0]?.startsWith("-") ? ["--"] : []), `,
+      becomes: "",
+      tests: [
+        "run/arguments",
+        "differential/evaluate",
+        "cli/parse",
+        "options/general",
+        "differential/arguments",
+      ],
+    },
+    {
+      fault: "a script keeps the --",
+      text: `args: args[0] === "--" ? args.slice(1) : args };`,
+      becomes: "args };",
+      tests: ["run/arguments", "cli/shortcut"],
+    },
+    {
+      fault: "--if-present does not help",
+      text: `if (given("if-present")) return { mode: "nothing" };`,
+      becomes: "",
+      tests: ["options/general", "cli/mistaken-targets"],
+    },
+    {
+      fault: "a list of conditions is one name",
+      text: 'const values = given.value.split(",")',
+      becomes: "const values = [given.value]",
+      tests: ["options/resolution"],
+    },
+    {
+      fault: "no code at all is a call for help",
+      text: `[code, value || " "]`,
+      becomes: "[code, value!]",
+      tests: ["differential/evaluate", "cli/mistaken-options", "options/general"],
+    },
+    {
+      fault: "a long name is shown whole",
+      text: "name.length <= LONGEST_NAME",
+      becomes: "name.length >= 0",
+      tests: ["cli/mistaken-targets"],
+    },
+    {
+      fault: "an empty standard input starts the engine",
+      text: "if (facts.isInputEmpty) {",
+      becomes: "if (false) {",
+      tests: ["cli/mistaken-targets", "cli/command-line", "run/resolution"],
+    },
+  ],
+  "src/run/shortcut.ts": [
+    {
+      fault: "the short cut does not look at rtfig.toml",
+      text: ` || hasConfig("."))`,
+      becomes: ")",
+      tests: ["cli/shortcut", "config/running"],
+    },
+    {
+      fault: "the short cut keeps the --",
+      text: `argv.slice(argv[3] === "--" ? 4 : 3)`,
+      becomes: "argv.slice(3)",
+      tests: ["cli/shortcut"],
+    },
+  ],
+  "src/run/script-shortcut.ts": [
+    {
+      fault: "the short cut for scripts does not look at rtfig.toml",
+      text: `if (files.readFile(\`\${cwd}/rtfig.toml\`, 1) !== "ENOENT") return undefined;`,
+      becomes: "",
+      tests: ["cli/shortcut", "config/running"],
+    },
+    {
+      fault: "the short cut for scripts keeps the --",
+      text: `words.slice(words[1] === "--" ? 2 : 1)`,
+      becomes: "words.slice(1)",
+      tests: ["cli/shortcut"],
+    },
+  ],
+  "src/run/in-process.ts": [
+    {
+      fault: "what has been started is served again",
+      text: ` && typeof stop !== "function";`,
+      becomes: ";",
+      tests: ["differential/serve"],
+    },
+    {
+      fault: "a program's own SyntaxError hides its cause",
+      text: "if (isOfLoading(error)) await handOver(plan, error);",
+      becomes: "",
+      tests: ["differential/error", "differential/resolution"],
+    },
+  ],
+  "src/main.ts": [
+    {
+      fault: "a child's signal becomes an exit code",
+      text: "process.exit(host.dieOf(outcome.signal));",
+      becomes: "process.exit(1);",
+      tests: ["run/ending", "run/hooks"],
+    },
+  ],
+} satisfies MutantTable;

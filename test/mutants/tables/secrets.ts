@@ -1,0 +1,201 @@
+// Mutants of src/secrets, and of what all stores share.
+import type { MutantTable } from "../mutant.ts";
+
+export default {
+  "src/secrets/secrets.ts": [
+    {
+      fault: "the bytes of a stored value stay in memory",
+      text: "await perform(options, (store) => store.set(service, name, bytes, options));\n      } finally {\n        bytes.fill(0);",
+      becomes:
+        "await perform(options, (store) => store.set(service, name, bytes, options));\n      } finally {",
+      tests: ["secrets/secrets"],
+    },
+    {
+      fault: "the bytes of a value that was read stay in memory",
+      text: "    );\n  } finally {\n    bytes.fill(0);",
+      becomes: "    );\n  } finally {",
+      tests: ["secrets/secrets"],
+    },
+    {
+      fault: "a stored byte order mark is lost",
+      text: "ignoreBOM: true",
+      becomes: "ignoreBOM: false",
+      tests: ["secrets/secrets"],
+    },
+    {
+      fault: "a store that could not be opened is never tried again",
+      text: "      provider = undefined; // the next operation may have more luck\n",
+      becomes: "",
+      tests: ["secrets/secrets"],
+    },
+    {
+      fault: "255 characters are too many",
+      text: "if (length > MAX_LENGTH)\n",
+      becomes: "if (length >= MAX_LENGTH)\n",
+      tests: ["secrets/secrets"],
+    },
+    {
+      fault: "code units are counted, not characters",
+      text: "text.length > MAX_LENGTH ? [...text].length : text.length",
+      becomes: "text.length",
+      tests: ["secrets/secrets"],
+    },
+    {
+      fault: "a name with a NUL is cut",
+      text: `  if (text.includes("\\0"))\n    throw typeError("ERR_INVALID_ARG_VALUE", \`\${field} must not contain a NUL character\`);\n`,
+      becomes: "",
+      tests: ["secrets/secrets"],
+    },
+    {
+      fault: "a time-out of 0 is one",
+      text: "!(timeout > 0)",
+      becomes: "!(timeout >= 0)",
+      tests: ["secrets/secrets"],
+    },
+    {
+      fault: "a value in the options wins over the second argument",
+      text: "second === undefined ? value : second",
+      becomes: "value === undefined ? second : value",
+      tests: ["secrets/secrets"],
+    },
+  ],
+  "src/secrets/command.ts": [
+    {
+      fault: "what was read from standard input stays in memory",
+      text: "  } finally {\n    bytes.fill(0);\n  }",
+      becomes: "  }",
+      tests: ["secrets/linux-product", "secrets/command"],
+    },
+    {
+      fault: "an empty input is stored",
+      text: "if (bytes.length === 0)\n",
+      becomes: "if (bytes.length < 0)\n",
+      tests: ["secrets/command", "secrets/command-faults"],
+    },
+    {
+      fault: "a key of many lines loses its last line break",
+      text: "/^[^\\n]*?(?=\\r?\\n$)/",
+      becomes: "/^[^]*?(?=\\r?\\n$)/",
+      tests: ["secrets/command"],
+    },
+    {
+      fault: "a value in a pipe gets a line break",
+      text: "(await isTerminal(1)) ? `${value}\\n` : value",
+      becomes: "`${value}\\n`",
+      tests: ["secrets/command"],
+    },
+    {
+      fault: "a credential that is not there is a success",
+      text: "const ABSENT = 1;",
+      becomes: "const ABSENT = 0;",
+      tests: ["secrets/command"],
+    },
+    {
+      fault: "a failing store is an absent credential",
+      text: "const FAILED = 2;",
+      becomes: "const FAILED = 1;",
+      tests: ["secrets/command-faults"],
+    },
+    {
+      fault: "names steer the terminal",
+      text: "`${printable(service)}\\t${printable(name)}\\n`",
+      becomes: "`${service}\\t${name}\\n`",
+      tests: ["secrets/command", "secrets/command-faults"],
+    },
+    {
+      fault: "names that are no UTF-8 are one",
+      text: "if (!host.exactArguments(args).every((word) => word.isWellFormed()))",
+      becomes: "if (false)",
+      tests: ["secrets/command-faults"],
+    },
+    {
+      fault: "names come in the store's order",
+      text: "found.sort((a, b) => compare(a.service, b.service) || compare(a.name, b.name))",
+      becomes: "found",
+      tests: ["secrets/command"],
+    },
+    {
+      fault: "a value is taken as an argument",
+      text: `  if (count <= most) return;\n`,
+      becomes: `  if (count <= most || word === "set") return;\n`,
+      tests: ["secrets/command-faults"],
+    },
+  ],
+  "src/secrets/hidden-prompt.ts": [
+    {
+      fault: "bracketed paste is left on",
+      text: 'canMark ? `${LEAVE_PASTES}\\n` : "\\n"',
+      becomes: `"\\n"`,
+      tests: ["secrets/prompt"],
+    },
+    {
+      fault: "bracketed paste is not asked for",
+      text: "canMark ? MARK_PASTES + question : question",
+      becomes: "question",
+      tests: ["secrets/prompt"],
+    },
+    {
+      fault: "the terminal stays raw",
+      text: `    terminal.setRawMode(false);\n  };\n  // A shell`,
+      becomes: "  };\n  // A shell",
+      tests: ["secrets/prompt"],
+    },
+    {
+      fault: "what is typed after fg is shown",
+      text: "    terminal.setRawMode(false); // or the stream believes that nothing has to be done\n",
+      becomes: "",
+      tests: ["secrets/prompt"],
+    },
+    {
+      fault: "Ctrl-D gives up in the middle of a line",
+      text: `key === "\\x04" && text === ""`,
+      becomes: `key === "\\x04"`,
+      tests: ["secrets/prompt"],
+    },
+    {
+      fault: "backspace takes half a character",
+      text: 'text.replace(/.$/su, "")',
+      becomes: "text.slice(0, -1)",
+      tests: ["secrets/prompt"],
+    },
+    {
+      fault: "arrow keys are characters",
+      text: `key.startsWith("\\x1b") ? "" : key`,
+      becomes: "key",
+      tests: ["secrets/prompt"],
+    },
+    {
+      fault: "the second line of a paste ends the value",
+      text: "if (key === PASTE_BEGINS) isPasting = true;",
+      becomes: "if (key === PASTE_BEGINS) isPasting = false;",
+      tests: ["secrets/prompt"],
+    },
+  ],
+  "platform/operations.ts": [
+    {
+      fault: "operations on one pair overtake each other",
+      text: "const done = before ? before.then(task) : task();",
+      becomes: "const done = task();",
+      tests: ["secrets/gnome-keyring", "secrets/linux-service", "macos/keychain"],
+    },
+    {
+      fault: "an operation that was given up is carried out later",
+      text: `if (over) throw new ProviderFailure("CANCELED", "The operation was given up");`,
+      becomes: "",
+      tests: ["macos/keychain"],
+    },
+    {
+      fault: "a listener is left on the caller's signal",
+      text: `    signal?.removeEventListener("abort", abort);\n`,
+      becomes: "",
+      tests: ["secrets/linux-service", "macos/keychain", "secrets/gnome-keyring"],
+    },
+    {
+      fault: "what has ended is kept by its key",
+      text: "if (this.#last.get(key) === turn) this.#last.delete(key);",
+      becomes: "",
+      tests: ["secrets/linux-service", "macos/keychain"],
+      why: "memory that grows with the pairs that a program uses, by a map's entry each",
+    },
+  ],
+} satisfies MutantTable;

@@ -1,0 +1,133 @@
+// Mutants of src/upgrade.
+import type { MutantTable } from "../mutant.ts";
+
+export default {
+  "src/upgrade/replace.ts": [
+    {
+      fault: "a program that cannot be replaced is gone",
+      text: "    renameSync(previous, program);\n    throw cannotReplace(program, error);",
+      becomes: "    throw cannotReplace(program, error);",
+      tests: ["upgrade/refusals", "upgrade/upgrade"],
+    },
+    {
+      fault: "a rollback that fails loses the earlier program",
+      text: "    renameSync(draft, previous);\n    throw error;",
+      becomes: "    throw error;",
+      tests: ["upgrade/refusals", "upgrade/upgrade"],
+    },
+    {
+      fault: "a program that says nothing is waited for without end",
+      text: "    timeout: PATIENCE,\n",
+      becomes: "",
+      tests: ["upgrade/refusals"],
+    },
+    {
+      fault: "a program that fails is an rt",
+      text: "if (status === 0 && /",
+      becomes: "if (/",
+      tests: ["upgrade/refusals"],
+    },
+    {
+      fault: "any words are a version",
+      text: "/^\\d+\\.\\d+\\.\\d+\\S*$/.test(version)",
+      becomes: "version",
+      tests: ["upgrade/refusals"],
+    },
+  ],
+  "src/upgrade/command.ts": [
+    {
+      fault: "the new program has another file mode",
+      text: "statSync(program).mode & 0o777",
+      becomes: "0o755",
+      tests: ["upgrade/upgrade"],
+    },
+    {
+      fault: "the star of sums is not understood",
+      text: "[0-9a-f]{64}) [ *](.+?)",
+      becomes: "[0-9a-f]{64})  (.+?)",
+      tests: ["upgrade/upgrade"],
+    },
+    {
+      fault: "sums of another system's line ends are not understood",
+      text: "(.+?)\\r?$/i",
+      becomes: "(.+)$/i",
+      tests: ["upgrade/upgrade"],
+    },
+    {
+      fault: "a wrong checksum is accepted",
+      text: "if (actual !== sum)",
+      becomes: "if (false)",
+      tests: ["upgrade/upgrade"],
+    },
+    {
+      fault: "what comes over http needs no checksum of its own",
+      text: `url.protocol === "http:" && !isLocal && sha256 === undefined`,
+      becomes: "false",
+      tests: ["upgrade/refusals"],
+    },
+    {
+      fault: "a checksum in capitals is another one",
+      text: "sha256: sha256?.toLowerCase()",
+      becomes: "sha256",
+      tests: ["upgrade/upgrade"],
+    },
+    {
+      fault: "a program for another system is accepted",
+      text: "if (describeFormat(format) !== describeFormat(own!))",
+      becomes: "if (!own)",
+      tests: ["upgrade/refusals"],
+    },
+    {
+      fault: "the draft's directory is left behind",
+      text: "    rmSync(directory, { recursive: true, force: true });\n",
+      becomes: "",
+      tests: ["upgrade/upgrade", "upgrade/refusals"],
+    },
+    {
+      fault: "what npm has installed is upgraded",
+      text: "if (owner) throw new Failure(`${program} was installed by",
+      becomes: 'if (owner === "") throw new Failure(`${program} was installed by',
+      tests: ["upgrade/refusals"],
+    },
+  ],
+  "src/upgrade/archive.ts": [
+    {
+      fault: "a folder called rt is the program",
+      text: `(kind === "0" || kind === "") && isProgram(name)`,
+      becomes: "isProgram(name)",
+      tests: ["upgrade/upgrade", "upgrade/refusals"],
+    },
+    {
+      fault: "an archive that was cut off gives half a program",
+      text: `if (start + size > tar.length) throw new RangeError("cut off");`,
+      becomes: "",
+      tests: ["upgrade/upgrade", "upgrade/refusals"],
+    },
+    {
+      fault: "a file's end in a tar archive is found wrong",
+      text: "at = start + Math.ceil(size / TAR_BLOCK) * TAR_BLOCK;",
+      becomes: "at = start + Math.floor(size / TAR_BLOCK) * TAR_BLOCK;",
+      tests: ["upgrade/upgrade", "upgrade/refusals"],
+    },
+    {
+      fault: "what is stored in a zip archive without packing is none",
+      text: "if (method === STORED) return packed;",
+      becomes: "",
+      tests: ["upgrade/upgrade", "upgrade/refusals"],
+    },
+  ],
+  "src/upgrade/program-format.ts": [
+    {
+      fault: "musl is glibc",
+      text: `loader.includes("musl") ? " with musl" : " with glibc"`,
+      becomes: `" with glibc"`,
+      tests: ["upgrade/refusals"],
+    },
+    {
+      fault: "a short file is read beyond its end",
+      text: "if (bytes.length < SMALLEST) return undefined;",
+      becomes: "",
+      tests: ["upgrade/refusals"],
+    },
+  ],
+} satisfies MutantTable;

@@ -1,0 +1,249 @@
+// Mutants of src/workspace.
+import type { MutantTable } from "../mutant.ts";
+
+export default {
+  "src/workspace/filter.ts": [
+    {
+      fault: "...x... leaves out what the dependents need",
+      text: "selector.withDependencies && selector.withDependents ? reachable(dependents, own) : new Set(own)",
+      becomes: "new Set(own)",
+      tests: ["workspace/filter"],
+    },
+    {
+      fault: "the caret of ...^x is not seen",
+      text: `withSelf: !before.endsWith("^") && `,
+      becomes: "withSelf: ",
+      tests: ["workspace/filter"],
+    },
+    {
+      fault: "* means the root too",
+      text: `if (name === "*" || name === "**") return ({ isRoot }) => !isRoot;`,
+      becomes: `if (name === "*" || name === "**") return () => true;`,
+      tests: ["workspace/filter", "tasks/workspace-run"],
+    },
+    {
+      fault: "a name glob means the root",
+      text: `member.name !== "" && !member.isRoot && glob`,
+      becomes: `member.name !== "" && glob`,
+      tests: ["workspace/filter"],
+    },
+    {
+      fault: "a path glob means the root",
+      text: "!isRoot && glob.match(directory)",
+      becomes: "glob.match(directory)",
+      tests: ["workspace/filter"],
+    },
+    {
+      fault: "a directory means its namesakes",
+      text: `directory.startsWith(parent.endsWith("/") ? parent : \`\${parent}/\`)`,
+      becomes: "directory.startsWith(parent)",
+      tests: ["workspace/filter"],
+    },
+    {
+      fault: "exclusions are taken away before the others are added",
+      text: "if (selected.size === 0) throw",
+      becomes:
+        "for (const selector of positive) for (const index of apply(selector)) selected.add(index);\n  if (selected.size === 0) throw",
+      tests: ["workspace/filter"],
+    },
+    {
+      fault: "the place we stand in is a pattern",
+      text: `from.replace(/[*?[\\]{}!]/g, "\\\\$&")`,
+      becomes: "from",
+      tests: ["workspace/filter"],
+    },
+    {
+      fault: "the order of filters is that of the packages",
+      text: "[...selected].sort((a, b) => a - b)",
+      becomes: "[...selected]",
+      tests: ["workspace/filter"],
+    },
+  ],
+  "src/workspace/affected.ts": [
+    {
+      fault: "npm-shrinkwrap.json affects the root alone",
+      text: `  "npm-shrinkwrap.json",\n`,
+      becomes: "",
+      tests: ["tasks/affected"],
+    },
+    {
+      fault: "what a file was called before is not looked at",
+      text: `"--no-renames", `,
+      becomes: "",
+      tests: ["tasks/affected"],
+    },
+    {
+      fault: "files that Git does not know do not count",
+      text: `git(top, ["ls-files", "--others", "--exclude-standard", "-z"]),`,
+      becomes: `Promise.resolve(""),`,
+      tests: ["tasks/affected"],
+    },
+    {
+      fault: "ignored files count",
+      text: `"--exclude-standard", `,
+      becomes: "",
+      tests: ["tasks/affected"],
+    },
+    {
+      fault: "what others have done since counts",
+      text: "return (base ?? known).trim();",
+      becomes: "return known.trim();",
+      tests: ["tasks/affected"],
+    },
+    {
+      fault: "a changed file belongs to every package around it",
+      text: "      owners.add(owner);\n      break;\n",
+      becomes: "      owners.add(owner);\n",
+      tests: ["tasks/affected"],
+    },
+    {
+      fault: "the default branch of the remote is not asked for",
+      text: "if (remote !== null) return remote.trim();",
+      becomes: "",
+      tests: ["tasks/affected"],
+    },
+    {
+      fault: "what depends on a changed package is not affected",
+      text: "return reachable(reverseGraph(graph), ownersOf(workspace, files));",
+      becomes: "return ownersOf(workspace, files);",
+      tests: ["tasks/affected"],
+    },
+  ],
+  "src/workspace/dependencies.ts": [
+    {
+      fault: "peerDependencies do not count",
+      text: `, "peerDependencies"] as const`,
+      becomes: "] as const",
+      tests: ["workspace/members", "workspace/filter", "tasks/workspace-run", "tasks/graph"],
+    },
+    {
+      fault: "a package depends on itself",
+      text: " && target !== self",
+      becomes: "",
+      tests: ["workspace/members", "workspace/filter", "tasks/workspace-run", "tasks/graph"],
+    },
+    {
+      fault: "an alias counts for its own name",
+      text: "ALIAS.exec(spec)?.[1] ?? key",
+      becomes: "key",
+      tests: ["workspace/members", "workspace/filter", "tasks/workspace-run"],
+    },
+    {
+      fault: "a path counts for its key alone",
+      text: "byDirectory.get(resolve(directory, path)) ?? byName.get(key)",
+      becomes: "byName.get(key)",
+      tests: ["workspace/members", "workspace/filter", "tasks/workspace-run"],
+    },
+  ],
+  "src/workspace/members.ts": [
+    {
+      fault: "a negated pattern excludes nothing",
+      text: "negated.length > 0 && isExcluded",
+      becomes: "negated.length > 1 && isExcluded",
+      tests: ["workspace/members"],
+    },
+    {
+      fault: "two packages of one name are accepted",
+      text: "if (belongsTo(workspace, resolveDirectory(from))) return rejectDuplicates(workspace);",
+      becomes: "if (belongsTo(workspace, resolveDirectory(from))) return workspace;",
+      tests: ["workspace/members"],
+    },
+    {
+      fault: "a package that the workspace does not list belongs to it",
+      text: "if (hasPackageJson(directory)) return false;",
+      becomes: "",
+      tests: ["workspace/members"],
+    },
+    {
+      fault: "members come in the order in which they are found",
+      text: "of paths.sort())",
+      becomes: "of paths)",
+      tests: ["workspace/members", "tasks/workspace-run"],
+    },
+    {
+      fault: "a listed package that is not there is not told",
+      text: "if (!found && pattern.isLiteral) broken.push(missingMember(root, pattern));",
+      becomes: "",
+      tests: ["workspace/members", "tasks/workspace-run"],
+    },
+    {
+      fault: "workspaces with settings alone are an error",
+      text: `if (list === undefined && typeof workspaces === "object") return null; // only settings, such as catalogs`,
+      becomes: "",
+      tests: ["workspace/members"],
+    },
+  ],
+  "src/workspace/package-json.ts": [
+    {
+      fault: "an inherited property is a script",
+      text: "return Object.hasOwn(scripts, name) ? scripts[name] : undefined;",
+      becomes: "return scripts[name];",
+      tests: ["workspace/package-json", "run/script", "run/resolution"],
+    },
+    {
+      fault: "an empty script is one",
+      text: ` && command !== "" ? command : null;`,
+      becomes: " ? command : null;",
+      tests: ["workspace/package-json", "run/script", "cli/command-line"],
+    },
+    {
+      fault: "a package.json with an array in it is accepted",
+      text: " && !Array.isArray(value);",
+      becomes: ";",
+      tests: ["workspace/package-json", "cli/malformed-package"],
+    },
+    {
+      fault: "a file in the place of a directory is an error",
+      text: `content === "ENOENT" || content === "ENOTDIR"`,
+      becomes: `content === "ENOENT"`,
+      tests: ["workspace/package-json", "workspace/members", "run/unwritable"],
+    },
+  ],
+  "src/workspace/lenient-json.ts": [
+    {
+      fault: "columns count from 0",
+      text: `offset - before.lastIndexOf("\\n")`,
+      becomes: `offset - before.lastIndexOf("\\n") - 1`,
+      tests: ["workspace/package-json", "cli/malformed-package"],
+    },
+    {
+      fault: "a member named __proto__ is the prototype",
+      text: "Object.defineProperty(value, key, {",
+      becomes:
+        "(key === '__proto__' ? Object.setPrototypeOf(value, {}) : Object).defineProperty?.(value, key, {",
+      tests: ["workspace/package-json"],
+    },
+    {
+      fault: "nesting has no end",
+      text: "if (++depth > DEEPEST)",
+      becomes: "if (depth > DEEPEST)",
+      tests: ["workspace/package-json"],
+    },
+    {
+      fault: "what stands behind the value is not looked at",
+      text: "if (at < text.length) fail(`expected the end of the file",
+      becomes: "if (false) fail(`expected the end of the file",
+      tests: ["workspace/package-json"],
+    },
+    {
+      fault: "a comment without an end is one",
+      text: `if (end < 0) fail("expected */ to close this comment");`,
+      becomes: "",
+      tests: ["workspace/package-json"],
+    },
+  ],
+  "src/workspace/nearest.ts": [
+    {
+      fault: "a name with nothing in common is suggested",
+      text: " && edits < wanted.length; // something of it is left",
+      becomes: ";",
+      tests: ["cli/mistaken-targets", "cli/mistaken-options", "workspace/filter-hints"],
+    },
+    {
+      fault: "the farthest name comes first",
+      text: "a.score - b.score ||",
+      becomes: "b.score - a.score ||",
+      tests: ["cli/mistaken-targets", "cli/mistaken-options", "workspace/filter-hints", "tasks/mistakes"],
+    },
+  ],
+} satisfies MutantTable;

@@ -1,0 +1,43 @@
+// What a program that a test has started prints, and how it ends.
+//
+//   await resultOf(Bun.spawn(command, { stdout: "pipe", stderr: "pipe" }))    to look at
+//   await outputOfProgram(["openssl", "version"])                             of one that must succeed
+
+export interface Result {
+  stdout: string;
+  stderr: string;
+  /** Exit code, or the signal's name when a signal ended it. */
+  status: number | string;
+}
+
+export async function resultOf(child: Bun.Subprocess<Bun.Spawn.Writable, "pipe", "pipe">): Promise<Result> {
+  const [stdout, stderr] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+    child.exited,
+  ]);
+  return { stdout, stderr, status: child.signalCode ?? child.exitCode ?? -1 };
+}
+
+export interface ProgramOptions {
+  readonly cwd?: string | undefined;
+  readonly env?: Record<string, string | undefined> | undefined;
+  readonly stdin?: string | undefined;
+}
+
+/** Its standard output. Throws what it said when it does not succeed. */
+export async function outputOfProgram(
+  command: readonly string[],
+  { cwd, env, stdin }: ProgramOptions = {},
+): Promise<string> {
+  const child = Bun.spawn([...command], {
+    cwd,
+    env: env ?? process.env,
+    stdin: stdin === undefined ? "ignore" : new TextEncoder().encode(stdin),
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const { stdout, stderr, status } = await resultOf(child);
+  if (status !== 0) throw new Error(`${command.join(" ")} ended with ${status}: ${stdout}${stderr}`);
+  return stdout;
+}
