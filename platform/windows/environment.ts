@@ -1,5 +1,8 @@
 // The environment that rt was started with, as Windows has it. The engine enters what `.env` files say into a map of its
-// own, and what code assigns to process.env too: neither is to be seen here. See ../posix/environment.ts.
+// own, so that it is not to be seen here. See ../posix/environment.ts.
+//
+// Surprising: what code assigns to process.env the engine tells Windows as well, so that is to be seen. Nothing that rt
+// decides after the program's first line asks for anything but the user's name.
 import { read, toArrayBuffer } from "bun:ffi";
 import { kernel } from "./kernel.ts";
 

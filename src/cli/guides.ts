@@ -16,6 +16,7 @@ export const GUIDES: Readonly<Record<string, Guide>> = {
   csrf: { page: "csrf.md", help: "Signed, expiring tokens for forms" },
   debugging: { page: "debugging.md", help: "VS Code and other debuggers, profiles" },
   ci: { page: "ci.md", help: "CI servers, containers and other machines without a desktop" },
+  security: { page: "security.md", help: "Whom rt trusts, what it reads, what it does not promise" },
   configuration: { page: "configuration.md", help: "Every key of rtfig.toml" },
   errors: { page: "errors.md", help: "Error codes and exit codes" },
   migration: { page: "migration.md", help: "Each command of bun, npm, pnpm, Deno, keytar beside ours" },
