@@ -97,6 +97,8 @@ function answer(member: string, value: string): Record<string, unknown> {
       return reply("aoao", [[ITEM], []]);
     case "GetSecret":
       return reply("(oayays)", [[SESSION, Buffer.alloc(0), Buffer.from(value), "text/plain"]]);
+    case "SetSecret":
+      return reply("", []);
     case "Get":
       return reply("v", [new Variant("b", false)]);
     default:
