@@ -4,6 +4,7 @@
 // less than some tokens have; the few keys of editing that people use are handled here. Pastes are asked to be
 // marked (bracketed paste), so that a key of many lines can be pasted: unmarked, its second line would go to
 // the shell as a command.
+import { writeSync } from "node:fs";
 import { isatty, ReadStream } from "node:tty";
 import { host } from "../../platform/process.ts";
 
@@ -40,39 +41,72 @@ export function typeKeys(typed: Typed, keys: string): Typed {
   return { text, state: "typing", isPasting };
 }
 
+/** What ends a program that does not catch it. */
+const DEADLY = ["SIGHUP", "SIGINT", "SIGQUIT", "SIGTERM"] as const;
+
 /**
  * The value, or null when the person gave up with Ctrl-C or Ctrl-D. Ctrl-Z stops the program, which asks anew when it goes
- * on. The terminal is as before when this settles, and while the program is stopped.
+ * on. The terminal is as before when this settles, while the program is stopped, and after a signal has ended it.
  */
 export async function promptHidden(question: string): Promise<string | null> {
   const canMark = isatty(2) && host.originalVariable("TERM") !== "dumb";
   const terminal = new ReadStream(0);
+  let typed = NOTHING_TYPED;
   const show = () => {
     terminal.setRawMode(false); // or the stream believes that nothing has to be done
     terminal.setRawMode(true);
-    process.stderr.write(canMark ? MARK_PASTES + question : question);
+    write(canMark ? MARK_PASTES + question : question);
   };
   const restore = () => {
-    process.stderr.write(canMark ? `${LEAVE_PASTES}\n` : "\n");
+    write(canMark ? `${LEAVE_PASTES}\n` : "\n");
     terminal.setRawMode(false);
   };
-  // A shell may have given the terminal its own settings meanwhile, and what is typed would be shown.
-  process.on("SIGCONT", show);
+  const listen = () => {
+    for (const signal of DEADLY) process.on(signal, die);
+    process.on("SIGTSTP", suspend);
+    // A shell may have given the terminal its own settings meanwhile, and what is typed would be shown.
+    process.on("SIGCONT", show);
+  };
+  const listenNoMore = () => {
+    for (const signal of DEADLY) process.off(signal, die);
+    process.off("SIGTSTP", suspend);
+    process.off("SIGCONT", show);
+  };
+  const die = (signal: NodeJS.Signals) => {
+    listenNoMore();
+    restore();
+    process.kill(process.pid, signal);
+  };
+  /** Returns when the program goes on: at once where nobody could let it, as without a shell that controls it. */
+  const suspend = () => {
+    listenNoMore();
+    restore();
+    process.kill(process.pid, "SIGTSTP");
+    typed = NOTHING_TYPED;
+    listen();
+    show();
+  };
+  listen();
   show();
   const decoder = new TextDecoder();
   try {
-    let typed = NOTHING_TYPED;
     for await (const chunk of terminal) {
       typed = typeKeys(typed, decoder.decode(chunk as Uint8Array, { stream: true }));
-      if (typed.state === "suspended") {
-        restore();
-        process.kill(process.pid, "SIGTSTP");
-        typed = NOTHING_TYPED;
-      } else if (typed.state !== "typing") break;
+      if (typed.state === "suspended") suspend();
+      else if (typed.state !== "typing") break;
     }
     return typed.state === "entered" ? typed.text : null;
   } finally {
-    process.off("SIGCONT", show);
+    listenNoMore();
     restore();
+  }
+}
+
+/** At once, since the program may end; the terminal may be gone. */
+function write(text: string): void {
+  try {
+    writeSync(2, text);
+  } catch {
+    // nobody sees it
   }
 }

@@ -3,9 +3,11 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { Variant } from "dbus-next";
+import { openProvider } from "../../platform/secret-provider.ts";
+import { createSecrets } from "../../src/secrets/secrets.ts";
 import { marshal, startRawBus } from "../support/raw-bus.ts";
 import { REPOSITORY, runRt, startRt } from "../support/rt.ts";
-import { enterFake, failureOf } from "../support/session.ts";
+import { enterFake, failureOf, setEnvironment } from "../support/session.ts";
 
 const PAIR = { service: "dev.rt.faults", name: "me" };
 const WORDS = [PAIR.service, PAIR.name];
@@ -192,7 +194,7 @@ describe.skipIf(process.platform !== "linux")("the size of messages", () => {
     expect(result.memory - usual.memory).toBeLessThan(32 * MIB);
     // The connection goes on after it.
     bus.alter = (member, reply) =>
-      member === "SearchItems" ? [...lengthen(signal(), 127 * MIB), reply] : [reply];
+      member === "SearchItems" ? [...lengthen(signal(), 17 * MIB), reply] : [reply];
     expect(await get(bus.env)).toMatchObject({ stdout: "value", status: 0 });
   }, 30_000);
 
@@ -205,12 +207,13 @@ describe.skipIf(process.platform !== "linux")("the size of messages", () => {
   }, 30_000);
 
   test("a value may have what fits into 16 MiB with the message around it, and not a byte more", async () => {
-    await using entered = await enterFake();
     const most = "v".repeat(16 * MIB - 4096);
-    await entered.secrets.set(PAIR, most);
-    expect((await entered.secrets.get(PAIR)) === most).toBe(true);
-    const failure = await failureOf(entered.secrets.set(PAIR, `${most}v`));
-    expect(failure).toMatchObject({ code: "ERR_SECRETS_TOO_LARGE" });
+    await using bus = await startRawBus({ value: most });
+    using _ = setEnvironment(bus.env);
+    const secrets = createSecrets(openProvider);
+    expect((await secrets.get(PAIR)) === most).toBe(true);
+    await secrets.set(PAIR, most);
+    expect(await failureOf(secrets.set(PAIR, `${most}v`))).toMatchObject({ code: "ERR_SECRETS_TOO_LARGE" });
   }, 60_000);
 });
 

@@ -1,9 +1,10 @@
 // `rt secrets set` on a terminal: it asks for the value, shows nothing of it, and leaves the terminal as it was.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { readFile } from "node:fs/promises";
 import { NOTHING_TYPED, typeKeys } from "../../src/secrets/hidden-prompt.ts";
 import { type Keyring, startKeyring } from "../support/keyring.ts";
 import { RT, runRt } from "../support/rt.ts";
-import { startOnTerminal } from "../support/terminal.ts";
+import { startOnTerminal, type TerminalProgram } from "../support/terminal.ts";
 
 const VALUE = "pass phrase 7f3a";
 
@@ -52,13 +53,79 @@ describe.skipIf(process.platform !== "linux")("rt secrets", () => {
       expect((await run(["get", "prompt", "given up"])).status).toBe(1);
     });
 
-    test("a signal leaves the terminal as it was", async () => {
-      await using terminal = ask("killed");
+    const PASTES_ARE_PLAIN = "\x1b[?2004l";
+
+    test.each(["SIGHUP", "SIGINT", "SIGQUIT", "SIGTERM"] as const)(
+      "%s leaves the terminal as it was, and ends the program",
+      async (signal) => {
+        await using terminal = ask("killed");
+        await terminal.shows("Value for");
+        terminal.type("abc");
+        expect(terminal.isOrdinary).toBe(false);
+        expect(terminal.shown).not.toContain(PASTES_ARE_PLAIN);
+        terminal.kill(signal);
+        expect(await terminal.ends()).toBe(signal);
+        expect(terminal.isOrdinary).toBe(true);
+        await terminal.shows(PASTES_ARE_PLAIN);
+      },
+    );
+
+    test.each([
+      ["Enter", `${VALUE}\r`],
+      ["Ctrl-C", "\x03"],
+      ["Enter alone", "\r"],
+    ])("%s leaves pastes unmarked", async (_key, keys) => {
+      await using terminal = ask("pasted");
+      await terminal.shows("\x1b[?2004h");
       await terminal.shows("Value for");
+      terminal.type(keys);
+      await terminal.shows(PASTES_ARE_PLAIN);
+      await terminal.ends();
+    });
+
+    test.each([
+      [
+        "SIGTSTP",
+        (terminal: TerminalProgram, pid: number) => void (terminal.pid, process.kill(pid, "SIGTSTP")),
+      ],
+      ["Ctrl-Z", (terminal: TerminalProgram) => terminal.type("\x1a")],
+    ] as const)(
+      "%s stops it with the terminal as it was, and it asks once when it goes on",
+      async (_how, stop) => {
+        const env = { ...keyring.env, PS1: "shell> " };
+        await using terminal = startOnTerminal(
+          ["setsid", "--ctty", "bash", "--norc", "--noediting", "-i"],
+          env,
+        );
+        await terminal.shows("shell> ");
+        terminal.type(`${RT} secrets set prompt twice\r`);
+        await terminal.shows("(not shown): ");
+        const children = await readFile(`/proc/${terminal.pid}/task/${terminal.pid}/children`, "utf8");
+        stop(terminal, Number(children));
+        await terminal.shows("Stopped");
+        expect(terminal.isOrdinary).toBe(true);
+        expect(terminal.shown.split(PASTES_ARE_PLAIN)).toHaveLength(2);
+        terminal.type("fg; echo ended $?\r");
+        await terminal.shows("(not shown): ", 2);
+        terminal.type(`${VALUE}\r`);
+        await terminal.shows("ended 0");
+        expect(terminal.shown.split("(not shown)")).toHaveLength(3);
+        expect(await lookUp("prompt", "twice")).toBe(VALUE);
+      },
+    );
+
+    test("Ctrl-Z where no shell could go on asks anew, and still shows nothing", async () => {
+      await using terminal = startOnTerminal(
+        ["setsid", "--ctty", RT, "secrets", "set", "prompt", "alone"],
+        keyring.env,
+      );
+      await terminal.shows("(not shown): ");
+      terminal.type("forgotten\x1a");
+      await terminal.shows("(not shown): ", 2);
       expect(terminal.isOrdinary).toBe(false);
-      terminal.kill("SIGTERM");
-      expect(await terminal.ends()).toBe("SIGTERM");
-      expect(terminal.isOrdinary).toBe(true);
+      terminal.type(`${VALUE}\r`);
+      expect(await terminal.ends()).toBe(0);
+      expect(await lookUp("prompt", "alone")).toBe(VALUE);
     });
 
     test("Ctrl-Z gives the terminal back to the shell, and going on asks anew", async () => {

@@ -8,6 +8,7 @@ import { createServer, type Socket } from "node:net";
 import { Variant } from "dbus-next";
 import compat from "dbus-next/lib/marshall-compat.js";
 import { Message } from "dbus-next/lib/message-type.js";
+import { encodeSecret } from "../../platform/linux/session.ts";
 import { measureMessage, readHeader } from "../../platform/linux/reader.ts";
 import { createProject } from "./project.ts";
 
@@ -37,6 +38,10 @@ export function marshal(fields: Record<string, unknown>): Buffer {
 export async function startRawBus({ value, greeting = "OK 0\r\n" }: RawBusOptions): Promise<RawBus> {
   const project = await createProject();
   const path = project.join("bus");
+  // dbus-next takes a second for each megabyte.
+  const nothing = new Uint8Array(0);
+  const session = { path: SESSION, key: undefined, isProven: true };
+  const secret = await encodeSecret(session, Buffer.from(value), nothing, nothing);
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
     sockets.add(socket);
@@ -57,8 +62,12 @@ export async function startRawBus({ value, greeting = "OK 0\r\n" }: RawBusOption
         const { whole } = measureMessage(received);
         const { member = "" } = readHeader(received);
         const isEncrypted = received.subarray(0, whole).includes("dh-ietf1024");
-        const fields = isEncrypted ? answer("", value) : answer(member, value);
-        const reply = marshal({ ...fields, replySerial: received.readUInt32LE(8) });
+        const fields = answer(isEncrypted ? "" : member);
+        let reply = marshal({ ...fields, replySerial: received.readUInt32LE(8) });
+        if (member === "GetSecret") {
+          reply = Buffer.concat([reply.subarray(0, measureMessage(reply).header), secret]);
+          reply.writeUInt32LE(secret.length, 4);
+        }
         received = received.subarray(whole);
         bus.heard(socket, member);
         for (const piece of bus.alter(member, reply)) socket.write(piece);
@@ -79,7 +88,7 @@ export async function startRawBus({ value, greeting = "OK 0\r\n" }: RawBusOption
   return bus;
 }
 
-function answer(member: string, value: string): Record<string, unknown> {
+function answer(member: string): Record<string, unknown> {
   const ofBus = (signature: string, body: unknown[]) => ({ type: 2, sender: BUS, signature, body });
   const reply = (signature: string, body: unknown[]) => ({ type: 2, sender: SERVICE, signature, body });
   switch (member) {
@@ -96,7 +105,9 @@ function answer(member: string, value: string): Record<string, unknown> {
     case "SearchItems":
       return reply("aoao", [[ITEM], []]);
     case "GetSecret":
-      return reply("(oayays)", [[SESSION, Buffer.alloc(0), Buffer.from(value), "text/plain"]]);
+      return reply("(oayays)", [[SESSION, Buffer.alloc(0), Buffer.alloc(0), ""]]);
+    case "SetSecret":
+      return reply("", []);
     case "Get":
       return reply("v", [new Variant("b", false)]);
     default:
