@@ -4,17 +4,46 @@
 //
 // --system installs what the need ("test", "bench", "start") has in build/system-packages.json.
 //
-// Plain JavaScript, because no engine is there yet. npm fetches the `bun` package alone and its own
-// installer is started by name: npm may be told to block install scripts, and then leaves the package
-// without its binary. Everything else comes from `bun install --frozen-lockfile`, which runs no
-// untrusted install script (a plain `npm install` of this dependency list fails on Linux, where a
-// Windows-only package tries to build itself).
+// Plain JavaScript, because no engine is there yet. npm fetches the engine's package for this system, and nothing else: what
+// it must be is in the table below, by the checksum that the npm registry has on record, so that no registry, mirror or
+// cache can give us another. None of its scripts is run. Everything else comes from `bun install --frozen-lockfile`,
+// which checks the sums of bun.lock and runs no untrusted install script (a plain `npm install` of this dependency list
+// fails on Linux, where a Windows-only package tries to build itself).
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const ENGINE_VERSION = "1.4.5";
+
+/** The integrity of the engine's packages, in that version. */
+const ENGINES = {
+  "linux-x64":
+    "sha512-IWX9BELoGHAUtMonkeSaNaZwXzRk+oDw6Mk+HBFXd3KHYIBNBsIGRupMZPcgNoDbJpLu6gAJjIoIVPZtt1aJ1g==",
+  "linux-aarch64":
+    "sha512-4BXmsSKnjOrlGWqZV4x/oWa7AVoR+B6lCXddMzOAXBIm3t50eslg9wb66gmtW1AamEQ1l1CDvmmruysEhqOWMg==",
+  "linux-x64-musl":
+    "sha512-10QoW/YfTgnURaGEaHpJCiXjLI2e5iTtfVDaA5JKcyUzaa1cq6cVUY9/Uq5XkYzvtRjHLRe9Oj/lTDIQcxy8HQ==",
+  "linux-aarch64-musl":
+    "sha512-XCNc+WvvMAdNNb+OWTogpy+N9wm62fkVeEVLb6how0RZhW5LPi6c7BlkeVCuWps7XjEl2saFpHFa20/1E+PAHg==",
+  "darwin-x64":
+    "sha512-qkLPMGHZM9NI6CeHTWwVezzmlo6cC4Ta7yUAjYIWXS366qQcOlcp75t2uZyiuVRBMPS0h9qE0tCcvCHGaFqjJg==",
+  "darwin-aarch64":
+    "sha512-4MIFXHmctH2EhAxLXm2/qxNtv17dFtLJylvaOCsrgq6KSqHTs6eW5YSrJjRbJxYUJaR901fsN8JfZOa+CsWpWQ==",
+  "windows-x64":
+    "sha512-FNvply651vcE/GHgNWz6mZvhmkwBuu8Hw54oNzA+CQog+HW+542rXQmZqNHRkFxazD9L3xi+iTtvO3engAgJfw==",
+  "windows-aarch64":
+    "sha512-MiPFZnBNDnBXgr1oONc5pizC4fOLjnIOfNkYdFEnWzLmoFTg86naZIG3SvS7d/GglpQSAnCKMAzSjI/TAckiRw==",
+};
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const toolchain = join(root, ".toolchain");
@@ -32,9 +61,12 @@ function run(command, args, options = {}) {
   if (result.status === 0) return;
   if (result.stderr) process.stderr.write(result.stderr);
   const reason = result.error?.message ?? `exit code ${result.status}`;
+  const isOther = result.stderr?.includes("EINTEGRITY");
   fail(
     `${[command, ...args].join(" ")} failed (${reason})`,
-    "check the network and the npm registry settings, then run the command again",
+    isOther
+      ? "the npm registry in use has another engine than was published; see npm config get registry"
+      : "check the network and the npm registry settings, then run the command again",
   );
 }
 
@@ -43,27 +75,47 @@ function engineVersion() {
   return result.status === 0 ? result.stdout.trim() : undefined;
 }
 
+/** As the engine's packages are called. */
+function systemName() {
+  const os = process.platform === "win32" ? "windows" : process.platform;
+  const arch = process.arch === "arm64" ? "aarch64" : process.arch;
+  const isMusl = os === "linux" && !process.report.getReport().header.glibcVersionRuntime;
+  return `${os}-${arch}${isMusl ? "-musl" : ""}`;
+}
+
 function installEngine() {
   if (engineVersion() === ENGINE_VERSION) return;
+  const system = systemName();
+  const integrity = ENGINES[system];
+  if (!integrity) fail(`there is no engine for ${system}`);
   console.error(`Fetching the engine (bun ${ENGINE_VERSION}) ...`);
+  const name = `@oven/bun-${system}`;
+  const dependencies = { [name]: ENGINE_VERSION };
+  // A lock without addresses: npm asks the registry that it is set up for, and refuses other bytes than these.
+  const lock = {
+    lockfileVersion: 3,
+    packages: {
+      "": { dependencies },
+      [`node_modules/${name}`]: { version: ENGINE_VERSION, integrity },
+    },
+  };
   mkdirSync(toolchain, { recursive: true });
-  writeFileSync(join(toolchain, "package.json"), '{ "private": true }\n');
+  const write = (file, content) => writeFileSync(join(toolchain, file), `${JSON.stringify(content)}\n`);
+  write("package.json", { private: true, dependencies });
+  write("package-lock.json", lock);
   const shell = process.platform === "win32"; // npm is a .cmd there
-  run(
-    "npm",
-    [
-      "install",
-      "--prefix",
-      toolchain,
-      "--no-save",
-      "--no-audit",
-      "--no-fund",
-      "--ignore-scripts",
-      `bun@${ENGINE_VERSION}`,
-    ],
-    { shell },
+  run("npm", ["ci", "--prefix", toolchain, "--no-audit", "--no-fund", "--ignore-scripts"], { shell });
+  const fetched = join(
+    toolchain,
+    "node_modules",
+    name,
+    "bin",
+    system.startsWith("windows") ? "bun.exe" : "bun",
   );
-  run(process.execPath, [join(engineDirectory, "install.js")], { cwd: engineDirectory });
+  rmSync(engineDirectory, { recursive: true, force: true });
+  mkdirSync(join(engineDirectory, "bin"), { recursive: true });
+  renameSync(fetched, engine);
+  chmodSync(engine, 0o755);
   if (engineVersion() !== ENGINE_VERSION)
     fail(`the engine at ${engine} does not start`, "remove .toolchain and try again");
 }

@@ -88,6 +88,18 @@ function detailsOf(
       sections: { Options: FLAGS.map(describeFlag), "Exit codes": describeCodes(DOCTOR_EXIT_CODES) },
       closing: "rt help secrets says what can be wrong",
     };
+  if (name === "upgrade")
+    return {
+      sections: {
+        Options: [
+          { name: "--sha256=<sum>", help: "Take what has this checksum, signed or not" },
+          { name: "--allow-downgrade", help: "Take an older version, too" },
+          { name: "--rollback", help: "Go back to the version before" },
+        ],
+      },
+      closing:
+        "SHA256SUMS and SHA256SUMS.minisig are expected beside the file, signed with a key that this rt carries",
+    };
   if (name === "help")
     return {
       sections: {

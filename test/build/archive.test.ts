@@ -1,7 +1,7 @@
 // Archives as other programs read them, and files for Linux and Windows that the build has nothing to do with.
 import { describe, expect, test } from "bun:test";
 import { readFile, writeFile } from "node:fs/promises";
-import { type ArchiveFile, gzip, tar, zip } from "../../build/archive.ts";
+import { type ArchiveFile, ar, gzip, tar, zip } from "../../build/archive.ts";
 import { compactElf } from "../../build/elf.ts";
 import { drawPng } from "../../build/icon.ts";
 import { withoutBuiltinImports } from "../../build/late-builtins.ts";
@@ -43,6 +43,20 @@ describe.skipIf(process.platform === "win32")("an archive", () => {
     });
   }
 });
+
+test.skipIf(process.platform === "win32")(
+  "an archive of Debian's kind is read by ar, members of odd length too",
+  async () => {
+    await using project = await createProject();
+    const members = { "debian-binary": "2.0\n", odd: "123", "odd-too": "1", last: "four" };
+    const archive = ar(Object.entries(members).map(([path, content]) => ({ path, content })));
+    await writeFile(project.join("a.ar"), archive);
+    const { stdout } = await Bun.$`ar t a.ar`.cwd(project.path).quiet();
+    expect(stdout.toString().trimEnd().split("\n")).toEqual(Object.keys(members));
+    for (const [name, content] of Object.entries(members))
+      expect(await Bun.$`ar p a.ar ${name}`.cwd(project.path).text()).toBe(content);
+  },
+);
 
 test("a program that is no output of the toolchain is not taken apart", async () => {
   expect(() => compactElf(new Uint8Array(Bun.file("/bin/sh").size))).toThrow();
