@@ -79,6 +79,16 @@ describe("parseCommandLine()", () => {
     expect(parse(["--title", "", "x.ts"])).toMatchObject({ options: ["title="], target: "x.ts" });
   });
 
+  test("takes the first and the last port, and none beyond", () => {
+    for (const port of ["0", "65535"])
+      for (const option of ["--port", "--inspect"])
+        expect(parse([`${option}=${port}`, "x"])).toMatchObject({ options: [`${option.slice(2)}=${port}`] });
+    for (const option of ["--port", "--inspect", "--inspect-wait", "--inspect-brk"])
+      expect(failure([`${option}=65536`, "x"]).message).toEndWith('not "65536"');
+    expect(failure(["--inspect=localhost:65536/path", "x"]).message).toEndWith('not "localhost:65536/path"');
+    expect(parse(["--inspect=localhost:65535/path", "x.ts"]).target).toBe("x.ts");
+  });
+
   test.each([
     [["--wach", "x.ts"], 'Unknown option "--wach"'],
     [["run", "--sillent", "x"], 'Unknown option "--sillent"'],

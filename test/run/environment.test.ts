@@ -308,3 +308,13 @@ describe("scriptEnvironment()", () => {
     expect(environment.PATH).toBe("/tmp/s:/p/node_modules/.bin:/node_modules/.bin:/usr/bin:/bin");
   });
 });
+
+test("what one rt tells the next is not in the environment of code that runs as the engine", async () => {
+  await using project = await createProject({
+    "a.ts": "console.log(Object.keys(process.env).filter((name) => name.startsWith('RT_')).join());",
+  });
+  for (const options of [[], ["--smol"]]) {
+    const { stdout } = await runRt({ args: [...options, "a.ts"], cwd: project.path });
+    expect(stdout).toBe("\n");
+  }
+});

@@ -11,6 +11,7 @@ import { displayLine, LastLines } from "../../src/tasks/report/last-lines.ts";
 import { createProject } from "../support/project.ts";
 import { waitUntil } from "../support/processes.ts";
 import { cleanEnvironment, RT } from "../support/rt.ts";
+import { startOnTerminal } from "../support/terminal.ts";
 
 const SOCKET = `rt-test-${process.pid}`;
 const TMUX = ["tmux", "-L", SOCKET, "-f", "/dev/null"];
@@ -270,4 +271,18 @@ test.each([
   ["a\x1b", "a"],
 ])("displayLine(%j) is %j", (line, shown) => {
   expect(displayLine(line)).toBe(shown);
+});
+
+test("where CI says that it is one, a terminal gets plain lines", async () => {
+  await using project = await createProject({
+    ...FILES,
+    "packages/a/package.json": { name: "a", scripts: { t: "echo out" } },
+    "packages/b/package.json": { name: "b", scripts: { t: "true" } },
+  });
+  const command = ["sh", "-c", `cd '${project.path}' && '${RT}' run --filter '*' t; echo "[over]"`];
+  await using terminal = startOnTerminal(command, cleanEnvironment({ CI: "true" }));
+  await terminal.shows("[over]");
+  expect(terminal.shown).toContain("a t: out\r\n");
+  expect(terminal.shown).not.toContain("Running");
+  expect(terminal.shown).not.toContain("\x1b[?2026h");
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { rm } from "node:fs/promises";
+import { appendFile, rm } from "node:fs/promises";
 import { createProject } from "../support/project.ts";
 import { RT, runRt, startRt } from "../support/rt.ts";
 
@@ -60,20 +60,25 @@ describe("the prefixer", () => {
     expect(Bun.hash(withoutPrefixes(output.subarray(0, -STATUS.length), "a t: "))).toBe(Bun.hash(bytes));
   });
 
-  test("lets a line of 30 MB through unbroken and in little memory", async () => {
-    await using project = await createProject({
-      "package.json": { workspaces: ["packages/*"] },
-      "packages/a/package.json": { name: "a", scripts: { t: "head -c 30000000 /dev/zero" } },
-    });
-    const child = startRt({ args: ["run", "--silent", "--filter", "a", "t"], cwd: project.path });
-    const output = new Uint8Array(await new Response(child.stdout).arrayBuffer());
-    await child.exited;
-    expect(output.length).toBe("a t: ".length + 30_000_000 + 1 + STATUS.length);
-    expect(output.indexOf(10)).toBe(30_000_005);
-    expect(child.resourceUsage()!.maxRSS / (process.platform === "darwin" ? 1 : 1000)).toBeLessThan(
-      100_000_000,
-    );
-  });
+  test.skipIf(process.platform !== "linux")(
+    "lets a line of 30 MB through unbroken and in little memory",
+    async () => {
+      // The script asks for the most that rt has had: the figure for a child that has ended includes this test's own.
+      const t = "head -c 30000000 /dev/zero; grep VmHWM /proc/$PPID/status > ../../peak";
+      await using project = await createProject({
+        "package.json": { workspaces: ["packages/*"] },
+        "packages/a/package.json": { name: "a", scripts: { t } },
+      });
+      const child = startRt({ args: ["run", "--silent", "--filter", "a", "t"], cwd: project.path });
+      const output = new Uint8Array(await new Response(child.stdout).arrayBuffer());
+      await child.exited;
+      expect(output.length).toBe("a t: ".length + 30_000_000 + 1 + STATUS.length);
+      expect(output.indexOf(10)).toBe(30_000_005);
+      const kilobytes = Number((await Bun.file(project.join("peak")).text()).match(/\d+/)![0]);
+      expect(kilobytes).toBeGreaterThan(10_000);
+      expect(kilobytes).toBeLessThan(100_000);
+    },
+  );
 
   test("shows an unfinished line when nothing more comes", async () => {
     await using project = await createProject({
@@ -182,6 +187,53 @@ describe("on GitHub Actions", () => {
       });
     }
   }, 30_000);
+
+  test("what cannot be started is told on a line of its own, in the middle of another one's output", async () => {
+    await using project = await createProject({
+      "package.json": { workspaces: ["packages/*"] },
+      "packages/a/package.json": {
+        name: "a",
+        scripts: { t: "rm -r ../c; printf open; read go < ../../go; echo more" },
+      },
+      "packages/b/package.json": { name: "b", scripts: { t: "read shown < ../../shown" } },
+      "packages/c/package.json": { name: "c", scripts: { t: "ls && ls" } },
+    });
+    await Bun.$`mkfifo ${project.join("go")} ${project.join("shown")}`;
+    const child = startRt({
+      args: ["run", "--silent", "--no-exit-on-error", "--concurrency", "2", "--filter", "*", "t"],
+      cwd: project.path,
+      env: { GITHUB_ACTIONS: "true" },
+    });
+    const reader = child.stdout.getReader();
+    let output = "";
+    const read = async (until: string) => {
+      while (!output.includes(until)) output += Buffer.from((await reader.read()).value!).toString();
+    };
+    await read("open");
+    await appendFile(project.join("shown"), "\n");
+    await read("Cannot start");
+    await appendFile(project.join("go"), "\n");
+    await read("a t: Done");
+    expect(output).toMatch(
+      /^::group::a t\nopen\n::error title=c t::c t: Cannot start: its directory is not there: .*\/c\nmore\n::endgroup::\na t: Done/,
+    );
+    await child.exited;
+  });
+
+  test("the line that a kept output ends in is ended before the group is", async () => {
+    await using project = await createProject({
+      "package.json": { workspaces: ["packages/*"] },
+      "packages/a/package.json": { name: "a", scripts: { t: "read go < ../../go" } },
+      "packages/b/package.json": { name: "b", scripts: { t: "printf open; echo > ../../go" } },
+    });
+    await Bun.$`mkfifo ${project.join("go")}`;
+    const { stdout } = await runRt({
+      args: ["run", "--silent", "--concurrency", "2", "--filter", "*", "t"],
+      cwd: project.path,
+      env: { GITHUB_ACTIONS: "true" },
+    });
+    expect(stdout).toContain("::group::b t\nopen\n::endgroup::\nb t: Done");
+  });
 
   test("annotations go without a label", async () => {
     await using project = await createProject({
