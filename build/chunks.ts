@@ -64,7 +64,7 @@ const SHARED: Readonly<Record<string, readonly string[]>> = {
     "src/config/tool",
     "src/run/script-options",
     "src/run/stand-in",
-    ...["src/run/build-words", "platform/engine-file"],
+    ...["src/run/build-words", "src/runtime/program", "platform/engine-file"],
   ],
   words: [
     ...[
