@@ -7,7 +7,7 @@ import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promise
 import { dirname, join, relative } from "node:path";
 import type { BunPlugin } from "bun";
 import { renderManual } from "./docs/manual.ts";
-import { BEGIN, END } from "../src/runtime/embedded-parts.ts";
+import { packScripts, type Scripts, type System } from "../src/runtime/embedded-parts.ts";
 import { PRELOAD_URL_START } from "../src/runtime/preload-mark.ts";
 import { MAIN, ownCopies, sharedChunks } from "./chunks.ts";
 import { compactElf } from "./elf.ts";
@@ -71,7 +71,7 @@ const FILE_LOADERS = [
 ];
 
 /** Leaves the other systems' modules out: what `platform/*.ts` imports of them becomes an empty module. */
-function onlyFor({ os }: BuildTarget): BunPlugin {
+function onlyFor({ os }: Pick<BuildTarget, "os">): BunPlugin {
   const absent = os === "windows" ? "posix" : "windows";
   return {
     name: "rt-platform",
@@ -84,7 +84,7 @@ function onlyFor({ os }: BuildTarget): BunPlugin {
   };
 }
 
-function constantsOf({ os, arch }: BuildTarget): Record<string, string> {
+function constantsOf({ os, arch }: Pick<BuildTarget, "os" | "arch">): Record<string, string> {
   const platform = os === "windows" ? "win32" : os;
   return { "process.platform": JSON.stringify(platform), "process.arch": JSON.stringify(arch) };
 }
@@ -102,8 +102,9 @@ function inputsOf({ metafile }: Bun.BuildOutput): Set<string> {
 /** A module and all it imports, as one function expression of (exports, require, module, __filename, __dirname). */
 async function bundleScript(
   entry: string,
-  target: BuildTarget,
+  target: Pick<BuildTarget, "os" | "arch">,
   plugins: readonly BunPlugin[],
+  define: Record<string, string>,
 ): Promise<Compiled & { script: string }> {
   const result = await Bun.build({
     entrypoints: [join(ROOT, entry)],
@@ -111,23 +112,53 @@ async function bundleScript(
     format: "cjs",
     minify: true,
     metafile: true,
-    define: constantsOf(target),
+    define,
     plugins: [...plugins, dbusOptional, onlyFor(target), await windowsRegistry(target, false)],
   });
   const source = await result.outputs[0]!.text();
   return { script: source.slice(source.indexOf("(function")), inputs: inputsOf(result) };
 }
 
+/** A script that gets another one and the module that evaluates it. */
+function named(script: string): string {
+  // Not wrapped into another function, since what stands in a function is read once more when that is called.
+  const renamed = script.replace("__filename, __dirname)", "lateScript, importMeta)");
+  if (renamed === script || /\brequire\(/.test(script))
+    throw new Error("The preload's script is not as expected");
+  return renamed;
+}
+
 /** An evaluation has a name of its own: a stack trace would show the whole URL otherwise. */
 function asPreload(script: string, lateScript: string): string {
-  // Not wrapped into another function, since what stands in a function is read once more when that is called.
-  const named = script.replace("__filename, __dirname)", "lateScript, importMeta)");
-  if (named === script || /\brequire\(/.test(script))
-    throw new Error("The preload's script is not as expected");
-  const body = `${named}\n//# sourceURL=rt:runtime`;
+  const body = `${named(script)}\n//# sourceURL=rt:runtime`;
   const values = ["{}", "0", "{ exports: {} }", JSON.stringify(lateScript), "import.meta"];
   const source = `(0, eval)(${JSON.stringify(body)})(${values.join(", ")})`;
   return PRELOAD_URL_START + Buffer.from(source).toString("base64");
+}
+
+const SYSTEMS: readonly (readonly [BuildTarget["os"], System])[] = [
+  ["linux", "linux"],
+  ["darwin", "darwin"],
+  ["windows", "win32"],
+];
+
+/** What this program carries for processes that are no more than the engine: the same whatever it is built for. */
+async function bundleScripts(plugins: readonly BunPlugin[]): Promise<Compiled & Scripts> {
+  const parts: Partial<Record<System, string>> = {};
+  const inputs: string[] = [];
+  for (const [os, system] of SYSTEMS) {
+    const define = { "process.platform": JSON.stringify(system) };
+    // Of any processor: which one it is, is asked when it runs.
+    const made = await bundleScript("src/runtime/parts.ts", { os, arch: "x64" }, plugins, define);
+    parts[system] = made.script;
+    inputs.push(...made.inputs);
+  }
+  const program = await bundleScript("src/runtime/program-preload.ts", { os: "linux", arch: "x64" }, [], {});
+  return {
+    parts: parts as Scripts["parts"],
+    program: `${named(program.script)}\n//# sourceURL=rt:runtime`,
+    inputs: new Set([...inputs, ...program.inputs]),
+  };
 }
 
 /** The modules that only exist here: "rt:preload" and "rt:parts" (see src/run/engine/preload.ts). */
@@ -190,13 +221,12 @@ async function bundle(
   plugins: readonly BunPlugin[],
 ): Promise<Set<string>> {
   const directory = dirname(outfile);
-  const parts = await bundleScript("src/runtime/parts.ts", target, plugins);
-  const late = await bundleScript("src/runtime/preload-late.ts", target, []);
-  const preload = await bundleScript("src/runtime/preload.ts", target, []);
+  const constants = constantsOf(target);
+  const scripts = await bundleScripts(plugins);
+  const late = await bundleScript("src/runtime/preload-late.ts", target, [], constants);
+  const preload = await bundleScript("src/runtime/preload.ts", target, [], constants);
   const partsFile = join(directory, "rt.parts");
-  // As src/runtime/embedded-parts.ts reads it.
-  const packed = Bun.zstdCompressSync(parts.script, { level: 19 });
-  await Bun.write(partsFile, new Blob([BEGIN, new Uint8Array(packed), END]));
+  await Bun.write(partsFile, packScripts(scripts));
   const output = await Bun.build({
     entrypoints: [MAIN],
     target: "bun",
@@ -206,7 +236,7 @@ async function bundle(
     minify: true,
     metafile: true,
     loader: { ".parts": "file" },
-    define: constantsOf(target),
+    define: constants,
     plugins: [
       ...plugins,
       onlyFor(target),
@@ -227,7 +257,7 @@ async function bundle(
       execArgv: FILE_LOADERS.map((extension) => `--loader=${extension}:file`),
     },
   });
-  return new Set([...inputsOf(output), ...parts.inputs, ...late.inputs, ...preload.inputs]);
+  return new Set([...inputsOf(output), ...scripts.inputs, ...late.inputs, ...preload.inputs]);
 }
 
 if (import.meta.main) {

@@ -32,7 +32,7 @@ import { hostTarget, TARGETS } from "./targets.ts";
 const ROOT = join(import.meta.dir, "..");
 
 /** How much larger than the engine alone a binary may be. */
-export const MOST_ADDED = 1_500_000; // bytes
+export const MOST_ADDED = 1_530_000; // bytes
 
 export interface ReleaseSettings {
   readonly names: readonly string[];

@@ -32,7 +32,10 @@ PfnDliHook __pfnDliNotifyHook2 = answer;
 `;
 
 /** Embeds the addon; in a script, which cannot carry files, there is none and its caller does without. */
-export async function windowsRegistry(target: BuildTarget, canEmbed: boolean): Promise<BunPlugin> {
+export async function windowsRegistry(
+  target: Pick<BuildTarget, "os" | "arch">,
+  canEmbed: boolean,
+): Promise<BunPlugin> {
   const addon = canEmbed && target.os === "windows" && target.arch === "x64" ? await findAddon() : undefined;
   return {
     name: "rt-windows-registry",

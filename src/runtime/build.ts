@@ -1,5 +1,6 @@
-// Bun.build() of programs, as `rt build --compile` makes them: on Linux out of the engine's own file, which rt's is not any
-// more (platform/engine-file.ts). Everything else of Bun.build(), and all of it on other systems, is the engine's.
+// Bun.build(), with the module "rt" where it is. A bundle leaves it to the rt that will run it; a program, as
+// `rt build --compile` makes them too, takes it along, and on Linux is put into the engine's own file, which rt's is not any
+// more (see program.ts). Everything else is the engine's.
 import type { Parts } from "./parts.ts";
 
 type Build = typeof Bun.build;
@@ -7,8 +8,12 @@ type Build = typeof Bun.build;
 export function hookBuild(parts: Parts): void {
   const original = Bun.build;
   const hooked = {
-    build(config: Bun.BuildConfig) {
-      return config?.compile ? buildProgram(original, parts, config) : original(config);
+    async build(config: Bun.BuildConfig) {
+      if (!config) return await original(config);
+      const { external = [], compile, target } = config;
+      const own = Array.isArray(external) ? { ...config, external: ["rt", ...external] } : config;
+      // For the browser it is a page that is compiled.
+      return await (compile && target !== "browser" ? buildProgram(original, parts, own) : original(own));
     },
   };
   (Bun as { build: Build }).build = hooked.build;
@@ -16,19 +21,22 @@ export function hookBuild(parts: Parts): void {
 
 async function buildProgram(
   build: Build,
-  { loadEngineFile }: Parts,
+  { loadProgram }: Parts,
   config: Bun.BuildConfig,
 ): Promise<Bun.BuildOutput> {
   const { compile } = config;
   const settings: Bun.CompileBuildOptions =
     typeof compile === "object" ? compile : typeof compile === "string" ? { target: compile } : {};
-  const { executablePath, target } = settings;
-  const isOthers = executablePath !== undefined;
-  const engine = isOthers ? undefined : loadEngineFile().openEngineFile(target ? [target] : [], false);
-  if (!engine) return await build(config);
+  const { executablePath, target, execArgv = [] } = settings;
+  const { option, engine } = loadProgram().prepareProgram(
+    target ? [target] : [],
+    executablePath !== undefined,
+    false,
+  );
+  const own = { ...settings, execArgv: Array.isArray(execArgv) ? [option, ...execArgv] : execArgv };
   try {
-    return await build({ ...config, compile: { ...settings, executablePath: engine.path } });
+    return await build({ ...config, compile: engine ? { ...own, executablePath: engine.path } : own });
   } finally {
-    engine.close();
+    engine?.close();
   }
 }

@@ -2,35 +2,46 @@
 // program, but it can read the program itself, where the build has put the script of parts.ts, compressed,
 // between two marks.
 //
+// With it stand the same for the other systems, and what else a program is given that is made with rt: see program.ts.
+// The scripts have so much in common that this is half as large again as one of them.
+//
 // Surprising: this is read when `secrets` or `CSRF` is first touched (1 ms), not handed over at the start,
 // because every kilobyte of a `data:` URL costs the start of every program that is run this way.
 import { OWN_PROGRAM } from "../../platform/own-program.ts";
-import { evaluate } from "./script.ts";
-import type { Parts } from "./parts.ts";
+import { createParts } from "./created-parts.ts";
 
-/** Put together here, so that neither mark stands anywhere but around the script. */
+/** Put together here, so that neither mark stands anywhere but around the scripts. */
 export const BEGIN = ["/*rt:parts", "begin*/"].join(":");
 export const END = ["/*rt:parts", "end*/"].join(":");
 
-/** Where the script is looked for, from the end of the file: it is near it, but for what signing appends. */
+/** Where the scripts are looked for, from the end of the file: they are near it, but for what signing appends. */
 const WINDOWS = [4 << 20, 32 << 20, Number.POSITIVE_INFINITY];
 
-let parts: Parts | undefined;
-
-function loadParts(): Parts {
-  parts ??= evaluate<{ PARTS: Parts }>(readScript()).PARTS;
-  return parts;
+export interface Scripts {
+  /** parts.ts, for each system. */
+  readonly parts: Readonly<Record<System, string>>;
+  /** program-preload.ts. */
+  readonly program: string;
 }
 
-/** The script in the bytes of a program, or of its end; undefined when it is not there as a whole. */
-export function unpackParts(bytes: Buffer): string | undefined {
+export type System = "linux" | "darwin" | "win32";
+
+export function packScripts({ parts, program }: Scripts): Uint8Array {
+  const text = [parts.linux, parts.darwin, parts.win32, program].join("\0");
+  return Buffer.concat([Buffer.from(BEGIN), Bun.zstdCompressSync(text, { level: 19 }), Buffer.from(END)]);
+}
+
+/** The scripts in the bytes of a program, or of its end; undefined when they are not there as a whole. */
+export function unpackScripts(bytes: Buffer): Scripts | undefined {
   const begin = bytes.indexOf(BEGIN);
   const end = bytes.indexOf(END, begin);
   if (begin < 0 || end < 0) return undefined;
-  return Bun.zstdDecompressSync(bytes.subarray(begin + BEGIN.length, end)).toString();
+  const text = Bun.zstdDecompressSync(bytes.subarray(begin + BEGIN.length, end)).toString();
+  const [linux, darwin, win32, program] = text.split("\0") as [string, string, string, string];
+  return { parts: { linux, darwin, win32 }, program };
 }
 
-function readScript(): string {
+export function readScripts(): Scripts {
   const { closeSync, fstatSync, openSync, readSync } = process.getBuiltinModule("node:fs");
   const file = openSync(OWN_PROGRAM, "r");
   try {
@@ -39,8 +50,8 @@ function readScript(): string {
       const length = Math.min(window, size);
       const bytes = Buffer.allocUnsafe(length);
       readSync(file, bytes, 0, length, size - length);
-      const script = unpackParts(bytes);
-      if (script !== undefined) return script;
+      const scripts = unpackScripts(bytes);
+      if (scripts !== undefined) return scripts;
     }
   } finally {
     closeSync(file);
@@ -48,8 +59,4 @@ function readScript(): string {
   throw new Error(`${process.execPath} is damaged: its own runtime is not in it; download it again`);
 }
 
-export const PARTS: Parts = {
-  loadSecrets: async () => await loadParts().loadSecrets(),
-  loadCSRF: () => loadParts().loadCSRF(),
-  loadEngineFile: () => loadParts().loadEngineFile(),
-};
+export const PARTS = createParts(() => readScripts().parts[process.platform as System]);

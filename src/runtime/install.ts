@@ -2,7 +2,6 @@
 //
 // Runs before the user's first line, in the main thread and in each worker, in every way of running code. It
 // is on the way of every start: nothing is made here that can wait until it is touched.
-import { hookBuild } from "./build.ts";
 import type { Late } from "./late.ts";
 import type { Parts } from "./parts.ts";
 import { createRt } from "./rt.ts";
@@ -34,7 +33,6 @@ export function installRuntime(parts: Parts, late: Late, preload: () => string):
     },
   });
   hookWorkerThreads(late, preload);
-  hookBuild(parts);
 }
 
 /** Those are rt's own; a program looks there for what it was itself compiled with. */

@@ -7,11 +7,11 @@ export interface Parts {
   /** A promise, since an `import()` takes a fifth of the first `require` of a process. */
   loadSecrets(): Promise<typeof import("../secrets/secrets.ts")>;
   loadCSRF(): typeof import("../csrf/csrf.ts");
-  loadEngineFile(): typeof import("../../platform/engine-file.ts");
+  loadProgram(): typeof import("./program.ts");
 }
 
 export const PARTS: Parts = {
   loadSecrets: () => import("../secrets/secrets.ts"),
   loadCSRF: () => require("../csrf/csrf.ts"),
-  loadEngineFile: () => require("../../platform/engine-file.ts"),
+  loadProgram: () => require("./program.ts"),
 };

@@ -2,3 +2,6 @@
 
 /** The engine leaves what has this directory in its name out of reports on coverage. */
 export const PRELOAD_URL_START = "data:text/javascript;rt=/node_modules/;base64,";
+
+/** How the preload of a program that was made with rt begins: see program.ts. */
+export const PROGRAM_URL_START = "data:text/javascript;rt=";

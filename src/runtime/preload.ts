@@ -8,7 +8,10 @@
 // Surprising: this is compiled anew in each such process, so its size counts (what can wait is a text, see late.ts), and a
 // pattern that is tried takes a tenth of a millisecond.
 import { evaluate } from "./script.ts";
+import { nameBuiltin } from "./builtin-name.ts";
+import { hookBuild } from "./build.ts";
 import { hideEmbeddedFiles, installRuntime } from "./install.ts";
+import type { Parts } from "./parts.ts";
 import type { PreloadLate } from "./preload-late.ts";
 import { PRELOAD_URL_START } from "./preload-mark.ts";
 
@@ -21,12 +24,13 @@ declare const lateScript: string;
 let loaded: PreloadLate | undefined;
 const late = () => (loaded ??= evaluate<PreloadLate>(lateScript));
 
+const parts: Parts = {
+  loadSecrets: async () => await late().PARTS.loadSecrets(),
+  loadCSRF: () => late().PARTS.loadCSRF(),
+  loadProgram: () => late().PARTS.loadProgram(),
+};
 installRuntime(
-  {
-    loadSecrets: async () => await late().PARTS.loadSecrets(),
-    loadCSRF: () => late().PARTS.loadCSRF(),
-    loadEngineFile: () => late().PARTS.loadEngineFile(),
-  },
+  parts,
   {
     moduleExports: (rt) => late().LATE.moduleExports(rt),
     isLoading: () => late().LATE.isLoading(),
@@ -35,6 +39,8 @@ installRuntime(
   },
   preloadUrl,
 );
+hookBuild(parts);
+nameBuiltin();
 
 /** The URL that this script came from, or its file: see preloadFor() in src/run/engine/preload.ts. */
 function preloadUrl(): string {

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { compile } from "../../build/compile.ts";
 import { TARGETS } from "../../build/targets.ts";
-import { BEGIN, unpackParts } from "../../src/runtime/embedded-parts.ts";
+import { BEGIN, unpackScripts } from "../../src/runtime/embedded-parts.ts";
 
 const MUST_HAVE = [
   "SecItemCopyMatching",
@@ -57,7 +57,7 @@ describe.each(TARGETS.filter(({ os }) => os === "darwin"))("the program for $nam
     const begin = program.indexOf(BEGIN);
     expect(program.length - begin).toBeLessThan(FIRST_LOOK);
     expect(program.indexOf(BEGIN, begin + 1)).toBe(-1);
-    const parts = unpackParts(program)!;
+    const parts = unpackScripts(program)!.parts.darwin;
     expect(PARTS_MUST_HAVE.filter((text) => !parts.includes(text))).toEqual([]);
     expect(MUST_NOT_HAVE.filter((text) => parts.includes(text))).toEqual([]);
   });

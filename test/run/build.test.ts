@@ -7,8 +7,8 @@ import { RT, runRt, startRt } from "../support/rt.ts";
 
 const TIMEOUT = 60_000;
 
-for (const target of [["--target=bun"], ["--target", "bun"]])
-  test(`a bundle with ${target.join(" ")} leaves the module "rt" to rt`, async () => {
+for (const target of [[], ["--target=bun"], ["--target", "bun"], ["--target=node"], ["--packages=external"]])
+  test(`a bundle ${["made", ...target].join(" ")} leaves the module "rt" to rt`, async () => {
     await using app = await createProject({
       "app.ts": 'import rt, { CSRF } from "rt"; console.log(CSRF === rt.CSRF)',
     });
@@ -30,14 +30,14 @@ describe.skipIf(process.platform !== "linux")("rt build --compile", () => {
 
   beforeAll(async () => {
     project = await createProject({ "app.ts": "console.log('made', process.argv.slice(2))" });
-    await make(process.execPath, "app");
+    await make(RT, "app", ["--compile-executable-path", process.execPath]);
     expected = await readFile(project.join("app"));
   }, TIMEOUT);
   afterAll(() => project[Symbol.asyncDispose]());
 
   for (const words of [[], ["--target=bun"], ["--target", `bun-linux-${process.arch}`]])
     test(
-      ["makes the engine's own program", ...words].join(" "),
+      ["puts the program into the engine's own file", ...words].join(" "),
       async () => {
         // The name gets into the program.
         expect(await make(RT, "app", words)).toMatchObject({ stderr: "", status: 0 });

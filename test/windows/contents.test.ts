@@ -1,7 +1,7 @@
 // The program for Windows, looked into: what rt adds to the engine is there, and nothing of another system.
 import { beforeAll, expect, test } from "bun:test";
 import { readFile } from "node:fs/promises";
-import { unpackParts } from "../../src/runtime/embedded-parts.ts";
+import { unpackScripts } from "../../src/runtime/embedded-parts.ts";
 import { canRunWindows, prepareWindows, WINDOWS_RT } from "../support/windows.ts";
 
 let program: Buffer;
@@ -19,7 +19,7 @@ test.skipIf(!canRunWindows)("has the Credential Manager and the registry's reade
 });
 
 test.skipIf(!canRunWindows)("has nothing of other systems, in its parts neither", () => {
-  const parts = unpackParts(program)!;
+  const parts = unpackScripts(program)!.parts.win32;
   expect(parts.includes("CredReadW")).toBe(true);
   for (const text of absent)
     expect([text, program.includes(text), parts.includes(text)]).toEqual([text, false, false]);
@@ -29,7 +29,7 @@ test.skipIf(process.platform === "win32")(
   "has left nothing of Windows in the program of another system",
   async () => {
     const own = await readFile(process.env.RT_BINARY ?? WINDOWS_RT.replace("windows-x64/rt.exe", "rt"));
-    const parts = unpackParts(own)!;
+    const parts = unpackScripts(own)!.parts.linux;
     for (const text of ["CredEnumerateW", "VaultSvc", "winregistry"])
       expect([text, own.includes(text), parts.includes(text)]).toEqual([text, false, false]);
   },

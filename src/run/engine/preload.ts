@@ -1,5 +1,5 @@
 // What build/compile.ts makes for the engine: src/runtime/preload.ts as a `data:` URL, and the script of
-// src/runtime/parts.ts as a file in this program, which embedded-parts.ts finds by its marks.
+// src/runtime/parts.ts of every system, as a file in this program, which embedded-parts.ts finds by its marks.
 import embeddedParts from "rt:parts" with { type: "file" };
 import url from "rt:preload";
 import { host } from "../../../platform/process.ts";

@@ -1,5 +1,7 @@
 // Runs a source file inside this process, so that the program cannot tell it from a start of the engine:
 // the same argv, main module, and the server that a default export describes.
+import { nameBuiltin } from "../../runtime/builtin-name.ts";
+import { hookBuild } from "../../runtime/build.ts";
 import { hideEmbeddedFiles, installRuntime } from "../../runtime/install.ts";
 import { LATE } from "../../runtime/late.ts";
 import { PARTS } from "../../runtime/parts.ts";
@@ -11,13 +13,16 @@ type InProcessPlan = Extract<Plan, { mode: "in-process" }>;
 export async function startInProcess(plan: InProcessPlan): Promise<void> {
   const { file, args } = plan;
   installRuntime(PARTS, LATE, loadPreloadUrl);
+  hookBuild(PARTS);
   hideEmbeddedFiles();
   process.argv = [process.execPath, file, ...args];
   process.execArgv = [];
   (Bun as { main: string }).main = file;
   let program: { default?: unknown };
   try {
-    program = (await import(file)) as typeof program;
+    const loading = import(file) as Promise<typeof program>;
+    nameBuiltin(); // while it is read
+    program = await loading;
   } catch (error) {
     if (isOfLoading(error)) await handOver(plan, error);
     throw error;

@@ -1,0 +1,38 @@
+// "rt" among the builtin modules: what programs are told of "bun" they are told of "rt", in each place in which code can run.
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { createProject } from "../support/project.ts";
+import { runRt } from "../support/rt.ts";
+import { placesOf } from "./places.ts";
+
+setDefaultTimeout(60_000);
+
+const PROGRAM = `
+import * as all from "node:module";
+import { builtinModules, createRequire, isBuiltin } from "node:module";
+const told = async (name) => ({
+  listed: builtinModules.filter((each) => each === name).length,
+  named: isBuiltin(name),
+  inNamespace: all.isBuiltin(name) && all.default.isBuiltin(name) && all.default.builtinModules.includes(name),
+  required: createRequire(process.execPath)("module").isBuiltin(name),
+  resolved: [createRequire(process.execPath).resolve(name), Bun.resolveSync(name, "/"), await Bun.resolve(name, "/")].map((found) => found === name),
+  same: process.getBuiltinModule(name) === createRequire(process.execPath)(name),
+  which: [process.getBuiltinModule(name).which, createRequire(process.execPath)(name).which, (await import(name)).which].map((which) => which === Bun.which),
+});
+const others = [isBuiltin("fs"), isBuiltin("node:fs"), isBuiltin("rtt"), isBuiltin("node:rt"), process.getBuiltinModule("rtt"), process.getBuiltinModule("fs") === process.getBuiltinModule("node:fs"),
+  await Bun.resolve("rtt", "/").catch(() => "unresolved"), Bun.resolveSync("node:fs", "/")];
+console.log("TOLD " + JSON.stringify([await told("rt"), await told("bun"), others]));
+process.exit();
+`;
+
+describe("the module rt is builtin, in", () => {
+  for (const { name, files, args, stdin } of placesOf(PROGRAM))
+    test(name, async () => {
+      await using project = await createProject({ "pre.ts": "", "node_modules/.keep": "", ...files });
+      const { stdout, stderr } = await runRt({ args, cwd: project.path, stdin });
+      const line = stdout.split("\n").find((each) => each.startsWith("TOLD ")) ?? `"${stderr}"`;
+      const [rt, bun, others] = JSON.parse(line.replace("TOLD ", "")) as unknown[];
+      expect(bun).toMatchObject({ listed: 1, named: true, which: [true, true, true] });
+      expect(rt).toEqual(bun);
+      expect(others).toEqual([true, true, false, false, null, true, "unresolved", "node:fs"]);
+    });
+});

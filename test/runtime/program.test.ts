@@ -1,0 +1,196 @@
+// Programs that are made with rt: `rt build --compile` and Bun.build({ compile }), of this system and, as far as they can be
+// started or looked into, of others. They run without rt.
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { readFile } from "node:fs/promises";
+import { dirname } from "node:path";
+import { enginePath } from "../../build/engine.ts";
+import { hostTarget, TARGETS } from "../../build/targets.ts";
+import { PROGRAM_URL_START } from "../../src/runtime/preload-mark.ts";
+import { type Keyring, startKeyring } from "../support/keyring.ts";
+import { createProject, type Project } from "../support/project.ts";
+import { runRt } from "../support/rt.ts";
+import { canRunWindows, isWine, openWindows } from "../support/windows.ts";
+
+setDefaultTimeout(120_000); // the engine of another system may have to be fetched
+
+const FILES = {
+  "app.ts": `
+import { secrets, which } from "rt";
+import { Worker as Thread } from "node:worker_threads";
+const account = { service: "com.example.made", name: process.argv.at(-1)! };
+await secrets.set({ ...account, value: "pässword" });
+console.log("import", await secrets.get(account), typeof which);
+console.log("global", await globalThis.rt.secrets.delete(account), Object.keys(globalThis).includes("rt"));
+const late = await import("rt");
+console.log("import()", late.CSRF.verify(late.CSRF.generate("key"), { secret: "key" }), late.default === rt);
+console.log("require", require("rt").secrets === secrets);
+console.log("argv", process.argv.slice(2), process.execArgv);
+await secrets.get("", "x").catch((error) => console.log(error.code, error.stack.split("\\n").length, error.stack.includes("rt:runtime")));
+const thread = (worker: object) => new Promise((settle) => { worker.onmessage = ({ data }) => settle(data); worker.on?.("message", settle); });
+const url = new URL("./worker.ts", import.meta.url).href;
+const web = new Worker(url);
+console.log("Worker", await thread(web));
+web.terminate();
+const node = new Thread(new URL(url));
+console.log("worker_threads", await thread(node));
+await node.terminate();
+`,
+  "worker.ts": `
+import { CSRF } from "rt";
+import { parentPort } from "node:worker_threads";
+(parentPort ?? self).postMessage([rt.CSRF.verify(CSRF.generate("key"), { secret: "key" }), process.execArgv].join());
+`,
+  "plain.ts": "console.log(typeof rt.CSRF.generate(), process.execArgv.join())",
+  "ask.ts": `import { secrets } from "rt";
+await secrets.set({ service: "made", name: "me", value: "x y" });
+console.log(await secrets.get("made", "me"), await secrets.delete("made", "me"), rt.CSRF.verify(rt.CSRF.generate("k"), { secret: "k" }), process.execArgv.length);`,
+};
+
+const said = (options: string, own: string) => `import pässword function
+global true false
+import() true true
+require true
+argv [ "$NAME" ] [${options}]
+ERR_INVALID_ARG_VALUE 2 false
+Worker true,${own}
+worker_threads true,${own}
+`;
+
+/** Where the build keeps the engines of other systems. */
+const ENGINES = dirname(enginePath(TARGETS.find(({ name }) => name !== hostTarget().name)!));
+const FETCHING = /^(?:Downloading|Decompressing|Extracting).*\n/gm;
+
+let project: Project;
+beforeAll(async () => {
+  project = await createProject(FILES);
+});
+afterAll(() => project[Symbol.asyncDispose]());
+
+const make = async (...words: string[]) => {
+  const result = await runRt({
+    args: ["build", "--compile", ...words],
+    cwd: project.path,
+    env: { TMPDIR: project.path, BUN_INSTALL_CACHE_DIR: ENGINES },
+  });
+  expect({ ...result, stderr: result.stderr.replaceAll(FETCHING, "") }).toMatchObject({
+    stderr: "",
+    status: 0,
+  });
+};
+
+describe.skipIf(process.platform !== "linux")("a program made with rt has rt", () => {
+  let keyring: Keyring;
+  beforeAll(async () => {
+    keyring = await startKeyring();
+  });
+  afterAll(() => keyring[Symbol.asyncDispose]());
+
+  const expectProgram = async (outfile: string, stdout: string) => {
+    const program = [project.join(outfile)];
+    expect(await runRt({ program, args: [outfile], env: keyring.env })).toEqual({
+      stdout: stdout.replace("$NAME", outfile),
+      stderr: "",
+      status: 0,
+    });
+  };
+
+  for (const [index, words] of [
+    [],
+    ["--bytecode", "--format=esm"],
+    ["--minify", "--sourcemap"],
+    ["--sourcemap=external", "--splitting"],
+  ].entries())
+    test(["with", ...words, "and two entry points"].join(" "), async () => {
+      const outfile = `app-${index}`;
+      await make("app.ts", "worker.ts", ...words, "--outfile", outfile);
+      await expectProgram(outfile, said("", ""));
+    });
+
+  for (const [index, words] of [
+    ["--compile-exec-argv=--smol --title=made"],
+    ["--compile-exec-argv", "--no-addons", "--compile-exec-argv", "--smol --title=made"],
+  ].entries())
+    test(`with ${words.length} words of options of its own`, async () => {
+      const outfile = `options-${index}`;
+      await make("app.ts", "worker.ts", ...words, "--outfile", outfile);
+      await expectProgram(outfile, said(' "--smol", "--title=made" ', "--smol,--title=made"));
+    });
+
+  test("by Bun.build(), in a file, as the engine and in a thread", async () => {
+    const code = (
+      outfile: string,
+    ) => `const { success } = await Bun.build({ entrypoints: ["./app.ts", "./worker.ts"],
+      compile: { outfile: "${outfile}", execArgv: ["--smol"] }, bytecode: true, format: "esm" });
+      if (!success) throw new Error("not made");`;
+    await project.write({ "api-1.ts": code("api-1"), "api-2.ts": code("api-2"), "api-3.ts": code("api-3") });
+    for (const [index, args] of [
+      ["api-1.ts"],
+      ["--smol", "api-2.ts"],
+      ["-e", "new Worker('./api-3.ts')"],
+    ].entries()) {
+      const result = await runRt({ args, cwd: project.path, env: { TMPDIR: project.path } });
+      expect(result).toEqual({ stdout: "", stderr: "", status: 0 });
+      await expectProgram(`api-${index + 1}`, said(' "--smol" ', "--smol"));
+    }
+  });
+
+  test("that does not import it, and is started with options of the engine", async () => {
+    await make("plain.ts", "--outfile", "plain");
+    const program = [project.join("plain")];
+    expect((await runRt({ program })).stdout).toBe("string \n");
+    expect((await runRt({ program, env: { BUN_OPTIONS: "--smol" } })).stdout).toBe("string --smol\n");
+  });
+
+  test("also where it is made by a program named by the user", async () => {
+    await make("app.ts", "worker.ts", `--compile-executable-path=${process.execPath}`, "--outfile", "named");
+    await expectProgram("named", said("", ""));
+  });
+
+  test("and Bun.build() without compile leaves the module to rt", async () => {
+    await project.write({
+      "bundle.ts": `await Bun.build({ entrypoints: ["./ask.ts"], outdir: "out", target: "bun" });
+        console.log((await Bun.file("out/ask.js").text()).includes('from "rt"'));`,
+    });
+    expect(await runRt({ args: ["bundle.ts"], cwd: project.path })).toEqual({
+      stdout: "true\n",
+      stderr: "",
+      status: 0,
+    });
+  });
+});
+
+/** The parts in a program, as it will evaluate them. */
+async function partsIn(outfile: string): Promise<string> {
+  const text = (await readFile(project.join(outfile))).toString("latin1");
+  const begin = text.indexOf(PROGRAM_URL_START) + PROGRAM_URL_START.length;
+  const packed = text.slice(begin, text.indexOf(";base64,", begin));
+  return Bun.zstdDecompressSync(Buffer.from(packed, "base64url")).toString();
+}
+
+/** A word of each system's store, which the parts of no other have. */
+const STORES = { windows: "CredReadW", darwin: "SecItemUpdate", linux: "org.freedesktop.secrets" };
+
+for (const target of [
+  "linux-arm64",
+  "linux-x64-musl",
+  "darwin-arm64",
+  "darwin-x64",
+  "windows-x64",
+  "windows-arm64",
+])
+  test(`a program for ${target} has the runtime for it`, async () => {
+    const outfile = target.startsWith("windows") ? `${target}.exe` : target;
+    await make("ask.ts", `--target=bun-${target}`, "--outfile", outfile);
+    const parts = await partsIn(outfile);
+    const found = Object.values(STORES).filter((word) => parts.includes(word));
+    expect(found).toEqual([STORES[target.split("-")[0] as keyof typeof STORES]]);
+  });
+
+test.skipIf(!canRunWindows || !isWine)("a program for Windows keeps credentials there", async () => {
+  await using windows = await openWindows();
+  await make("ask.ts", "--target", "bun-windows-x64", "--outfile", "wine.exe");
+  const [wine] = windows.command() as [string];
+  const options = { program: [wine, project.join("wine.exe")], cwd: project.path, env: windows.environment };
+  const { stdout } = await runRt(options);
+  expect(stdout).toBe("x y true true 0\n");
+});
