@@ -30,7 +30,8 @@ function parseIgnoreFile(text: string, directory: string): IgnoreFile {
 }
 
 function parseRule(line: string): Rule | undefined {
-  let pattern = line.replace(/(?<!\\)\s+$/, "");
+  let pattern = line.trimEnd();
+  if (pattern.length < line.length && pattern.endsWith("\\")) pattern += line[pattern.length]!;
   if (pattern === "" || pattern.startsWith("#")) return undefined;
   const isNegated = pattern.startsWith("!");
   if (isNegated) pattern = pattern.slice(1);
