@@ -57,6 +57,8 @@ async function carryOut(invocation: Invocation, words: readonly string[]): Promi
   if (hasOption(invocation, "version")) return console.log(VERSION);
   if (hasOption(invocation, "help") || words.length === 0) return await showHelp(command);
   if (command === undefined || COMMANDS[command]!.by === "run") return await run(invocation);
+  // As in `rt --filter app test`: the commands know no packages, the script of that name does.
+  if (hasAny(invocation, SELECTING)) return await run({ ...invocation, command: "run", target: command });
   if (invocation.options.length > 0) {
     const { refuseOptionsOfRuns } = await import("./shadowed.ts");
     refuseOptionsOfRuns(command, invocation);

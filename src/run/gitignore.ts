@@ -24,7 +24,8 @@ export function readIgnoreFile(directory: string): IgnoreFile | undefined {
   return parseIgnoreFile(new TextDecoder().decode(content), directory);
 }
 
-function parseIgnoreFile(text: string, directory: string): IgnoreFile {
+/** @param directory that of the file */
+export function parseIgnoreFile(text: string, directory: string): IgnoreFile {
   const rules = text.split(/\r?\n/).flatMap((line) => parseRule(line) ?? []);
   return { base: `${directory}/`, rules };
 }

@@ -17,8 +17,6 @@ import { appendArguments, quoteArgument } from "./quote.ts";
 import { Failure } from "../failure.ts";
 import { openSteps, prepareStep, type RunSettings, type StepContext } from "./step.ts";
 
-const DEFAULT_ELIDED_LINES = 10;
-
 export async function runMany(invocation: Invocation, cwd: string, settings: RunSettings): Promise<Ending> {
   const given = (name: string) => hasOption(invocation, name);
   if (given("parallel") && given("sequential")) {
@@ -39,7 +37,7 @@ export async function runMany(invocation: Invocation, cwd: string, settings: Run
     sequential: given("sequential"),
     noExitOnError: given("no-exit-on-error"),
     concurrency: concurrencyOf(invocation),
-    elideLines: countOf(lastValue(invocation, "elide-lines")) ?? DEFAULT_ELIDED_LINES,
+    elideLines: countOf(lastValue(invocation, "elide-lines")),
     silent: settings.silent,
     ifPresent: given("if-present"),
     dryRun: given("dry-run") ? (lastValue(invocation, "dry-run") === "json" ? "json" : "text") : undefined,

@@ -38,7 +38,8 @@ export interface TaskRequest {
   readonly noExitOnError: boolean;
   /** How many at once; undefined for the default (the cores; with `parallel`, all). */
   readonly concurrency?: number | undefined;
-  readonly elideLines: number;
+  /** Undefined when nobody said; 0 for all. */
+  readonly elideLines: number | undefined;
   readonly silent: boolean;
   readonly ifPresent: boolean;
   readonly dryRun?: "text" | "json" | undefined;

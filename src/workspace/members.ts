@@ -91,19 +91,22 @@ function declaredForPnpm(directory: string): Patterns | null {
   if (typeof content === "string") throw new Failure(`Cannot read ${file}: ${explainUnreadable(content)}`);
   if (content.length > LARGEST_YAML) throw new Failure(`Cannot read ${file}: it is larger than 1 MiB`);
   const text = new TextDecoder().decode(content);
-  let value: unknown;
+  const packages = parsePnpmWorkspace(text, file);
+  return packages === undefined || packages === null
+    ? null
+    : requirePatterns(packages, `"packages" in ${file}`);
+}
+
+/** What the file says of `packages`. @param file its name, for messages. Throws Failure. */
+export function parsePnpmWorkspace(text: string, file: string): unknown {
   try {
-    value = Bun.YAML.parse(text);
+    return (Bun.YAML.parse(text) as { packages?: unknown } | null)?.packages;
   } catch (error) {
     const { lineOfSyntaxError } = require("./syntax-line.ts") as typeof import("./syntax-line.ts");
     const { name, message } = error as Error;
     const reason = name === "RangeError" ? "nested too deeply" : message.replace(/^YAML Parse error: /, "");
     throw new Failure(`Cannot read ${file}:${lineOfSyntaxError(text, Bun.YAML.parse)}: ${printable(reason)}`);
   }
-  const packages = (value as { packages?: unknown } | null)?.packages;
-  return packages === undefined || packages === null
-    ? null
-    : requirePatterns(packages, `"packages" in ${file}`);
 }
 
 /** Bytes: there may be versions of thousands of dependencies in it. */
