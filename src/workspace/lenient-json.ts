@@ -44,6 +44,7 @@ const LONGEST_SHOWN = 40;
 
 // Matched where they are asked about, so that a long file is not copied for each number.
 const BLANKS = /[ \t\r\n]*/y;
+const LINE = /[^\n\r]*/y;
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\w.])/y;
 const WORD = /(?:true|false|null)(?!\w)/y;
 /** What a string is made of as it stands. */
@@ -80,8 +81,7 @@ export function parseLenientJson(text: string): unknown {
     for (;;) {
       at += matchAt(BLANKS, text, at).length;
       if (text.startsWith("//", at)) {
-        const end = text.indexOf("\n", at);
-        at = end < 0 ? text.length : end;
+        at += matchAt(LINE, text, at).length;
       } else if (text.startsWith("/*", at)) {
         const end = text.indexOf("*/", at + 2);
         if (end < 0) fail("expected */ to close this comment");
@@ -113,7 +113,7 @@ export function parseLenientJson(text: string): unknown {
     const plain = ESCAPES[letter];
     if (plain !== undefined) return plain;
     const digits = letter === "u" ? /^[0-9a-fA-F]{4}/.exec(text.slice(at, at + 4)) : null;
-    if (!digits) return fail(`expected a valid escape sequence, found \\${letter}`, at - 2);
+    if (!digits) return fail(`expected a valid escape sequence, found \\${printable(letter)}`, at - 2);
     at += 4;
     return String.fromCharCode(Number.parseInt(digits[0], 16));
   }

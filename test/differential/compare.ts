@@ -32,6 +32,8 @@ export interface Fixture {
   readonly args?: readonly string[];
   readonly env?: Environment;
   readonly stdin?: string;
+  /** How the engine ends it; 0 unless given. A program that fails where it should not fails alike under both. */
+  readonly ends?: number | NodeJS.Signals;
   /** Why one way of running code is enough. */
   readonly oneWay?: string;
   /** Why the order of lines says nothing. */
@@ -134,6 +136,12 @@ async function compare(fixture: Fixture): Promise<void> {
   for (const [link, target] of Object.entries(fixture.links ?? {})) await symlink(target, project.join(link));
   const ways = fixture.oneWay ? WAYS.slice(0, 1) : WAYS;
   const stock = await observe(fixture, project, process.execPath, []);
+  if (process.env.RT_LIST && stock.status !== (fixture.ends ?? 0))
+    require("node:fs").appendFileSync(
+      process.env.RT_LIST,
+      JSON.stringify([fixture.name, stock.status]) + "\n",
+    );
+  expect({ ...stock, status: stock.status }).toEqual({ ...stock, status: fixture.ends ?? 0 });
   for (const [way, options] of ways) {
     const ours = await observe(fixture, project, RT, options);
     const { reason, way: only, ...own } = fixture.differs ?? {};
