@@ -49,7 +49,7 @@ function layerOf(path: string): string {
   return top === "src" ? name.replace(/\.ts$/, "") : top!;
 }
 
-/** Single files that know nobody. */
+/** Single files that know nobody but each other. */
 const GROUND = ["color", "complaint", "failure", "nearest", "printable", "version"];
 
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
@@ -58,7 +58,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   run: ["tasks", "settings", "config", "options", "runtime", "workspace", "platform", ...GROUND],
   tasks: ["settings", "workspace", "platform", ...GROUND],
   settings: ["config", "options", "platform", ...GROUND],
-  config: ["options", "platform", ...GROUND],
+  config: ["options", "workspace", "platform", ...GROUND],
   options: [],
   workspace: ["platform", ...GROUND],
   runtime: ["secrets", "csrf", "platform"],
@@ -67,7 +67,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   csrf: ["platform", "errors"],
   errors: [],
   platform: [],
-  ...Object.fromEntries(GROUND.map((name) => [name, []])),
+  ...Object.fromEntries(GROUND.map((name) => [name, GROUND])),
   version: ["package.json"],
 };
 

@@ -1,6 +1,6 @@
 // Reading small files at once, on Linux and macOS.
 import { ptr } from "./ffi.ts";
-import type { FileOperations } from "../contract/files.ts";
+import { type FileOperations, LARGEST_FILE } from "../contract/files.ts";
 import { constants } from "./constants.ts";
 import { encodeCString, lastError, libc } from "./libc.ts";
 
@@ -10,7 +10,7 @@ const FLAGS = O_RDONLY | constants.O_CLOEXEC | constants.O_NONBLOCK;
 /** Most files fit; a buffer for each would keep the collector busy where a thousand files are read. */
 const scratch = new Uint8Array(64 * 1024);
 
-export const readFile: FileOperations["readFile"] = (path, limit = Number.POSITIVE_INFINITY) => {
+export const readFile: FileOperations["readFile"] = (path, limit = LARGEST_FILE + 1) => {
   if (path.includes("\0")) return "ENOENT";
   const { open, read, close } = libc();
   const descriptor = open(ptr(encodeCString(path)), FLAGS);
@@ -20,7 +20,7 @@ export const readFile: FileOperations["readFile"] = (path, limit = Number.POSITI
     let length = 0;
     while (length < limit) {
       if (length === buffer.length) {
-        const larger = new Uint8Array(buffer.length * 4);
+        const larger = new Uint8Array(Math.min(buffer.length * 4, limit));
         larger.set(buffer);
         buffer = larger;
       }
@@ -29,7 +29,7 @@ export const readFile: FileOperations["readFile"] = (path, limit = Number.POSITI
       if (count === 0) break;
       length += count;
     }
-    return buffer.slice(0, length);
+    return length > LARGEST_FILE ? "EFBIG" : buffer.slice(0, length);
   } finally {
     close(descriptor);
   }

@@ -7,7 +7,7 @@
 // Surprising: at start the engine ignores SIGPIPE and SIGXFSZ and, on Linux, marks the inherited descriptors
 // close-on-exec. Both would pass to the new program, so both are put back.
 import type { Pointer } from "bun:ffi";
-import { FFIType, ptr } from "./ffi.ts";
+import { FFIType, ptr, readCString } from "./ffi.ts";
 import type { ProcessOperations, ReplaceRequest } from "../contract/process.ts";
 import { exactArguments } from "./arguments.ts";
 import { constants } from "./constants.ts";
@@ -51,8 +51,25 @@ function pointerArray(pointers: readonly Pointer[]): Pointer {
 
 const ENGINE_SWITCH = "BUN_BE_BUN";
 
+/** libc looks through all that it has for each change, so that many thousands take it a minute. */
+const MOST_CHANGES_BY_LIBC = 500;
+
+/** The entries of the process but for those that are changed, and the changes. */
+function mergeEnvironment(changes: ReplaceRequest["environment"]): Pointer[] {
+  const entries = environmentEntries().filter((entry) => !Object.hasOwn(changes, nameOf(readCString(entry))));
+  for (const [name, value] of Object.entries(changes))
+    if (value !== undefined) entries.push(cString(`${name}=${value}`));
+  return entries;
+}
+
+function nameOf(entry: string): string {
+  return entry.slice(0, Math.max(entry.indexOf("="), 0));
+}
+
 /** libc's own copy is changed: it is this process's only for the moment until it is replaced. */
 function buildEnvironment({ environment: changes, engine, isSwitchOpen }: ReplaceRequest): Pointer {
+  if (!engine && Object.keys(changes).length > MOST_CHANGES_BY_LIBC)
+    return pointerArray(mergeEnvironment(changes));
   const { unsetenv, putenv } = processLibc();
   for (const name in changes) {
     const value = changes[name];

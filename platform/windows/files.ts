@@ -1,10 +1,10 @@
 // Reading small files at once, on Windows.
-import { closeSync, openSync, readFileSync, readSync } from "node:fs";
-import type { FileOperations } from "../contract/files.ts";
+import { closeSync, openSync, readFileSync, readSync, statSync } from "node:fs";
+import { type FileOperations, LARGEST_FILE } from "../contract/files.ts";
 
 const readFile: FileOperations["readFile"] = (path, limit) => {
   try {
-    if (limit === undefined) return readFileSync(path);
+    if (limit === undefined) return statSync(path).size > LARGEST_FILE ? "EFBIG" : readFileSync(path);
     const descriptor = openSync(path, "r");
     try {
       const buffer = new Uint8Array(limit);

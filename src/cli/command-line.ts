@@ -11,6 +11,7 @@ import type { Option } from "../options/options.ts";
 import { type Invocation, mentionsOption, parseCommandLine, UsageError } from "../options/parse.ts";
 import { executeMany, type Outcome } from "../run/execution.ts";
 import { runTarget, runTool } from "../run/run.ts";
+import { selectsPackages } from "../settings/many.ts";
 import { openSettings } from "../settings/sources.ts";
 import { VERSION } from "../version.ts";
 import { runAsNode, runOwn, showHelp } from "./own-commands.ts";
@@ -42,6 +43,9 @@ async function carryOut(invocation: Invocation, words: readonly string[]): Promi
   if (invocation.asksFor === "version") return console.log(VERSION);
   if (invocation.asksFor === "help" || words.length === 0) return await showHelp(command);
   if (command === undefined || COMMANDS[command]!.by === "run") return await carryOutRun(invocation);
+  // As in `rt --filter app test`: the commands know no packages, the script of that name does.
+  if (selectsPackages(invocation))
+    return await carryOutRun({ ...invocation, command: "run", target: command });
   if (invocation.options.length > 0) {
     const { refuseOptionsOfRuns } = await import("./shadowed.ts");
     refuseOptionsOfRuns(command, invocation);

@@ -16,7 +16,7 @@ export function hintAtShadowedScript(command: string, cwd: string): void {
   console.error(`hint: this is rt's own "${command}"; the script of that name runs with: rt run ${command}`);
 }
 
-/** `rt --filter=app test` must not test something else, nor `rt --dry-run publish` publish. Throws UsageError. */
+/** `rt --dry-run publish` must not publish. Throws UsageError. */
 export function refuseOptionsOfRuns(command: string, { options }: Invocation): void {
   const lost = options.find(({ option }) => option.group === "Workspaces");
   if (!lost) return;

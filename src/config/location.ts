@@ -1,14 +1,32 @@
 // Where a key stands in a TOML file, for error messages. The engine's parser tells values and no lines, so the
 // lines are looked through again for tables and keys, which is enough to find one that is known to be there.
 
-/** The parts of a dotted name, quotes taken off: `a."b.c"` is "a" and "b.c". */
-function splitName(name: string): string[] {
-  const parts = name.match(/"(?:[^"\\]|\\.)*"|'[^']*'|[A-Za-z0-9_-]+/g) ?? [];
-  return parts.map((part) => (/^["']/.test(part) ? part.slice(1, -1) : part));
+/** One part of a dotted name, and what follows it. No line has two ways to match: a hostile one takes no longer. */
+const PART = /\s*(?:"((?:[^"\\]|\\.)*)"|'([^']*)'|([A-Za-z0-9_-]+))\s*([.=\]])/y;
+const HEADER = /\s*\[\[?/y;
+const END_OF_HEADER = /\]?\s*(?:#|$)/y;
+
+interface Name {
+  readonly parts: readonly string[];
+  readonly isTable: boolean;
 }
 
-const TABLE = /^\s*\[\[?\s*(.+?)\s*\]\]?\s*(?:#.*)?$/;
-const ASSIGNMENT = /^\s*((?:"(?:[^"\\]|\\.)*"|'[^']*'|[A-Za-z0-9_.\s-])+?)\s*=/;
+/** The name that a table's header or an assignment has, quotes taken off: `a."b.c"` is "a" and "b.c". */
+function nameIn(line: string): Name | undefined {
+  HEADER.lastIndex = 0;
+  const isTable = HEADER.test(line);
+  PART.lastIndex = isTable ? HEADER.lastIndex : 0;
+  const parts: string[] = [];
+  for (let part = PART.exec(line); part; part = PART.exec(line)) {
+    parts.push(part[1] ?? part[2] ?? part[3]!);
+    if (part[4] === ".") continue;
+    END_OF_HEADER.lastIndex = PART.lastIndex;
+    return isTable === (part[4] === "]") && (!isTable || END_OF_HEADER.test(line))
+      ? { parts, isTable }
+      : undefined;
+  }
+  return undefined;
+}
 
 /** How much of `path` a name covers, in parts; 0 when it is the name of something else. */
 function coverage(name: readonly string[], path: readonly string[]): number {
@@ -18,33 +36,14 @@ function coverage(name: readonly string[], path: readonly string[]): number {
 
 /** The line, from 1, that comes nearest to where `path` is written. */
 export function lineOf(text: string, path: readonly string[]): number {
-  let table: string[] = [];
+  let table: readonly string[] = [];
   let [best, line] = [0, 1];
   for (const [index, content] of text.split("\n").entries()) {
-    const header = TABLE.exec(content)?.[1];
-    if (header !== undefined) table = splitName(header);
-    const assigned = ASSIGNMENT.exec(content)?.[1];
-    if (header === undefined && assigned === undefined) continue;
-    const name = assigned === undefined ? table : [...table, ...splitName(assigned)];
-    const covered = coverage(name, path);
+    const name = nameIn(content);
+    if (!name) continue;
+    if (name.isTable) table = name.parts;
+    const covered = coverage(name.isTable ? table : [...table, ...name.parts], path);
     if (covered > best) [best, line] = [covered, index + 1];
   }
   return line;
-}
-
-/** The line at which a file that cannot be parsed goes wrong: what follows the longest beginning that can be. */
-export function lineOfSyntaxError(text: string, parse: (text: string) => unknown): number {
-  const lines = text.split("\n");
-  for (let length = lines.length; length > 0; length -= 1) {
-    try {
-      parse(lines.slice(0, length).join("\n"));
-      return firstStatement(lines, length) + 1;
-    } catch {}
-  }
-  return firstStatement(lines, 0) + 1;
-}
-
-function firstStatement(lines: readonly string[], from: number): number {
-  const index = lines.findIndex((line, position) => position >= from && !/^\s*(?:#.*)?$/.test(line));
-  return index < 0 ? from : index;
 }

@@ -11,10 +11,16 @@ import { files } from "../../platform/files.ts";
 import { type Option, OPTIONS } from "../options/options.ts";
 import { nearest } from "../nearest.ts";
 import { Failure } from "../failure.ts";
+import { printable } from "../printable.ts";
+import { explainUnreadable } from "../workspace/package-json.ts";
+import { lineOfSyntaxError } from "../workspace/syntax-line.ts";
 import { KEYS, type Key, type Kind, type Words } from "./keys.ts";
-import { lineOf, lineOfSyntaxError } from "./location.ts";
+import { lineOf } from "./location.ts";
 
 export const FILE_NAME = "rtfig.toml";
+
+/** Characters of a key or value in a message. */
+const LONGEST_SHOWN = 100;
 
 /** One key as the file has it. */
 export interface Setting {
@@ -37,19 +43,18 @@ export interface ConfiguredOption {
   readonly isConfigured: true;
 }
 
-const READ_FAILURES: Readonly<Record<string, string>> = {
-  ENOENT: "there is no such file",
-  EACCES: "permission denied",
-  EISDIR: "it is a directory",
-};
+/** Bytes. The engine's parser takes time by the square of the keys: seconds for as much as this. */
+const LARGEST_CONFIG = 128 * 1024;
 
 /** @param path as the user wrote it; relative to the working directory */
 export function readConfig(path: string): Config {
-  const bytes = files.readFile(path);
+  const bytes = files.readFile(path, LARGEST_CONFIG + 1);
   if (typeof bytes === "string") {
     const hint = bytes === "ENOENT" ? "--config needs a file that exists" : undefined;
-    throw new Failure(`Cannot read the configuration "${path}": ${READ_FAILURES[bytes] ?? bytes}`, hint);
+    throw new Failure(`Cannot read the configuration "${path}": ${explainUnreadable(bytes)}`, hint);
   }
+  if (bytes.length > LARGEST_CONFIG)
+    throw new Failure(`Cannot read the configuration "${path}": it is larger than 128 KiB`);
   return parseConfig(new TextDecoder().decode(bytes), path);
 }
 
@@ -58,7 +63,8 @@ export function parseConfig(text: string, file: string): Config {
   try {
     content = Bun.TOML.parse(text) as Record<string, unknown>;
   } catch (error) {
-    const reason = (error as Error).message.replace(/^TOML Parse error: /, "");
+    const isDeep = (error as Error).name === "RangeError"; // of the engine's stack
+    const reason = isDeep ? "nested too deeply" : (error as Error).message.replace(/^TOML Parse error: /, "");
     throw new Failure(`${file}:${lineOfSyntaxError(text, Bun.TOML.parse)}: ${reason}`);
   }
   const settings: Setting[] = [];
@@ -96,15 +102,20 @@ function collect(path: readonly string[], value: unknown, settings: Setting[], s
     return;
   }
   const place = `${source.file}:${lineOf(source.text, path)}`;
-  const name = path.join(".");
+  const name = shorten(path.join("."));
   if (key) throw new Failure(`${place}: ${name} needs ${describeKinds(key)}, not ${describe(value)}`);
   if (isSection) throw new Failure(`${place}: ${name} is a table`, `write [${name}] above its keys`);
   const [similar] = nearest(
-    name,
+    path.join("."),
     KEYS.map((each) => each.name),
   );
   const hint = similar ? `did you mean ${similar}?` : "rtfig.toml.example lists the keys";
   throw new Failure(`${place}: Unknown key "${name}"`, hint);
+}
+
+/** Text of the file, in a message. */
+function shorten(text: string): string {
+  return printable(text.length > LONGEST_SHOWN ? `${text.slice(0, LONGEST_SHOWN)}...` : text);
 }
 
 function isOfKind(value: unknown, kind: Kind): boolean {
@@ -141,7 +152,7 @@ function describe(value: unknown): string {
 function checkChoice({ choices, name }: Key, path: readonly string[], value: unknown, source: Source): void {
   if (!choices || typeof value !== "string" || choices.includes(value)) return;
   const place = `${source.file}:${lineOf(source.text, path)}`;
-  throw new Failure(`${place}: ${name} cannot be "${value}"`, `use one of: ${choices.join(", ")}`);
+  throw new Failure(`${place}: ${name} cannot be "${shorten(value)}"`, `use one of: ${choices.join(", ")}`);
 }
 
 function checkRange({ range, name }: Key, path: readonly string[], value: unknown, source: Source): void {

@@ -5,14 +5,32 @@ import type { CodeSettings } from "./code.ts";
 
 /** The engine would tell of it when the program has ended, and call that a success. Throws Failure. */
 export function requireTsconfig({ tsconfig }: CodeSettings): void {
-  if (tsconfig === undefined || files.readFile(tsconfig, 1) !== "ENOENT") return;
+  if (tsconfig === undefined || files.readFile(tsconfig, 0) !== "ENOENT") return;
   throw new Failure(`There is no tsconfig "${tsconfig}"`, "--tsconfig-override needs a file that exists");
 }
 
-/** A line for the user for each file of --env-file that is not there: the engine loads the others and says nothing. */
+/**
+ * A line for the user for each file of --env-file that is not there: the engine loads the others and says nothing.
+ * Nothing is read of them, since one may be a pipe that gives what it has only once. Throws Failure.
+ */
 export function warnAboutEnvFiles(envFiles: readonly string[]): string[] {
-  return envFiles
-    .flatMap((value) => value.split(","))
-    .filter((file) => file !== "" && files.readFile(file, 1) === "ENOENT")
+  const named = envFiles.flatMap((value) => value.split(",")).filter((file) => file !== "");
+  for (const file of named) refuseEndless(file);
+  return named
+    .filter((file) => files.readFile(file, 0) === "ENOENT")
     .map((file) => `warning: --env-file: there is no ${file}; mend its path, or take the option away`);
+}
+
+/** The engine would read a device without an end, or a file larger than memory. */
+function refuseEndless(file: string): void {
+  if (isPipe(file) || files.readFile(file) !== "EFBIG") return;
+  throw new Failure(`Cannot read ${file}: it is larger than 64 MiB`, "--env-file needs a file of variables");
+}
+
+function isPipe(file: string): boolean {
+  try {
+    return process.getBuiltinModule("node:fs").statSync(file).isFIFO();
+  } catch {
+    return false; // there is none, or it cannot be reached
+  }
 }

@@ -17,8 +17,8 @@ export interface ManySettings {
   readonly noExitOnError: boolean;
   /** How many at once; undefined for the default (the cores; with `parallel`, all). */
   readonly concurrency?: number | undefined;
-  /** Lines of each script's output that a terminal shows; 0 for all. */
-  readonly elideLines: number;
+  /** Lines of each script's output that a terminal shows; 0 for all, undefined when nobody said. */
+  readonly elideLines?: number | undefined;
   readonly ifPresent: boolean;
   readonly dryRun?: "text" | "json" | undefined;
   /** File for the JSON report. */
@@ -45,14 +45,16 @@ export function readManySettings(
     sequential,
     noExitOnError: given.has("no-exit-on-error"),
     concurrency: readConcurrency(given, environment.RT_CONCURRENCY),
-    elideLines: toCount(given.get("elide-lines")?.last) ?? DEFAULT_ELIDED_LINES,
+    elideLines: toCount(given.get("elide-lines")?.last),
     ifPresent: given.has("if-present"),
     dryRun: given.has("dry-run") ? (given.get("dry-run")!.last === "json" ? "json" : "text") : undefined,
     report: given.get("report")?.last,
   };
 }
 
-const DEFAULT_ELIDED_LINES = 10;
+export function selectsPackages({ options }: Invocation): boolean {
+  return options.some((each) => asksForMany(each, false));
+}
 
 /** Without a script, only options that say which packages ask for something: the list of their scripts. */
 function asksForMany({ option, isConfigured }: Given, hasScript: boolean): boolean {

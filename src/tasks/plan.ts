@@ -5,8 +5,7 @@
 // `--sequential` starts one after another, dependencies first; `--parallel` starts everything at once, since
 // scripts that watch never end. A package without the script is passed over, unless no package has it, or
 // `--workspaces` without `--filter` asks for it in all.
-import { files } from "../../platform/files.ts";
-import { allMembers, type Selection, selectMembers } from "../workspace/filter.ts";
+import { allMembers, isThere, type Selection, selectMembers } from "../workspace/filter.ts";
 import { type DependencyGraph, linkMembers } from "../workspace/dependencies.ts";
 import { type Member, openWorkspace, type Workspace } from "../workspace/members.ts";
 import {
@@ -85,17 +84,22 @@ export interface SelectedPackages {
   /** The same without a look at what --affected leaves out. */
   readonly eligible: readonly number[];
   readonly notices: string[];
+  /** Packages that may be meant and cannot be read. */
+  readonly unreadable: readonly PackageJsonError[];
 }
 
 /** The packages that a request means. Throws Failure, PackageJsonError. */
 export async function selectPackages(request: TaskRequest): Promise<SelectedPackages> {
   const workspace = openWorkspace(request.cwd);
-  const notices = describeBroken(workspace, request);
-  const graph = linkMembers(workspace.members);
+  const { members, broken } = workspace;
+  const graph = linkMembers(members);
   const selection: Selection =
     request.filters.length > 0
-      ? selectMembers(workspace, graph, request.filters, request.cwd)
-      : { indices: allMembers(workspace.members), unmatched: [] };
+      ? selectMembers(workspace, graph, request.filters, request.cwd, request.ifPresent)
+      : { indices: allMembers(members), unmatched: [], unreadable: broken.filter(isThere) };
+  const { unreadable } = selection;
+  if (unreadable.length > 0 && !request.noExitOnError) throw unreadable[0]!;
+  const notices = broken.map(({ message }) => message);
   for (const filter of selection.unmatched)
     notices.push(`No workspace packages matched the filter "${filter}"`);
   let selected = selection.indices;
@@ -104,11 +108,11 @@ export async function selectPackages(request: TaskRequest): Promise<SelectedPack
     const affected = await affectedMembers(workspace, graph, request.affected);
     selected = selected.filter((index) => affected.has(index));
   }
-  return { workspace, graph, selected, eligible: selection.indices, notices };
+  return { workspace, graph, selected, eligible: selection.indices, notices, unreadable };
 }
 
 async function planWorkspace(request: TaskRequest): Promise<Plan> {
-  const { workspace, graph, selected, eligible, notices } = await selectPackages(request);
+  const { workspace, graph, selected, eligible, notices, unreadable } = await selectPackages(request);
   const { order, acyclic, cycles } = orderPackages(graph, selected);
   const isSelected = new Set(selected);
   const tasks: Task[] = [];
@@ -142,19 +146,8 @@ async function planWorkspace(request: TaskRequest): Promise<Plan> {
     cycles: named,
     packageCount: selected.length,
     notices,
-    isIncomplete: workspace.broken.some(isThere),
+    isIncomplete: unreadable.length > 0,
   };
-}
-
-function describeBroken({ broken }: Workspace, { noExitOnError }: TaskRequest): string[] {
-  const first = broken.find(isThere);
-  if (first && !noExitOnError) throw first;
-  return broken.map(({ message }) => message);
-}
-
-/** A package that is listed and not there may have been left out on purpose: a submodule, a part of a container. */
-function isThere({ file }: PackageJsonError): boolean {
-  return files.readFile(file, 1) !== "ENOENT";
 }
 
 /** With --affected, too, a script has to be in one of the packages that could have been affected. */

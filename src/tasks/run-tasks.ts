@@ -62,8 +62,8 @@ function describeNotices(
 }
 
 /** With nothing to prefix, summarise or report, a single script is best left alone with its terminal. */
-function ownsTerminal({ report }: TaskRequest): boolean {
-  return report === undefined && host.isTerminal(1);
+function ownsTerminal({ report, elideLines }: TaskRequest): boolean {
+  return report === undefined && !elideLines && host.isTerminal(1);
 }
 
 async function execute(

@@ -13,7 +13,7 @@ import { files } from "../../platform/files.ts";
 import { type DependencyGraph, reachable, reverseGraph } from "./dependencies.ts";
 import { isGlob } from "./glob.ts";
 import type { Member, Workspace } from "./members.ts";
-import { parentDirectory } from "./package-json.ts";
+import { type PackageJsonError, parentDirectory } from "./package-json.ts";
 import { Failure } from "../failure.ts";
 
 export interface Selector {
@@ -36,6 +36,8 @@ export interface Selection {
   readonly indices: readonly number[];
   /** Filters that matched nothing although others did. */
   readonly unmatched: readonly string[];
+  /** Packages that the filters may mean, whose package.json is there and cannot be read. */
+  readonly unreadable: readonly PackageJsonError[];
 }
 
 const SHAPE = /^(!?)(\.\.\.\^?)?(.*?)(\^?\.\.\.)?$/s;
@@ -75,12 +77,13 @@ function isPlainName(source: string): boolean {
   return source !== "" && !"!./".includes(source[0]!) && !source.includes("{") && !source.includes("...");
 }
 
-/** `from` is what relative paths start at. Throws Failure when nothing is left. */
+/** `from` is what relative paths start at. Throws Failure when nothing is left, unless it may be so. */
 export function selectMembers(
-  { members }: Workspace,
+  { members, broken }: Workspace,
   graph: DependencyGraph,
   filters: readonly string[],
   from: string,
+  mayBeEmpty = false,
 ): Selection {
   const selectors = filters.map(parseSelector);
   const dependents = reverseGraph(graph);
@@ -95,8 +98,12 @@ export function selectMembers(
   for (const selector of selectors.filter(({ isExclusion }) => isExclusion)) {
     for (const index of apply(selector)) selected.delete(index);
   }
-  if (selected.size === 0) throw nothingMatched(selectors, unmatched, members, from);
-  return { indices: [...selected].sort((a, b) => a - b), unmatched };
+  const unreadable = broken.filter(
+    (error) => isThere(error) && mayMean(selectors, unmatched, parentDirectory(error.file)!, from),
+  );
+  if (selected.size > 0) return { indices: [...selected].sort((a, b) => a - b), unmatched, unreadable };
+  if (!mayBeEmpty && unreadable.length === 0) throw nothingMatched(selectors, unmatched, members, from);
+  return { indices: [], unmatched: [], unreadable };
 
   function apply(selector: Selector): Set<number> {
     const own = matching(selector, from, members);
@@ -113,6 +120,38 @@ export function selectMembers(
 /** What `--workspaces` means: every member but the root. */
 export function allMembers(members: readonly Member[]): number[] {
   return members.flatMap(({ isRoot }, index) => (isRoot ? [] : [index]));
+}
+
+/** A package that is listed and not there may have been left out on purpose: a submodule, a part of a container. */
+export function isThere({ file }: PackageJsonError): boolean {
+  return files.readFile(file, 0) !== "ENOENT";
+}
+
+/** Whether a package that cannot be read, so that nobody knows its name and what it needs, may be asked for. */
+function mayMean(
+  selectors: readonly Selector[],
+  unmatched: readonly string[],
+  directory: string,
+  from: string,
+): boolean {
+  const nameless: Member = { directory, path: "", name: "", manifest: {}, isRoot: false };
+  const isBelow = ({ directory }: Selector) =>
+    directory === "" || compileDirectoryMatch(directory, from)(nameless);
+  const isWanted = (selector: Selector): boolean => {
+    const { source, name, withDependencies, withDependents } = selector;
+    if (withDependencies || withDependents) return true;
+    if (name === "") return compileMatch(selector, from)(nameless);
+    return (isGlob(name) || unmatched.includes(source)) && isBelow(selector);
+  };
+  const positive = selectors.filter(({ isExclusion }) => !isExclusion);
+  const isExcluded = selectors.some(
+    (selector) =>
+      selector.isExclusion &&
+      selector.name === "" &&
+      selector.withSelf &&
+      compileMatch(selector, from)(nameless),
+  );
+  return !isExcluded && (positive.length === 0 || positive.some(isWanted));
 }
 
 function addOthers(found: Iterable<number>, own: readonly number[], result: Set<number>): void {

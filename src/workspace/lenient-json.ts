@@ -4,6 +4,8 @@
 //
 // Surprising: a member named __proto__ becomes an own property, as with JSON.parse.
 
+import { printable } from "../printable.ts";
+
 /** `line` and `column` count from 1, columns in UTF-16 units as editors do. */
 export class JsonSyntaxError extends SyntaxError {
   readonly line: number;
@@ -11,9 +13,13 @@ export class JsonSyntaxError extends SyntaxError {
 
   constructor(text: string, offset: number, problem: string) {
     super(problem);
-    const before = text.slice(0, offset);
-    this.line = before.split("\n").length;
-    this.column = offset - before.lastIndexOf("\n");
+    let [line, start] = [1, 0];
+    for (let end = text.indexOf("\n"); end >= 0 && end < offset; end = text.indexOf("\n", start)) {
+      line++;
+      start = end + 1;
+    }
+    this.line = line;
+    this.column = offset - start + 1;
   }
 }
 
@@ -33,6 +39,25 @@ const LITERALS: ReadonlyMap<string, unknown> = new Map<string, unknown>([
   ["null", null],
 ]);
 const DEEPEST = 1000;
+/** Characters of a text that a message repeats. */
+const LONGEST_SHOWN = 40;
+
+// Matched where they are asked about, so that a long file is not copied for each number.
+const BLANKS = /[ \t\r\n]*/y;
+const LINE = /[^\n\r]*/y;
+const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\w.])/y;
+const WORD = /(?:true|false|null)(?!\w)/y;
+/** What a string is made of as it stands. */
+const PLAIN = /[^"\\\x00-\x1f]*/y;
+
+function matchAt(pattern: RegExp, text: string, at: number): string {
+  pattern.lastIndex = at;
+  return pattern.exec(text)?.[0] ?? "";
+}
+
+function shorten(text: string): string {
+  return printable(text.length > LONGEST_SHOWN ? `${text.slice(0, LONGEST_SHOWN)}...` : text);
+}
 
 /** Throws JsonSyntaxError. */
 export function parseLenientJson(text: string): unknown {
@@ -49,15 +74,14 @@ export function parseLenientJson(text: string): unknown {
     if (word) return word[0];
     return point < 0x20
       ? `control character U+${point.toString(16).padStart(4, "0")}`
-      : String.fromCodePoint(point);
+      : printable(String.fromCodePoint(point));
   };
 
   function skipBlanks(): void {
     for (;;) {
-      while (/[ \t\r\n]/.test(text[at] ?? "")) at++;
+      at += matchAt(BLANKS, text, at).length;
       if (text.startsWith("//", at)) {
-        const end = text.indexOf("\n", at);
-        at = end < 0 ? text.length : end;
+        at += matchAt(LINE, text, at).length;
       } else if (text.startsWith("/*", at)) {
         const end = text.indexOf("*/", at + 2);
         if (end < 0) fail("expected */ to close this comment");
@@ -70,15 +94,17 @@ export function parseLenientJson(text: string): unknown {
     const start = at++;
     let value = "";
     for (;;) {
+      const plain = matchAt(PLAIN, text, at);
+      value += plain;
+      at += plain.length;
       const character = text[at];
       if (character === undefined || character === "\n")
         return fail('expected " to close this string', start);
       at++;
       if (character === '"') return value;
-      if (character === "\\") value += readEscape();
-      else if (character < " ")
+      if (character !== "\\")
         return fail(`expected an escape sequence in the string, found ${found(at - 1)}`, at - 1);
-      else value += character;
+      value += readEscape();
     }
   }
 
@@ -87,7 +113,7 @@ export function parseLenientJson(text: string): unknown {
     const plain = ESCAPES[letter];
     if (plain !== undefined) return plain;
     const digits = letter === "u" ? /^[0-9a-fA-F]{4}/.exec(text.slice(at, at + 4)) : null;
-    if (!digits) return fail(`expected a valid escape sequence, found \\${letter}`, at - 2);
+    if (!digits) return fail(`expected a valid escape sequence, found \\${printable(letter)}`, at - 2);
     at += 4;
     return String.fromCharCode(Number.parseInt(digits[0], 16));
   }
@@ -122,8 +148,7 @@ export function parseLenientJson(text: string): unknown {
         if (text[at] !== '"') fail(`expected a member name in double quotes or }, found ${found()}`);
         const key = readString();
         skipBlanks();
-        if (text[at] !== ":")
-          fail(`expected : after the member name ${JSON.stringify(key)}, found ${found()}`);
+        if (text[at] !== ":") fail(`expected : after the member name "${shorten(key)}", found ${found()}`);
         at++;
         Object.defineProperty(value, key, {
           value: readValue(),
@@ -134,16 +159,12 @@ export function parseLenientJson(text: string): unknown {
       });
       return value;
     }
-    const number = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\w.])/.exec(text.slice(at));
-    if (number) {
-      at += number[0].length;
-      return Number(number[0]);
-    }
-    const word = /^\w+/.exec(text.slice(at, at + 8))?.[0];
-    if (word !== undefined && LITERALS.has(word)) {
-      at += word.length;
-      return LITERALS.get(word);
-    }
+    const number = matchAt(NUMBER, text, at);
+    at += number.length;
+    if (number !== "") return Number(number);
+    const word = matchAt(WORD, text, at);
+    at += word.length;
+    if (word !== "") return LITERALS.get(word);
     return fail(`expected a value, found ${found()}`);
   }
 

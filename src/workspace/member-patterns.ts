@@ -1,11 +1,28 @@
 // The path patterns by which a workspace names its members: `packages/*`, `apps/**`, `{a,b}/*`, `../shared`,
 // `!packages/old`. Walks no further than a pattern asks for, never into node_modules.
 //
+// Contract: what a pattern costs is bounded, since it comes from a project that somebody else may have written. Braces
+// are counted before they are written out; a directory is listed once and, real paths being compared, seen once for
+// each part of a pattern, so that links that lead back and repeated `**` end; the whole search has an allowance.
+//
 // Surprising: `**` does not follow symbolic links (they may lead back up), `*` does.
 import { directories } from "../../platform/directories.ts";
 import type { Listing } from "../../platform/contract/directories.ts";
+import { Failure } from "../failure.ts";
+import { printable } from "../printable.ts";
 import { isGlob } from "./glob.ts";
 import { parentDirectory } from "./package-json.ts";
+
+/** Characters of a pattern. */
+const LONGEST_PATTERN = 10_000;
+/** What the braces of one pattern may stand for, and what all patterns together may. */
+const MOST_ALTERNATIVES = 1000;
+const MOST_PATTERNS = 10_000;
+/** Characters of a pattern in a message. */
+const LONGEST_SHOWN = 60;
+/** A search may visit half a million directories, or compare ten million paths with negated patterns. */
+const ALLOWANCE = 10_000_000;
+const VISIT = 20;
 
 export interface MemberPattern {
   readonly source: string;
@@ -17,7 +34,35 @@ export interface MemberPattern {
   matches(path: string): boolean;
 }
 
-export function compilePattern(text: string): MemberPattern {
+/** Throws Failure, which names the pattern. @param where the declaration is, for messages; "" without one */
+export function compilePatterns(texts: readonly string[], where: string): MemberPattern[] {
+  const patterns: MemberPattern[] = [];
+  let total = 0;
+  for (const text of new Set(texts)) {
+    const count = text.length > LONGEST_PATTERN ? Number.POSITIVE_INFINITY : countAlternatives(text);
+    if (count > MOST_ALTERNATIVES) {
+      const problem =
+        text.length > LONGEST_PATTERN
+          ? `is longer than ${LONGEST_PATTERN} characters`
+          : `stands for more than ${MOST_ALTERNATIVES} paths`;
+      throw new Failure(`The pattern ${describe(text, where)} ${problem}`, HINT);
+    }
+    total += count;
+    if (total > MOST_PATTERNS)
+      throw new Failure(`There are more than ${MOST_PATTERNS} patterns in ${where}`, HINT);
+    patterns.push(compilePattern(text));
+  }
+  return patterns;
+}
+
+const HINT = 'name the folders that hold the packages, as in "packages/*"';
+
+function describe(pattern: string, where: string): string {
+  const shown = pattern.length > LONGEST_SHOWN ? `${pattern.slice(0, LONGEST_SHOWN)}...` : pattern;
+  return `"${printable(shown)}" in ${where}`;
+}
+
+function compilePattern(text: string): MemberPattern {
   const isNegated = text.startsWith("!");
   let source = isNegated ? text.slice(1) : text;
   if (source.startsWith("./")) source = source.slice(2);
@@ -39,36 +84,88 @@ export function compilePattern(text: string): MemberPattern {
   };
 }
 
-/** The directories that a pattern names, real paths, whether or not they hold a package. */
-export function expandPattern(root: string, { segments }: MemberPattern): string[] {
-  const found: string[] = [];
-  for (const alternative of segments) walk(root, alternative, 0, found);
-  return found;
+export interface Search {
+  /** The directories that a pattern names, real paths, whether or not they hold a package. Throws Failure. */
+  expand(pattern: MemberPattern): string[];
+  /** Whether a path is meant by one of them. Throws Failure. */
+  isMatched(patterns: readonly MemberPattern[], path: string): boolean;
 }
 
-function walk(directory: string, segments: readonly string[], at: number, found: string[]): void {
-  const segment = segments[at];
-  if (segment === undefined) {
-    found.push(directory);
-  } else if (segment === "**") {
-    walk(directory, segments, at + 1, found);
-    const start = startOf(directory);
-    for (const name of entered(list(directory).directories)) walk(start + name, segments, at, found);
-  } else if (segment === "..") {
-    walk(parentDirectory(directory) ?? directory, segments, at + 1, found);
-  } else {
-    const names = select(list(directory), segment);
-    const start = startOf(directory);
-    const isLast = at + 1 === segments.length;
-    for (const name of names.directories) {
-      if (isLast) found.push(start + name);
-      else walk(start + name, segments, at + 1, found);
+/** One search for members, whose patterns share what has been listed and what may be looked at. */
+export function openSearch(root: string, where: string): Search {
+  const listings = new Map<string, Listing>();
+  let left = ALLOWANCE;
+
+  function spend(amount: number, { source }: MemberPattern): void {
+    left -= amount;
+    if (left >= 0) return;
+    if (where === "") {
+      const problem = `There are too many folders below ${printable(root)} to look for packages`;
+      throw new Failure(
+        problem,
+        'start rt in a project, or list its packages as "workspaces" in package.json',
+      );
     }
-    for (const name of names.links) {
-      const target = directories.resolveDirectory(start + name);
-      if (target !== null) walk(target, segments, at + 1, found);
+    throw new Failure(`The pattern ${describe(source, where)} leads through too many folders`, HINT);
+  }
+
+  function list(directory: string): Listing {
+    let listing = listings.get(directory);
+    if (!listing) {
+      listing = directories.listDirectory(directory) ?? NOTHING;
+      listings.set(directory, listing);
+    }
+    return listing;
+  }
+
+  function walk(pattern: MemberPattern, segments: readonly string[], found: string[]): void {
+    const seen = segments.map(() => new Set<string>());
+    visit(root, 0);
+
+    function visit(directory: string, at: number): void {
+      const segment = segments[at];
+      if (segment === undefined) {
+        found.push(directory);
+        return;
+      }
+      if (seen[at]!.has(directory)) return;
+      seen[at]!.add(directory);
+      spend(VISIT, pattern);
+      if (segment === "**") {
+        visit(directory, at + 1);
+        const start = startOf(directory);
+        for (const name of entered(list(directory).directories)) visit(start + name, at);
+      } else if (segment === "..") {
+        visit(parentDirectory(directory) ?? directory, at + 1);
+      } else {
+        const names = select(list(directory), segment);
+        const start = startOf(directory);
+        const isLast = at + 1 === segments.length;
+        for (const name of names.directories) {
+          if (isLast) found.push(start + name);
+          else visit(start + name, at + 1);
+        }
+        for (const name of names.links) {
+          spend(VISIT, pattern);
+          const target = directories.resolveDirectory(start + name);
+          if (target !== null) visit(target, at + 1);
+        }
+      }
     }
   }
+
+  return {
+    expand(pattern) {
+      const found: string[] = [];
+      for (const alternative of pattern.segments) walk(pattern, alternative, found);
+      return found;
+    },
+    isMatched: (patterns, path) =>
+      patterns.some((pattern) => {
+        spend(pattern.segments.length, pattern);
+        return pattern.matches(path);
+      }),
+  };
 }
 
 /** The entries that a segment means. */
@@ -86,10 +183,6 @@ function filter({ directories, links }: Listing, isMeant: (name: string) => bool
 
 const NOTHING: Listing = { directories: [], links: [] };
 
-function list(directory: string): Listing {
-  return directories.listDirectory(directory) ?? NOTHING;
-}
-
 /** What the names of its entries follow, in their paths. */
 export function startOf(directory: string): string {
   const { separator } = directories;
@@ -101,6 +194,31 @@ function entered(names: readonly string[]): string[] {
   const found: string[] = [];
   for (const name of names) if (name[0] !== "." && name !== "node_modules") found.push(name);
   return found;
+}
+
+/** How many patterns `expandBraces` would make: known before it makes them. */
+function countAlternatives(pattern: string): number {
+  const open: number[] = [];
+  for (let at = 0; at < pattern.length; at++) {
+    if (pattern[at] === "{") open.push(at);
+    else if (pattern[at] === "}") open.pop();
+  }
+  const end = open[0] ?? pattern.length; // from one that is never closed all is taken as it stands
+  let [sum, product] = [0, 1];
+  const outer: (readonly [sum: number, product: number])[] = [];
+  for (let at = 0; at < end; at++) {
+    const character = pattern[at];
+    if (character === "{") {
+      outer.push([sum, product]);
+      [sum, product] = [0, 1];
+    } else if (outer.length > 0 && character === ",") {
+      [sum, product] = [sum + product, 1];
+    } else if (outer.length > 0 && character === "}") {
+      const [sumAround, productAround] = outer.pop()!;
+      [sum, product] = [sumAround, productAround * (sum + product)];
+    }
+  }
+  return product;
 }
 
 /** `a/{b,c/d}` as `a/b` and `a/c/d`, so that each can be walked segment by segment. */

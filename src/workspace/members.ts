@@ -13,6 +13,7 @@
 import { directories } from "../../platform/directories.ts";
 import { files } from "../../platform/files.ts";
 import {
+  explainUnreadable,
   PackageJsonError,
   parentDirectory,
   parsePlainPackageJson,
@@ -20,8 +21,9 @@ import {
   textField,
   type PackageJson,
 } from "./package-json.ts";
-import { compilePattern, expandPattern, type MemberPattern, startOf } from "./member-patterns.ts";
+import { compilePatterns, type MemberPattern, openSearch, startOf } from "./member-patterns.ts";
 import { Failure } from "../failure.ts";
+import { printable } from "../printable.ts";
 
 export interface Member {
   readonly directory: string;
@@ -44,16 +46,18 @@ export interface Workspace {
 interface Declaration {
   readonly root: string;
   readonly patterns: readonly string[];
+  /** What holds the patterns, for messages. */
+  readonly where: string;
 }
 
 /** Throws Failure for a declaration that cannot be used, PackageJsonError for an unreadable root. */
 export function openWorkspace(from: string): Workspace {
   const declaration = findDeclaration(from);
   if (declaration) {
-    const workspace = collectMembers(declaration.root, declaration.patterns, true);
+    const workspace = collectMembers(declaration.root, declaration.patterns, declaration.where);
     if (belongsTo(workspace, resolveDirectory(from))) return rejectDuplicates(workspace);
   }
-  return collectMembers(resolveDirectory(from), ["**"], false);
+  return collectMembers(resolveDirectory(from), ["**"], "");
 }
 
 /** One that we have just been in. */
@@ -64,13 +68,15 @@ function resolveDirectory(directory: string): string {
 function findDeclaration(from: string): Declaration | null {
   for (let directory: string | null = from; directory !== null; directory = parentDirectory(directory)) {
     const manifest = readPackageJson(directory);
-    const patterns = (manifest && declaredInManifest(manifest, directory)) ?? declaredForPnpm(directory);
-    if (patterns) return { root: resolveDirectory(directory), patterns };
+    const declared = (manifest && declaredInManifest(manifest, directory)) ?? declaredForPnpm(directory);
+    if (declared) return { root: resolveDirectory(directory), ...declared };
   }
   return null;
 }
 
-function declaredInManifest(manifest: PackageJson, directory: string): string[] | null {
+type Patterns = Omit<Declaration, "root">;
+
+function declaredInManifest(manifest: PackageJson, directory: string): Patterns | null {
   const { workspaces } = manifest;
   if (workspaces === undefined || workspaces === null) return null;
   const list = Array.isArray(workspaces) ? workspaces : (workspaces as { packages?: unknown }).packages;
@@ -78,24 +84,37 @@ function declaredInManifest(manifest: PackageJson, directory: string): string[] 
   return requirePatterns(list, `"workspaces" in ${startOf(directory)}package.json`);
 }
 
-function declaredForPnpm(directory: string): string[] | null {
+function declaredForPnpm(directory: string): Patterns | null {
   const file = `${startOf(directory)}pnpm-workspace.yaml`;
-  const content = files.readFile(file);
-  if (typeof content === "string") return null;
-  let value: unknown;
-  try {
-    value = Bun.YAML.parse(new TextDecoder().decode(content));
-  } catch (error) {
-    throw new Failure(`Cannot read ${file}: ${error instanceof Error ? error.message : String(error)}`);
-  }
-  const packages = (value as { packages?: unknown } | null)?.packages;
+  const content = files.readFile(file, LARGEST_YAML + 1);
+  if (content === "ENOENT" || content === "ENOTDIR") return null;
+  if (typeof content === "string") throw new Failure(`Cannot read ${file}: ${explainUnreadable(content)}`);
+  if (content.length > LARGEST_YAML) throw new Failure(`Cannot read ${file}: it is larger than 1 MiB`);
+  const text = new TextDecoder().decode(content);
+  const packages = parsePnpmWorkspace(text, file);
   return packages === undefined || packages === null
     ? null
     : requirePatterns(packages, `"packages" in ${file}`);
 }
 
-function requirePatterns(value: unknown, where: string): string[] {
-  if (Array.isArray(value) && value.every((pattern) => typeof pattern === "string")) return value;
+/** What the file says of `packages`. @param file its name, for messages. Throws Failure. */
+export function parsePnpmWorkspace(text: string, file: string): unknown {
+  try {
+    return (Bun.YAML.parse(text) as { packages?: unknown } | null)?.packages;
+  } catch (error) {
+    const { lineOfSyntaxError } = require("./syntax-line.ts") as typeof import("./syntax-line.ts");
+    const { name, message } = error as Error;
+    const reason = name === "RangeError" ? "nested too deeply" : message.replace(/^YAML Parse error: /, "");
+    throw new Failure(`Cannot read ${file}:${lineOfSyntaxError(text, Bun.YAML.parse)}: ${printable(reason)}`);
+  }
+}
+
+/** Bytes: there may be versions of thousands of dependencies in it. */
+const LARGEST_YAML = 1024 * 1024;
+
+function requirePatterns(value: unknown, where: string): Patterns {
+  if (Array.isArray(value) && value.every((pattern) => typeof pattern === "string"))
+    return { patterns: value, where };
   throw new Failure(`Cannot use ${where}: expected a list of path patterns`, 'write it as ["packages/*"]');
 }
 
@@ -113,8 +132,11 @@ function hasPackageJson(directory: string): boolean {
   return typeof start !== "string" || !["ENOENT", "ENOTDIR", "EISDIR", "ELOOP"].includes(start);
 }
 
-function collectMembers(root: string, patterns: readonly string[], isDeclared: boolean): Workspace {
-  const compiled = patterns.map(compilePattern);
+/** @param where the patterns are declared; "" where nothing is */
+function collectMembers(root: string, patterns: readonly string[], where: string): Workspace {
+  const compiled = compilePatterns(patterns, where);
+  const search = openSearch(root, where);
+  const isDeclared = where !== "";
   const members = new Map<string, Member>();
   const paths: string[] = [];
   const broken: PackageJsonError[] = [];
@@ -137,8 +159,8 @@ function collectMembers(root: string, patterns: readonly string[], isDeclared: b
   add(root);
   for (const pattern of compiled.filter(({ isNegated }) => !isNegated)) {
     let found = false;
-    for (const directory of expandPattern(root, pattern)) {
-      if (negated.length > 0 && isExcluded(negated, pathFrom(root, directory))) found = true;
+    for (const directory of search.expand(pattern)) {
+      if (negated.length > 0 && search.isMatched(negated, pathFrom(root, directory))) found = true;
       else if (add(directory)) found = true;
     }
     if (!found && pattern.isLiteral) broken.push(missingMember(root, pattern));
@@ -156,10 +178,6 @@ function missingMember(root: string, pattern: MemberPattern): PackageJsonError {
     0,
     "the workspace lists it, but it is not there",
   );
-}
-
-function isExcluded(patterns: readonly MemberPattern[], path: string): boolean {
-  return patterns.some(({ matches }) => matches(path));
 }
 
 /** Finds out what is wrong; undefined when something is. */

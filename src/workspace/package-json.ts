@@ -140,13 +140,17 @@ function readText(file: string): string | null {
   const content = files.readFile(file);
   if (typeof content !== "string") return decoder.decode(content);
   if (content === "ENOENT" || content === "ENOTDIR") return null;
-  throw new PackageJsonError(file, 0, 0, explainCode(content));
+  throw new PackageJsonError(file, 0, 0, explainUnreadable(content));
 }
 
-function explainCode(code: string): string {
+/** Why a file cannot be read, in words. @param code what `files.readFile` gave */
+export function explainUnreadable(code: string): string {
+  if (code === "ENOENT") return "there is no such file";
   if (code === "EISDIR") return "it is a directory";
   if (code === "EACCES" || code === "EPERM") return "permission denied";
   if (code === "ELOOP") return "its symbolic links form a loop";
+  if (code === "EFBIG") return "it is larger than 64 MiB";
+  if (code === "EAGAIN" || code === "ENXIO") return "it is not a file, and gives nothing";
   return code;
 }
 

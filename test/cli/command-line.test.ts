@@ -107,12 +107,24 @@ testTranscripts("built-in commands and scripts of the same name", [
     "the command runs without options that it would not get",
     {
       files: packageWith({ exec: "echo script" }),
-      args: ["--filter", "*", "exec", "echo built-in"],
+      args: ["--report=x", "exec", "echo built-in"],
       status: 1,
       stderr:
-        'error: --filter is an option of rt run, and "exec" is a command of rt\nhint: the script is run by: rt run --filter ... exec; options of the command stand behind it\n',
+        'error: --report is an option of rt run, and "exec" is a command of rt\nhint: the script is run by: rt run --report ... exec; options of the command stand behind it\n',
     },
   ],
+  ...["--filter=app", "-Fapp", "--workspaces"].map((option): [string, object] => [
+    `behind ${option} a command's name is a script`,
+    {
+      files: {
+        "package.json": { workspaces: ["app"] },
+        "app/package.json": { name: "app", scripts: { test: "echo script" } },
+        "x.test.ts": "throw 1",
+      },
+      args: [option, "--silent", "test", "--a", "b"],
+      stdout: "app test: script --a b\napp test: Exited with code 0\n",
+    },
+  ]),
   [
     "a command of rt alone as well",
     {

@@ -10,6 +10,7 @@ import { describe, expect, test } from "bun:test";
 import { symlink } from "node:fs/promises";
 import { basename } from "node:path";
 import { createProject, type Files, type Project } from "../support/project.ts";
+import { ENDINGS } from "./endings.ts";
 import { type Environment, RT, type RtResult, startRt } from "../support/rt.ts";
 
 /** A running program, read line by line. */
@@ -129,11 +130,18 @@ async function inTurn(work: () => Promise<void>): Promise<void> {
   }
 }
 
+/** How the engine has to end it. */
+function endingOf({ name }: Fixture): number | string {
+  const [ending] = Object.entries(ENDINGS).find(([, names]) => names.includes(name)) ?? ["0"];
+  return /^\d+$/.test(ending) ? Number(ending) : ending;
+}
+
 async function compare(fixture: Fixture): Promise<void> {
   await using project = await createProject(fixture.files, fixture.executable);
   for (const [link, target] of Object.entries(fixture.links ?? {})) await symlink(target, project.join(link));
   const ways = fixture.oneWay ? WAYS.slice(0, 1) : WAYS;
   const stock = await observe(fixture, project, process.execPath, []);
+  expect(stock).toEqual({ ...stock, status: endingOf(fixture) });
   for (const [way, options] of ways) {
     const ours = await observe(fixture, project, RT, options);
     const { reason, way: only, ...own } = fixture.differs ?? {};

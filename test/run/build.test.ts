@@ -86,6 +86,24 @@ describe.skipIf(process.platform !== "linux")("rt build --compile", () => {
   );
 
   test(
+    "Bun.build() leaves no file open, whether it makes something or fails",
+    async () => {
+      const code = `const { readdirSync, readlinkSync } = require("node:fs");
+        const open = () => readdirSync("/proc/self/fd").filter((fd) => {
+          try { return readlinkSync("/proc/self/fd/" + fd).includes("/engine-") } catch { return false }
+        }).length;
+        for (const entry of ["./app.ts", "./missing.ts"]) {
+          const { success } = await Bun.build({ entrypoints: [entry], throw: false, compile: { outfile: "app" } });
+          console.log(success, open());
+        }`;
+      await using own = await createProject({ "app.ts": "console.log('made')", "api.ts": code });
+      const { stdout } = await runRt({ args: ["api.ts"], cwd: own.path, env: { TMPDIR: own.path } });
+      expect(stdout).toBe("true 0\nfalse 0\n");
+    },
+    TIMEOUT,
+  );
+
+  test(
     "takes the file that is named",
     async () => {
       const options = ["--compile-executable-path", "missing"];

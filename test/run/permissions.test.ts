@@ -1,6 +1,6 @@
 // Projects of another user: what may be read runs, and what somebody else has made is not trusted.
 import { describe, expect, test } from "bun:test";
-import { chmod } from "node:fs/promises";
+import { chmod, readdir, rename } from "node:fs/promises";
 import { createProject } from "../support/project.ts";
 import { RT, runRt } from "../support/rt.ts";
 import { AS_OTHER, isRoot, NOBODY } from "../support/users.ts";
@@ -56,15 +56,24 @@ describe.concurrent("where a user may only read", () => {
 
   test.skipIf(!canBeNobody)("a stand-in directory that somebody else has made is not trusted", async () => {
     await using project = await createProject(pkg({ go: "node -p 'typeof rt'" }));
-    await chmod(project.path, 0o777);
-    const env = { TMPDIR: project.path };
-    await runRt({ args: ["-b", "--silent", "run", "go"], cwd: project.path, env });
-    const result = await runRt({
-      program: [...nobody, RT],
-      args: ["-b", "--silent", "run", "go"],
-      cwd: project.path,
-      env,
-    });
-    expect(result.stdout === "object\n" || result.stderr.startsWith("error: ")).toBe(true);
+    await chmod(project.path, 0o1777); // as /tmp is
+    const run = () =>
+      runRt({
+        program: [...nobody, RT],
+        args: ["-b", "--silent", "run", "go"],
+        cwd: project.path,
+        env: { TMPDIR: project.path },
+      });
+    expect((await run()).stdout).toBe("object\n");
+    const own = (await readdir(project.path)).filter((name) => name.startsWith("rt-links-"));
+    if (isRoot) expect(own).toHaveLength(1); // a directory of another user's is none for links
+    for (const name of own) {
+      await rename(project.join(name), project.join("away"));
+      await project.write({ [`${name}/node/node`]: "#!/bin/sh\necho hijacked\n" });
+      for (const path of ["", "node", "node/node"]) await chmod(project.join(name, path), 0o755);
+    }
+    const { stdout, stderr } = await run();
+    expect(stdout).not.toContain("hijacked");
+    expect(stdout === "object\n" || stderr.startsWith("error: ")).toBe(true);
   });
 });

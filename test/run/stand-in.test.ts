@@ -54,6 +54,20 @@ describe.concurrent("node", () => {
     });
   });
 
+  test("is not in the place of Bun, or of another rt, where that is installed", async () => {
+    const files = {
+      ...pkg({ go: "bun a && bunx b && rt c" }),
+      ...Object.fromEntries(
+        ["bun", "bunx", "rt"].map((name) => [`bin/${name}`, `#!/bin/sh\necho own ${name} $1\n`]),
+      ),
+    };
+    expect(await withoutNode(files, ["go"], ["bin/bun", "bin/bunx", "bin/rt"])).toEqual({
+      stdout: "own bun a\nown bunx b\nown rt c\n",
+      stderr: "",
+      status: 0,
+    });
+  });
+
   test("so do the scripts of packages that are installed", async () => {
     const files = {
       ...pkg({

@@ -1,5 +1,6 @@
 // `rt run --affected`: what git says has changed, and what depends on it.
 import { describe, expect, test } from "bun:test";
+import { rm } from "node:fs/promises";
 import { createProject } from "../support/project.ts";
 import { runRt } from "../support/rt.ts";
 import { scripts, workspace } from "../support/workspace.ts";
@@ -41,7 +42,19 @@ describe("rt run --affected", () => {
     expect(await run("--affected=main")).toEqual(["core", "ui"]);
     await project.write({ "README.md": "x" });
     expect(await run("--affected=HEAD")).toEqual([]);
-    await project.write({ "bun.lock": "x" });
+    for (const name of [
+      "bun.lock",
+      "npm-shrinkwrap.json",
+      "pnpm-lock.yaml",
+      "yarn.lock",
+      "package-lock.json",
+    ]) {
+      await project.write({ [name]: "x" });
+      expect(await run("--affected=HEAD")).toEqual(["core", "other", "ui"]);
+      await rm(project.join(name));
+      expect(await run("--affected=HEAD")).toEqual([]);
+    }
+    await git(project.path, "mv", "packages/core/new file.txt", "packages/other/moved.txt");
     expect(await run("--affected=HEAD")).toEqual(["core", "other", "ui"]);
     expect(await run("--affected=nowhere")).toBe(
       'error: Git knows no commit "nowhere"\nhint: fetch it, or name another one: --affected=REF\n',

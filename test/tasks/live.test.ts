@@ -161,6 +161,21 @@ describe("the live view", () => {
     expect(screen(name)).toContain("a terminal");
   }, 20_000);
 
+  test("cuts a single match to its last lines where --elide-lines says how many", async () => {
+    await using project = await createProject({
+      ...FILES,
+      "packages/a/package.json": { name: "a", scripts: { t: "seq -f 'line %g' 30" } },
+    });
+    const name = openTerminal(60, 20, project.path, "--silent --elide-lines 3 --filter a t");
+    await waitUntil(() => screen(name).at(-1) === "status 0");
+    expect(screen(name).filter((line) => line.includes("line"))).toEqual([
+      "│ [27 lines elided]",
+      "│ line 28",
+      "│ line 29",
+      "│ line 30",
+    ]);
+  }, 20_000);
+
   test("Ctrl-C ends every script and the status is that of the signal", async () => {
     await using project = await createProject(FILES);
     const name = openTerminal(60, 20, project.path, "--concurrency 2 --filter '*' t");

@@ -84,6 +84,29 @@ describe("selectMembers()", () => {
     expect(select(["{../a*/web}"], "/w/libs")).toEqual(["web"]);
   });
 
+  test("takes what the dependents need as well, where both are asked for", () => {
+    const graph = [
+      ["needed", {}],
+      ["other", {}],
+      ["user", { dependencies: { needed: "*", other: "*" } }],
+      ["stranger", {}],
+    ] as const;
+    const all = graph.map(([name, manifest]): Member => ({
+      name,
+      manifest,
+      path: name,
+      directory: `/w/${name}`,
+      isRoot: false,
+    }));
+    const { indices } = selectMembers(
+      { root: "/w", isDeclared: true, members: all, broken: [] },
+      linkMembers(all),
+      ["...needed..."],
+      "/w",
+    );
+    expect(indices.map((index) => all[index]!.name)).toEqual(["needed", "other", "user"]);
+  });
+
   test("tells of a filter that matches nothing beside one that does", () => {
     expect(selectMembers(workspace, linkMembers(members), ["web", "wbe"], "/w").unmatched).toEqual(["wbe"]);
   });

@@ -7,6 +7,7 @@
 //
 // RT_SCRIPTS carries the scripts that are running, from the outermost to this one, so that a script which
 // calls itself is stopped with its name instead of filling the process table.
+import { Failure } from "../../failure.ts";
 import { type LocatedPackage, type PackageJson, textField } from "../../workspace/package-json.ts";
 import { binaryDirectories } from "../target/binaries.ts";
 
@@ -76,11 +77,20 @@ function fieldOf(manifest: PackageJson, field: string): unknown {
 }
 
 /** `{ db: { port: 1 }, list: ["a"] }` as `..._db_port` and `..._list_0`; a null has no variable. */
-function spread(name: string, value: unknown, environment: Record<string, string>): void {
+function spread(name: string, value: unknown, environment: Record<string, string>, depth = 0): void {
+  if (depth > DEEPEST)
+    throw new Failure(
+      "A value in package.json is nested too deeply to become variables",
+      'look at its "config", "engines" and "bin"',
+    );
   if (typeof value === "object") {
-    for (const key in value) spread(`${name}_${key}`, (value as Record<string, unknown>)[key], environment);
+    for (const key in value)
+      spread(`${name}_${key}`, (value as Record<string, unknown>)[key], environment, depth + 1);
   } else environment[name] = String(value);
 }
+
+/** Levels of nesting; each makes the name longer. */
+const DEEPEST = 100;
 
 function programPath({ path, pathSeparator, directory, stands }: ProgramContext): string {
   const own = [...stands, ...binaryDirectories(directory)];

@@ -41,7 +41,7 @@ function explainExec(code: string): string {
   if (code === "EBADARCH") return "it is built for another processor";
   if (code === "ENOENT") return "the program that its #! line names is not there";
   if (code === "EACCES") return "permission denied";
-  if (code === "E2BIG") return "the arguments are too long for this system";
+  if (code === "E2BIG") return "its arguments and variables are too long for this system";
   return code;
 }
 
@@ -83,7 +83,8 @@ export async function launchScript(
     ? await stayBefore(command, descriptors)
     : host.replace({ ...command, descriptors });
   if (typeof outcome !== "string") return outcome;
-  throw new Failure(`Cannot run the script "${target.name}": ${explainExec(outcome)}`, undefined, 126);
+  const hint = outcome === "E2BIG" ? "each value of config in package.json is a variable" : undefined;
+  throw new Failure(`Cannot run the script "${target.name}": ${explainExec(outcome)}`, hint, 126);
 }
 
 /** That of a container: the kernel keeps every signal from it which it does not handle, and most programs handle none. */

@@ -24,13 +24,15 @@ export function readIgnoreFile(directory: string): IgnoreFile | undefined {
   return parseIgnoreFile(new TextDecoder().decode(content), directory);
 }
 
-function parseIgnoreFile(text: string, directory: string): IgnoreFile {
+/** @param directory that of the file */
+export function parseIgnoreFile(text: string, directory: string): IgnoreFile {
   const rules = text.split(/\r?\n/).flatMap((line) => parseRule(line) ?? []);
   return { base: `${directory}/`, rules };
 }
 
 function parseRule(line: string): Rule | undefined {
-  let pattern = line.replace(/(?<!\\)\s+$/, "");
+  let pattern = line.trimEnd();
+  if (pattern.length < line.length && pattern.endsWith("\\")) pattern += line[pattern.length]!;
   if (pattern === "" || pattern.startsWith("#")) return undefined;
   const isNegated = pattern.startsWith("!");
   if (isNegated) pattern = pattern.slice(1);

@@ -10,6 +10,8 @@ import type { OutputQueue } from "./output-queue.ts";
 import { createPrefixReporter } from "./prefix.ts";
 import { createSummaryReporter } from "./summary.ts";
 
+const DEFAULT_ELIDED_LINES = 10;
+
 export interface Reporting {
   readonly reporters: readonly Reporter[];
   readonly output: ChildRequest["output"];
@@ -28,7 +30,7 @@ export async function chooseReporters(
   const isLabelled = request.parallel || request.sequential;
   const isGitHub = env.GITHUB_ACTIONS === "true";
   const isLive = isTerminal && !isLabelled && !isGitHub && !env.CI && env.TERM !== "dumb";
-  const isAlone = tasks.length === 1 && isTerminal && !isLabelled;
+  const isAlone = tasks.length === 1 && isTerminal && !isLabelled && !request.elideLines;
 
   const reporters: Reporter[] = [];
   if (isAlone)
@@ -42,7 +44,7 @@ export async function chooseReporters(
       (await import("./live.ts")).createLiveReporter({
         tasks,
         queue,
-        elideLines: request.elideLines,
+        elideLines: request.elideLines ?? DEFAULT_ELIDED_LINES,
         useColor,
         silent: request.silent,
       }),

@@ -1,0 +1,112 @@
+// Patterns that stand for more than anybody can look at, and links that lead back: told by name, or simply bounded.
+import { expect, test } from "bun:test";
+import { mkdirSync, symlinkSync } from "node:fs";
+import { runMeasured } from "../support/measured.ts";
+import { createProject, type Files } from "../support/project.ts";
+
+const MOST_MEMORY = 400 * 1024 * 1024;
+
+async function list(cwd: string, filter = "*") {
+  const { stdout, stderr, status, memory } = await runMeasured(cwd, [
+    "run",
+    "--filter",
+    filter,
+    "--dry-run",
+    "a",
+  ]);
+  expect(memory).toBeLessThan(MOST_MEMORY);
+  return { stdout, stderr: stderr.replaceAll(cwd, "$P"), status };
+}
+
+const HINT = 'hint: name the folders that hold the packages, as in "packages/*"\n';
+const declared = (workspaces: readonly string[]): Files => ({ "package.json": { workspaces } });
+const member: Files = { "packages/m/package.json": { name: "m", scripts: { a: "echo" } } };
+
+test.each<[what: string, files: Files, problem: string]>([
+  [
+    "braces for four million paths",
+    declared(["{a,b}".repeat(22)]),
+    `The pattern "${"{a,b}".repeat(12)}..." in "workspaces" in $P/package.json stands for more than 1000 paths`,
+  ],
+  [
+    "braces within braces",
+    declared([`${"{a,b{c,".repeat(12)}d${"}}".repeat(12)}`.repeat(3)]),
+    `The pattern "${"{a,b{c,".repeat(9).slice(0, 60)}..." in "workspaces" in $P/package.json stands for more than 1000 paths`,
+  ],
+  [
+    "negated braces",
+    declared(["packages/*", `!${"{a,b}".repeat(30)}`]),
+    `The pattern "!${"{a,b}".repeat(12).slice(0, 59)}..." in "workspaces" in $P/package.json stands for more than 1000 paths`,
+  ],
+  [
+    "braces in pnpm-workspace.yaml",
+    { "package.json": {}, "pnpm-workspace.yaml": `packages: ["{\\u001b,${"b,".repeat(1000)}c}"]` },
+    `The pattern "{\\u001b,${"b,".repeat(29).slice(0, 57)}..." in "packages" in $P/pnpm-workspace.yaml stands for more than 1000 paths`,
+  ],
+  [
+    "a pattern of pages",
+    declared(["x".repeat(10_001)]),
+    `The pattern "${"x".repeat(60)}..." in "workspaces" in $P/package.json is longer than 10000 characters`,
+  ],
+  [
+    "ten thousand and one patterns",
+    declared(Array.from({ length: 10_001 }, (_, index) => `p${index}`)),
+    'There are more than 10000 patterns in "workspaces" in $P/package.json',
+  ],
+])("%s are refused before they are written out", async (_, files, problem) => {
+  await using project = await createProject({ ...files, ...member });
+  expect(await list(project.path)).toEqual({ stdout: "", stderr: `error: ${problem}\n${HINT}`, status: 1 });
+});
+
+test("braces for a thousand paths are followed, and one that is repeated is followed once", async () => {
+  const all = Array.from({ length: 999 }, (_, index) => `x${index}/*`).join();
+  await using project = await createProject({
+    ...declared(Array.from({ length: 20 }, () => `{${all},packages/*}`)),
+    ...member,
+  });
+  expect(await list(project.path)).toMatchObject({ stdout: expect.stringContaining("m a"), status: 0 });
+});
+
+test("comparisons with negated patterns have an end, and the pattern is named", async () => {
+  await using project = await createProject(
+    declared(["**", ...Array.from({ length: 9000 }, (_, index) => `!**/x${index}*y*z*/**`)]),
+  );
+  for (let index = 0; index < 1200; index++) mkdirSync(project.join(`a/d${index}`), { recursive: true });
+  const { stderr, status } = await list(project.path);
+  expect(stderr).toMatch(
+    /^error: The pattern "\*\*\/x\d+\*y\*z\*\/\*\*" in "workspaces" in \$P\/package.json leads through too many folders\nhint/,
+  );
+  expect(status).toBe(1);
+});
+
+test.each([
+  [["**/".repeat(7) + "*"]],
+  [["**/**/**/**/**/**/m/**/**/**/**/**"]],
+  [["*/".repeat(40) + "*", "packages/*"]],
+  [["*/*/**/*/**/*/**/*", "packages/*"]],
+  [["packages/../".repeat(400) + "packages/*"]],
+])("links that lead back, case %#, end with the packages that are there", async (patterns) => {
+  await using project = await createProject({ ...declared(patterns), ...member });
+  for (let index = 0; index < 1296; index++) {
+    const digits = index.toString(6).padStart(4, "0");
+    mkdirSync(project.join("tree", ...digits), { recursive: true });
+  }
+  for (const name of "abcdefgh") {
+    symlinkSync(".", project.join(name));
+    symlinkSync("..", project.join("packages", name));
+    symlinkSync("../packages", project.join("packages/m", name));
+  }
+  expect(await list(project.path)).toMatchObject({ stdout: expect.stringContaining("m a"), status: 0 });
+});
+
+test.each([
+  ["braces", "{a,b}".repeat(22)],
+  ["two stars", `./${"**/".repeat(30)}x`],
+  ["stars", `${"*m".repeat(5000)}x`],
+  ["brackets", `{${"[a-".repeat(3000)}}`],
+])("a filter of many %s is given up soon", async (_, filter) => {
+  await using project = await createProject({ ...declared(["packages/*"]), ...member });
+  const { stderr, status } = await list(project.path, filter);
+  expect(stderr).toStartWith(`error: No workspace packages matched the filter "`);
+  expect(status).toBe(1);
+});

@@ -1,0 +1,76 @@
+// A member whose package.json cannot be read: the end of a run that may mean it, a line in every other one.
+import { expect, test } from "bun:test";
+import { createProject } from "../support/project.ts";
+import { runRt } from "../support/rt.ts";
+import { scripts, workspace } from "../support/workspace.ts";
+
+const PROBLEM =
+  "Cannot read $P/packages/bad/package.json:1:3: expected a member name in double quotes or }, found oops";
+
+async function run(...args: string[]) {
+  await using project = await createProject({
+    ...workspace({ app: scripts("echo app"), lib: scripts("echo lib") }),
+    "packages/bad/package.json": "{ oops",
+    "packages/empty/x": "",
+  });
+  const { stdout, stderr, status } = await runRt({
+    cwd: project.path,
+    args: ["run", "--sequential", ...args, "t"],
+  });
+  const ran = stdout.split("\n").filter((line) => / (?:app|lib)$/.test(line)).length;
+  return { ran, first: stderr.split("\n")[0]!.replaceAll(project.path, "$P"), status };
+}
+
+test.each<[ran: number, args: string[]]>([
+  [1, ["--filter", "app"]],
+  [2, ["--filter", "app", "--filter", "lib"]],
+  [1, ["--filter", "./packages/app"]],
+  [1, ["--filter", "{packages/a*}"]],
+  [1, ["--filter", "app*{packages/app}"]],
+  [2, ["--filter", "*", "--filter", "!./packages/bad"]],
+  [2, ["--filter", "!{packages/b*}"]],
+])("it is a notice, and %i run, with %j", async (ran, args) => {
+  expect(await run(...args)).toEqual({ ran, first: `warn: ${PROBLEM}`, status: 0 });
+});
+
+test.each<[args: string[]]>([
+  [["--filter", "*"]],
+  [["--filter", "a*"]],
+  [["--filter", "!app"]],
+  [["--filter", "app..."]],
+  [["--filter", "...app"]],
+  [["--filter", "bad"]],
+  [["--filter", "app", "--filter", "bad"]],
+  [["--filter", "./packages/bad"]],
+  [["--filter", "{packages}"]],
+  [["--filter", "app*{packages}"]],
+  [["--workspaces"]],
+  [["--if-present", "--filter", "bad"]],
+])("it is an error with %j", async (args) => {
+  expect(await run(...args)).toEqual({ ran: 0, first: `error: ${PROBLEM}`, status: 1 });
+});
+
+test("what may mean it goes on with --no-exit-on-error, and fails in the end", async () => {
+  expect(await run("--no-exit-on-error", "--filter", "*")).toEqual({
+    ran: 2,
+    first: `warn: ${PROBLEM}`,
+    status: 1,
+  });
+  expect(await run("--no-exit-on-error", "--filter", "app")).toMatchObject({ ran: 1, status: 0 });
+});
+
+test("a filter that matches nothing is nothing with --if-present", async () => {
+  await using project = await createProject(workspace({ app: scripts("echo app") }));
+  const filtered = (...args: string[]) =>
+    runRt({ cwd: project.path, args: ["run", "--if-present", ...args, "t"] });
+  for (const args of [
+    ["--filter", "nope"],
+    ["--filter", "nope", "--filter", "*-no"],
+    ["--filter", "app", "--filter", "!app"],
+  ])
+    expect(await filtered(...args)).toEqual({ stdout: "", stderr: "", status: 0 });
+  expect(await filtered("--filter", "nope", "--filter", "app")).toMatchObject({
+    stdout: expect.stringContaining("app t: app\n"),
+    status: 0,
+  });
+});
