@@ -77,7 +77,6 @@ const SHARED: Readonly<Record<string, readonly string[]>> = {
     "src/run/script/stand-ins",
     "src/run/engine/build-words",
     "src/runtime/program",
-    "platform/engine-file",
   ],
   words: [
     "src/nearest",
@@ -102,6 +101,7 @@ const ALONE: Readonly<Record<string, string>> = {
   "src/options/commands": "`rt dev` asks for no more of the command line",
   "src/run/file/in-process": "in main's own chunk",
   "src/workspace/lenient-json": "for a package.json that is no JSON",
+  "src/workspace/syntax-line": "for a file that cannot be parsed",
   "src/csrf/csrf": "in the runtime's parts",
   "platform/process": "for a death by signal, of which main knows nothing else",
   "platform/links": "writes, which few starts do",

@@ -2,7 +2,7 @@
 import type { MutantTable } from "../mutant.ts";
 
 export default {
-  "src/cli/parse.ts": [
+  "src/options/parse.ts": [
     {
       fault: "port 65536 is one",
       text: "Number(port) <= 65_535",
@@ -58,7 +58,7 @@ export default {
       tests: ["cli/parse"],
     },
   ],
-  "src/cli/suggest.ts": [
+  "src/run/target/suggestion.ts": [
     {
       fault: "with run, commands of rt's are suggested",
       text: "explicitRun ? [] : Object",
@@ -118,7 +118,7 @@ export default {
       tests: ["cli/completions"],
     },
   ],
-  "src/cli/execution.ts": [
+  "src/run/execution.ts": [
     {
       fault: "a hint is not printed",
       text: "if (hint) console.error(`hint: ${hint}`);",

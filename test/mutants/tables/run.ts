@@ -2,7 +2,7 @@
 import type { MutantTable } from "../mutant.ts";
 
 export default {
-  "src/run/watch.ts": [
+  "src/run/watch/script-watch.ts": [
     {
       fault: "what does not end after the grace is not killed",
       text: `if (performance.now() > deadline) trees.signalTrees([child], "SIGKILL");`,
@@ -40,7 +40,7 @@ export default {
       tests: ["options/watch", "cli/wrong-values"],
     },
   ],
-  "src/run/wait.ts": [
+  "src/run/script/waiting.ts": [
     {
       fault: "a second signal does not kill",
       text: `if (received) trees.signalTrees(children, "SIGKILL");\n      else if`,
@@ -84,7 +84,7 @@ export default {
       tests: ["run/first-process"],
     },
   ],
-  "src/run/supervise.ts": [
+  "src/run/watch/engine-watch.ts": [
     {
       fault: "the entry point's return is not noticed",
       text: `const signal = isThere ? "returned" : await event.promise;`,
@@ -104,7 +104,7 @@ export default {
       tests: ["options/watch"],
     },
   ],
-  "src/run/source-watcher.ts": [
+  "src/run/watch/source-watcher.ts": [
     {
       fault: "node_modules are watched",
       text: `const LEFT_OUT = ["node_modules", ".git"];`,
@@ -136,7 +136,7 @@ export default {
       tests: ["options/watch"],
     },
   ],
-  "src/run/gitignore.ts": [
+  "src/run/watch/gitignore.ts": [
     {
       fault: "nothing is taken back in",
       text: "if (isNegated) pattern = pattern.slice(1);",
@@ -156,7 +156,7 @@ export default {
       tests: ["options/watch"],
     },
   ],
-  "src/run/launch.ts": [
+  "src/run/script/launch.ts": [
     {
       fault: "a program whose interpreter is not there is 126",
       text: `outcome === "ENOENT" ? 127 : 126`,
@@ -212,7 +212,7 @@ export default {
       tests: ["run/terminal", "run/hooks", "run/ending"],
     },
   ],
-  "src/run/stand-in.ts": [
+  "src/run/script/stand-ins.ts": [
     {
       fault: "rt stands in for a bun that is installed",
       text: "Bun.which(name, { PATH: path }) ? undefined : tryLink(name)",
@@ -245,7 +245,7 @@ export default {
       why: "a link too many on PATH, which no script looks for",
     },
   ],
-  "src/run/engine.ts": [
+  "src/run/engine/engine.ts": [
     {
       fault: "RT_BECAME is not told from another process's",
       text: "process.env[BECAME] === `${pid}`",
@@ -265,7 +265,7 @@ export default {
       tests: ["run/stand-in"],
     },
   ],
-  "src/run/environment.ts": [
+  "src/run/script/environment.ts": [
     {
       fault: "a script may start itself for ever",
       text: "< MOST_RECURSIONS) return undefined;",
@@ -297,7 +297,7 @@ export default {
       tests: ["run/environment"],
     },
   ],
-  "src/run/binaries.ts": [
+  "src/run/target/binaries.ts": [
     {
       fault: "node_modules/node_modules/.bin is on PATH",
       text: `if (!base.endsWith("/node_modules")) directories`,
@@ -305,7 +305,7 @@ export default {
       tests: ["run/environment", "run/programs"],
     },
   ],
-  "src/run/resolve.ts": [
+  "src/run/target/resolution.ts": [
     {
       fault: "a command of the system runs without run",
       text: "  if (explicitRun) {\n    const command",
@@ -337,7 +337,7 @@ export default {
       tests: ["cli/mistaken-targets", "run/programs"],
     },
   ],
-  "src/run/answer.ts": [
+  "src/run/script/bash-builtins.ts": [
     {
       fault: "exit 256 is answered",
       text: "code <= 255",
@@ -357,7 +357,7 @@ export default {
       tests: ["run/answer", "run/direct-execution"],
     },
   ],
-  "src/run/quote.ts": [
+  "src/run/script/quoting.ts": [
     {
       fault: "a quote ends the argument",
       text: "argument.replaceAll(\"'\", `'\\\\''`)",
@@ -377,7 +377,7 @@ export default {
       tests: ["run/arguments"],
     },
   ],
-  "src/run/shell.ts": [
+  "src/run/script/shell.ts": [
     {
       fault: "BASH_ENV is not read",
       text: `name[0] === "B" && name.startsWith("BASH")`,
@@ -415,7 +415,7 @@ export default {
       tests: ["run/direct-execution"],
     },
   ],
-  "src/run/script-options.ts": [
+  "src/run/script/option-variables.ts": [
     {
       fault: "--env-file wins over the environment",
       text: "filter(([name]) => !(name in original))",
@@ -491,7 +491,7 @@ export default {
       tests: ["cli/mistaken-targets", "cli/command-line", "run/resolution"],
     },
   ],
-  "src/run/shortcut.ts": [
+  "src/run/file-shortcut.ts": [
     {
       fault: "the short cut does not look at rtfig.toml",
       text: ` || hasConfig("."))`,
@@ -519,7 +519,7 @@ export default {
       tests: ["cli/shortcut"],
     },
   ],
-  "src/run/in-process.ts": [
+  "src/run/file/in-process.ts": [
     {
       fault: "what has been started is served again",
       text: ` && typeof stop !== "function";`,
