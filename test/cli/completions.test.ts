@@ -80,7 +80,7 @@ test("completions offer one script after the other with --parallel and --sequent
 });
 
 test("completions offer the options of rt upgrade", async () => {
-  expect((await complete("upgrade", "--")).values).toEqual(["--sha256", "--rollback"]);
+  expect((await complete("upgrade", "--")).values).toEqual(["--sha256", "--allow-downgrade", "--rollback"]);
 });
 
 test("completions offer the values of an option that has a list", async () => {

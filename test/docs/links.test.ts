@@ -40,13 +40,16 @@ test("every page of docs/ can be reached from README.md", () => {
 /** Options of other programs, of the engine's tools, and of commands with a few of their own, that pages speak of. */
 const FOREIGN: Readonly<Record<string, string>> = {
   "--all": "npm run build",
+  "--allow-downgrade": "rt upgrade",
   "--cap-add": "docker",
   "--compile": "rt build",
   "--components": "gnome-keyring-daemon",
   "--dev": "rt add",
   "--dir": "install.sh",
   "--display": "codesign",
+  "--file": "npm run release-key",
   "--frozen-lockfile": "rt install",
+  "--ignore-missing": "sha256sum",
   "--initial-branch": "git",
   "--keychain-profile": "notarytool",
   "--message": "git",
