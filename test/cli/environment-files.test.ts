@@ -137,18 +137,19 @@ describe.skipIf(!isPosix).concurrent(".env does not say", () => {
       "package.json": { scripts: { where: "command -v node && true" } },
       "a.ts": "console.log(import.meta.main)",
       "theirs/x": "",
+      "mine/x": "",
     });
     const theirs = project.join("theirs");
     await project.write({
-      ".env": ["XDG_RUNTIME_DIR", "TMPDIR", "TMP", "TEMP"].map((name) => `${name}=${theirs}\n`).join(""),
+      ".env": ["XDG_RUNTIME_DIR", "TMPDIR", "TMP"].map((name) => `${name}=${theirs}\n`).join(""),
     });
-    const env = { TMPDIR: undefined };
+    const env = { TMPDIR: undefined, TEMP: project.join("mine") };
     const { stdout } = await runRt({
       args: ["--silent", "--rt", "run", "where"],
       cwd: project.path,
       env,
     });
-    expect(stdout).toStartWith("/tmp/rt-links-");
+    expect(stdout).toStartWith(`${project.join("mine")}/rt-links-`);
     await runRt({ args: ["--inspect=127.0.0.1:0", "a.ts"], cwd: project.path, env });
     expect(await readdir(theirs)).toEqual(["x"]);
   });
