@@ -24,6 +24,8 @@ import { dismissGuardian, guard, release } from "./guardian.ts";
 const ATTACH_AFTER = 2; // ms
 const LINGER = 100; // ms
 const LOOK_AGAIN_AFTER = 10; // ms
+/** Bytes that may still be in a pipe when nobody listens to it any more. */
+const MOST_IN_PIPE = 1 << 20;
 /** Per child: our ends of the pipes, the streams' copies, and the engine's handle of the process. */
 const DESCRIPTORS_PER_CHILD = 5;
 const DESCRIPTORS_RESERVED = 48;
@@ -35,6 +37,7 @@ class Outlet {
   #stream: Promise<void> | undefined;
   #reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
   #isHeard = true;
+  #isDelivering = false;
 
   constructor(descriptor: number, deliver: (bytes: Uint8Array) => void | Promise<void>) {
     this.#descriptor = descriptor;
@@ -52,20 +55,32 @@ class Outlet {
       if (!isAtEnd) this.attach();
     }
     if (this.#stream) {
-      const lingering = setTimeout(() => this.#stopListening(), LINGER);
+      const lingering = setInterval(() => this.#isDelivering || this.#stopListening(), LINGER);
       await this.#stream;
-      clearTimeout(lingering);
+      clearInterval(lingering);
+      if (!this.#isHeard) await this.#drain(MOST_IN_PIPE);
     }
     closeDescriptor(this.#descriptor);
   }
 
-  async #drain(): Promise<boolean> {
-    for (;;) {
+  /** True at the end of the pipe. */
+  async #drain(limit = Number.POSITIVE_INFINITY): Promise<boolean> {
+    for (let size = 0; size < limit;) {
       const bytes = readAvailable(this.#descriptor);
       if (bytes === null || bytes.length === 0) return bytes === null;
-      const pending = this.#deliver(bytes);
-      if (pending) await pending;
+      size += bytes.length;
+      await this.#handOver(bytes);
     }
+    return false;
+  }
+
+  /** Its reader's slowness is no reason to stop listening. */
+  async #handOver(bytes: Uint8Array): Promise<void> {
+    const pending = this.#deliver(bytes);
+    if (!pending) return;
+    this.#isDelivering = true;
+    await pending;
+    this.#isDelivering = false;
   }
 
   async #pump(): Promise<void> {
@@ -74,8 +89,7 @@ class Outlet {
       for (;;) {
         const { done, value } = await this.#reader.read();
         if (done) return;
-        const pending = this.#deliver(value);
-        if (pending) await pending;
+        await this.#handOver(value);
       }
     } catch {
       // The stream needs a descriptor of its own, of which there may be none left.
