@@ -167,6 +167,15 @@ export class FakeSecretService implements AsyncDisposable {
         const value = Buffer.from(item.isLocked ? "" : item.value);
         return ["(oayays)", [[body[0] as string, Buffer.alloc(0), value, "text/plain"]]];
       }
+      case "GetSecrets": {
+        const [paths, session] = body as [string[], string];
+        const found = paths.filter((path) => this.items.get(path)?.isLocked === false);
+        const secrets = found.map((path) => {
+          const value = Buffer.from(this.#item(path).value);
+          return [path, [session, Buffer.alloc(0), value, "text/plain"]];
+        });
+        return ["a{o(oayays)}", [Object.fromEntries(secrets)]];
+      }
       case "SetSecret":
         this.#openItem(path).value = Buffer.from((body[0] as Secret)[2]).toString();
         return ["", []];
