@@ -104,6 +104,18 @@ describe.skipIf(process.platform !== "linux")("secrets on Linux", () => {
       },
     );
 
+    test("a time-out of years does not end at once", async () => {
+      await using entered = await enterFake();
+      entered.fake.addItem(PAIR.service, PAIR.name, "value");
+      entered.fake.held.add("SearchItems");
+      const called = entered.fake.called("SearchItems");
+      const value = entered.secrets.get({ ...PAIR, timeout: 2 ** 40 });
+      await called;
+      await entered.keyring.countOnBus("MatchRules"); // takes longer than the timer of a number that is too large
+      entered.fake.release();
+      expect(await value).toBe("value");
+    });
+
     test("reads of a pair go on beside each other; a write waits for them, and later reads for it", async () => {
       await using entered = await enterFake();
       const { fake, secrets } = entered;

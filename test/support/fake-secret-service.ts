@@ -88,6 +88,11 @@ export class FakeSecretService implements AsyncDisposable {
     return new Promise((resolve) => this.#listeners.push({ member, resolve }));
   }
 
+  /** Says that a prompt has ended, which need not exist. */
+  announce(path: string, isDismissed: boolean): void {
+    this.#bus.send(Message.newSignal(path, PROMPT, "Completed", "bv", [isDismissed, new Variant("s", "")]));
+  }
+
   /** What a person does with the dialogs that are open. */
   completePrompts(isDismissed = false): void {
     for (const [path, accept] of this.#open) this.#complete(path, accept, isDismissed);
@@ -236,7 +241,7 @@ export class FakeSecretService implements AsyncDisposable {
   #complete(path: string, accept: () => void, isDismissed: boolean): void {
     this.#open.delete(path);
     if (!isDismissed) accept();
-    this.#bus.send(Message.newSignal(path, PROMPT, "Completed", "bv", [isDismissed, new Variant("s", "")]));
+    this.announce(path, isDismissed);
   }
 
   #item(path: string): FakeItem {
