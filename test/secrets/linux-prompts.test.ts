@@ -34,6 +34,45 @@ describe.skipIf(process.platform !== "linux")("secrets on Linux", () => {
       expect(fake.count("Dismiss")).toBe(0);
     });
 
+    test.each(["service", "bus"])(
+      "a %s that ends while a dialog is open ends the operation",
+      async (what) => {
+        await using entered = await enterFake();
+        const { fake, secrets, keyring } = entered;
+        fake.addItem(PAIR.service, PAIR.name, "value", { isLocked: true });
+        fake.prompts = "ignore";
+        const prompted = fake.called("Prompt");
+        const failure = failureOf(secrets.get(PAIR));
+        await prompted;
+        if (what === "bus") await keyring.killBus();
+        else await fake[Symbol.asyncDispose]();
+        expect(await failure).toMatchObject({ code: "ERR_SECRETS_UNAVAILABLE" });
+      },
+    );
+
+    test("the end of another program's dialog says nothing about ours", async () => {
+      await using entered = await enterFake();
+      const { fake, secrets } = entered;
+      fake.addItem(PAIR.service, PAIR.name, "value", { isLocked: true });
+      fake.prompts = "ignore";
+      const prompted = fake.called("Prompt");
+      const value = secrets.get(PAIR);
+      await prompted;
+      fake.announce(`${fake.lastPrompt}0`, true);
+      fake.completePrompts();
+      expect(await value).toBe("value");
+    });
+
+    test("a dialog that was given up leaves no connection to the bus", async () => {
+      await using entered = await enterFake();
+      const { fake, secrets, keyring } = entered;
+      fake.addItem(PAIR.service, PAIR.name, "value", { isLocked: true });
+      const before = await keyring.countOnBus("ActiveConnections");
+      fake.prompts = "ignore";
+      for (let count = 0; count < 3; count++) await failureOf(secrets.get({ ...PAIR, timeout: 100 }));
+      while ((await keyring.countOnBus("ActiveConnections")) > before);
+    });
+
     test("twenty operations open one dialog at a time, and share it", async () => {
       await using entered = await enterFake();
       const { fake, secrets } = entered;

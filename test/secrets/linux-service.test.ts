@@ -88,6 +88,57 @@ describe.skipIf(process.platform !== "linux")("secrets on Linux", () => {
       });
     });
 
+    test.each(["org.freedesktop.DBus.Error.NoReply", "org.freedesktop.DBus.Error.UnknownObject"])(
+      "a delete whose answer was %s has deleted what the next attempt does not find",
+      async (error) => {
+        await using entered = await enterFake();
+        const { fake, secrets } = entered;
+        fake.addItem(PAIR.service, PAIR.name, "value");
+        fake.failures.set("Delete", [error]);
+        const called = fake.called("Delete");
+        const deleted = secrets.delete(PAIR);
+        await called;
+        fake.items.clear();
+        expect(await deleted).toBe(true);
+        expect(await secrets.delete(PAIR)).toBe(false);
+      },
+    );
+
+    test("a time-out of years does not end at once", async () => {
+      await using entered = await enterFake();
+      entered.fake.addItem(PAIR.service, PAIR.name, "value");
+      entered.fake.held.add("SearchItems");
+      const called = entered.fake.called("SearchItems");
+      const value = entered.secrets.get({ ...PAIR, timeout: 2 ** 40 });
+      await called;
+      await entered.keyring.countOnBus("MatchRules"); // takes longer than the timer of a number that is too large
+      entered.fake.release();
+      expect(await value).toBe("value");
+    });
+
+    test("reads of a pair go on beside each other; a write waits for them, and later reads for it", async () => {
+      await using entered = await enterFake();
+      const { fake, secrets } = entered;
+      fake.addItem(PAIR.service, PAIR.name, "first");
+      expect(await secrets.get(PAIR)).toBe("first");
+      fake.held.add("SearchItems");
+      const earlier = fake.count("SearchItems");
+      const before = [secrets.get(PAIR), secrets.get(PAIR), secrets.get(PAIR)];
+      const written = secrets.set(PAIR, "second");
+      const deleted = secrets.delete(PAIR);
+      const after = [secrets.get(PAIR), secrets.get(PAIR)];
+      const other = secrets.get({ ...PAIR, name: "other" });
+      while (fake.count("SearchItems") < earlier + 4) await fake.called("SearchItems");
+      expect(fake.count("SearchItems")).toBe(earlier + 4);
+      fake.release();
+      expect(await Promise.all(before)).toEqual(["first", "first", "first"]);
+      expect(await other).toBe(null);
+      await written;
+      expect(await deleted).toBe(true);
+      expect(await Promise.all(after)).toEqual([null, null]);
+      expect(fake.calls.lastIndexOf("SetSecret")).toBeLessThan(fake.calls.indexOf("Delete"));
+    });
+
     test("of several matches the one with our schema counts, then the newest", async () => {
       await using entered = await enterFake();
       const { fake, secrets } = entered;

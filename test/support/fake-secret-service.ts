@@ -88,6 +88,11 @@ export class FakeSecretService implements AsyncDisposable {
     return new Promise((resolve) => this.#listeners.push({ member, resolve }));
   }
 
+  /** Says that a prompt has ended, which need not exist. */
+  announce(path: string, isDismissed: boolean): void {
+    this.#bus.send(Message.newSignal(path, PROMPT, "Completed", "bv", [isDismissed, new Variant("s", "")]));
+  }
+
   /** What a person does with the dialogs that are open. */
   completePrompts(isDismissed = false): void {
     for (const [path, accept] of this.#open) this.#complete(path, accept, isDismissed);
@@ -167,6 +172,15 @@ export class FakeSecretService implements AsyncDisposable {
         const value = Buffer.from(item.isLocked ? "" : item.value);
         return ["(oayays)", [[body[0] as string, Buffer.alloc(0), value, "text/plain"]]];
       }
+      case "GetSecrets": {
+        const [paths, session] = body as [string[], string];
+        const found = paths.filter((path) => this.items.get(path)?.isLocked === false);
+        const secrets = found.map((path) => {
+          const value = Buffer.from(this.#item(path).value);
+          return [path, [session, Buffer.alloc(0), value, "text/plain"]];
+        });
+        return ["a{o(oayays)}", [Object.fromEntries(secrets)]];
+      }
       case "SetSecret":
         this.#openItem(path).value = Buffer.from((body[0] as Secret)[2]).toString();
         return ["", []];
@@ -227,7 +241,7 @@ export class FakeSecretService implements AsyncDisposable {
   #complete(path: string, accept: () => void, isDismissed: boolean): void {
     this.#open.delete(path);
     if (!isDismissed) accept();
-    this.#bus.send(Message.newSignal(path, PROMPT, "Completed", "bv", [isDismissed, new Variant("s", "")]));
+    this.announce(path, isDismissed);
   }
 
   #item(path: string): FakeItem {

@@ -33,7 +33,7 @@ export async function countCanaries(
 }
 
 /** Occurrences in the writable memory of a process. Reads present pages only: the engine reserves gigabytes. */
-async function countInMemory(pid: number, texts: string[]): Promise<number[]> {
+export async function countInMemory(pid: number, texts: string[]): Promise<number[]> {
   const maps = await readFile(`/proc/${pid}/maps`, "utf8");
   await using memory = await open(`/proc/${pid}/mem`, "r");
   await using pages = await open(`/proc/${pid}/pagemap`, "r");
