@@ -116,19 +116,19 @@ export default {
       fault: "a command with parentheses in its name is misread",
       text: `stat.lastIndexOf(")")`,
       becomes: `stat.indexOf(")")`,
-      tests: ["posix/process-table"],
+      tests: ["posix/process-tree", "posix/process-table"],
     },
     {
       fault: "children in another session are left out",
       text: "relay !== null && session",
       becomes: "session",
-      tests: ["tasks/signals", "posix/process-table"],
+      tests: ["posix/process-tree", "tasks/signals", "posix/process-table"],
     },
     {
       fault: "only the children of the root are found",
       text: "      members.add(pid);\n      grew = true;",
       becomes: "      members.add(pid);",
-      tests: ["tasks/signals", "posix/process-table"],
+      tests: ["posix/process-tree", "tasks/signals", "posix/process-table"],
     },
   ],
   "platform/posix/process-tree.ts": [
