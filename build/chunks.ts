@@ -5,7 +5,7 @@
 // Two things make them fewer. What the shortest starts consist of gets a copy of its own of everything that it imports
 // statically, since reading a chunk costs more than its code; a class may therefore exist more than once, and errors
 // are told apart by their name. And what is rarely needed, or never without the other, shares a chunk.
-import { dirname, join } from "node:path";
+import { dirname, join, relative } from "node:path";
 import type { BunPlugin } from "bun";
 import { withoutBuiltinImports } from "./late-builtins.ts";
 import type { BuildTarget } from "./targets.ts";
@@ -38,52 +38,81 @@ export const ownCopies: BunPlugin = {
   },
 };
 
-/** Modules that are imported when they are needed, by the chunk that they share. */
+/**
+ * Modules that are imported when they are needed, by the chunk that they share. A module that is imported so and stands
+ * neither here nor in ALONE ends the build with what to do.
+ */
 const SHARED: Readonly<Record<string, readonly string[]>> = {
   secrets: [
-    ...["src/secrets/secrets", "platform/secret-provider"],
-    ...["platform/linux/secret-service", "platform/macos/keychain", "platform/windows/credential-store"],
+    "src/secrets/secrets",
+    "platform/secret-provider",
+    "platform/linux/secret-service",
+    "platform/macos/keychain",
+    "platform/windows/credential-store",
   ],
   "secrets-command": ["src/secrets/command", "src/secrets/doctor", "src/secrets/hidden-prompt"],
   "command-line": ["src/cli/command-line"],
-  engine: ["src/run/engine", "src/run/engine-preload"],
-  "script-start": ["src/cli/script-start", "src/run/launch"],
+  engine: ["src/run/engine/engine", "src/run/engine/preload"],
+  "script-start": ["src/cli/script-start", "src/run/script/launch"],
   many: [
-    ...["src/run/many", "src/run/watch", "src/run/supervise", "src/run/wait", "src/run/parent"],
-    ...["src/workspace/members", "src/workspace/affected", "src/tasks/list"],
-    ...[
-      "src/tasks/report/dry-run",
-      "src/tasks/report/json",
-      "src/tasks/report/github",
-      "src/tasks/report/live",
-    ],
+    "src/run/many",
+    "src/run/watch/script-watch",
+    "src/run/watch/engine-watch",
+    "src/run/script/waiting",
+    "src/cli/own-child",
+    "src/workspace/members",
+    "src/workspace/affected",
+    "src/tasks/list",
+    "src/tasks/report/dry-run",
+    "src/tasks/report/json",
+    "src/tasks/report/github",
+    "src/tasks/report/live",
   ],
   settings: [
     "src/config/rtfig",
     "src/config/handover",
     "src/config/tool",
-    "src/run/script-options",
-    "src/run/stand-in",
-    ...["src/run/build-words", "platform/engine-file"],
+    "src/settings/files",
+    "src/run/script/env-files",
+    "src/run/script/stand-ins",
+    "src/run/engine/build-words",
+    "platform/engine-file",
   ],
   words: [
-    ...[
-      "src/cli/help",
-      "src/cli/guide",
-      "src/cli/texts",
-      "src/cli/completions",
-      "src/cli/debug-config",
-      "src/cli/list",
-    ],
-    ...[
-      "src/cli/suggest",
-      "src/cli/shadowed",
-      "src/run/node-words",
-      "src/run/takeover",
-      "src/upgrade/command",
-    ],
+    "src/nearest",
+    "src/cli/help",
+    "src/cli/guide",
+    "src/cli/texts",
+    "src/cli/completions",
+    "src/cli/debug-config",
+    "src/cli/list",
+    "src/cli/shadowed",
+    "src/run/target/suggestion",
+    "src/run/engine/node-words",
+    "src/run/file/takeover",
+    "src/upgrade/command",
   ],
 };
+
+/** Imported when they are needed, by themselves or as a part of a chunk that has them anyway; each with its reason. */
+const ALONE: Readonly<Record<string, string>> = {
+  "src/options/options": "a start without options does without the table",
+  "src/options/commands": "`rt dev` asks for no more of the command line",
+  "src/run/file/in-process": "in main's own chunk",
+  "src/workspace/lenient-json": "for a package.json that is no JSON",
+  "src/csrf/csrf": "in the runtime's parts",
+  "platform/process": "for a death by signal, of which main knows nothing else",
+  "platform/links": "writes, which few starts do",
+  "platform/private-file": "writes, which few starts do",
+  "platform/linux/codec": "messages that are not prepared",
+  "platform/linux/diagnosis": "rt doctor",
+  "platform/macos/diagnosis": "rt doctor",
+  "platform/windows/diagnosis": "rt doctor",
+  "platform/windows/registry": "explains a failure",
+};
+
+/** Every module that may be imported when it is needed. */
+export const LATE_MODULES: readonly string[] = [...Object.values(SHARED).flat(), ...Object.keys(ALONE)];
 
 /** The folder of `platform` that only one system's program has. */
 const FOLDERS: Readonly<Record<BuildTarget["os"], string>> = {
@@ -108,8 +137,12 @@ export function sharedChunks({ os }: BuildTarget): BunPlugin {
     name: "rt-shared-chunks",
     setup(build) {
       build.onResolve({ filter: /^\.{1,2}\/.*\.ts$/ }, ({ path, importer, kind }) => {
-        const name = names.get(join(dirname(importer.replace(/\?.*/, "")), path));
-        return name && LATE.includes(kind) ? { path: name, namespace: "chunk" } : undefined;
+        if (!LATE.includes(kind)) return undefined;
+        const from = importer.replace(/\?.*/, "");
+        const module = join(dirname(from), path);
+        requirePlace(relative(ROOT, module), relative(ROOT, from));
+        const name = names.get(module);
+        return name ? { path: name, namespace: "chunk" } : undefined;
       });
       build.onLoad({ filter: /.*/, namespace: "chunk" }, async ({ path }) => {
         const modules = modulesOf(path);
@@ -121,6 +154,15 @@ export function sharedChunks({ os }: BuildTarget): BunPlugin {
       build.onResolve({ filter: /^[^.].*\.ts\?[a-z-]+$/ }, ({ path }) => ({ path }));
     },
   };
+}
+
+/** Left to the toolchain, it would become a chunk that every start pays for. */
+function requirePlace(module: string, importer: string): void {
+  if (!/^(?:src|platform)[\\/]/.test(importer) || LATE_MODULES.includes(module.replace(/\.ts$/, ""))) return;
+  throw new Error(
+    `${importer} imports ${module} when it is needed, and build/chunks.ts has no chunk for it: ` +
+      "add it to SHARED, beside what it is needed with, or to ALONE with the reason",
+  );
 }
 
 /** Of a name that two modules export, `export *` would give neither. */

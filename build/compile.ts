@@ -2,7 +2,7 @@
 //
 // Four bundles go into it. Three are scripts for processes that are started as the engine: the preload, as a
 // `data:` URL, what it carries as a text (see src/runtime/late.ts), and the parts that it finds in the finished file (see
-// src/run/engine-preload.ts). The fourth is everything else, split into chunks, so that a start reads only what it needs.
+// src/run/engine/preload.ts). The fourth is everything else, split into chunks, so that a start reads only what it needs.
 import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
 import type { BunPlugin } from "bun";
@@ -130,7 +130,7 @@ function asPreload(script: string, lateScript: string): string {
   return PRELOAD_URL_START + Buffer.from(source).toString("base64");
 }
 
-/** The modules that only exist here: "rt:preload" and "rt:parts" (see src/run/engine-preload.ts). */
+/** The modules that only exist here: "rt:preload" and "rt:parts" (see src/run/engine/preload.ts). */
 function generatedModules(preload: string, partsFile: string): BunPlugin {
   return {
     name: "rt-generated",

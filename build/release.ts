@@ -180,7 +180,8 @@ if (import.meta.main) {
   try {
     await run(process.argv.slice(2));
   } catch (error) {
-    console.error(`error: ${(error as Error).message}`);
+    const causes = error instanceof AggregateError ? (error.errors as readonly unknown[]) : [];
+    console.error([`error: ${(error as Error).message}`, ...causes.map(String)].join("\n"));
     process.exitCode = 1;
   }
 }

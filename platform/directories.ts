@@ -1,5 +1,5 @@
 // The directory operations of this operating system. The build knows which it is and leaves the other module out.
-import type { DirectoryOperations } from "./directory-operations.ts";
+import type { DirectoryOperations } from "./contract/directories.ts";
 import * as posix from "./posix/directories.ts";
 import * as windows from "./windows/directories.ts";
 

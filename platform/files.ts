@@ -1,5 +1,5 @@
 // The file operations of this operating system. The build knows which it is and leaves the other module out.
-import type { FileOperations } from "./file-operations.ts";
+import type { FileOperations } from "./contract/files.ts";
 import * as posix from "./posix/files.ts";
 import * as windows from "./windows/files.ts";
 

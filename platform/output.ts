@@ -1,5 +1,5 @@
 // Writing on this operating system. The build knows which it is and leaves the other module out.
-import type { OutputOperations } from "./output-operations.ts";
+import type { OutputOperations } from "./contract/output.ts";
 import * as posix from "./posix/output.ts";
 import * as windows from "./windows/output.ts";
 

@@ -1,19 +1,19 @@
 // argv -> outcome -> exit code: the whole program in one reading, and the only place that ends the process.
 //
 // Surprising: there are three ways to a program's first line. `rt file.ts` and `rt run script`, without options, are
-// what people start most, and each hundredth of a millisecond counts there, so their plans are made by shortcut.ts and
+// what people start most, and each hundredth of a millisecond counts there, so their plans are made by file-shortcut.ts and
 // script-start.ts without loading the command line. Everything else, and every doubt, goes through command-line.ts,
 // which decides the same.
-import type { Outcome } from "./cli/command-line.ts";
-import { startInProcess } from "./run/in-process.ts";
-import { mayStandIn, planShortcut } from "./run/shortcut.ts";
+import type { Outcome } from "./run/execution.ts";
+import { startInProcess } from "./run/file/in-process.ts";
+import { mayStandIn, planShortcut } from "./run/file-shortcut.ts";
 
 const { argv, argv0 } = process;
 const plan = argv[2] === "run" ? undefined : await planShortcut(argv, argv0);
 if (plan?.mode === "in-process") {
   await startInProcess(plan);
 } else if (plan) {
-  const { becomeEngine } = await import("./run/engine.ts");
+  const { becomeEngine } = await import("./run/engine/engine.ts");
   becomeEngine(plan.argv, true);
 } else {
   const outcome = await carryOut(argv.slice(2));

@@ -1,11 +1,12 @@
 // The structure of the source, read from the source: who imports whom, what only some places may do, and that each
 // file says what it is.
 //
-// Contract (docs/architecture.md): imports go down only. main -> cli -> run -> tasks/workspace -> platform, and
-// runtime -> secrets, csrf -> platform. A way up that is wanted is written down below with its reason, file by file.
+// Contract (docs/architecture.md): imports go down only, without exceptions. main -> cli -> run -> tasks -> settings ->
+// options, with workspace and platform below; and runtime -> secrets, csrf -> platform.
 import { expect, test } from "bun:test";
 import { Glob } from "bun";
 import { dirname, join } from "node:path";
+import { LATE_MODULES } from "../build/chunks.ts";
 
 const ROOT = join(import.meta.dir, "..");
 
@@ -48,43 +49,26 @@ function layerOf(path: string): string {
   return top === "src" ? name.replace(/\.ts$/, "") : top!;
 }
 
+/** Single files that know nobody. */
+const GROUND = ["color", "complaint", "failure", "nearest", "printable", "version"];
+
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   main: ["cli", "run", "platform"],
-  cli: [
-    "config",
-    "run",
-    "secrets",
-    "upgrade",
-    "workspace",
-    "platform",
-    "version",
-    "color",
-    "printable",
-    "errors",
-  ],
-  config: ["workspace", "platform", "errors", "failure"],
-  run: ["config", "runtime", "tasks", "workspace", "platform", "version", "color", "printable", "failure"],
-  tasks: ["workspace", "platform", "color", "printable", "failure"],
-  workspace: ["platform", "failure"],
+  cli: ["run", "settings", "config", "options", "secrets", "upgrade", "workspace", "platform", ...GROUND],
+  run: ["tasks", "settings", "config", "options", "runtime", "workspace", "platform", ...GROUND],
+  tasks: ["settings", "workspace", "platform", ...GROUND],
+  settings: ["config", "options", "platform", ...GROUND],
+  config: ["options", "platform", ...GROUND],
+  options: [],
+  workspace: ["platform", ...GROUND],
   runtime: ["secrets", "csrf", "platform"],
-  secrets: ["platform", "printable", "errors"],
-  upgrade: ["version", "printable", "failure"],
+  secrets: ["platform", "errors", "printable"],
+  upgrade: GROUND,
   csrf: ["platform", "errors"],
   errors: [],
-  failure: [],
-  color: [],
-  printable: [],
-  version: ["package.json"],
   platform: [],
-};
-
-/** Ways up, and between neighbours, that are meant. */
-const EXCEPTIONS: Readonly<Record<string, string>> = {
-  "run -> src/cli/parse.ts": "a plan is made of what was understood",
-  "run -> src/cli/engine-switches.ts":
-    "a short cut knows the table's switches from the build, without the table",
-  "config -> src/cli/options.ts": "the keys of the file are checked with the options that they stand for",
-  "config -> src/cli/suggest.ts": "a key that is not known has a near one, like an option",
+  ...Object.fromEntries(GROUND.map((name) => [name, []])),
+  version: ["package.json"],
 };
 
 test("every folder of src has a place in the order", () => {
@@ -93,20 +77,24 @@ test("every folder of src has a place in the order", () => {
 });
 
 test("imports go down only", () => {
-  const used = new Set<string>();
   const wrong = product.flatMap(({ path, imports }) => {
     const from = layerOf(path);
     return imports.flatMap((each) => {
       if (!/^(?:src|platform|build|test|bench|package\.json)\b/.test(each.path)) return [];
       const to = layerOf(each.path);
-      if (from === to || MAY_IMPORT[from]?.includes(to)) return [];
-      const exception = `${from} -> ${each.path}`;
-      used.add(exception);
-      return exception in EXCEPTIONS ? [] : [`${path} imports ${each.path}`];
+      return from === to || MAY_IMPORT[from]?.includes(to) ? [] : [`${path} imports ${each.path}`];
     });
   });
   expect(wrong).toEqual([]);
-  expect(Object.keys(EXCEPTIONS).filter((exception) => !used.has(exception))).toEqual([]);
+});
+
+test("options are looked up by their names where settings are made of them, and nowhere behind it", () => {
+  const wrong = product.flatMap(({ path, imports }) =>
+    imports.some((each) => each.path === "src/options/parse.ts") && !/^src\/(?:cli|settings)\//.test(path)
+      ? [path]
+      : [],
+  );
+  expect(wrong).toEqual([]);
 });
 
 test("what is imported is there", async () => {
@@ -120,6 +108,16 @@ test("what is imported is there", async () => {
     ),
   );
   expect(missing).toEqual([]);
+});
+
+test("every row of build/chunks.ts is a module that is imported when it is needed", () => {
+  const late = product.flatMap(({ path, text }) =>
+    [...text.matchAll(/(?<!typeof )\b(?:import|require)\(\s*"(\.{1,2}\/[^"]+)\.ts"/g)].map(([, specifier]) =>
+      resolveImport(path, specifier!),
+    ),
+  );
+  expect(LATE_MODULES.filter((module) => !late.includes(module))).toEqual([]);
+  expect(new Set(LATE_MODULES).size).toBe(LATE_MODULES.length);
 });
 
 test("no module needs itself to be loaded", () => {
@@ -185,11 +183,12 @@ test("main.ts alone ends the process", () => {
 const WRITERS: Readonly<Record<string, string>> = {
   "src/cli/command-line.ts": "the list of scripts, the version",
   "src/cli/own-commands.ts": "answers",
-  "src/cli/execution.ts": "errors and warnings",
+  "src/complaint.ts": "what is wrong, and what to do",
+  "src/run/execution.ts": "warnings, and a plan that is asked for",
   "src/cli/shadowed.ts": "the hint at a script with a command's name",
-  "src/run/launch.ts": "the command of a script, and how a hook ended",
-  "src/run/in-process.ts": "the address of a server, as the engine writes it",
-  "src/run/watch.ts": "that a script starts again",
+  "src/run/script/launch.ts": "the command of a script, and how a hook ended",
+  "src/run/file/in-process.ts": "the address of a server, as the engine writes it",
+  "src/run/watch/script-watch.ts": "that a script starts again",
   "src/upgrade/command.ts": "which version there is now",
 };
 
@@ -237,7 +236,7 @@ test("files are nouns in lower case, and short enough to be read", () => {
       .map(({ path }) => path),
   ).toEqual([]);
   // The tables of options and of the engine's keys are long because there is much to list.
-  const tables = ["src/cli/options.ts", "src/config/keys.ts"];
+  const tables = ["src/options/options.ts", "src/config/keys.ts"];
   expect(
     product
       .filter(({ path, text }) => !tables.includes(path) && text.split("\n").length > 360)

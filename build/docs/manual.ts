@@ -7,10 +7,10 @@ import {
   SECRETS_EXIT_CODES,
 } from "../../src/secrets/commands.ts";
 import { VERSION } from "../../src/version.ts";
-import { COMMANDS } from "../../src/cli/commands.ts";
+import { COMMANDS } from "../../src/options/commands.ts";
 import { EXIT_CODES } from "../../src/cli/exit-codes.ts";
 import { GUIDES } from "../../src/cli/guides.ts";
-import { type Option, OPTIONS } from "../../src/cli/options.ts";
+import { type Option, OPTIONS } from "../../src/options/options.ts";
 
 /** When the frame below was last written; a page must have a date, and the day of a build would make each differ. */
 const DATE = "November 21, 2026";

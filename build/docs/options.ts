@@ -1,5 +1,5 @@
 // docs/options.md: every option, who acts on it, and the test that shows what it does.
-import { type Option, OPTIONS } from "../../src/cli/options.ts";
+import { type Option, OPTIONS } from "../../src/options/options.ts";
 import { collectProofs } from "../../test/options/proofs.ts";
 import { format, GENERATED_NOTE, renderTable } from "./page.ts";
 
@@ -14,7 +14,7 @@ const WITHOUT_EFFECT: Readonly<Record<string, string>> = {
 
 const INTRODUCTION = `# Options
 
-${GENERATED_NOTE("src/cli/options.ts")}
+${GENERATED_NOTE("src/options/options.ts")}
 
 Options stand right after \`rt\` or after \`run\`, in front of what is run; what stands behind it belongs to it. A value
 follows as \`--name=value\` or \`--name value\`; one in brackets may be left out and follows only as \`--name=value\`. For

@@ -1,6 +1,6 @@
 // The command line as it really was. The engine puts U+FFFD in the place of bytes that it cannot decode, which
 // cannot be undone: where one is seen, the command line is read again.
-import type { ProcessOperations } from "../process-operations.ts";
+import type { ProcessOperations } from "../contract/process.ts";
 import { readFile } from "./files.ts";
 import { decodeWithSurrogates } from "./undecodable.ts";
 

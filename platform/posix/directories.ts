@@ -5,7 +5,7 @@
 //   three things a file. Pipes answer nothing at once, which does not make sense to who reads, nor does half a file.
 // - Names that are not UTF-8 lose what they are, and are then not found.
 import type { Pointer } from "bun:ffi";
-import type { DirectoryOperations } from "../directory-operations.ts";
+import type { DirectoryOperations } from "../contract/directories.ts";
 import { constants } from "./constants.ts";
 import { FFIType, ptr, read, readCString } from "./ffi.ts";
 import { encodeCString, type Libc, openLibc } from "./libc.ts";

@@ -1,6 +1,6 @@
 // Reading small files at once, on Linux and macOS.
 import { ptr } from "./ffi.ts";
-import type { FileOperations } from "../file-operations.ts";
+import type { FileOperations } from "../contract/files.ts";
 import { constants } from "./constants.ts";
 import { encodeCString, lastError, libc } from "./libc.ts";
 

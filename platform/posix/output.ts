@@ -5,7 +5,7 @@
 // be set on descriptors 1 and 2. Linux can open the same pipe or terminal once more, with its own flags,
 // through /proc; elsewhere a pipe with room for PIPE_BUF bytes takes that many without waiting.
 import { FFIType, ptr } from "./ffi.ts";
-import type { OutputOperations } from "../output-operations.ts";
+import type { OutputOperations } from "../contract/output.ts";
 import { constants } from "./constants.ts";
 import { type Libc, openLibc, repeat, VARIABLE } from "./libc.ts";
 

@@ -15,7 +15,7 @@ import {
   type ChildExit,
   describeExit,
   type ProcessTreeOperations,
-} from "../process-tree-operations.ts";
+} from "../contract/process-tree.ts";
 import { constants } from "./constants.ts";
 import { openLibc } from "./libc.ts";
 import { closeDescriptor, openPipe, readAvailable } from "./pipe.ts";

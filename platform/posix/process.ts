@@ -8,7 +8,7 @@
 // close-on-exec. Both would pass to the new program, so both are put back.
 import type { Pointer } from "bun:ffi";
 import { ptr, read, readCString } from "./ffi.ts";
-import type { ProcessOperations, ReplaceRequest } from "../process-operations.ts";
+import type { ProcessOperations, ReplaceRequest } from "../contract/process.ts";
 import { exactArguments } from "./arguments.ts";
 import { constants } from "./constants.ts";
 import { isInputEmpty } from "./input.ts";

@@ -1,7 +1,7 @@
 // What this process does about signals, as libc has it: what it was started to ignore, what is to end it, and being
 // stopped by the terminal's Ctrl-Z from within a handler that had something to do first.
 import { FFIType, ptr, read } from "./ffi.ts";
-import type { ProcessOperations } from "../process-operations.ts";
+import type { ProcessOperations } from "../contract/process.ts";
 import { constants } from "./constants.ts";
 import { openLibc, processLibc } from "./libc.ts";
 

@@ -1,6 +1,6 @@
 // Finding packages on Windows.
 import { type Dirent, readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
-import type { DirectoryOperations } from "../directory-operations.ts";
+import type { DirectoryOperations } from "../contract/directories.ts";
 
 const listDirectory: DirectoryOperations["listDirectory"] = (path) => {
   const [directories, links]: [string[], string[]] = [[], []];

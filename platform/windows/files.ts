@@ -1,6 +1,6 @@
 // Reading small files at once, on Windows.
 import { closeSync, openSync, readFileSync, readSync } from "node:fs";
-import type { FileOperations } from "../file-operations.ts";
+import type { FileOperations } from "../contract/files.ts";
 
 const readFile: FileOperations["readFile"] = (path, limit) => {
   try {

@@ -1,6 +1,6 @@
 // Writing to standard output and error on Windows: consoles and pipes there take whole buffers.
 import { writeSync } from "node:fs";
-import type { OutputOperations } from "../output-operations.ts";
+import type { OutputOperations } from "../contract/output.ts";
 
 const writeSome: OutputOperations["writeSome"] = (descriptor, bytes) => {
   try {

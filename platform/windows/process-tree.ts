@@ -9,7 +9,7 @@ import {
   type ChildExit,
   describeExit,
   type ProcessTreeOperations,
-} from "../process-tree-operations.ts";
+} from "../contract/process-tree.ts";
 import { countProcesses, createJob, endJob, freeJob, putIntoJob } from "./job.ts";
 
 const LINGER = 100; // ms

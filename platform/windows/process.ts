@@ -8,7 +8,7 @@
 // Surprising: console signals (Ctrl-C) reach the program by themselves, since it is attached to the same console; rt
 // must only not die before it.
 import { read, toArrayBuffer } from "bun:ffi";
-import type { ProcessOperations, ReplaceRequest } from "../process-operations.ts";
+import type { ProcessOperations, ReplaceRequest } from "../contract/process.ts";
 import { quoteForBatch, quoteForProgram } from "./command-line.ts";
 import { addToJob, createJob } from "./job.ts";
 import { address, kernel, wideString } from "./kernel.ts";

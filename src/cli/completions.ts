@@ -5,10 +5,10 @@
 // new script of package.json and a new package are known at once.
 import { findPackageJson, scriptNames, scriptOf } from "../workspace/package-json.ts";
 import { FLAGS, SECRETS_COMMANDS } from "../secrets/commands.ts";
-import { COMMANDS } from "./commands.ts";
+import { COMMANDS } from "../options/commands.ts";
 import { GUIDES } from "./guides.ts";
-import { type Option, OPTIONS } from "./options.ts";
-import { UsageError } from "./parse.ts";
+import { type Option, OPTIONS } from "../options/options.ts";
+import { UsageError } from "../options/parse.ts";
 import { COMPLETIONS } from "./texts.ts";
 
 export interface Candidate {

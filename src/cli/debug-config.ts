@@ -3,7 +3,7 @@
 //
 // A launch.json that is there is the user's: it is not touched, and what could be added to it is printed.
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
-import { UsageError } from "./parse.ts";
+import { UsageError } from "../options/parse.ts";
 
 /** Where an editor attaches unless --inspect is told otherwise. */
 const ADDRESS = "ws://127.0.0.1:6499/rt";

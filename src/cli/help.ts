@@ -17,10 +17,10 @@ import {
 import { wantsColor } from "../color.ts";
 import { VERSION } from "../version.ts";
 import { heading, layOut, type Row } from "./columns.ts";
-import { type Command, COMMANDS } from "./commands.ts";
+import { type Command, COMMANDS } from "../options/commands.ts";
 import { GUIDES } from "./guides.ts";
-import { type Option, OPTIONS } from "./options.ts";
-import { UsageError } from "./parse.ts";
+import { type Option, OPTIONS } from "../options/options.ts";
+import { UsageError } from "../options/parse.ts";
 import { MANUAL, readText } from "./texts.ts";
 
 /** The answer to `rt help <words>`. */

@@ -2,8 +2,8 @@
 import { host } from "../../platform/process.ts";
 import { wantsColor } from "../color.ts";
 import { findPackageJson, scriptNames, scriptOf } from "../workspace/package-json.ts";
-import { quoteArgument } from "../run/quote.ts";
-import { UsageError } from "./parse.ts";
+import { quoteArgument } from "../run/script/quoting.ts";
+import { UsageError } from "../options/parse.ts";
 
 export function listScripts(cwd: string): string {
   const located = findPackageJson(cwd);

@@ -1,7 +1,7 @@
 // The commands that are rt's own: help, types, completions, doctor, secrets and the like, and rt in the place of node.
 // Each is imported when it is called.
 import { host } from "../../platform/process.ts";
-import type { Outcome } from "./command-line.ts";
+import type { Outcome } from "../run/execution.ts";
 
 export async function runOwn(command: string, args: readonly string[]): Promise<Outcome> {
   if (command === "help") return console.log(await (await import("./help.ts")).answerHelp(args));
@@ -44,10 +44,10 @@ export async function showHelp(command?: string): Promise<void> {
 
 export async function runAsNode(words: readonly string[]): Promise<void> {
   if (words[0] === "--version" || words[0] === "-v") return console.log(process.version);
-  const { translateNodeWords } = await import("../run/node-words.ts");
+  const { translateNodeWords } = await import("../run/engine/node-words.ts");
   const readsInput = words.length === 0 || words[0] === "-";
   if (readsInput && !host.isTerminal(0) && host.isInputEmpty()) return;
   const { argv, name } = translateNodeWords(words, host.isTerminal(0));
-  const { becomeEngine } = await import("../run/engine.ts");
+  const { becomeEngine } = await import("../run/engine/engine.ts");
   becomeEngine(argv, true, { name });
 }

@@ -5,23 +5,17 @@
 //
 // Surprising: it is a chunk of its own in the compiled file, since what a chunk has at its top level is made whenever
 // it is loaded: the whole command line takes three times as long. What can go wrong is therefore told by that one.
-import { host } from "../../platform/process.ts";
-import { type Ending, launchScript } from "../run/launch.ts";
+import { type Ending, launchScript } from "../run/script/launch.ts";
 import type { Plan } from "../run/plan.ts";
 import { planScriptShortcut } from "../run/script-shortcut.ts";
-import { VERSION } from "../version.ts";
+import { PLAIN_SCRIPT } from "../settings/script.ts";
 
 /** Undefined where these words are something else, or where it takes the whole command line to tell. */
 export async function startScript(words: readonly string[]): Promise<Ending | undefined> {
   const plan = process.env.RT_DEBUG === undefined ? planScript(words) : undefined;
   if (!plan || (words[0] !== "run" && (await isCommand(words[0]!)))) return undefined;
   try {
-    return await launchScript(plan, {
-      silent: false,
-      shell: host.defaultShell,
-      forceRuntime: false,
-      version: VERSION,
-    });
+    return await launchScript(plan, PLAIN_SCRIPT);
   } catch (error) {
     const { explain } = await import("./command-line.ts");
     return await explain(error);
@@ -38,6 +32,6 @@ function planScript(words: readonly string[]): Extract<Plan, { mode: "script" }>
 }
 
 async function isCommand(word: string): Promise<boolean> {
-  const { COMMANDS } = await import("./commands.ts");
+  const { COMMANDS } = await import("../options/commands.ts");
   return word in COMMANDS;
 }

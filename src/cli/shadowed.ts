@@ -1,7 +1,7 @@
 // A built-in command wins over a script of the same name; people who meant the script are told how to run it. A script
 // `"test": "rt test"` means the command: neither it nor who types the same words is told anything.
 import { findPackageJson, scriptOf } from "../workspace/package-json.ts";
-import { type Invocation, UsageError } from "./parse.ts";
+import { type Invocation, UsageError } from "../options/parse.ts";
 
 /** Names that package managers run as scripts by themselves: having one says nothing about what was meant. */
 const LIFECYCLE = new Set(["install", "publish", "pack"]);

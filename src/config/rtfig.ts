@@ -8,8 +8,8 @@
 // run before ours, so that they would find no `rt`; and `run.shell = "rt"` it does not know. A file with one of
 // these reaches it as a copy without them (see handover.ts), every other one as it is.
 import { files } from "../../platform/files.ts";
-import { type Option, OPTIONS } from "../cli/options.ts";
-import { suggestName } from "../cli/suggest.ts";
+import { type Option, OPTIONS } from "../options/options.ts";
+import { nearest } from "../nearest.ts";
 import { Failure } from "../failure.ts";
 import { KEYS, type Key, type Kind, type Words } from "./keys.ts";
 import { lineOf, lineOfSyntaxError } from "./location.ts";
@@ -99,11 +99,11 @@ function collect(path: readonly string[], value: unknown, settings: Setting[], s
   const name = path.join(".");
   if (key) throw new Failure(`${place}: ${name} needs ${describeKinds(key)}, not ${describe(value)}`);
   if (isSection) throw new Failure(`${place}: ${name} is a table`, `write [${name}] above its keys`);
-  const nearest = suggestName(
+  const [similar] = nearest(
     name,
     KEYS.map((each) => each.name),
   );
-  const hint = nearest ? `did you mean ${nearest}?` : "rtfig.toml.example lists the keys";
+  const hint = similar ? `did you mean ${similar}?` : "rtfig.toml.example lists the keys";
   throw new Failure(`${place}: Unknown key "${name}"`, hint);
 }
 

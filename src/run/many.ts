@@ -1,7 +1,8 @@
-// Many scripts, or the scripts of many packages: turns a command line into a request to src/tasks, and supplies
-// what that folder must not know, which is how a script is started.
+// Many scripts, or the scripts of many packages: asks src/tasks for what the settings say, and supplies what that folder
+// must not know, which is how a script is started.
 import { host } from "../../platform/process.ts";
-import { allValues, hasOption, type Invocation, lastValue } from "../cli/parse.ts";
+import type { ManySettings } from "../settings/many.ts";
+import type { ScriptSettings } from "../settings/script.ts";
 import {
   type Command,
   type CommandRequest,
@@ -10,91 +11,40 @@ import {
   type TaskRequest,
 } from "../tasks/run-tasks.ts";
 import { scriptOf } from "../workspace/package-json.ts";
-import type { Answer } from "./answer.ts";
-import { evaluate, needsNoProcess, type ShellResult } from "./built-in-shell.ts";
-import { type Ending, launchScript } from "./launch.ts";
-import { appendArguments, quoteArgument } from "./quote.ts";
-import { Failure } from "../failure.ts";
-import { openSteps, prepareStep, type RunSettings, type StepContext } from "./step.ts";
+import type { Answer } from "./script/bash-builtins.ts";
+import { evaluate, needsNoProcess, type ShellResult } from "./script/built-in-shell.ts";
+import { type Ending, launchScript } from "./script/launch.ts";
+import { appendArguments, quoteArgument } from "./script/quoting.ts";
+import { openRun, prepareStep, type RunContext } from "./script/preparation.ts";
 
-const DEFAULT_ELIDED_LINES = 10;
-
-export async function runMany(invocation: Invocation, cwd: string, settings: RunSettings): Promise<Ending> {
-  const given = (name: string) => hasOption(invocation, name);
-  if (given("parallel") && given("sequential")) {
-    throw new Failure("--parallel and --sequential exclude each other", "give one of them");
-  }
-  const { scripts, args } = splitWords(invocation);
+export async function runMany(many: ManySettings, script: ScriptSettings, cwd: string): Promise<Ending> {
   const originalEnvironment = host.originalEnvironment();
-  const steps = openSteps(settings);
+  const context = openRun(script);
   const request: TaskRequest = {
-    scripts,
-    args,
+    ...many,
+    args: host.exactArguments(many.args),
     cwd,
     env: originalEnvironment,
-    filters: allValues(invocation, "filter"),
-    workspaces: given("workspaces"),
-    affected: given("affected") ? (lastValue(invocation, "affected") ?? "") : undefined,
-    parallel: given("parallel"),
-    sequential: given("sequential"),
-    noExitOnError: given("no-exit-on-error"),
-    concurrency: concurrencyOf(invocation),
-    elideLines: countOf(lastValue(invocation, "elide-lines")) ?? DEFAULT_ELIDED_LINES,
-    silent: settings.silent,
-    ifPresent: given("if-present"),
-    dryRun: given("dry-run") ? (lastValue(invocation, "dry-run") === "json" ? "json" : "text") : undefined,
-    report: lastValue(invocation, "report"),
-    commandFor: (wanted) => commandFor(wanted, originalEnvironment, steps),
+    silent: script.silent,
+    commandFor: (wanted) => commandFor(wanted, originalEnvironment, context),
     quote: quoteArgument,
-    runAlone: (task) => runAlone(task, settings),
+    runAlone: (task) => runAlone(task, script),
   };
   return await runTasks(request);
-}
-
-/** With --parallel or --sequential every word is a script, up to `--`; otherwise only the first. */
-function splitWords(invocation: Invocation): { scripts: string[]; args: readonly string[] } {
-  if (invocation.target === undefined) return { scripts: [], args: [] };
-  const words = [invocation.target, ...invocation.args];
-  const takesMany = hasOption(invocation, "parallel") || hasOption(invocation, "sequential");
-  const end = takesMany ? words.indexOf("--") : 1;
-  const scripts = end < 0 ? words : words.slice(0, end);
-  const rest = end < 0 ? [] : words.slice(end);
-  return { scripts, args: host.exactArguments(rest[0] === "--" ? rest.slice(1) : rest) };
-}
-
-/**
- * The option wins over the environment, which is this machine's, and that over rtfig.toml, which is everybody's. With
- * --parallel the option alone counts: servers never end, so that one which waits for its turn would never start.
- */
-function concurrencyOf(invocation: Invocation): number | undefined {
-  const given = invocation.options.findLast(({ option }) => option.name === "concurrency");
-  const isOnLine = given !== undefined && !given.isConfigured;
-  const inherited = isOnLine ? undefined : process.env.RT_CONCURRENCY;
-  const value = inherited ?? given?.value;
-  const count = countOf(value);
-  if (value === undefined || (count ?? 0) > 0)
-    return hasOption(invocation, "parallel") && !isOnLine ? undefined : count;
-  const name = inherited === undefined ? "--concurrency" : "RT_CONCURRENCY";
-  throw new Failure(`${name} needs a whole number from 1 up, not "${value}"`, "leave it out for the default");
-}
-
-function countOf(value: string | undefined): number | undefined {
-  const count = Number(value);
-  return value === undefined || !Number.isSafeInteger(count) || count < 0 ? undefined : count;
 }
 
 function commandFor(
   { packageDirectory: directory, manifest, scriptName, args, isCollected }: CommandRequest,
   originalEnvironment: Readonly<Record<string, string>>,
-  steps: StepContext,
+  context: RunContext,
 ): Command {
   const line = appendArguments(scriptOf(manifest, scriptName) ?? "", args);
-  if (isCollected && steps.settings.shell === "rt" && needsNoProcess(line, originalEnvironment)) {
+  if (isCollected && context.settings.shell === "rt" && needsNoProcess(line, originalEnvironment)) {
     return { argv: [], cwd: directory, env: {}, evaluate: () => evaluate(line, directory) };
   }
-  const answer = isCollected ? steps.shell.answer(line) : undefined;
+  const answer = isCollected ? context.shell.answer(line) : undefined;
   if (answer) return { argv: [], cwd: directory, env: {}, evaluate: () => collect(answer) };
-  const { shell, environment } = prepareStep(steps, { directory, manifest }, scriptName, line);
+  const { shell, environment } = prepareStep(context, { directory, manifest }, scriptName, line);
   // rt's own `exec` command changes into the engine's shell without a trace in the child's environment.
   return {
     program: shell.program,
@@ -110,7 +60,7 @@ async function collect({ code, output }: Answer): Promise<ShellResult> {
 
 async function runAlone(
   { packageDirectory, manifest, scriptName, args }: Task,
-  settings: RunSettings,
+  settings: ScriptSettings,
 ): Promise<Ending> {
   const target = {
     kind: "script",

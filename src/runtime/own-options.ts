@@ -1,4 +1,4 @@
-// The options that rt has put between its own and the user's when it became the engine: see src/run/engine.ts.
+// The options that rt has put between its own and the user's when it became the engine: see src/run/engine/engine.ts.
 import { PRELOAD_URL_START } from "./preload-mark.ts";
 
 /** The user's alone. */

@@ -1,5 +1,5 @@
 // The runtime as one script: what a Worker loads before the user's code, and what the engine loads first when it
-// was started anew (see src/run/engine.ts). It travels as a `data:` URL, so that nothing is written to disk.
+// was started anew (see src/run/engine/engine.ts). It travels as a `data:` URL, so that nothing is written to disk.
 //
 // It hides the hand-over from the user's code: options that were compiled in, or added by rt, are not the
 // user's, and argv[0] is rt. The build wraps the script into a named evaluation, because a stack trace would
@@ -36,7 +36,7 @@ installRuntime(
   preloadUrl,
 );
 
-/** The URL that this script came from, or its file: see preloadFor() in src/run/engine-preload.ts. */
+/** The URL that this script came from, or its file: see preloadFor() in src/run/engine/preload.ts. */
 function preloadUrl(): string {
   const { path } = importMeta;
   const start = path.indexOf("data:");
@@ -47,7 +47,7 @@ function preloadUrl(): string {
 
 if (!Bun.isMainThread) hideEmbeddedFiles();
 
-/** Ours stand first (see src/run/engine.ts), but for what the environment adds, and in a thread. */
+/** Ours stand first (see src/run/engine/engine.ts), but for what the environment adds, and in a thread. */
 const { execArgv } = process;
 const count = execArgv[0] === "--config=/dev/null" ? 2 : 1;
 const isFirst = Bun.isMainThread && execArgv[count - 1]?.startsWith(`--preload=${PRELOAD_URL_START}`);

@@ -1,5 +1,5 @@
 // Everything that can happen in a run, as one union. The scheduler emits; only reporters turn it into text.
-import type { ChildExit } from "../../platform/process-tree-operations.ts";
+import type { ChildExit } from "../../platform/contract/process-tree.ts";
 import type { Step, Task } from "./task.ts";
 
 export type Outcome =

@@ -7,7 +7,7 @@
 import { files } from "../../platform/files.ts";
 import { host } from "../../platform/process.ts";
 import { trees } from "../../platform/process-tree.ts";
-import type { Child, ChildExit, ChildRequest, StopSignal } from "../../platform/process-tree-operations.ts";
+import type { Child, ChildExit, ChildRequest, StopSignal } from "../../platform/contract/process-tree.ts";
 import type { Outcome, TaskEvent } from "./event.ts";
 import { Refused } from "./schedule.ts";
 import type { Command, Step, Task, TaskRequest } from "./task.ts";

@@ -203,7 +203,7 @@ function scriptNotFound(
   if (misdeclared)
     return new Failure(`Script "${script}"${where} is not a string`, "write the command as a string");
   const names = new Set(manifests.flatMap(scriptNames));
-  const { nearest } = require("../workspace/nearest.ts") as typeof import("../workspace/nearest.ts");
+  const { nearest } = require("../nearest.ts") as typeof import("../nearest.ts");
   const suggestions = nearest(script, names).map((name) => `"${name}"`);
   return new Failure(
     `Script "${script}" not found${where}`,

@@ -1,4 +1,5 @@
 // The words of this folder: what is asked for, and the tasks that come of it.
+import type { ManySettings } from "../settings/many.ts";
 import type { PackageJson } from "../workspace/package-json.ts";
 
 /** How one script is started. Built by the caller, who knows shells, quoting and environments. */
@@ -23,27 +24,10 @@ export interface CommandRequest {
   readonly isCollected: boolean;
 }
 
-export interface TaskRequest {
-  /** Script names or globs (`build:*`); none to list what there is. */
-  readonly scripts: readonly string[];
-  readonly args: readonly string[];
+export interface TaskRequest extends ManySettings {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  readonly filters: readonly string[];
-  readonly workspaces: boolean;
-  /** Packages changed since this commit and what depends on them; "" stands for the default branch. */
-  readonly affected?: string | undefined;
-  readonly parallel: boolean;
-  readonly sequential: boolean;
-  readonly noExitOnError: boolean;
-  /** How many at once; undefined for the default (the cores; with `parallel`, all). */
-  readonly concurrency?: number | undefined;
-  readonly elideLines: number;
   readonly silent: boolean;
-  readonly ifPresent: boolean;
-  readonly dryRun?: "text" | "json" | undefined;
-  /** File for the JSON report. */
-  readonly report?: string | undefined;
   commandFor(request: CommandRequest): Command;
   /** A word as one would type it in a shell. */
   quote(word: string): string;

@@ -213,7 +213,7 @@ function hintAt({ name }: Selector, members: readonly Member[], from: string): s
   if (members.some(({ path }) => path === name.replace(/\/$/, "")))
     return [`a path begins with ./, as in ./${name}`];
   const names = members.map((member) => member.name).filter((each) => each !== "");
-  const { nearest } = require("./nearest.ts") as typeof import("./nearest.ts");
+  const { nearest } = require("../nearest.ts") as typeof import("../nearest.ts");
   const suggestions = nearest(name, names).map((each) => `"${each}"`);
   if (suggestions.length > 0) return [`did you mean ${suggestions.join(" or ")}?`];
   if (name === "" || files.readFile(`${from}/${name}`, 1) === "ENOENT") return [];

@@ -3,7 +3,7 @@
 //
 // Surprising: `**` does not follow symbolic links (they may lead back up), `*` does.
 import { directories } from "../../platform/directories.ts";
-import type { Listing } from "../../platform/directory-operations.ts";
+import type { Listing } from "../../platform/contract/directories.ts";
 import { isGlob } from "./glob.ts";
 import { parentDirectory } from "./package-json.ts";
 

@@ -1,7 +1,7 @@
 // Completions, in the real shells: each loads the script that rt prints and completes a line.
 import { expect, test } from "bun:test";
 import { symlink } from "node:fs/promises";
-import { COMMANDS } from "../../src/cli/commands.ts";
+import { COMMANDS } from "../../src/options/commands.ts";
 import { GUIDES } from "../../src/cli/guides.ts";
 import { SECRETS_COMMANDS } from "../../src/secrets/commands.ts";
 import { createProject } from "../support/project.ts";

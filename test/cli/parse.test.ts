@@ -1,7 +1,7 @@
 // Splitting a command line: pure, so every shape of it is a row.
 import { describe, expect, test } from "bun:test";
-import { OPTIONS } from "../../src/cli/options.ts";
-import { allValues, lastValue, mentionsOption, parseCommandLine, UsageError } from "../../src/cli/parse.ts";
+import { OPTIONS } from "../../src/options/options.ts";
+import { collectOptions, mentionsOption, parseCommandLine, UsageError } from "../../src/options/parse.ts";
 
 const parse = (line: readonly string[]) => {
   const { options, command, target, args } = parseCommandLine(line, OPTIONS);
@@ -111,12 +111,19 @@ test("mentionsOption() looks for anything that could be one", () => {
   expect(mentionsOption([])).toBe(false);
 });
 
-test("lastValue() and allValues() read repeated options and their aliases", () => {
-  const invocation = parseCommandLine(
-    ["--port=1", "--port=2", "-r", "a", "--require=b", "--import", "c", "x.ts"],
+test("collectOptions() reads repeated options and their aliases, and where they stand", () => {
+  const { options } = parseCommandLine(
+    ["--port=1", "--port=2", "-r", "a", "--require=b", "--import", "c", "--silent", "x.ts"],
     OPTIONS,
   );
-  expect(lastValue(invocation, "port")).toBe("2");
-  expect(lastValue(invocation, "title")).toBeUndefined();
-  expect(allValues(invocation, "preload")).toEqual(["a", "b", "c"]);
+  const [port, , , , , silent] = options;
+  const given = collectOptions([
+    { ...port!, isConfigured: true },
+    ...options.slice(1, -1),
+    { ...silent!, isConfigured: true },
+  ]);
+  expect(given.get("port")).toEqual({ last: "2", all: ["1", "2"], isOnLine: true });
+  expect(given.get("preload")?.all).toEqual(["a", "b", "c"]);
+  expect(given.get("silent")).toEqual({ last: undefined, all: [], isOnLine: false });
+  expect(given.has("title")).toBe(false);
 });

@@ -1,13 +1,14 @@
 // The short cuts of `rt <file>`, with switches of the engine or without, and `rt run <script>` must be the plans that the whole command line would make, or none.
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { COMMANDS } from "../../src/cli/commands.ts";
-import { OPTIONS } from "../../src/cli/options.ts";
-import { mentionsOption, parseCommandLine } from "../../src/cli/parse.ts";
-import { engineReason } from "../../src/run/entry.ts";
+import { COMMANDS } from "../../src/options/commands.ts";
+import { OPTIONS } from "../../src/options/options.ts";
+import { mentionsOption, parseCommandLine } from "../../src/options/parse.ts";
+import { engineReason } from "../../src/run/file/engine-reason.ts";
 import { planRun, type Plan } from "../../src/run/plan.ts";
-import { resolveTarget } from "../../src/run/resolve.ts";
+import { resolveTarget } from "../../src/run/target/resolution.ts";
 import { planScriptShortcut } from "../../src/run/script-shortcut.ts";
-import { planShortcut } from "../../src/run/shortcut.ts";
+import { planShortcut } from "../../src/run/file-shortcut.ts";
+import { readSettings } from "../../src/settings/settings.ts";
 import { createProject, type Project } from "../support/project.ts";
 
 const FILES = {
@@ -75,7 +76,7 @@ async function planWhole(words: readonly string[], cwd: string): Promise<Plan | 
       explicitRun: invocation.command === "run",
       forceRuntime: false,
     });
-    return planRun(invocation, target, {
+    return planRun(readSettings(invocation, {}), target, {
       engineReason: target.kind === "file" ? await engineReason(target.path, cwd) : undefined,
     });
   } catch {

@@ -1,8 +1,8 @@
 // The tables of options and commands hold what everything that reads them takes for granted.
 import { describe, expect, test } from "bun:test";
-import { COMMANDS } from "../../src/cli/commands.ts";
+import { COMMANDS } from "../../src/options/commands.ts";
 import { renderHelp } from "../../src/cli/help.ts";
-import { OPTIONS } from "../../src/cli/options.ts";
+import { OPTIONS } from "../../src/options/options.ts";
 
 /** Every row of the specification's tables. */
 const SPECIFIED = `

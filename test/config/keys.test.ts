@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { KEYS } from "../../src/config/keys.ts";
 import { optionsOf, parseConfig } from "../../src/config/rtfig.ts";
 import { Failure } from "../../src/failure.ts";
-import { OPTIONS } from "../../src/cli/options.ts";
+import { OPTIONS } from "../../src/options/options.ts";
 import { runIn } from "../options/prove.ts";
 import { REPOSITORY } from "../support/rt.ts";
 import { shownKeys } from "./effects.ts";

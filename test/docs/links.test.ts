@@ -2,8 +2,8 @@
 import { expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
-import { COMMANDS } from "../../src/cli/commands.ts";
-import { OPTIONS } from "../../src/cli/options.ts";
+import { COMMANDS } from "../../src/options/commands.ts";
+import { OPTIONS } from "../../src/options/options.ts";
 import { FLAGS } from "../../src/secrets/commands.ts";
 import { REPOSITORY } from "../support/rt.ts";
 import { PAGES, readPage } from "./samples.ts";

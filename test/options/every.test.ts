@@ -1,7 +1,7 @@
 // The table of options as a whole: each has a proof, the docs are current, and the engine's own help knows no
 // option that is missing here without a reason.
 import { describe, expect, test } from "bun:test";
-import { OPTIONS } from "../../src/cli/options.ts";
+import { OPTIONS } from "../../src/options/options.ts";
 import { collectProofs } from "./proofs.ts";
 
 const names = OPTIONS.map(({ name }) => name);

@@ -1,7 +1,7 @@
 // Arguments reach the program byte for byte, whatever stands between it and the command line.
 import { describe, expect, test } from "bun:test";
 import { decodeWithSurrogates, encodeWithSurrogates } from "../../platform/posix/undecodable.ts";
-import { appendArguments, quoteArgument } from "../../src/run/quote.ts";
+import { appendArguments, quoteArgument } from "../../src/run/script/quoting.ts";
 import { createProject } from "../support/project.ts";
 import { createRandom } from "../support/random.ts";
 import { cleanEnvironment, RT, runRt } from "../support/rt.ts";

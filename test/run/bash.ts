@@ -1,7 +1,7 @@
-// One command, carried out by a real bash and as src/run/shell.ts says, in all kinds of surroundings: what programs can see
+// One command, carried out by a real bash and as src/run/script/shell.ts says, in all kinds of surroundings: what programs can see
 // of how they were started.
 import { symlink } from "node:fs/promises";
-import { openShell, type Shell } from "../../src/run/shell.ts";
+import { openShell, type Shell } from "../../src/run/script/shell.ts";
 import { createProject, type Project } from "../support/project.ts";
 
 /** Writes its own arguments and environment as the kernel has them, and no shell has a part in it. */

@@ -1,7 +1,7 @@
 // `--shell rt` in a run of many: what rt evaluates itself must be told from a shell of its own by nobody.
 import { copyFileSync, constants } from "node:fs";
 import { describe, expect, test } from "bun:test";
-import { needsNoProcess } from "../../src/run/built-in-shell.ts";
+import { needsNoProcess } from "../../src/run/script/built-in-shell.ts";
 import { createProject, type Files } from "../support/project.ts";
 import { createRandom, type Random } from "../support/random.ts";
 import { cleanEnvironment, RT, runRt } from "../support/rt.ts";

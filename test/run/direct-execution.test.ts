@@ -1,5 +1,5 @@
 // A command that is started without a shell must not be able to tell: thousands of random commands, each carried out as
-// src/run/shell.ts says and by a real bash, compared in arguments, environment, output and exit code.
+// src/run/script/shell.ts says and by a real bash, compared in arguments, environment, output and exit code.
 import { describe, expect, test } from "bun:test";
 import { createRandom } from "../support/random.ts";
 import {

@@ -1,7 +1,7 @@
 // What a script finds in its environment: what npm sets, the way to the installed programs, and nothing by accident.
 import { describe, expect, test } from "bun:test";
 import { rm, symlink } from "node:fs/promises";
-import { scriptEnvironment } from "../../src/run/environment.ts";
+import { scriptEnvironment } from "../../src/run/script/environment.ts";
 import { createProject, type Files } from "../support/project.ts";
 import { RT, type RtOptions, runRt } from "../support/rt.ts";
 

@@ -1,6 +1,6 @@
 // Which commands are words and nothing else, so that no shell is needed to understand them.
 import { describe, expect, test } from "bun:test";
-import { splitPlainCommand } from "../../src/run/shell.ts";
+import { splitPlainCommand } from "../../src/run/script/shell.ts";
 
 describe("splitPlainCommand()", () => {
   test.each([

@@ -1,6 +1,6 @@
 // Scripts in a real terminal: they own it, and Ctrl-C ends them, everything they have started, and rt, without a word.
 import { describe, expect, test } from "bun:test";
-import { quoteArgument } from "../../src/run/quote.ts";
+import { quoteArgument } from "../../src/run/script/quoting.ts";
 import { createMark, waitUntil } from "../support/processes.ts";
 import { createProject } from "../support/project.ts";
 import { cleanEnvironment, RT, startRt } from "../support/rt.ts";

@@ -2,7 +2,7 @@
 // that is gone. What needs no writing runs as ever; what needs it says so in a line.
 import { describe, expect, test } from "bun:test";
 import { chmod, mkdir, readdir, rm, symlink } from "node:fs/promises";
-import { quoteArgument } from "../../src/run/quote.ts";
+import { quoteArgument } from "../../src/run/script/quoting.ts";
 import { placeRt } from "../support/programs.ts";
 import { createProject, type Project } from "../support/project.ts";
 import { runRt } from "../support/rt.ts";

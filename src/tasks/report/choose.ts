@@ -1,7 +1,7 @@
 // Which reporters a run gets, from what it is and where it writes: the one place of these that looks at terminals.
 // Reporters that few runs need are loaded when they are chosen.
 import { host } from "../../../platform/process.ts";
-import type { ChildRequest } from "../../../platform/process-tree-operations.ts";
+import type { ChildRequest } from "../../../platform/contract/process-tree.ts";
 import { wantsColor } from "../../color.ts";
 import type { Reporter } from "../event.ts";
 import type { Plan } from "../plan.ts";

@@ -1,5 +1,5 @@
 // How outcomes, exits and times are said, once for all reporters.
-import type { ChildExit } from "../../../platform/process-tree-operations.ts";
+import type { ChildExit } from "../../../platform/contract/process-tree.ts";
 import type { Outcome } from "../event.ts";
 
 /** `PKG SCRIPT`; without a workspace the script alone. */

@@ -1,0 +1,63 @@
+// Becomes the engine itself: this same file, started so that it takes the engine's command line instead of
+// running our code. Our globals go along as a preload in a `data:` URL (a file would have to be written
+// somewhere, and the engine cannot read our embedded files in this role).
+//
+// Surprising: the configuration file is always named where one is read, because the engine would otherwise read
+// a bunfig.toml of the working directory, which is another program's configuration.
+import { host } from "../../../platform/process.ts";
+import { preloadFor } from "./preload.ts";
+import { BECAME, SUPERVISED } from "./own-variables.ts";
+
+/** Where no configuration is to be read. */
+const NO_FILE = host.noFile;
+
+const SUBCOMMANDS = ["run", "test", "repl"];
+
+/** Tools that read a configuration and take the option that names one. */
+const CONFIGURED =
+  " run test install i add a remove rm update outdated audit dedupe prune link unlink publish patch pm info why build ";
+
+/** What is ours stands behind a subcommand, if there is one. */
+function engineArguments(argv: readonly string[], runsCode: boolean, config = NO_FILE): string[] {
+  const ours = runsCode ? [`--preload=${preloadFor(argv)}`] : [];
+  const isTool = !runsCode || SUBCOMMANDS.includes(argv[0] ?? "");
+  if (!isTool || CONFIGURED.includes(` ${argv[0]} `)) ours.unshift(`--config=${config}`);
+  return isTool ? [argv[0]!, ...ours, ...argv.slice(1)] : [...ours, ...argv];
+}
+
+export interface EngineSettings {
+  /** What to be called. */
+  readonly name?: string;
+  /** The configuration file, absolute. */
+  readonly config?: string;
+  /** PATH, where it is to be another. */
+  readonly path?: string;
+}
+
+/** The engine would take what follows for a package if it were called bunx; its command `x` is there already. */
+function ownName(): string {
+  return process.argv0.endsWith("bunx") ? "rt" : process.argv0;
+}
+
+/** @param runsCode whether code of the user's runs, which is to see `rt` */
+export function becomeEngine(
+  argv: readonly string[],
+  runsCode: boolean,
+  { name = ownName(), config, path }: EngineSettings = {},
+): never {
+  const { pid } = process;
+  const isLost = process.env[BECAME] === `${pid}`;
+  const words = isLost ? host.exactArguments(process.argv.slice(2)) : engineArguments(argv, runsCode, config);
+  const code = host.replace({
+    program: process.execPath,
+    argv: [name, ...words],
+    environment: {
+      [SUPERVISED]: undefined,
+      [BECAME]: `${pid}`,
+      ...(path === undefined ? {} : { PATH: path }),
+    },
+    engine: true,
+    isSwitchOpen: isLost,
+  });
+  throw new Error(`Cannot start the engine: ${code}`);
+}

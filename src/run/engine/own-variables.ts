@@ -1,0 +1,10 @@
+// What one rt tells the next through the environment. Nothing of it is left for what the user's code starts.
+
+/** That another rt stays with it: see watch/engine-watch.ts. */
+export const SUPERVISED = "RT_SUPERVISED";
+
+/**
+ * That we have been here: the process id outlives becoming the engine. An emulator such as qemu-user gives each variable
+ * one value, and with it the engine's switch is lost; without this rt would become itself for ever.
+ */
+export const BECAME = "RT_BECAME";

@@ -1,0 +1,21 @@
+// What build/compile.ts makes for the engine: src/runtime/preload.ts as a `data:` URL, and the script of
+// src/runtime/parts.ts as a file in this program, which embedded-parts.ts finds by its marks.
+import embeddedParts from "rt:parts" with { type: "file" };
+import url from "rt:preload";
+
+/**
+ * What to give to the engine as its preload. Its debugger ends the program at a module whose URL is longer than a
+ * path may be, so there the script is a file.
+ */
+export function preloadFor(words: readonly string[] = []): string {
+  const { BUN_INSPECT, BUN_INSPECT_CONNECT_TO } = process.env;
+  let isDebugged = Boolean(BUN_INSPECT || BUN_INSPECT_CONNECT_TO);
+  for (const word of words) isDebugged ||= word.startsWith("--inspect");
+  if (!isDebugged) return url;
+  const { writePrivateFile } =
+    require("../../../platform/private-file.ts") as typeof import("../../../platform/private-file.ts");
+  return writePrivateFile("preload", "js", atob(url.slice(url.indexOf(",") + 1)));
+}
+
+/** Named so that the file is embedded; it is not read by this name. */
+export const partsFile: string = embeddedParts;

@@ -1,0 +1,123 @@
+// Carries out a plan: the effects of the runner, each in a function of its own.
+//
+// Contract (specification, "Script execution"): a failing pre-hook ends the run; the post-hook runs after the
+// script succeeded. What stands last replaces rt, so that its exit code and signals are the user's without
+// anything in between, but where rt is the first process of a container; what stands before it is waited for.
+import { files } from "../../../platform/files.ts";
+import { host } from "../../../platform/process.ts";
+import { wantsColor } from "../../color.ts";
+import { Failure } from "../../failure.ts";
+import { scriptOf } from "../../workspace/package-json.ts";
+import type { Plan } from "../plan.ts";
+import { appendArguments } from "./quoting.ts";
+import type { ShellCommand } from "./shell.ts";
+import type { ScriptSettings } from "../../settings/script.ts";
+import { openRun, prepareProgram, prepareStep, type Step } from "./preparation.ts";
+
+/** How a child ended, to be passed on by main: an exit code or a signal to die of. */
+export type Ending = number | { readonly signal: NodeJS.Signals };
+
+export async function launchProgram(
+  { path, name, args }: Extract<Plan, { mode: "program" }>,
+  settings: ScriptSettings,
+): Promise<Ending> {
+  const environment = prepareProgram(openRun(settings), firstLine(path));
+  const command = { program: path, argv: [name, ...host.exactArguments(args)], environment };
+  const outcome = isFirstProcess() ? await stayBefore(command) : host.replace(command);
+  if (typeof outcome !== "string") return outcome;
+  const status = outcome === "ENOENT" ? 127 : 126;
+  throw new Failure(`Cannot run "${path}": ${explainExec(outcome)}`, undefined, status);
+}
+
+/** Names the interpreter, where the program is a script. */
+function firstLine(path: string): string {
+  const start = files.readFile(path, 128);
+  if (typeof start === "string" || start[0] !== 0x23 || start[1] !== 0x21) return "";
+  return new TextDecoder().decode(start).split("\n")[0]!;
+}
+
+function explainExec(code: string): string {
+  if (code === "ENOEXEC") return "it is neither a program nor a script with a #! line";
+  if (code === "EBADARCH") return "it is built for another processor";
+  if (code === "ENOENT") return "the program that its #! line names is not there";
+  if (code === "EACCES") return "permission denied";
+  if (code === "E2BIG") return "the arguments are too long for this system";
+  return code;
+}
+
+export async function launchScript(
+  { target, args }: Extract<Plan, { mode: "script" }>,
+  settings: ScriptSettings,
+): Promise<Ending> {
+  const { directory, manifest } = target.package;
+  const context = openRun(settings);
+  const lines: { event: string; line: string }[] = [];
+  for (const event of [`pre${target.name}`, target.name, `post${target.name}`]) {
+    const command = scriptOf(manifest, event);
+    if (command === null) continue;
+    const line = event === target.name ? appendArguments(command, host.exactArguments(args)) : command;
+    lines.push({ event, line });
+  }
+  const answer = lines.length === 1 ? context.shell.answer(lines[0]!.line) : undefined;
+  if (answer) {
+    echo(lines[0]!.line, settings);
+    if (answer.output === "" || host.write(1, answer.output)) return answer.code;
+  }
+  const steps: Step[] = [];
+  for (const { event, line } of lines) steps.push(prepareStep(context, target.package, event, line));
+  if (directory !== context.initialDirectory) process.chdir(directory);
+  const last = steps.pop()!;
+  // A hook is waited for with descriptors of rt's own, which are not the script's.
+  const descriptors = steps.length > 0 ? host.inheritedDescriptors() : undefined;
+  for (const step of steps) {
+    echo(step.command, settings);
+    const { waitForStep } = await import("./waiting.ts");
+    const ending = await waitForStep(step, descriptors!, step === steps.at(-1));
+    if (ending === 0) continue;
+    reportEnding(step.event, ending, settings);
+    return ending;
+  }
+  if (!answer) echo(last.command, settings);
+  const command = { ...last.shell, environment: { ...last.environment, ...last.shell.environment } };
+  const outcome = isFirstProcess()
+    ? await stayBefore(command, descriptors)
+    : host.replace({ ...command, descriptors });
+  if (typeof outcome !== "string") return outcome;
+  throw new Failure(`Cannot run the script "${target.name}": ${explainExec(outcome)}`, undefined, 126);
+}
+
+/** That of a container: the kernel keeps every signal from it which it does not handle, and most programs handle none. */
+function isFirstProcess(): boolean {
+  return process.pid === 1;
+}
+
+/** Passes signals on, and ends as the program did. Gives the system's code where that cannot be started. */
+async function stayBefore(
+  { environment, ...shell }: ShellCommand,
+  descriptors = host.inheritedDescriptors(),
+): Promise<Ending | string> {
+  const { waitForStep } = await import("./waiting.ts");
+  try {
+    return await waitForStep({ shell: { ...shell, environment: {} }, environment }, descriptors, false);
+  } catch (error) {
+    return (error as { code?: string }).code ?? String(error);
+  }
+}
+
+/** Characters. Of more than 4096 bytes, a pipe that does not wait may take a part, which must not be written again. */
+const LONGEST_WHOLE = 1365;
+
+/** Not by `console.error`, which has colours of its own on a terminal, or `process.stderr`, which takes long to make. */
+function echo(command: string, { silent }: ScriptSettings): void {
+  if (silent) return;
+  const useColor = wantsColor(process.env, () => host.isTerminal(2));
+  const line = useColor ? `\x1b[0;35m$\x1b[0m \x1b[2m\x1b[1m${command}\x1b[0m` : `$ ${command}`;
+  if (line.length > LONGEST_WHOLE || !host.write(2, `${line}\n`)) console.error(line);
+}
+
+function reportEnding(event: string, ending: Ending, { silent }: ScriptSettings): void {
+  if (silent) return;
+  if (typeof ending === "number") return console.error(`error: script "${event}" exited with code ${ending}`);
+  if (ending.signal === "SIGINT") return;
+  console.error(`error: script "${event}" was terminated by signal ${ending.signal}`);
+}

@@ -1,0 +1,121 @@
+// One script of a package made ready to start: its command, its environment, and the program that runs it.
+//
+// A script is up to three steps (pre-hook, script, post-hook). Steps are prepared the same way whether the
+// script runs alone (launch.ts) or among many (../many.ts).
+import { host } from "../../../platform/process.ts";
+import { Failure } from "../../failure.ts";
+import { findPackageJson, type LocatedPackage, scriptOf } from "../../workspace/package-json.ts";
+import type { ScriptSettings } from "../../settings/script.ts";
+import { VERSION } from "../../version.ts";
+import { findRecursion, programEnvironment, scriptEnvironment } from "./environment.ts";
+import { openShell, type Shell, type ShellCommand } from "./shell.ts";
+import { directoriesFor, openStandIns, type StandIns } from "./stand-ins.ts";
+
+export interface Step {
+  readonly event: string;
+  /** As the user sees it, and as the shell reads it. */
+  readonly command: string;
+  readonly shell: ShellCommand;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+}
+
+/** What all steps of a run share, found out once: a workspace has hundreds of them. */
+export interface RunContext {
+  readonly settings: ScriptSettings;
+  /** What options in front of the script add to its environment. */
+  readonly variables: Readonly<Record<string, string>>;
+  readonly inherited: Readonly<Record<string, string | undefined>>;
+  readonly initialDirectory: string;
+  readonly userAgent: string;
+  readonly shell: Shell;
+  /** Looked for when they are asked for. */
+  readonly stands: StandIns;
+}
+
+export function openRun(settings: ScriptSettings): RunContext {
+  const variables = variablesOf(settings);
+  // Asked for by name: where case does not count, the name may be spelled otherwise.
+  const inherited = { ...process.env, PATH: process.env.PATH, ...variables };
+  const path = inherited.PATH ?? "";
+  const initialDirectory = process.cwd();
+  let stands: StandIns | undefined;
+  return {
+    settings,
+    variables,
+    inherited,
+    initialDirectory,
+    userAgent: `rt/${VERSION} npm/? node/${process.version} ${host.system}`,
+    shell: openShell({ choice: settings.shell, inherited, initialDirectory }),
+    get stands() {
+      return (stands ??= openStandIns(settings.forceRuntime, path));
+    },
+  };
+}
+
+function variablesOf({ port, envFiles }: ScriptSettings): Record<string, string> {
+  const variables: Record<string, string> = port === undefined ? {} : { PORT: port };
+  if (envFiles.length === 0) return variables;
+  const { readEnvFiles } = require("./env-files.ts") as typeof import("./env-files.ts");
+  return { ...readEnvFiles(envFiles), ...variables };
+}
+
+/** @param command of `event`, with the arguments appended */
+export function prepareStep(
+  context: RunContext,
+  located: LocatedPackage,
+  event: string,
+  command: string,
+): Step {
+  const { variables, inherited } = context;
+  const { directory, manifest } = located;
+  const running = inherited.RT_SCRIPTS ?? "";
+  const cycle = findRecursion(running, directory, event);
+  if (cycle) throw new Failure(`The script "${event}" calls itself without end: ${cycle.join(" -> ")}`);
+  if (command.includes("\0"))
+    throw new Failure(`The script "${event}" has a NUL character in it, which no program can be given`);
+  const environment = scriptEnvironment({
+    ...surroundingsOf(context, command),
+    package: located,
+    directory,
+    event,
+    command: scriptOf(manifest, event) ?? command,
+    running,
+  });
+  const shell = context.shell.start(command, directory, environment.PATH!);
+  if (!shell) {
+    throw new Failure("No shell was found to run the script in", host.shellHint);
+  }
+  return { event, command, shell, environment: { ...variables, ...environment } };
+}
+
+/** The environment of a binary or command, which runs where the user stands. @param interpreter its #! line, or "" */
+export function prepareProgram(context: RunContext, interpreter: string): Record<string, string> {
+  const { variables, initialDirectory } = context;
+  const environment = programEnvironment({
+    ...surroundingsOf(context, interpreter),
+    package: findReadablePackage(initialDirectory),
+    directory: initialDirectory,
+  });
+  return { ...variables, ...environment };
+}
+
+/** What does not depend on the package. @param command what may mention a program that rt stands in for */
+function surroundingsOf({ inherited, initialDirectory, userAgent, stands }: RunContext, command: string) {
+  return {
+    initialDirectory,
+    path: inherited.PATH ?? "",
+    pathSeparator: host.pathSeparator,
+    stands: directoriesFor(stands, command),
+    runtime: { path: process.execPath, userAgent },
+    nodePath: stands.nodePath,
+  };
+}
+
+/** One that cannot be read is no reason not to start a program. */
+function findReadablePackage(directory: string): LocatedPackage | null {
+  try {
+    return findPackageJson(directory);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,24 @@
+// Writes an argument so that a shell hands it to the program byte for byte.
+
+/** zsh looks for a command where a word begins with an equals sign. */
+const PLAIN = /^(?!=)[A-Za-z0-9_@%+=:,./-]+$/;
+
+/** Bytes that are not UTF-8; see `exactArguments` of platform/contract/process.ts. */
+const UNDECODABLE = /[\udc80-\udcff]+/gu;
+
+/** Leaves the quotes for a command that writes the bytes, which the text of a command cannot hold. */
+function printBytes(characters: string): string {
+  const octal = (character: string) => `\\${(character.charCodeAt(0) - 0xdc00).toString(8)}`;
+  return `'"$(printf '${Array.from(characters, octal).join("")}')"'`;
+}
+
+/** For bash, sh, zsh and the built-in shell: in single quotes nothing has a meaning but the quote itself. */
+export function quoteArgument(argument: string): string {
+  if (PLAIN.test(argument)) return argument;
+  const quoted = `'${argument.replaceAll("'", `'\\''`)}'`;
+  return argument.isWellFormed() ? quoted : quoted.replace(UNDECODABLE, printBytes);
+}
+
+export function appendArguments(command: string, args: readonly string[]): string {
+  return args.length === 0 ? command : `${command} ${args.map(quoteArgument).join(" ")}`;
+}

@@ -1,0 +1,56 @@
+// What a command line can name. `resolve` finds it, `plan` decides what to do with it.
+import type { LocatedPackage } from "../../workspace/package-json.ts";
+
+export type Target =
+  /** A source file, by its absolute path. */
+  | { readonly kind: "file"; readonly path: string }
+  /** A script of the nearest package.json. */
+  | { readonly kind: "script"; readonly name: string; readonly package: LocatedPackage }
+  /** A program: a package's binary, an executable given by path, or a command of the system. */
+  | { readonly kind: "program"; readonly path: string; readonly name: string }
+  | { readonly kind: "stdin" }
+  /** Code given with -e or -p, or an engine's tool: nothing to find. */
+  | { readonly kind: "none" }
+  | { readonly kind: "missing"; readonly name: string; readonly what: "Module" | "Script" }
+  | { readonly kind: "unrunnable"; readonly path: string; readonly why: string };
+
+/** What the engine runs as code. */
+export const SOURCE_EXTENSIONS: readonly string[] = [
+  ".js",
+  ".jsx",
+  ".ts",
+  ".tsx",
+  ".mjs",
+  ".cjs",
+  ".mts",
+  ".cts",
+];
+
+/** What only the engine's own entry point understands: a WebAssembly module, a page to serve. */
+export const ENGINE_EXTENSIONS: readonly string[] = [".wasm", ".html"];
+
+/** Files that people name by mistake, and what to call them. */
+export const DATA_EXTENSIONS: Readonly<Record<string, string>> = {
+  ".json": "json",
+  ".jsonc": "json",
+  ".yaml": "yaml",
+  ".yml": "yaml",
+  ".toml": "toml",
+  ".txt": "text",
+  ".css": "css",
+  ".md": "text",
+};
+
+/** Lower case, with its dot; "" when there is none. */
+export function extensionOf(path: string): string {
+  const start = Math.max(path.lastIndexOf("/"), path.lastIndexOf("\\")) + 1;
+  const dot = path.lastIndexOf(".");
+  return dot <= start ? "" : path.slice(dot).toLowerCase();
+}
+
+/** `./x`, `../x`, `/x`, `.\x`, `C:\x`, "." and "..": always a file, never a script. */
+export function isExplicitPath(name: string): boolean {
+  const start = name[0] === "." ? (name[1] === "." ? 2 : 1) : name[1] === ":" ? 2 : 0;
+  const next = name[start];
+  return next === "/" || next === "\\" || (next === undefined && name[0] === ".");
+}

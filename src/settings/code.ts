@@ -1,0 +1,63 @@
+// How code runs: a file, standard input, code given as an argument, and the engine's tools. From the options that are the
+// engine's to the words that it takes.
+//
+// Contract: an option reaches the engine exactly once, as one word, so that no value is taken for a flag; what is carried
+// out before the engine starts (its directory, its configuration) does not reach it again.
+import type { Given, GivenOptions } from "../options/parse.ts";
+
+export interface CodeSettings {
+  /** The options that are the engine's, as the engine spells them. */
+  readonly engineWords: readonly string[];
+  /** The first option that only the engine's own start can honour, as "--smol"; undefined when there is none. */
+  readonly engineOption?: string | undefined;
+  /** `node` means rt in what the code starts. */
+  readonly forceRuntime: boolean;
+  /** Files of --env-file, in the order in which they were given. */
+  readonly envFiles: readonly string[];
+  /** The file of --tsconfig-override. */
+  readonly tsconfig?: string | undefined;
+  /** With --watch or --hot rt stays with the engine. */
+  readonly isWatched: boolean;
+}
+
+export function readCodeSettings(options: readonly Given[], given: GivenOptions): CodeSettings {
+  const name = engineOption(options);
+  return {
+    engineWords: engineWords(options),
+    engineOption: name === undefined ? undefined : `--${name}`,
+    forceRuntime: given.has("rt"),
+    envFiles: given.get("env-file")?.all ?? [],
+    tsconfig: given.get("tsconfig-override")?.last,
+    isWatched: given.has("watch") || given.has("hot"),
+  };
+}
+
+/** Options of rt alone need no engine, but for --rt, which needs the PATH of a new process. */
+function engineOption(options: readonly Given[]): string | undefined {
+  for (const { option } of options)
+    if (option.by !== "runner" || (option.aliasOf ?? option.name) === "rt") return option.name;
+  return undefined;
+}
+
+function engineWords(options: readonly Given[]): string[] {
+  const words: string[] = [];
+  for (const given of options) {
+    if (given.option.by === "runner" || given.option.isCarriedOut) continue;
+    for (const each of splitList(given)) words.push(...spell(each));
+  }
+  return words;
+}
+
+/** The engine takes one name at a time. */
+function splitList(given: Given): Given[] {
+  if (!given.option.value?.isList || given.value === undefined) return [given];
+  const values = given.value.split(",").map((value) => value.trim());
+  return values.filter((value) => value !== "").map((value) => ({ ...given, value }));
+}
+
+/** Code is the exception: only as two words do the engine's subcommands not claim the first argument behind it. */
+function spell({ option, value }: Given): string[] {
+  const flag = option.forward ?? `--${option.aliasOf ?? option.name}`;
+  if (option.value?.isCode) return [flag, value || " "]; // to the engine, no code at all is a call for help
+  return [value === undefined ? flag : `${flag}=${value}`];
+}

@@ -1,0 +1,88 @@
+// How many scripts run, or the scripts of many packages: which of them, in which order, and how they are shown.
+import { Failure } from "../failure.ts";
+import type { Given, GivenOptions, Invocation } from "../options/parse.ts";
+
+export interface ManySettings {
+  /** Script names or globs (`build:*`); none to list what there is. */
+  readonly scripts: readonly string[];
+  /** For the scripts. */
+  readonly args: readonly string[];
+  /** Patterns of packages. */
+  readonly filters: readonly string[];
+  readonly workspaces: boolean;
+  /** Packages changed since this commit and what depends on them; "" stands for the default branch. */
+  readonly affected?: string | undefined;
+  readonly parallel: boolean;
+  readonly sequential: boolean;
+  readonly noExitOnError: boolean;
+  /** How many at once; undefined for the default (the cores; with `parallel`, all). */
+  readonly concurrency?: number | undefined;
+  /** Lines of each script's output that a terminal shows; 0 for all. */
+  readonly elideLines: number;
+  readonly ifPresent: boolean;
+  readonly dryRun?: "text" | "json" | undefined;
+  /** File for the JSON report. */
+  readonly report?: string | undefined;
+}
+
+/** Undefined unless the command line, and not rtfig.toml alone, asks for many. Throws Failure. */
+export function readManySettings(
+  { options, target, args }: Invocation,
+  given: GivenOptions,
+  environment: Readonly<Record<string, string | undefined>>,
+): ManySettings | undefined {
+  if (!options.some((each) => asksForMany(each, target !== undefined))) return undefined;
+  const [parallel, sequential] = [given.has("parallel"), given.has("sequential")];
+  if (parallel && sequential)
+    throw new Failure("--parallel and --sequential exclude each other", "give one of them");
+  const words = target === undefined ? [] : [target, ...args];
+  return {
+    ...splitWords(words, parallel || sequential),
+    filters: given.get("filter")?.all ?? [],
+    workspaces: given.has("workspaces"),
+    affected: given.has("affected") ? (given.get("affected")!.last ?? "") : undefined,
+    parallel,
+    sequential,
+    noExitOnError: given.has("no-exit-on-error"),
+    concurrency: readConcurrency(given, environment.RT_CONCURRENCY),
+    elideLines: toCount(given.get("elide-lines")?.last) ?? DEFAULT_ELIDED_LINES,
+    ifPresent: given.has("if-present"),
+    dryRun: given.has("dry-run") ? (given.get("dry-run")!.last === "json" ? "json" : "text") : undefined,
+    report: given.get("report")?.last,
+  };
+}
+
+const DEFAULT_ELIDED_LINES = 10;
+
+/** Without a script, only options that say which packages ask for something: the list of their scripts. */
+function asksForMany({ option, isConfigured }: Given, hasScript: boolean): boolean {
+  return !isConfigured && (option.many === "packages" || (option.many === "scripts" && hasScript));
+}
+
+/** With --parallel or --sequential every word is a script, up to `--`; otherwise only the first. */
+function splitWords(words: readonly string[], takesMany: boolean): Pick<ManySettings, "scripts" | "args"> {
+  const end = takesMany ? words.indexOf("--") : 1;
+  const scripts = end < 0 ? words : words.slice(0, end);
+  const rest = end < 0 ? [] : words.slice(end);
+  return { scripts, args: rest[0] === "--" ? rest.slice(1) : rest };
+}
+
+/**
+ * The option wins over the environment, which is this machine's, and that over rtfig.toml, which is everybody's. With
+ * --parallel the option alone counts: servers never end, so that one which waits for its turn would never start.
+ */
+function readConcurrency(given: GivenOptions, variable: string | undefined): number | undefined {
+  const option = given.get("concurrency");
+  const isOnLine = option?.isOnLine ?? false;
+  const inherited = isOnLine ? undefined : variable;
+  const value = inherited ?? option?.last;
+  const count = toCount(value);
+  if (value === undefined || (count ?? 0) > 0) return given.has("parallel") && !isOnLine ? undefined : count;
+  const name = inherited === undefined ? "--concurrency" : "RT_CONCURRENCY";
+  throw new Failure(`${name} needs a whole number from 1 up, not "${value}"`, "leave it out for the default");
+}
+
+function toCount(value: string | undefined): number | undefined {
+  const count = Number(value);
+  return value === undefined || !Number.isSafeInteger(count) || count < 0 ? undefined : count;
+}
