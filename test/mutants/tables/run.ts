@@ -2,7 +2,7 @@
 import type { MutantTable } from "../mutant.ts";
 
 export default {
-  "src/run/watch.ts": [
+  "src/run/watch/script-watch.ts": [
     {
       fault: "what does not end after the grace is not killed",
       text: `if (performance.now() > deadline) trees.signalTrees([child], "SIGKILL");`,
@@ -40,7 +40,7 @@ export default {
       tests: ["options/watch", "cli/wrong-values"],
     },
   ],
-  "src/run/wait.ts": [
+  "src/run/script/waiting.ts": [
     {
       fault: "a second signal does not kill",
       text: `if (received) trees.signalTrees(children, "SIGKILL");\n      else if`,
@@ -84,7 +84,7 @@ export default {
       tests: ["run/first-process"],
     },
   ],
-  "src/run/supervise.ts": [
+  "src/run/watch/engine-watch.ts": [
     {
       fault: "the entry point's return is not noticed",
       text: `const signal = isThere ? "returned" : await event.promise;`,
@@ -104,7 +104,7 @@ export default {
       tests: ["options/watch"],
     },
   ],
-  "src/run/source-watcher.ts": [
+  "src/run/watch/source-watcher.ts": [
     {
       fault: "node_modules are watched",
       text: `const LEFT_OUT = ["node_modules", ".git"];`,
@@ -136,7 +136,7 @@ export default {
       tests: ["options/watch"],
     },
   ],
-  "src/run/gitignore.ts": [
+  "src/run/watch/gitignore.ts": [
     {
       fault: "nothing is taken back in",
       text: "if (isNegated) pattern = pattern.slice(1);",
@@ -156,7 +156,7 @@ export default {
       tests: ["options/watch"],
     },
   ],
-  "src/run/launch.ts": [
+  "src/run/script/launch.ts": [
     {
       fault: "a program whose interpreter is not there is 126",
       text: `outcome === "ENOENT" ? 127 : 126`,
@@ -183,8 +183,8 @@ export default {
     },
     {
       fault: "--silent shows the command",
-      text: "function echo(command: string, { silent }: RunSettings): void {\n  if (silent) return;",
-      becomes: "function echo(command: string, _: RunSettings): void {",
+      text: "function echo(command: string, { silent }: ScriptSettings): void {\n  if (silent) return;",
+      becomes: "function echo(command: string, _: ScriptSettings): void {",
       tests: ["run/script", "options/general"],
     },
     {
@@ -212,7 +212,7 @@ export default {
       tests: ["run/terminal", "run/hooks", "run/ending"],
     },
   ],
-  "src/run/stand-in.ts": [
+  "src/run/script/stand-ins.ts": [
     {
       fault: "rt stands in for a bun that is installed",
       text: "Bun.which(name, { PATH: path }) ? undefined : tryLink(name)",
@@ -245,7 +245,7 @@ export default {
       why: "a link too many on PATH, which no script looks for",
     },
   ],
-  "src/run/engine.ts": [
+  "src/run/engine/engine.ts": [
     {
       fault: "RT_BECAME is not told from another process's",
       text: "process.env[BECAME] === `${pid}`",
@@ -265,7 +265,7 @@ export default {
       tests: ["run/stand-in"],
     },
   ],
-  "src/run/environment.ts": [
+  "src/run/script/environment.ts": [
     {
       fault: "a script may start itself for ever",
       text: "< MOST_RECURSIONS) return undefined;",
@@ -297,7 +297,7 @@ export default {
       tests: ["run/environment"],
     },
   ],
-  "src/run/binaries.ts": [
+  "src/run/target/binaries.ts": [
     {
       fault: "node_modules/node_modules/.bin is on PATH",
       text: `if (!base.endsWith("/node_modules")) directories`,
@@ -305,7 +305,7 @@ export default {
       tests: ["run/environment", "run/programs"],
     },
   ],
-  "src/run/resolve.ts": [
+  "src/run/target/resolution.ts": [
     {
       fault: "a command of the system runs without run",
       text: "  if (explicitRun) {\n    const command",
@@ -337,7 +337,7 @@ export default {
       tests: ["cli/mistaken-targets", "run/programs"],
     },
   ],
-  "src/run/answer.ts": [
+  "src/run/script/bash-builtins.ts": [
     {
       fault: "exit 256 is answered",
       text: "code <= 255",
@@ -357,7 +357,7 @@ export default {
       tests: ["run/answer", "run/direct-execution"],
     },
   ],
-  "src/run/quote.ts": [
+  "src/run/script/quoting.ts": [
     {
       fault: "a quote ends the argument",
       text: "argument.replaceAll(\"'\", `'\\\\''`)",
@@ -377,7 +377,7 @@ export default {
       tests: ["run/arguments"],
     },
   ],
-  "src/run/shell.ts": [
+  "src/run/script/shell.ts": [
     {
       fault: "BASH_ENV is not read",
       text: `name[0] === "B" && name.startsWith("BASH")`,
@@ -415,32 +415,6 @@ export default {
       tests: ["run/direct-execution"],
     },
   ],
-  "src/run/script-options.ts": [
-    {
-      fault: "--env-file wins over the environment",
-      text: "filter(([name]) => !(name in original))",
-      becomes: "filter(() => true)",
-      tests: ["options/context", "run/environment"],
-    },
-    {
-      fault: "--port does not reach scripts",
-      text: "...(port ? { PORT: port } : {})",
-      becomes: "",
-      tests: ["options/network", "options/general", "options/context"],
-    },
-    {
-      fault: "a file of --env-file that is not there is not told",
-      text: `filter((file) => file !== "" && files.readFile(file, 1) === "ENOENT")`,
-      becomes: "filter(() => false)",
-      tests: ["options/context", "cli/mistaken-options", "cli/wrong-values"],
-    },
-    {
-      fault: "options that have nothing to act on are not told",
-      text: "if (idle.length === 0) return undefined;",
-      becomes: "if (idle.length >= 0) return undefined;",
-      tests: ["options/context", "options/general", "cli/mistaken-options", "cli/command-line"],
-    },
-  ],
   "src/run/plan.ts": [
     {
       fault: "an argument that looks like an option is one for the engine",
@@ -462,21 +436,9 @@ export default {
     },
     {
       fault: "--if-present does not help",
-      text: `if (given("if-present")) return { mode: "nothing" };`,
+      text: `if (ifPresent) return { mode: "nothing" };`,
       becomes: "",
       tests: ["options/general", "cli/mistaken-targets"],
-    },
-    {
-      fault: "a list of conditions is one name",
-      text: 'const values = given.value.split(",")',
-      becomes: "const values = [given.value]",
-      tests: ["options/resolution"],
-    },
-    {
-      fault: "no code at all is a call for help",
-      text: `[code, value || " "]`,
-      becomes: "[code, value!]",
-      tests: ["differential/evaluate", "cli/mistaken-options", "options/general"],
     },
     {
       fault: "a long name is shown whole",
@@ -491,7 +453,7 @@ export default {
       tests: ["cli/mistaken-targets", "cli/command-line", "run/resolution"],
     },
   ],
-  "src/run/shortcut.ts": [
+  "src/run/file-shortcut.ts": [
     {
       fault: "the short cut does not look at rtfig.toml",
       text: ` || hasConfig("."))`,
@@ -519,7 +481,7 @@ export default {
       tests: ["cli/shortcut"],
     },
   ],
-  "src/run/in-process.ts": [
+  "src/run/file/in-process.ts": [
     {
       fault: "what has been started is served again",
       text: ` && typeof stop !== "function";`,
@@ -539,6 +501,56 @@ export default {
       text: "process.exit(host.dieOf(outcome.signal));",
       becomes: "process.exit(1);",
       tests: ["run/ending", "run/hooks"],
+    },
+  ],
+  "src/run/execution.ts": [
+    {
+      fault: "a watched program watches itself",
+      text: ` && process.env[SUPERVISED] !== "1"`,
+      becomes: "",
+      tests: ["options/watch"],
+    },
+    {
+      fault: "a tsconfig that is not there is a success",
+      text: "    requireTsconfig(code);\n",
+      becomes: "",
+      tests: ["cli/wrong-values", "options/resolution", "options/transpilation"],
+    },
+    {
+      fault: "options that have nothing to act on are not told",
+      text: "if (script.idle.length > 0) console.error(describeIdle(script, target));",
+      becomes: "",
+      tests: ["options/context", "options/general", "cli/mistaken-options", "cli/command-line"],
+    },
+  ],
+  "src/run/script/env-files.ts": [
+    {
+      fault: "--env-file wins over the environment",
+      text: "filter(([name]) => !(name in original))",
+      becomes: "filter(() => true)",
+      tests: ["options/context", "run/environment"],
+    },
+  ],
+  "src/run/script/preparation.ts": [
+    {
+      fault: "--port does not reach scripts",
+      text: "port === undefined ? {} : { PORT: port }",
+      becomes: "{}",
+      tests: ["options/network", "options/general", "options/context"],
+    },
+  ],
+  "src/run/target/suggestion.ts": [
+    {
+      fault: "with run, commands of rt's are suggested",
+      text: "explicitRun ? [] : Object",
+      becomes: "Object",
+      tests: ["cli/mistaken-targets", "cli/mistaken-options"],
+    },
+    {
+      fault: "a script that is no string is not told",
+      text: "if (located && isMisdeclaredScript(located.manifest, name))",
+      becomes: "if (false)",
+      tests: ["cli/wrong-values"],
     },
   ],
 } satisfies MutantTable;

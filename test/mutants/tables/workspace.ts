@@ -232,7 +232,7 @@ export default {
       tests: ["workspace/package-json"],
     },
   ],
-  "src/workspace/nearest.ts": [
+  "src/nearest.ts": [
     {
       fault: "a name with nothing in common is suggested",
       text: " && edits < wanted.length; // something of it is left",
