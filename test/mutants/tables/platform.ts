@@ -120,8 +120,8 @@ export default {
     },
     {
       fault: "children in another session are left out",
-      text: "relay !== null && session",
-      becomes: "session",
+      text: " && runs(parent, relay));",
+      becomes: ");",
       tests: ["posix/process-tree", "tasks/signals", "posix/process-table"],
     },
     {
