@@ -1,13 +1,13 @@
 // The command line as people meet it: lists, help, versions, and commands beside scripts of their name.
 import { version } from "../../package.json";
 import { testTranscripts } from "../support/transcripts.ts";
-import { packageWith } from "../support/workspace.ts";
+import { packageWith as manifest } from "../support/workspace.ts";
 
 testTranscripts("the list of scripts", [
   [
     "has names, commands and a count, in the order of the file",
     {
-      files: packageWith({ zeta: "echo z", build: "tsc && vite", prebuild: "rm -rf dist" }),
+      files: manifest({ zeta: "echo z", build: "tsc && vite", prebuild: "rm -rf dist" }),
       args: ["run"],
       stdout:
         "package.json scripts (3 found):\n  $ rt run zeta\n    echo z\n\n  $ rt run build\n    tsc && vite\n\n  $ rt run prebuild\n    rm -rf dist\n",
@@ -16,7 +16,7 @@ testTranscripts("the list of scripts", [
   [
     "leaves out what cannot run",
     {
-      files: packageWith({ a: "", b: 5, c: null, d: "echo d" }),
+      files: manifest({ a: "", b: 5, c: null, d: "echo d" }),
       args: ["run"],
       stdout: "package.json scripts (1 found):\n  $ rt run d\n    echo d\n",
     },
@@ -28,7 +28,7 @@ testTranscripts("the list of scripts", [
   [
     "is of the nearest package.json above",
     {
-      files: { ...packageWith({ a: "echo a" }), "x/y/z": "" },
+      files: { ...manifest({ a: "echo a" }), "x/y/z": "" },
       in: "x/y",
       args: ["run"],
       stdout: "package.json scripts (1 found):\n  $ rt run a\n    echo a\n",
@@ -45,7 +45,7 @@ testTranscripts("the list of scripts", [
   [
     "with an option in front",
     {
-      files: packageWith({ a: "echo a" }),
+      files: manifest({ a: "echo a" }),
       args: ["--silent", "run"],
       stdout: /^package.json scripts \(1 found\):\n/,
     },
@@ -89,7 +89,7 @@ testTranscripts("built-in commands and scripts of the same name", [
   [
     "the command runs, and the script is pointed at",
     {
-      files: packageWith({ exec: "echo script" }),
+      files: manifest({ exec: "echo script" }),
       args: ["exec", "echo built-in"],
       stdout: "built-in\n",
       stderr: 'hint: this is rt\'s own "exec"; the script of that name runs with: rt run exec\n',
@@ -98,7 +98,7 @@ testTranscripts("built-in commands and scripts of the same name", [
   [
     "the script runs with run",
     {
-      files: packageWith({ exec: "echo script", types: "echo types" }),
+      files: manifest({ exec: "echo script", types: "echo types" }),
       args: ["--silent", "run", "types"],
       stdout: "types\n",
     },
@@ -106,7 +106,7 @@ testTranscripts("built-in commands and scripts of the same name", [
   [
     "the command runs without options that it would not get",
     {
-      files: packageWith({ exec: "echo script" }),
+      files: manifest({ exec: "echo script" }),
       args: ["--report=x", "exec", "echo built-in"],
       status: 1,
       stderr:
@@ -140,7 +140,7 @@ testTranscripts("built-in commands and scripts of the same name", [
   [
     "a script that is the command, with words of its own",
     {
-      files: packageWith({ exec: "rt exec 'echo built-in'" }),
+      files: manifest({ exec: "rt exec 'echo built-in'" }),
       args: ["run", "--silent", "exec"],
       stdout: "built-in\n",
     },
@@ -148,17 +148,17 @@ testTranscripts("built-in commands and scripts of the same name", [
   [
     "a script that says no more than the command",
     {
-      files: packageWith({ types: "rt types", test: "bun test" }),
+      files: manifest({ types: "rt types", test: "bun test" }),
       args: ["test", "--help"],
       stdout: /--coverage/,
     },
   ],
   [
     "without such a script there is nothing to say",
-    { files: packageWith({}), args: ["exec", "echo built-in"], stdout: "built-in\n" },
+    { files: manifest({}), args: ["exec", "echo built-in"], stdout: "built-in\n" },
   ],
   [
     "a script called like a property of every object",
-    { files: packageWith({ toString: "echo mine" }), args: ["--silent", "toString"], stdout: "mine\n" },
+    { files: manifest({ toString: "echo mine" }), args: ["--silent", "toString"], stdout: "mine\n" },
   ],
 ]);

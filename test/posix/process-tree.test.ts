@@ -1,7 +1,12 @@
-// Children of a run of many, as far as only this process can tell: its own descriptors.
-import { expect, test } from "bun:test";
+// Who belongs to the tree of a child, and what a child costs this process: its descriptors.
+import { describe, expect, test } from "bun:test";
 import { readdirSync, readlinkSync } from "node:fs";
+import { copyFile } from "node:fs/promises";
+import { readProc, selectTrees } from "../../platform/posix/process-table.ts";
 import { operations as trees } from "../../platform/posix/process-tree.ts";
+import { createProject } from "../support/project.ts";
+
+const isLinux = process.platform === "linux";
 
 /** The ends of pipes that this process holds. */
 function countPipes(): number {
@@ -28,30 +33,66 @@ function start(program: string, args: readonly string[], output: "merged" | "sep
   return { child, text: () => text };
 }
 
-test.skipIf(process.platform !== "linux")(
-  "a child costs the reading ends of its pipes, and none when it has ended",
-  async () => {
-    await start("/bin/sh", ["-c", ""], "merged").child.done; // and with it what guards all children
-    const before = countPipes();
-    for (const [output, ends] of [
-      ["merged", 1],
-      ["separate", 2],
-    ] as const) {
-      const { child, text } = start("/bin/sh", ["-c", "echo a; echo b >&2"], output);
-      expect(countPipes()).toBe(before + ends);
-      expect(await child.done).toMatchObject({ code: 0 });
-      expect(countPipes()).toBe(before);
-      expect(text()).toBe(output === "merged" ? "output a\nb\n" : "output a\nerror b\n");
-    }
-  },
-);
-
-test.skipIf(process.platform !== "linux")(
-  "a program that cannot be started leaves no descriptor open",
-  () => {
-    const before = countPipes();
-    for (const output of ["merged", "separate"] as const)
-      expect(() => start("/proc/self/absent", [], output)).toThrow("ENOENT");
+test.skipIf(!isLinux)("a child costs the reading ends of its pipes, and none when it has ended", async () => {
+  await start("/bin/sh", ["-c", ""], "merged").child.done; // and with it what guards all children
+  const before = countPipes();
+  for (const [output, ends] of [
+    ["merged", 1],
+    ["separate", 2],
+  ] as const) {
+    const { child, text } = start("/bin/sh", ["-c", "echo a; echo b >&2"], output);
+    expect(countPipes()).toBe(before + ends);
+    expect(await child.done).toMatchObject({ code: 0 });
     expect(countPipes()).toBe(before);
-  },
-);
+    expect(text()).toBe(output === "merged" ? "output a\nb\n" : "output a\nerror b\n");
+  }
+});
+
+test.skipIf(!isLinux)("a program that cannot be started leaves no descriptor open", () => {
+  const before = countPipes();
+  for (const output of ["merged", "separate"] as const)
+    expect(() => start("/proc/self/absent", [], output)).toThrow("ENOENT");
+  expect(countPipes()).toBe(before);
+});
+
+test.skipIf(!isLinux)("a program's name may have anything in it", async () => {
+  await using project = await createProject();
+  const program = project.join("a) Z 7 (b");
+  await copyFile(Bun.which("sleep")!, program);
+  const child = Bun.spawn([program, "1000"]);
+  try {
+    expect(readProc().find(({ pid }) => pid === child.pid)).toMatchObject({ parent: process.pid });
+  } finally {
+    child.kill("SIGKILL");
+    await child.exited;
+  }
+});
+
+describe("a tree", () => {
+  // This test's own process is the parent, since what it runs is looked up.
+  const own = { pid: process.pid, parent: 1, group: 10, session: 10 };
+  const near = { pid: 900_001, parent: own.pid, group: 10, session: 10 };
+  const far = { pid: 900_002, parent: own.pid, group: 20, session: 20 };
+  const below = { pid: 900_003, parent: far.pid, group: 30, session: 30 };
+  const stranger = { pid: 900_004, parent: 1, group: 40, session: 40 };
+  const all = [below, far, near, own, stranger];
+  const select = (ownsSession: boolean, relay: string | null) =>
+    selectTrees(all, [{ pid: own.pid, ownsSession }], relay);
+
+  test("has all descendants, in other sessions too, whatever the order of the list", () => {
+    expect(select(false, null)).toEqual([below, far, near, own]);
+  });
+
+  test("ends at what a program that passes signals on has put into another session", () => {
+    expect(select(false, process.execPath)).toEqual([near, own]);
+    expect(select(false, "/another/program")).toEqual([below, far, near, own]);
+  });
+
+  test("has all in a session or group that its root leads, whoever their parents are", () => {
+    const adopted = { pid: 900_005, parent: 1, group: 50, session: own.pid };
+    const grouped = { pid: 900_006, parent: 1, group: own.pid, session: 60 };
+    const roots = (ownsSession: boolean) => [{ pid: own.pid, ownsSession }];
+    expect(selectTrees([own, adopted, grouped], roots(true), null)).toEqual([own, adopted, grouped]);
+    expect(selectTrees([own, adopted, grouped], roots(false), null)).toEqual([own]);
+  });
+});

@@ -1,5 +1,4 @@
 // A certificate authority of a test's own, and a server's certificate from it, made by openssl.
-import { outputOfProgram } from "./output.ts";
 import { createProject } from "./project.ts";
 
 export interface Certificates extends AsyncDisposable {
@@ -15,7 +14,14 @@ export async function createCertificates(): Promise<Certificates> {
     "ext.cnf": "subjectAltName=DNS:localhost,IP:127.0.0.1",
     "ca/.keep": "",
   });
-  const openssl = (line: string) => outputOfProgram(["openssl", ...line.split(" ")], { cwd: project.path });
+  const openssl = async (line: string) => {
+    const child = Bun.spawn(["openssl", ...line.split(" ")], {
+      cwd: project.path,
+      stdout: "ignore",
+      stderr: "pipe",
+    });
+    if ((await child.exited) !== 0) throw new Error(await new Response(child.stderr).text());
+  };
   const key = "-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes";
   await openssl(`req -x509 ${key} -keyout ca.key -out ca/ca.pem -subj /CN=rt-test-authority -days 2`);
   await openssl(`req ${key} -keyout server.key -out server.csr -subj /CN=localhost`);

@@ -9,10 +9,10 @@
 import { mkdir, mkdtemp, readdir, readFile, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type MessageBus, Message, sessionBus, Variant } from "dbus-next";
 import { resultOf } from "./output.ts";
 import { setVariables } from "./own-environment.ts";
 import { waitUntil } from "./processes.ts";
+import { type MessageBus, Message, sessionBus, Variant } from "dbus-next";
 
 export const SECRETS_NAME = "org.freedesktop.secrets";
 export const SECRETS_PATH = "/org/freedesktop/secrets";

@@ -33,7 +33,13 @@ function findMarked(entry: string): MarkedProcess[] {
 /** Kills all that has this variable in its environment; nothing on systems without /proc. */
 export function endProcesses(name: string, value: string): void {
   if (!existsSync("/proc/self/environ")) return;
-  for (const { pid } of findMarked(`${name}=${value}`)) if (pid !== process.pid) process.kill(pid, "SIGKILL");
+  for (const { pid } of findMarked(`${name}=${value}`)) {
+    try {
+      if (pid !== process.pid) process.kill(pid, "SIGKILL");
+    } catch {
+      // It has ended meanwhile.
+    }
+  }
 }
 
 const LOOK_AGAIN = 5; // ms

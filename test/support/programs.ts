@@ -1,6 +1,6 @@
 // Programs for tests that exchange rt for another: rt itself under another name, and tiny ones that say a version.
-import { copyFile, link } from "node:fs/promises";
 import { outputOfProgram } from "./output.ts";
+import { copyFile, link } from "node:fs/promises";
 import { RT } from "./rt.ts";
 
 /** Without copying its hundred megabytes, where the file system allows it. What replaces a link leaves dist/rt alone. */

@@ -183,8 +183,8 @@ export default {
     },
     {
       fault: "--silent shows the command",
-      text: "function echo(command: string, { silent }: RunSettings): void {\n  if (silent) return;",
-      becomes: "function echo(command: string, _: RunSettings): void {",
+      text: "function echo(command: string, { silent }: ScriptSettings): void {\n  if (silent) return;",
+      becomes: "function echo(command: string, _: ScriptSettings): void {",
       tests: ["run/script", "options/general"],
     },
     {
@@ -415,32 +415,6 @@ export default {
       tests: ["run/direct-execution"],
     },
   ],
-  "src/run/script/option-variables.ts": [
-    {
-      fault: "--env-file wins over the environment",
-      text: "filter(([name]) => !(name in original))",
-      becomes: "filter(() => true)",
-      tests: ["options/context", "run/environment"],
-    },
-    {
-      fault: "--port does not reach scripts",
-      text: "...(port ? { PORT: port } : {})",
-      becomes: "",
-      tests: ["options/network", "options/general", "options/context"],
-    },
-    {
-      fault: "a file of --env-file that is not there is not told",
-      text: `filter((file) => file !== "" && files.readFile(file, 1) === "ENOENT")`,
-      becomes: "filter(() => false)",
-      tests: ["options/context", "cli/mistaken-options", "cli/wrong-values"],
-    },
-    {
-      fault: "options that have nothing to act on are not told",
-      text: "if (idle.length === 0) return undefined;",
-      becomes: "if (idle.length >= 0) return undefined;",
-      tests: ["options/context", "options/general", "cli/mistaken-options", "cli/command-line"],
-    },
-  ],
   "src/run/plan.ts": [
     {
       fault: "an argument that looks like an option is one for the engine",
@@ -462,21 +436,9 @@ export default {
     },
     {
       fault: "--if-present does not help",
-      text: `if (given("if-present")) return { mode: "nothing" };`,
+      text: `if (ifPresent) return { mode: "nothing" };`,
       becomes: "",
       tests: ["options/general", "cli/mistaken-targets"],
-    },
-    {
-      fault: "a list of conditions is one name",
-      text: 'const values = given.value.split(",")',
-      becomes: "const values = [given.value]",
-      tests: ["options/resolution"],
-    },
-    {
-      fault: "no code at all is a call for help",
-      text: `[code, value || " "]`,
-      becomes: "[code, value!]",
-      tests: ["differential/evaluate", "cli/mistaken-options", "options/general"],
     },
     {
       fault: "a long name is shown whole",
@@ -539,6 +501,56 @@ export default {
       text: "process.exit(host.dieOf(outcome.signal));",
       becomes: "process.exit(1);",
       tests: ["run/ending", "run/hooks"],
+    },
+  ],
+  "src/run/execution.ts": [
+    {
+      fault: "a watched program watches itself",
+      text: ` && process.env[SUPERVISED] !== "1"`,
+      becomes: "",
+      tests: ["options/watch"],
+    },
+    {
+      fault: "a tsconfig that is not there is a success",
+      text: "    requireTsconfig(code);\n",
+      becomes: "",
+      tests: ["cli/wrong-values", "options/resolution", "options/transpilation"],
+    },
+    {
+      fault: "options that have nothing to act on are not told",
+      text: "if (script.idle.length > 0) console.error(describeIdle(script, target));",
+      becomes: "",
+      tests: ["options/context", "options/general", "cli/mistaken-options", "cli/command-line"],
+    },
+  ],
+  "src/run/script/env-files.ts": [
+    {
+      fault: "--env-file wins over the environment",
+      text: "filter(([name]) => !(name in original))",
+      becomes: "filter(() => true)",
+      tests: ["options/context", "run/environment"],
+    },
+  ],
+  "src/run/script/preparation.ts": [
+    {
+      fault: "--port does not reach scripts",
+      text: "port === undefined ? {} : { PORT: port }",
+      becomes: "{}",
+      tests: ["options/network", "options/general", "options/context"],
+    },
+  ],
+  "src/run/target/suggestion.ts": [
+    {
+      fault: "with run, commands of rt's are suggested",
+      text: "explicitRun ? [] : Object",
+      becomes: "Object",
+      tests: ["cli/mistaken-targets", "cli/mistaken-options"],
+    },
+    {
+      fault: "a script that is no string is not told",
+      text: "if (located && isMisdeclaredScript(located.manifest, name))",
+      becomes: "if (false)",
+      tests: ["cli/wrong-values"],
     },
   ],
 } satisfies MutantTable;
