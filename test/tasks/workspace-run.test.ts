@@ -43,8 +43,8 @@ describe("rt run --filter", () => {
     const file = project.join("packages/b/package.json");
     Bun.spawnSync(["mkfifo", file]);
     const { stderr, status } = await runRt({ args: ["run", "--filter", "a", "t"], cwd: project.path });
-    expect(stderr).toBe(`error: Cannot read ${file}:1:1: expected a value, found the end of the file\n`);
-    expect(status).toBe(1);
+    expect(stderr).toBe(`warn: Cannot read ${file}:1:1: expected a value, found the end of the file\n`);
+    expect(status).toBe(0);
   });
 
   test("loads no module of the engine, as each would cost more than the packages", async () => {
