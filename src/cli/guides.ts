@@ -17,6 +17,7 @@ export const GUIDES: Readonly<Record<string, Guide>> = {
   debugging: { page: "debugging.md", help: "VS Code and other debuggers, profiles" },
   ci: { page: "ci.md", help: "CI servers, containers and other machines without a desktop" },
   configuration: { page: "configuration.md", help: "Every key of rtfig.toml" },
+  tools: { page: "tools.md", help: "Vite, Next, esbuild, eslint and others, and programs made with rt" },
   errors: { page: "errors.md", help: "Error codes and exit codes" },
   migration: { page: "migration.md", help: "Each command of bun, npm, pnpm, Deno, keytar beside ours" },
 };
