@@ -7,7 +7,8 @@ import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promise
 import { dirname, join, relative } from "node:path";
 import type { BunPlugin } from "bun";
 import { renderManual } from "./docs/manual.ts";
-import { packScripts, type Scripts, type System } from "../src/runtime/embedded-parts.ts";
+import type { System } from "../platform/own-program.ts";
+import { packScripts, type Scripts } from "../src/runtime/embedded-parts.ts";
 import { PRELOAD_URL_START } from "../src/runtime/preload-mark.ts";
 import { MAIN, ownCopies, sharedChunks } from "./chunks.ts";
 import { compactElf } from "./elf.ts";

@@ -19,7 +19,7 @@ export async function runOwn(command: string, args: readonly string[]): Promise<
   }
   if (command === "types") {
     const { readText, TYPES } = await import("./texts.ts");
-    return console.log(await readText(TYPES));
+    return console.log((await readText(TYPES)).trimEnd());
   }
   if (command === "completions") {
     const { completionLines, completionText } = await import("./completions.ts");

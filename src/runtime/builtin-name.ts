@@ -9,20 +9,25 @@
 // short a way is there to it that nothing is made here that the program would not make itself.
 const NAME = "rt";
 
+type Call = (...args: never[]) => unknown;
+
+/** Answers for "rt", and is the function itself for everything else: its name, its length, how it is printed. */
+function withRt<F extends Call>(original: F, answer: () => unknown): F {
+  return new Proxy(original, {
+    apply: (_, self, args: readonly unknown[]) =>
+      args[0] === NAME ? answer() : Reflect.apply(original, self, args as never[]),
+  });
+}
+
 export function nameBuiltin(): void {
   const { getBuiltinModule } = process;
-  const { resolve, resolveSync } = Bun;
   const nodeModule = getBuiltinModule("node:module");
   const { isBuiltin, createRequire } = nodeModule;
-  const named = {
-    isBuiltin: (name: string) => name === NAME || isBuiltin(name),
-    resolve: async (name: string, from: string) => (name === NAME ? name : await resolve(name, from)),
-    resolveSync: (name: string, from: string) => (name === NAME ? name : resolveSync(name, from)),
-    getBuiltinModule: (name: string): unknown =>
-      name === NAME ? createRequire(process.execPath)(name) : getBuiltinModule(name),
-  };
   (nodeModule.builtinModules as string[]).push(NAME);
-  nodeModule.isBuiltin = named.isBuiltin;
-  Object.assign(Bun, { resolve: named.resolve, resolveSync: named.resolveSync });
-  process.getBuiltinModule = named.getBuiltinModule as typeof getBuiltinModule;
+  nodeModule.isBuiltin = withRt(isBuiltin, () => true);
+  Object.assign(Bun, {
+    resolve: withRt(Bun.resolve, () => Promise.resolve(NAME)),
+    resolveSync: withRt(Bun.resolveSync, () => NAME),
+  });
+  process.getBuiltinModule = withRt(getBuiltinModule, () => createRequire(process.execPath)(NAME));
 }

@@ -7,7 +7,7 @@
 //
 // Surprising: this is read when `secrets` or `CSRF` is first touched (1 ms), not handed over at the start,
 // because every kilobyte of a `data:` URL costs the start of every program that is run this way.
-import { OWN_PROGRAM } from "../../platform/own-program.ts";
+import { OWN_PROGRAM, OWN_SYSTEM, type System } from "../../platform/own-program.ts";
 import { createParts } from "./created-parts.ts";
 
 /** Put together here, so that neither mark stands anywhere but around the scripts. */
@@ -23,8 +23,6 @@ export interface Scripts {
   /** program-preload.ts. */
   readonly program: string;
 }
-
-export type System = "linux" | "darwin" | "win32";
 
 export function packScripts({ parts, program }: Scripts): Uint8Array {
   const text = [parts.linux, parts.darwin, parts.win32, program].join("\0");
@@ -59,4 +57,4 @@ export function readScripts(): Scripts {
   throw new Error(`${process.execPath} is damaged: its own runtime is not in it; download it again`);
 }
 
-export const PARTS = createParts(() => readScripts().parts[process.platform as System]);
+export const PARTS = createParts(() => readScripts().parts[OWN_SYSTEM]);

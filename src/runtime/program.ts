@@ -8,7 +8,8 @@
 // compressed in a parameter of the URL, not in its source, where they would be encoded twice: on Windows a whole command
 // line has 32767 characters.
 import { type EngineFile, openEngineFile } from "../../platform/engine-file.ts";
-import { readScripts, type System } from "./embedded-parts.ts";
+import { OWN_SYSTEM, type System } from "../../platform/own-program.ts";
+import { readScripts } from "./embedded-parts.ts";
 import { PROGRAM_URL_START } from "./preload-mark.ts";
 
 /**
@@ -29,7 +30,7 @@ const SYSTEMS: readonly (readonly [RegExp, System])[] = [
 
 function systemOf(targets: readonly string[]): System {
   const name = targets.join();
-  return SYSTEMS.find(([pattern]) => pattern.test(name))?.[1] ?? (process.platform as System);
+  return SYSTEMS.find(([pattern]) => pattern.test(name))?.[1] ?? OWN_SYSTEM;
 }
 
 export interface ProgramMaterial {

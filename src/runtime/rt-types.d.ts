@@ -34,7 +34,9 @@ declare module "rt" {
     delete(service: string, name: string): Promise<boolean>;
   }
 
-  export type CSRFAlgorithm = "sha256" | "sha384" | "sha512" | "sha512-256" | "blake2b256" | "blake2b512";
+  type SHA2 = "sha256" | "sha384" | "sha512" | "sha512-256";
+  type BLAKE2 = "blake2b256" | "blake2b512";
+  export type CSRFAlgorithm = SHA2 | BLAKE2;
 
   export interface CSRFGenerateOptions {
     /** Milliseconds until the token expires. @default 86400000 */
@@ -77,4 +79,5 @@ declare module "rt" {
   export default rt;
 }
 
+// eslint-disable-next-line no-var -- only a var is a property of globalThis
 declare var rt: (typeof import("rt"))["default"];

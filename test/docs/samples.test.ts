@@ -28,6 +28,11 @@ const NOT_RUN = [
   'docs/releasing.md sh: "needs a release"',
   'docs/scripts.md sh: "shows forms of the command line"',
   'docs/secrets.md console: "needs a Mac"',
+  'docs/tools.md sh: "needs the tools"',
+  'docs/tools.md js: "needs webpack"',
+  'docs/tools.md ts: "needs Next"',
+  'docs/tools.md js: "needs eslint"',
+  'docs/tools.md sh: "makes programs of 100 MB"',
 ];
 
 test("few samples do not run, each for a reason that is listed here", () => {

@@ -75,3 +75,11 @@ test("a project with the printed declarations passes the type checker, and mista
 test("without bun-types the declarations say what they need", async () => {
   expect((await runRt({ args: ["types"] })).stdout).toContain('/// <reference types="bun-types" />');
 });
+
+test("the declarations are as prettier and eslint's recommended rules would have them", async () => {
+  const { stdout } = await runRt({ args: ["types"] });
+  const code = stdout.split("\n").filter((line) => !/^\s*(?:\/\/|\/\*\*)/.test(line));
+  expect(code.filter((line) => line.length > 80)).toEqual([]);
+  expect(stdout).toEndWith(";\n");
+  expect(stdout).toMatch(/no-var[^\n]*\ndeclare var rt/);
+});
