@@ -127,9 +127,11 @@ function echo(command: string, { silent }: ScriptSettings): void {
   if (line.length > LONGEST_WHOLE || !host.write(2, `${line}\n`)) console.error(line);
 }
 
-/** Few commands have anything in them that is not. */
+/** Few commands have anything in them that is not; a pattern would take longer than to look. */
 function fitToPrint(text: string): string {
-  if (!/[^ -~]/.test(text)) return text;
+  let isPlain = true;
+  for (const character of text) isPlain &&= character >= " " && character <= "~";
+  if (isPlain) return text;
   return (require("../../printable.ts") as typeof import("../../printable.ts")).oneLine(text);
 }
 
