@@ -2,7 +2,7 @@
 // - operations under one key run in the order in which they were called;
 // - one ends for its caller when the caller's patience ends, while what it waits for may go on;
 // - the process stays until the last operation has ended for its caller, and not longer.
-import { type OperationOptions, ProviderFailure } from "./secret-provider.ts";
+import { type OperationOptions, ProviderFailure } from "./contract/secret-provider.ts";
 
 const MAX_TIMER = 2 ** 31 - 1;
 const NOTHING = Promise.resolve();

@@ -1,7 +1,7 @@
 // What lives as long as one connection to the secret service: the bus, the session, the dialogs and what
 // was learnt about the service. Opening waits for nothing; the first calls leave together with the greeting.
 import { originalVariable } from "../posix/environment.ts";
-import type { ProviderFailure } from "../secret-provider.ts";
+import type { ProviderFailure } from "../contract/secret-provider.ts";
 import { parseAddresses, sessionBusAddress } from "./address.ts";
 import { Bus } from "./bus.ts";
 import { BusFailure } from "./bus-failure.ts";

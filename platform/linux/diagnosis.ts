@@ -5,7 +5,7 @@
 // as any use of it would: without that nothing could be said about it. A call that fails ends the diagnosis, since
 // the later ones would fail as well.
 import { originalVariable } from "../posix/environment.ts";
-import { type Check, type Diagnosis, ProviderFailure, splitRemedy } from "../secret-provider.ts";
+import { type Check, type Diagnosis, ProviderFailure, splitRemedy } from "../contract/secret-provider.ts";
 import type { Bus } from "./bus.ts";
 import { BusFailure } from "./bus-failure.ts";
 import { openBus } from "./connection.ts";

@@ -1,5 +1,5 @@
 // The one place where errors of D-Bus and of the Secret Service API become the provider's failures.
-import { type FailureKind, ProviderFailure } from "../secret-provider.ts";
+import { type FailureKind, ProviderFailure } from "../contract/secret-provider.ts";
 import { BusFailure } from "./bus-failure.ts";
 
 /** Not the service's own: what it sent is not encrypted with our key. */

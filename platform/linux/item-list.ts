@@ -1,6 +1,6 @@
 // What is in the keyring, by name. Read from the collections and their items, because KeePassXC answers a
 // search without attributes with nothing. No value is touched.
-import type { CredentialName } from "../secret-provider.ts";
+import type { CredentialName } from "../contract/secret-provider.ts";
 import { isVanished } from "./failures.ts";
 import { COLLECTION_INTERFACE, ITEM_INTERFACE, SERVICE_INTERFACE, SERVICE_PATH } from "./names.ts";
 import { type Operation, readProperty } from "./operation.ts";

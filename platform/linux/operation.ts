@@ -1,6 +1,6 @@
 // One operation of the API on its way, and how it calls the secret service. After its caller has given up, its next
 // step rejects.
-import { ProviderFailure } from "../secret-provider.ts";
+import { ProviderFailure } from "../contract/secret-provider.ts";
 import type { Call } from "./bus.ts";
 import type { Connection } from "./connection.ts";
 import { PROPERTIES_INTERFACE, SERVICE_NAME } from "./names.ts";

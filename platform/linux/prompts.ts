@@ -4,7 +4,7 @@
 // `Dismiss` is never called, since gnome-keyring then fails an assertion and ends. It leaves its dialog open when
 // our connection ends, and the answer to it then serves whoever asks next.
 import { originalVariable } from "../posix/environment.ts";
-import { ProviderFailure } from "../secret-provider.ts";
+import { ProviderFailure } from "../contract/secret-provider.ts";
 import { type Bus, PERSON_TIMEOUT } from "./bus.ts";
 import { BusFailure } from "./bus-failure.ts";
 import { BUS_NAME, BUS_PATH, NO_OBJECT, PROMPT_INTERFACE, SERVICE_NAME } from "./names.ts";

@@ -7,7 +7,7 @@
 // The group is small by today's measure; what encryption buys here is that no copy of a value is left in the
 // buffers of the bus, the kernel and this process. BigInt does the arithmetic: node:crypto needs 3 ms to
 // load and 57 ms to check the prime.
-import { ProviderFailure } from "../secret-provider.ts";
+import { ProviderFailure } from "../contract/secret-provider.ts";
 import { decrypt, encrypt } from "./cipher.ts";
 import { type Bus, MACHINE_TIMEOUT } from "./bus.ts";
 import { BusFailure } from "./bus-failure.ts";

@@ -2,7 +2,7 @@
 //
 // However many operations need the same, one asks and the others wait for its outcome; what the person declined,
 // or nobody answered, counts for every operation that had been called by then. Twenty reads are one dialog.
-import { ProviderFailure } from "../secret-provider.ts";
+import { ProviderFailure } from "../contract/secret-provider.ts";
 import { renewDefaultCollection } from "./connection.ts";
 import { isLocked } from "./failures.ts";
 import { COLLECTION_INTERFACE, isKept, NO_OBJECT, SERVICE_INTERFACE, SERVICE_PATH } from "./names.ts";

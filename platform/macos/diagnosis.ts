@@ -2,7 +2,7 @@
 // a dialog, and by which signature macOS will know this program again.
 //
 // Nothing is asked, unlocked or stored. A call that fails ends its own check only; the others stand by themselves.
-import { type Check, type Diagnosis, ProviderFailure, splitRemedy } from "../secret-provider.ts";
+import { type Check, type Diagnosis, ProviderFailure, splitRemedy } from "../contract/secret-provider.ts";
 import {
   readConstants,
   readEntry,

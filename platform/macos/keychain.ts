@@ -19,7 +19,7 @@ import {
   type OperationOptions,
   ProviderFailure,
   type SecretProvider,
-} from "../secret-provider.ts";
+} from "../contract/secret-provider.ts";
 import {
   readArray,
   readConstants,

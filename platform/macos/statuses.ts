@@ -1,6 +1,6 @@
 // What the keychain's status codes mean for the caller: the one table. Numbers and names are those of Apple's
 // SecBase.h and Authorization.h.
-import { type FailureKind, ProviderFailure } from "../secret-provider.ts";
+import { type FailureKind, ProviderFailure } from "../contract/secret-provider.ts";
 
 export const SUCCESS = 0;
 export const DUPLICATE_ITEM = -25299;

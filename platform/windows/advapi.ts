@@ -1,6 +1,6 @@
 // The functions of Windows that the credential store needs, as the entries see them. Each call happens in the thread
 // that `call` belongs to.
-import { ProviderFailure } from "../secret-provider.ts";
+import { ProviderFailure } from "../contract/secret-provider.ts";
 import type { ForeignCall, ForeignLibrary } from "../foreign-threads.ts";
 import { type Pointer, read } from "bun:ffi";
 import { originalVariable } from "./environment.ts";

@@ -9,7 +9,12 @@
 // a value turns out to be changing under it.
 import { ForeignThreads, type ForeignCall } from "../foreign-threads.ts";
 import { type IsOver, Operations } from "../operations.ts";
-import type { CredentialName, OperationOptions, SecretProvider, StoreOptions } from "../secret-provider.ts";
+import type {
+  CredentialName,
+  OperationOptions,
+  SecretProvider,
+  StoreOptions,
+} from "../contract/secret-provider.ts";
 import { ERROR_FROM, LIBRARIES, openVault, Win32Error, withLock } from "./advapi.ts";
 import { copySecret } from "./credential.ts";
 import { ChangingValue, listPairs, readValue, removeValue, type Vault, writeValue } from "./entries.ts";

@@ -1,6 +1,6 @@
 // What stands between this process and the Credential Manager: its service, its answer, and how long this session may
 // keep what is stored. Nothing is stored, and no value is read.
-import { type Check, type Diagnosis, splitRemedy } from "../secret-provider.ts";
+import { type Check, type Diagnosis, splitRemedy } from "../contract/secret-provider.ts";
 import { ForeignThreads } from "../foreign-threads.ts";
 import { ERROR_FROM, LIBRARIES, openVault, readMaximumPersistence, Win32Error } from "./advapi.ts";
 import { PERSISTENCE } from "./credential.ts";

@@ -10,7 +10,7 @@
 //
 // Surprising: a head has its text in the comment as well, and counts as one only where both are the same: a value may
 // look like a head, and a program that replaces one may leave the comment.
-import { type CredentialName, ProviderFailure } from "../secret-provider.ts";
+import { type CredentialName, ProviderFailure } from "../contract/secret-provider.ts";
 import { type Credential, MAX_BLOB, type Persistence, toUtf8 } from "./credential.ts";
 import { credentialOf, type Slot, SLOTS, type Targets, targetsOf } from "./targets.ts";
 

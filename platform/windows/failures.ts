@@ -1,5 +1,5 @@
 // What the Credential Manager's error codes mean to the caller of `rt.secrets`: the one table.
-import { type FailureKind, ProviderFailure } from "../secret-provider.ts";
+import { type FailureKind, ProviderFailure } from "../contract/secret-provider.ts";
 
 /** ERROR_NOT_FOUND, which is an answer and no failure. */
 export const NOT_FOUND = 1168;

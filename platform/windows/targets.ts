@@ -7,7 +7,7 @@
 // The first form is ambiguous: "a/b" and "c" share it with "a" and "b/c", and Windows does not tell upper from lower
 // case in it. So whose an entry is depends on its target and user name to the letter. The other forms are: an escaped
 // text has neither slashes nor anything that case changes.
-import type { CredentialName } from "../secret-provider.ts";
+import type { CredentialName } from "../contract/secret-provider.ts";
 
 /** Of the forms that only rt uses; a service that begins with it is always escaped. */
 const RESERVED = "rt:";

@@ -12,7 +12,7 @@
 //   stores an empty value.
 import { escapeJson, printable } from "../printable.ts";
 import { host } from "../../platform/process.ts";
-import { splitRemedy } from "../../platform/secret-provider.ts";
+import { splitRemedy } from "../../platform/contract/secret-provider.ts";
 import { checkText, secrets, toSecretsError } from "./secrets.ts";
 import { SECRETS_COMMANDS, type SecretsCommand, type SecretsCommandName } from "./commands.ts";
 import { complain, readWords, WordsError } from "./words.ts";

@@ -2,7 +2,8 @@
 //
 // Contract: it looks and changes nothing: no dialog, no unlocking, no credential. Exit code 0 when nothing stands
 // in the way, 1 when something does, 2 for a wrong command line.
-import { type Check, diagnoseStore } from "../../platform/secret-provider.ts";
+import { type Check } from "../../platform/contract/secret-provider.ts";
+import { diagnoseStore } from "../../platform/secret-provider.ts";
 import { escapeJson, printable } from "../printable.ts";
 import { complain, readWords, WordsError } from "./words.ts";
 

@@ -14,7 +14,11 @@
 //   that is no UTF-8 is an error, never a replaced character.
 //
 // The bytes of a value are zeroed in every buffer made here; JavaScript strings cannot be.
-import type { OperationOptions, SecretProvider, StoreOptions } from "../../platform/secret-provider.ts";
+import type {
+  OperationOptions,
+  SecretProvider,
+  StoreOptions,
+} from "../../platform/contract/secret-provider.ts";
 import { describeType, rangeError, SecretsError, type SecretsFailure, typeError } from "../errors.ts";
 import { printable } from "../printable.ts";
 

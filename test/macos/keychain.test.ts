@@ -1,7 +1,7 @@
 // The keychain of macOS: the real one on a Mac, elsewhere a stand-in for Apple's frameworks that can also be told what
 // goes wrong.
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
-import type { SecretProvider } from "../../platform/secret-provider.ts";
+import type { SecretProvider } from "../../platform/contract/secret-provider.ts";
 import type { Secrets } from "../../src/secrets/secrets.ts";
 import {
   importWithStandIn,

@@ -4,7 +4,8 @@
 // What is tested is an object with the API's three methods. It may be the API itself over a provider in this
 // process, or stand for one in a program that the test has started on another system (see test/windows).
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { type CredentialName, openProvider } from "../../platform/secret-provider.ts";
+import { type CredentialName } from "../../platform/contract/secret-provider.ts";
+import { openProvider } from "../../platform/secret-provider.ts";
 import { createSecrets, type Secrets } from "../../src/secrets/secrets.ts";
 import type { Keyring } from "../support/keyring.ts";
 

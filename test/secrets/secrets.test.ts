@@ -1,7 +1,11 @@
 // The API in front of the stores: call forms, misuse, translation of failures, zeroing. The store is a recorder
 // here; real ones pass conformance.ts.
 import { describe, expect, test } from "bun:test";
-import { type FailureKind, ProviderFailure, type SecretProvider } from "../../platform/secret-provider.ts";
+import {
+  type FailureKind,
+  ProviderFailure,
+  type SecretProvider,
+} from "../../platform/contract/secret-provider.ts";
 import { createSecrets, type Secrets } from "../../src/secrets/secrets.ts";
 
 type Method = keyof SecretProvider;

@@ -2,7 +2,8 @@
 // platform/linux makes meanwhile is looked at afterwards; what the engine itself receives into is out of our hands.
 // Encrypted sessions are in linux-product.test.ts, by a look into the memory of the program.
 import { expect, test } from "bun:test";
-import { openProvider, type SecretProvider } from "../../platform/secret-provider.ts";
+import { type SecretProvider } from "../../platform/contract/secret-provider.ts";
+import { openProvider } from "../../platform/secret-provider.ts";
 import { enterFake } from "../support/session.ts";
 
 /** Remembers what the client makes while `task` runs. */

@@ -1,4 +1,4 @@
-import type { CredentialName } from "../../platform/secret-provider.ts";
+import type { CredentialName } from "../../platform/contract/secret-provider.ts";
 import { testConformance } from "../secrets/conformance.ts";
 import { canRunWindows, isWine, openWindows } from "../support/windows.ts";
 import { openStore } from "./store.ts";

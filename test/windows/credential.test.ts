@@ -2,7 +2,7 @@
 // the quoting of command lines.
 import { expect, test } from "bun:test";
 import { ptr, read, toArrayBuffer, type Pointer } from "bun:ffi";
-import { splitRemedy } from "../../platform/secret-provider.ts";
+import { splitRemedy } from "../../platform/contract/secret-provider.ts";
 import { toProviderFailure } from "../../platform/windows/failures.ts";
 import { encodeCredential, takeCredential, toUtf8 } from "../../platform/windows/credential.ts";
 import { quoteForBatch, quoteForProgram } from "../../platform/windows/command-line.ts";
