@@ -99,8 +99,8 @@ export default {
     },
     {
       fault: "keys of tables are looked for at the top",
-      text: "assigned === undefined ? table : [...table, ...splitName(assigned)]",
-      becomes: "assigned === undefined ? table : splitName(assigned)",
+      text: "name.isTable ? table : [...table, ...name.parts]",
+      becomes: "name.isTable ? table : name.parts",
       tests: ["config/keys"],
     },
   ],

@@ -173,8 +173,8 @@ export default {
     },
     {
       fault: "two texts look alike",
-      text: "/[\\\\\\x00-\\x1f]/g",
-      becomes: "/[\\x00-\\x1f]/g",
+      text: `return oneLine(text.replaceAll("\\\\", "\\\\\\\\"));`,
+      becomes: "return oneLine(text);",
       tests: ["run/script", "secrets/command", "cli/mistaken-targets", "tasks/mistakes"],
     },
   ],

@@ -152,7 +152,7 @@ export default {
     },
     {
       fault: "a background process holds the run up for ever",
-      text: "const lingering = setTimeout(() => void this.#reader?.cancel().catch(() => {}), LINGER);",
+      text: "const lingering = setInterval(() => this.#isDelivering || this.#stopListening(), LINGER);",
       becomes: "const lingering = undefined;",
       tests: ["tasks/output", "tasks/signals", "tasks/several-scripts"],
     },
@@ -217,12 +217,6 @@ export default {
       text: "for (let descriptor = 3; descriptor <= HIGHEST_DESCRIPTOR; descriptor += 1) {",
       becomes: "for (let descriptor = 3; descriptor < HIGHEST_DESCRIPTOR; descriptor += 1) {",
       tests: ["run/inheritance"],
-    },
-    {
-      fault: "the last entry of a variable counts",
-      text: "if (!Object.hasOwn(result, name)) result[name] =",
-      becomes: "result[name] =",
-      tests: ["runtime/engine-switch", "run/environment"],
     },
     {
       fault: "what the user's code starts becomes the engine",
@@ -363,6 +357,14 @@ export default {
       text: "if (failure !== undefined) return scope.postMessage({ failure });",
       becomes: "",
       tests: ["macos/keychain", "macos/product"],
+    },
+  ],
+  "platform/posix/environment.ts": [
+    {
+      fault: "the last entry of a variable counts",
+      text: "if (!Object.hasOwn(result, name)) result[name] =",
+      becomes: "result[name] =",
+      tests: ["runtime/engine-switch", "run/environment"],
     },
   ],
 } satisfies MutantTable;

@@ -248,8 +248,8 @@ export default {
   "src/run/engine/engine.ts": [
     {
       fault: "RT_BECAME is not told from another process's",
-      text: "process.env[BECAME] === `${pid}`",
-      becomes: "process.env[BECAME] !== undefined",
+      text: "host.originalVariable(BECAME) === `${pid}`",
+      becomes: "host.originalVariable(BECAME) !== undefined",
       tests: ["runtime/engine-switch", "run/stand-in", "options/general"],
     },
     {
@@ -506,7 +506,7 @@ export default {
   "src/run/execution.ts": [
     {
       fault: "a watched program watches itself",
-      text: ` && process.env[SUPERVISED] !== "1"`,
+      text: ` && host.originalVariable(SUPERVISED) !== "1"`,
       becomes: "",
       tests: ["options/watch"],
     },

@@ -37,20 +37,20 @@ export default {
   "src/runtime/build.ts": [
     {
       fault: "the engine's file is left open",
-      text: "    engine.close();\n",
+      text: "    engine?.close();\n",
       becomes: "",
       tests: ["run/build"],
     },
     {
       fault: "another program that was named is not taken",
-      text: "const engine = isOthers ? undefined : ",
-      becomes: "const engine = ",
+      text: "    executablePath !== undefined,\n",
+      becomes: "    false,\n",
       tests: ["run/build"],
     },
     {
       fault: "programs are made of rt's own file",
-      text: "config?.compile ? buildProgram(original, parts, config) : original(config)",
-      becomes: "original(config)",
+      text: `compile && target !== "browser" ? buildProgram(original, parts, own) : original(own)`,
+      becomes: "original(own)",
       tests: ["run/build"],
     },
   ],

@@ -136,8 +136,8 @@ export default {
     },
     {
       fault: "the terminal stays raw",
-      text: `    terminal.setRawMode(false);\n  };\n  // A shell`,
-      becomes: "  };\n  // A shell",
+      text: "    terminal.setRawMode(false);\n  };\n  const listen",
+      becomes: "  };\n  const listen",
       tests: ["secrets/prompt"],
     },
     {
@@ -174,8 +174,8 @@ export default {
   "platform/operations.ts": [
     {
       fault: "operations on one pair overtake each other",
-      text: "const done = before ? before.then(task) : task();",
-      becomes: "const done = task();",
+      text: `const isFree = !before || (kind === "read" && before.write === NOTHING);`,
+      becomes: "const isFree = true;",
       tests: ["secrets/gnome-keyring", "secrets/linux-service", "macos/keychain"],
     },
     {
@@ -192,7 +192,7 @@ export default {
     },
     {
       fault: "what has ended is kept by its key",
-      text: "if (this.#last.get(key) === turn) this.#last.delete(key);",
+      text: "if (isIdle && this.#queues.get(key) === queue) this.#queues.delete(key);",
       becomes: "",
       tests: ["secrets/linux-service", "macos/keychain"],
       why: "memory that grows with the pairs that a program uses, by a map's entry each",

@@ -41,9 +41,9 @@ export default {
     },
     {
       fault: "exclusions are taken away before the others are added",
-      text: "if (selected.size === 0) throw",
+      text: "  const unreadable = broken.filter(\n",
       becomes:
-        "for (const selector of positive) for (const index of apply(selector)) selected.add(index);\n  if (selected.size === 0) throw",
+        "  for (const selector of positive) for (const index of apply(selector)) selected.add(index);\n  const unreadable = broken.filter(\n",
       tests: ["workspace/filter"],
     },
     {
@@ -57,6 +57,12 @@ export default {
       text: "[...selected].sort((a, b) => a - b)",
       becomes: "[...selected]",
       tests: ["workspace/filter"],
+    },
+    {
+      fault: "a listed package that is not there is fatal",
+      text: `return files.readFile(file, 0) !== "ENOENT";`,
+      becomes: "return true;",
+      tests: ["tasks/workspace-run", "workspace/members"],
     },
   ],
   "src/workspace/affected.ts": [
@@ -138,8 +144,8 @@ export default {
   "src/workspace/members.ts": [
     {
       fault: "a negated pattern excludes nothing",
-      text: "negated.length > 0 && isExcluded",
-      becomes: "negated.length > 1 && isExcluded",
+      text: "negated.length > 0 && search",
+      becomes: "negated.length > 1 && search",
       tests: ["workspace/members"],
     },
     {
@@ -202,8 +208,8 @@ export default {
   "src/workspace/lenient-json.ts": [
     {
       fault: "columns count from 0",
-      text: `offset - before.lastIndexOf("\\n")`,
-      becomes: `offset - before.lastIndexOf("\\n") - 1`,
+      text: "this.column = offset - start + 1;",
+      becomes: "this.column = offset - start;",
       tests: ["workspace/package-json", "cli/malformed-package"],
     },
     {
