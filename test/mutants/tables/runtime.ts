@@ -7,7 +7,7 @@ export default {
       fault: "RT_BECAME is left behind for the user's programs",
       text: "delete process.env.RT_BECAME;\n",
       becomes: "",
-      tests: ["runtime/engine-switch", "runtime/rt", "run/environment"],
+      tests: ["runtime/engine-switch"],
     },
     {
       fault: "the engine's switch stays on for the user's programs",
@@ -39,19 +39,19 @@ export default {
       fault: "the engine's file is left open",
       text: "    engine?.close();\n",
       becomes: "",
-      tests: ["run/build"],
+      tests: ["runtime/program", "run/build"],
     },
     {
       fault: "another program that was named is not taken",
       text: "    executablePath !== undefined,\n",
       becomes: "    false,\n",
-      tests: ["run/build"],
+      tests: ["runtime/program"],
     },
     {
       fault: "programs are made of rt's own file",
       text: `compile && target !== "browser" ? buildProgram(original, parts, own) : original(own)`,
       becomes: "original(own)",
-      tests: ["run/build"],
+      tests: ["runtime/program"],
     },
   ],
   "src/runtime/install.ts": [

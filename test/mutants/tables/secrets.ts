@@ -64,7 +64,7 @@ export default {
       fault: "what was read from standard input stays in memory",
       text: "  } finally {\n    bytes.fill(0);\n  }",
       becomes: "  }",
-      tests: ["secrets/linux-product", "secrets/command"],
+      tests: ["secrets/linux-product"],
     },
     {
       fault: "an empty input is stored",
@@ -176,7 +176,7 @@ export default {
       fault: "operations on one pair overtake each other",
       text: `const isFree = !before || (kind === "read" && before.write === NOTHING);`,
       becomes: "const isFree = true;",
-      tests: ["secrets/gnome-keyring", "secrets/linux-service", "macos/keychain"],
+      tests: ["secrets/linux-service", "macos/keychain"],
     },
     {
       fault: "an operation that was given up is carried out later",
@@ -188,7 +188,7 @@ export default {
       fault: "a listener is left on the caller's signal",
       text: `    signal?.removeEventListener("abort", abort);\n`,
       becomes: "",
-      tests: ["secrets/linux-service", "macos/keychain", "secrets/gnome-keyring"],
+      tests: ["secrets/secrets", "macos/keychain"],
     },
     {
       fault: "what has ended is kept by its key",
