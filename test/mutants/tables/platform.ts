@@ -31,13 +31,13 @@ export default {
       fault: "half a file is left on a full disk",
       text: "      rmSync(draft, { force: true });\n",
       becomes: "",
-      tests: ["run/unwritable", "run/own-places"],
+      tests: ["run/own-places"],
     },
     {
       fault: "others may read what is the user's own",
       text: "{ mode: 0o600 }",
       becomes: "{ mode: 0o644 }",
-      tests: ["run/own-places", "run/permissions"],
+      tests: ["run/own-places"],
     },
     {
       fault: "the last failure is told",
