@@ -44,6 +44,12 @@ describe.skipIf(process.platform === "win32")("an archive", () => {
   }
 });
 
+test("a tar archive takes names of 100 bytes, and refuses one that it would cut", () => {
+  const named = (length: number) => tar([{ path: "ä".padEnd(length - 1, "x"), content: "" }]);
+  expect(Buffer.from(named(100)).toString("utf8", 0, 100)).toBe("ä".padEnd(99, "x"));
+  expect(() => named(101)).toThrow("The name is too long for a tar archive: äx");
+});
+
 test.skipIf(process.platform === "win32")(
   "an archive of Debian's kind is read by ar, members of odd length too",
   async () => {

@@ -89,6 +89,15 @@ describe("parseConfig()", () => {
     );
   });
 
+  test("takes the least and the greatest number of a key, and none beyond", () => {
+    for (const port of [0, 65_535])
+      expect(parseConfig(`[serve]\nport = ${port}`, "x").settings[0]!.value).toBe(port);
+    expect(parseConfig("[run]\nconcurrency = 1", "x").settings[0]!.value).toBe(1);
+    expect(failureOf("[serve]\nport = 65536")[0]).toContain("from 0 to 65535, not 65536");
+    expect(failureOf("[run]\nconcurrency = 0")[0]).toContain("from 1 up, not 0");
+    expect(failureOf("[run]\nelide-lines = -1")[0]).toContain("needs a whole number, not -1");
+  });
+
   test("names the values that a key allows", () => {
     expect(failureOf('[run]\nshell = "fish"')).toEqual([
       'rtfig.toml:2: run.shell cannot be "fish"',
@@ -173,15 +182,28 @@ describe("rt", () => {
     expect(JSON.parse(stderr).mode).toBe("in-process");
   });
 
-  test("copies no credential: beside a preload it must be the name of a variable", async () => {
-    const config = (token: string) =>
-      `preload = "./p.ts"\nsmol = true\n[install.registry]\nurl = "http://127.0.0.1:9/"\ntoken = "${token}"`;
+  describe("copies no credential: beside a preload", () => {
+    const config = (line: string) => `preload = "./p.ts"\nsmol = true\n[install]\n${line}\n`;
     const files = { ...program, "p.ts": "" };
-    const refused = await runIn({ ...files, "rtfig.toml": config("secret-7") }, ["a.ts"]);
-    expect([refused.status, refused.stderr.includes("secret-7")]).toEqual([1, false]);
-    expect(refused.stderr).toContain('write install.registry.token = "$NAME"');
-    const { status, stdout } = await runIn({ ...files, "rtfig.toml": config("$SECRET") }, ["a.ts"]);
-    expect([status, stdout]).toEqual([0, "ran\n"]);
+
+    test.each([
+      ["install.registry.token", 'registry.token = "secret-7"'],
+      ["install.registry.password", 'registry.password = "secret-7"'],
+      ["install.registry.url", 'registry.url = "http://me:secret-7@127.0.0.1:9/"'],
+    ])("%s is refused", async (name, line) => {
+      const refused = await runIn({ ...files, "rtfig.toml": config(line) }, ["a.ts"]);
+      expect(refused).toEqual({
+        stdout: "",
+        stderr: `error: rtfig.toml: ${name} is a credential, and beside preload it may not be\nhint: write ${name} = "$NAME" and set NAME in the environment\n`,
+        status: 1,
+      });
+    });
+
+    test("the name of a variable is passed on", async () => {
+      const line = 'registry = { url = "http://127.0.0.1:9/", token = "$SECRET" }';
+      const { status, stdout } = await runIn({ ...files, "rtfig.toml": config(line) }, ["a.ts"]);
+      expect([status, stdout]).toEqual([0, "ran\n"]);
+    });
   });
 
   test("passes the configuration on to what the program starts, and nothing of its own copy", async () => {

@@ -143,6 +143,24 @@ describe("options of both", () => {
     expect(() => generate({ key: "hidden" })).toThrow(
       "secret must be a non-empty string, received an instance of Object",
     );
+    for (const [value, type] of [
+      [12345, "type number"],
+      [12345n, "type bigint"],
+      [Symbol("12345"), "type symbol"],
+      [() => 12345, "type function"],
+    ])
+      expect(() => generate(value)).toThrow(
+        new TypeError(`secret must be a non-empty string, received ${String(type)}`),
+      );
+    const throwing = {
+      get constructor(): never {
+        throw new Error("hides the mistake");
+      },
+    };
+    for (const value of [throwing, { constructor: null }, { constructor: { name: "" } }])
+      expect(() => verify(value)).toThrow(
+        new TypeError("token must be a string, received an instance of Object"),
+      );
     expect(() => verify("", { secret: ["old", ""] })).toThrow(
       "secret[1] must be a non-empty string, received an empty string",
     );

@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { expect, spyOn, test } from "bun:test";
 import { CSRF } from "../../src/csrf/csrf.ts";
 import { LONGEST_KEPT_SECRET, MOST_KEYS, openKeyedHasher } from "../../src/csrf/keyed-hasher.ts";
 import { type CSRFAlgorithm, type CSRFEncoding, MAC_BYTES, TEXT_LENGTH } from "../../src/csrf/token.ts";
@@ -40,6 +40,27 @@ test.each(combinations)(
     }
   },
 );
+
+test("verify() compares whole signatures in constant time, one for each secret, whichever is right", () => {
+  const compare = spyOn(crypto, "timingSafeEqual");
+  try {
+    const token = CSRF.generate("right", { algorithm: "sha512" });
+    for (const [secret, isRight] of [
+      ["right", true],
+      ["wrong", false],
+      [["right", "b", "c"], true],
+      [["a", "b", "right"], true],
+      [["a", "b", "c"], false],
+    ] as const) {
+      compare.mockClear();
+      expect(CSRF.verify(token, { secret: secret as string, algorithm: "sha512" })).toBe(isRight);
+      const lengths = compare.mock.calls.map((views) => views.map(({ byteLength }) => byteLength));
+      expect(lengths).toEqual([secret].flat().map(() => [64, 64]));
+    }
+  } finally {
+    compare.mockRestore();
+  }
+});
 
 test("generate() never repeats a nonce", () => {
   const nonces = new Set<string>();

@@ -2,34 +2,37 @@
 //
 //   await using copy = await copyTree();
 //   await using changed = await copy.change(mutant);        // built anew, where it is in what is compiled
-//   await copy.runTests(["test/tasks/signals.test.ts"])
+//   await copy.runTests("test/tasks/signals.test.ts")
 import { chmod, cp, link, mkdir, mkdtemp, readFile, rm, symlink, unlink, writeFile } from "node:fs/promises";
-import { closeSync, openSync, readdirSync, rmSync } from "node:fs";
+import { closeSync, openSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { hostTarget } from "../../build/targets.ts";
 import { engineEnvironment } from "../support/engine-environment.ts";
 import { endProcesses } from "../support/processes.ts";
 import { REPOSITORY } from "../support/rt.ts";
-import { applyMutant, type Placed } from "./mutant.ts";
+import { applyMutant, type Placed, testFileOf } from "./mutant.ts";
 
 const ENGINE = process.execPath;
 const TOOLCHAIN = ".toolchain";
 const LEFT_OUT = [".git", "dist", TOOLCHAIN];
 const FILE = hostTarget().file;
 
-/** Milliseconds for all the tests of a mutant: one that makes them wait for ever is noticed too. */
+/** Milliseconds for a file of tests that are to pass: one that makes them wait for ever is noticed too. */
 const PATIENCE = 600_000;
 
 export interface Trial {
   readonly hasPassed: boolean;
+  /** Milliseconds. */
+  readonly duration: number;
   /** The first test that failed, where there is one. */
   readonly failed: string | undefined;
   readonly output: string;
 }
 
 export interface TreeCopy extends AsyncDisposable {
-  runTests(files: readonly string[]): Promise<Trial>;
+  /** @param patience milliseconds after which the tests have failed */
+  runTests(file: string, patience?: number): Promise<Trial>;
   /** Until it is disposed of. Throws when what it makes cannot be built. */
   change(mutant: Placed): Promise<AsyncDisposable>;
 }
@@ -50,11 +53,11 @@ export async function copyTree(): Promise<TreeCopy> {
   await link(program, unchanged);
 
   return {
-    runTests: (files) => runTests(path, files),
+    runTests: (file, patience) => runTests(path, file, patience),
     async change(mutant) {
       const file = join(path, mutant.file);
       const content = await readFile(file, "utf8");
-      const isCompiled = /^(?:src|platform|build)\//.test(mutant.file);
+      const isCompiled = /^(?:src|platform|build)\//.test(mutant.file) && mutant.tests.some(startsProgram);
       const restore = async () => {
         await writeFile(file, content);
         if (!isCompiled) return;
@@ -87,12 +90,33 @@ function isOfOthers(file: string): boolean {
   );
 }
 
+const starting = new Map<string, boolean>();
+
+/** Whether the test starts the program, and does not only import the source. */
+function startsProgram(name: string): boolean {
+  const file = join(REPOSITORY, testFileOf(name));
+  const known = starting.get(file) ?? namesProgram(file, new Set());
+  starting.set(file, known);
+  return known;
+}
+
+const transpiler = new Bun.Transpiler({ loader: "ts" });
+
+function namesProgram(file: string, seen: Set<string>): boolean {
+  if (seen.has(file) || !file.includes("/test/") || file.endsWith("/support/rt.ts")) return false;
+  seen.add(file);
+  const text = readFileSync(file, "utf8");
+  if (/\b(?:RT|runRt|startRt|expectRt|dist|compile)\b/.test(text)) return true;
+  const own = transpiler.scanImports(text).filter(({ path }) => path.startsWith("."));
+  return own.some(({ path }) => namesProgram(join(dirname(file), path), seen));
+}
+
 async function build(path: string): Promise<void> {
-  const { status, output } = await run(path, tmpdir(), ["build/compile.ts"]);
+  const { status, output } = await run(path, tmpdir(), ["build/compile.ts"], PATIENCE);
   if (status !== 0) throw new Error(`it cannot be built: ${output.trim()}`);
 }
 
-async function runTests(path: string, files: readonly string[]): Promise<Trial> {
+async function runTests(path: string, file: string, patience = PATIENCE): Promise<Trial> {
   const temporary = await mkdtemp(join(tmpdir(), "rt-trial-"));
   await chmod(temporary, 0o1777); // as /tmp
   const clean = () => {
@@ -102,9 +126,11 @@ async function runTests(path: string, files: readonly string[]): Promise<Trial> 
   };
   process.on("exit", clean);
   try {
-    const words = ["test", "--bail", "--only-failures", "--timeout=60000"];
-    const { status, output } = await run(path, temporary, [...words, ...files.map((file) => `./${file}`)]);
-    return { hasPassed: status === 0, failed: /^\(fail\) (.*?)(?: \[.*)?$/m.exec(output)?.[1], output };
+    const words = ["test", "--bail", "--only-failures", "--timeout=60000", `./${file}`];
+    const startedAt = performance.now();
+    const { status, output } = await run(path, temporary, words, patience);
+    const failed = /^\(fail\) (.*?)(?: \[.*)?$/m.exec(output)?.[1];
+    return { hasPassed: status === 0, duration: performance.now() - startedAt, failed, output };
   } finally {
     process.off("exit", clean);
     clean();
@@ -116,6 +142,7 @@ async function run(
   cwd: string,
   temporary: string,
   args: readonly string[],
+  patience: number,
 ): Promise<{ status: number | string; output: string }> {
   const log = join(temporary, `rt-mutant-${crypto.randomUUID()}.log`);
   const descriptor = openSync(log, "a");
@@ -123,7 +150,7 @@ async function run(
     cwd,
     stdio: ["ignore", descriptor, descriptor],
     env: engineEnvironment(temporary),
-    timeout: PATIENCE,
+    timeout: patience,
     killSignal: "SIGKILL",
   });
   closeSync(descriptor);

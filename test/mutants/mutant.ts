@@ -11,7 +11,7 @@ export interface Mutant {
   readonly fault: string;
   readonly text: string;
   readonly becomes: string;
-  /** Test files: "tasks/signals" is test/tasks/signals.test.ts. */
+  /** Test files, the likeliest first: "tasks/signals" is test/tasks/signals.test.ts. */
   readonly tests: readonly string[];
   /** Why nothing notices it, and nothing has to. */
   readonly why?: string;

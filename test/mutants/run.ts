@@ -6,7 +6,7 @@
 // in a copy of its own. Test files are first seen to pass without any change: what fails anyway notices nothing. It ends
 // with 1 when a mutant survives without an explanation, or could not be tried.
 import { parseArgs } from "node:util";
-import { copyTree, type TreeCopy } from "./copy.ts";
+import { copyTree, type Trial, type TreeCopy } from "./copy.ts";
 import { findMistake, nameOf, type Placed, readTables, testFileOf } from "./mutant.ts";
 
 type Verdict = "killed" | "survived" | "not tried";
@@ -36,23 +36,27 @@ for (const mutant of chosen) {
 
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => process.exit(1)); // and clean up
 
-/** By test file: whether it passes without any change. */
-const passing = new Map<string, Promise<boolean>>();
+/** By test file: how it ends without any change. */
+const unchanged = new Map<string, Promise<Trial>>();
+
+/** Milliseconds for a test file that takes so many without any change: what waits for ever is noticed too. */
+const patienceFor = (duration: number) => 30_000 + Math.ceil(5 * duration);
 
 async function judge(copy: TreeCopy, mutant: Placed): Promise<{ verdict: Verdict; remark: string }> {
   const files = mutant.tests.map(testFileOf);
+  const patience = new Map<string, number>();
   for (const file of files) {
-    if (!passing.has(file))
-      passing.set(
-        file,
-        copy.runTests([file]).then(({ hasPassed }) => hasPassed),
-      );
-    if (!(await passing.get(file))) return { verdict: "not tried", remark: `${file} fails without it` };
+    if (!unchanged.has(file)) unchanged.set(file, copy.runTests(file));
+    const { hasPassed, duration } = (await unchanged.get(file))!;
+    if (!hasPassed) return { verdict: "not tried", remark: `${file} fails without it` };
+    patience.set(file, patienceFor(duration));
   }
   try {
     await using _changed = await copy.change(mutant);
-    const { hasPassed, failed } = await copy.runTests(files);
-    if (!hasPassed) return { verdict: "killed", remark: failed ?? "the tests did not end" };
+    for (const file of files) {
+      const { hasPassed, failed } = await copy.runTests(file, patience.get(file));
+      if (!hasPassed) return { verdict: "killed", remark: failed ?? "the tests did not end" };
+    }
     return { verdict: "survived", remark: mutant.why ?? "" };
   } catch (error) {
     return { verdict: "not tried", remark: (error as Error).message };

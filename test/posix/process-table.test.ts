@@ -1,6 +1,8 @@
 // The two ways to read the process table must see the same: /proc, and what macOS has instead.
 import { expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
 import { askPs, readProc, selectTrees } from "../../platform/posix/process-table.ts";
+import { waitUntil } from "../support/processes.ts";
 
 // A child in our group, one with a group of its own, one with a session of its own; each has said its number.
 const TREE = `
@@ -30,3 +32,26 @@ test.skipIf(process.platform !== "linux")("ps and getsid see what /proc shows", 
     for (const pid of members) process.kill(pid, "SIGKILL");
   }
 });
+
+test.skipIf(process.platform !== "linux")(
+  "what has ended and nobody has asked about is not seen",
+  async () => {
+    const root = Bun.spawn(["bash", "-c", "sleep 1000 & echo $!; exec sleep 1000"], {
+      stdin: "ignore",
+      stdout: "pipe",
+    });
+    try {
+      const { value } = await root.stdout.getReader().read();
+      const zombie = Number(Buffer.from(value!).toString());
+      await waitUntil(() => readFileSync(`/proc/${root.pid}/cmdline`, "utf8").startsWith("sleep"));
+      process.kill(zombie, "SIGKILL");
+      await waitUntil(() => / Z /.test(readFileSync(`/proc/${zombie}/stat`, "utf8")));
+      for (const entries of [readProc(), askPs()]) {
+        const numbers = entries.map(({ pid }) => pid);
+        expect([numbers.includes(root.pid), numbers.includes(zombie)]).toEqual([true, false]);
+      }
+    } finally {
+      root.kill("SIGKILL");
+    }
+  },
+);

@@ -2,6 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { rm, symlink } from "node:fs/promises";
 import { scriptEnvironment } from "../../src/run/script/environment.ts";
+import { compileProgram } from "../support/programs.ts";
 import { createProject, type Files } from "../support/project.ts";
 import { RT, type RtOptions, runRt } from "../support/rt.ts";
 
@@ -110,6 +111,27 @@ describe.concurrent.each(Object.keys(SHAPES) as (keyof typeof SHAPES)[])(
       expect(
         names.filter((name) => name.startsWith("BUN") || (name.startsWith("RT_") && name !== "RT_SCRIPTS")),
       ).toEqual([]);
+    });
+  },
+);
+
+test.skipIf(process.platform === "win32")(
+  "of two entries of one name, a script behind a hook has the first, as C's getenv()",
+  async () => {
+    await using project = await createProject({
+      "package.json": { scripts: { go: "echo $TWICE; echo $TWICE >&2", postgo: "true" } },
+    });
+    const starter = project.join("starter");
+    await compileProgram(
+      starter,
+      `char *words[] = {"${RT}", "--silent", "go", 0};
+       char *entries[] = {"TWICE=first", "PATH=/usr/bin:/bin", "TWICE=last", 0};
+       return execve(words[0], words, entries);`,
+    );
+    expect(await runRt({ program: [starter], cwd: project.path })).toEqual({
+      stdout: "first\n",
+      stderr: "first\n",
+      status: 0,
     });
   },
 );

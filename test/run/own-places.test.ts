@@ -1,10 +1,10 @@
 // Where rt makes links and files of its own: never where another user could exchange them, since what they lead to is run.
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { chmod, chown, mkdir, readdir, readlink, rename, rm, symlink } from "node:fs/promises";
+import { chmod, chown, mkdir, readdir, readlink, rename, rm, stat, symlink } from "node:fs/promises";
 import { dirname } from "node:path";
 import { placeRt } from "../support/programs.ts";
 import { createProject, type Project } from "../support/project.ts";
-import { runRt } from "../support/rt.ts";
+import { RT, runRt } from "../support/rt.ts";
 import { isRoot, NOBODY } from "../support/users.ts";
 
 describe.skipIf(process.platform === "win32")("links that rt makes", () => {
@@ -120,6 +120,43 @@ describe.skipIf(process.platform === "win32")("links that rt makes", () => {
       await chown(path, 0, -1);
     }
     expect((await run("where", { ...elsewhere, TMPDIR })).stdout.trim()).toBe(link);
+  });
+
+  test("are not in a directory that their name is only a link to", async () => {
+    const TMPDIR = await make("sticky", { sticky: { mode: 0o1777 } });
+    const directory = dirname(dirname((await run("where", { ...elsewhere, TMPDIR })).stdout.trim()));
+    await rename(directory, project.join("away"));
+    await symlink(project.join("away"), directory);
+    expect(await placeFor({ ...elsewhere, TMPDIR })).toBe("/tmp");
+  });
+
+  describe("a copy of the configuration for the engine", () => {
+    const start = async (TMPDIR: string, limit: string) => {
+      await project.write({
+        "a.ts": "console.log('ran')",
+        "p.ts": "",
+        "rtfig.toml": `preload = "./p.ts"\n[serve.static]\npublicPath = "/${"x".repeat(4000)}"\n`,
+      });
+      const program = ["bash", "-c", `ulimit -f ${limit}; exec "$0" "$@"`, RT];
+      const env = { ...elsewhere, TMPDIR };
+      return await runRt({ program, args: ["a.ts"], cwd: project.path, env });
+    };
+
+    test("is nobody's to read but the user's", async () => {
+      const TMPDIR = await make("own", { own: { mode: 0o700 } });
+      expect((await start(TMPDIR, "unlimited")).stdout).toBe("ran\n");
+      const [path] = [...new Bun.Glob("rt-files-*/config-*").scanSync({ cwd: TMPDIR, absolute: true })];
+      expect((await stat(path!)).mode & 0o777).toBe(0o600);
+      expect((await stat(dirname(path!))).mode & 0o777).toBe(0o700);
+    });
+
+    test("is not left in part where there is no room for it", async () => {
+      const TMPDIR = await make("own", { own: { mode: 0o700 } });
+      const { stderr, status } = await start(TMPDIR, "1"); // blocks of 1024 bytes
+      expect(stderr).toStartWith(`error: There is no place for files of rt's own: ${TMPDIR} (EFBIG)\n`);
+      expect(status).toBe(1);
+      expect([...new Bun.Glob("rt-files-*/*").scanSync(TMPDIR)]).toEqual([]);
+    });
   });
 
   test.skipIf(!isRoot)("files for the engine are not in another user's directory either", async () => {

@@ -1,35 +1,13 @@
-// What a value leaves in the buffers of the client, where it crosses the bus unencrypted: nothing. Every buffer that
-// platform/linux makes meanwhile is looked at afterwards; what the engine itself receives into is out of our hands.
-// Encrypted sessions are in linux-product.test.ts, by a look into the memory of the program.
-import { expect, test } from "bun:test";
-import { type SecretProvider } from "../../platform/contract/secret-provider.ts";
+// What a value leaves in the buffers of the client, where it crosses the bus unencrypted: nothing. Encrypted sessions are in
+// linux-product.test.ts, by a look into the memory of the program.
+import { describe, expect, test } from "bun:test";
+import type { SecretProvider } from "../../platform/contract/secret-provider.ts";
 import { openProvider } from "../../platform/secret-provider.ts";
+import { BusSocket } from "../../platform/linux/bus-socket.ts";
+import { expectWithout, recordBuffers } from "../support/recorded-buffers.ts";
+import { marshal } from "../support/raw-bus.ts";
+import { createProject } from "../support/project.ts";
 import { enterFake } from "../support/session.ts";
-
-/** Remembers what the client makes while `task` runs. */
-async function recordBuffers(task: () => Promise<void>): Promise<Uint8Array[]> {
-  const made: Uint8Array[] = [];
-  const keep = <T extends Uint8Array>(bytes: T): T => {
-    if (new Error().stack?.includes("/platform/linux/")) made.push(bytes);
-    return bytes;
-  };
-  const { alloc, concat, from } = Buffer;
-  const { Uint8Array: Original } = globalThis;
-  const copy = Original.from.bind(Original);
-  Buffer.alloc = ((...args: Parameters<typeof alloc>) => keep(alloc(...args))) as typeof alloc;
-  Buffer.concat = ((...args: Parameters<typeof concat>) => keep(concat(...args))) as typeof concat;
-  globalThis.Uint8Array = new Proxy(Original, {
-    construct: (target, args, newTarget) => keep(Reflect.construct(target, args, newTarget) as Uint8Array),
-  });
-  Original.from = ((source: Uint8Array) => keep(copy(source))) as typeof copy;
-  try {
-    await task();
-  } finally {
-    globalThis.Uint8Array = Object.assign(Original, { from: copy });
-    Object.assign(Buffer, { alloc, concat, from });
-  }
-  return made;
-}
 
 const VALUE = "a value that must not stay";
 
@@ -43,9 +21,7 @@ async function look(use: (provider: SecretProvider) => Promise<Uint8Array[]>): P
   // Those that were given back are the caller's to zero.
   const own = made.filter((bytes) => !values.includes(bytes));
   expect(own.length).toBeGreaterThan(5);
-  expect(
-    own.filter((bytes) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).includes(VALUE)),
-  ).toEqual([]);
+  expectWithout(own, VALUE);
 }
 
 test.skipIf(process.platform !== "linux").each([1, 5])(
@@ -71,3 +47,70 @@ test.skipIf(process.platform !== "linux")(
     });
   },
 );
+
+test.skipIf(process.platform !== "linux")(
+  "a value that was guessed and not asked for leaves none",
+  async () => {
+    await using entered = await enterFake();
+    const { fake } = entered;
+    const first = fake.addItem("zeroing", "guessed", VALUE);
+    const provider = await openProvider();
+    (await provider.get("zeroing", "guessed"))!.fill(0);
+    const newer = fake.addItem("zeroing", "guessed", "another value", { modified: 9n });
+    const made = await recordBuffers(async () => {
+      const value = (await provider.get("zeroing", "guessed"))!;
+      expect(Buffer.from(value).toString()).toBe("another value");
+      await provider.get("zeroing", "nothing"); // what was guessed has been answered before
+    });
+    expect(fake.items.get(first)!.value).not.toBe(fake.items.get(newer)!.value);
+    expectWithout(made, VALUE);
+  },
+);
+
+describe.skipIf(process.platform !== "linux")("a connection that ends", () => {
+  const nothing = { received() {}, failed() {} };
+
+  test("leaves nothing of what could not be sent any more", () => {
+    const socket = new BusSocket([], "nowhere", 0, nothing);
+    const parts = [Buffer.from(VALUE), Buffer.from(VALUE)];
+    for (const part of parts) socket.send(part);
+    socket.end();
+    expectWithout(parts, VALUE);
+  });
+
+  test("leaves nothing of half a message", async () => {
+    await using project = await createProject();
+    const message = marshal({
+      type: 2,
+      replySerial: 1,
+      sender: ":1.1",
+      signature: "ay",
+      body: [Buffer.from(VALUE)],
+    });
+    using server = Bun.listen({
+      unix: project.join("bus"),
+      socket: {
+        open: (peer) =>
+          void peer.write(Buffer.concat([Buffer.from("OK x\r\n"), message, message.subarray(0, -1)])),
+        data() {},
+      },
+    });
+    const whole = Promise.withResolvers<Buffer>();
+    const made = await recordBuffers(async () => {
+      const socket = new BusSocket(
+        [{ path: project.join("bus"), label: "the test" }],
+        "the test",
+        process.getuid!(),
+        {
+          received: whole.resolve,
+          failed: whole.reject,
+        },
+      );
+      (await whole.promise).fill(0);
+      socket.end();
+    });
+    expect(made.length).toBeGreaterThan(2);
+    expectWithout(made, VALUE);
+    server.stop();
+  });
+});

@@ -25,19 +25,19 @@ export default {
       fault: "a gzip file has the time of its making",
       text: "  packed.fill(0, 4, 8); // no time\n",
       becomes: "  new DataView(packed.buffer, packed.byteOffset).setUint32(4, Date.now() / 1000, true);\n",
-      tests: ["build/archive", "build/release"],
+      tests: ["build/archive"],
     },
     {
       fault: "files stand in the order in which they were found",
       text: "return files.toSorted((a, b) => (a.path < b.path ? -1 : 1));",
       becomes: "return [...files];",
-      tests: ["build/archive", "build/release"],
+      tests: ["build/archive"],
     },
     {
       fault: "a program in an archive may not be executed",
       text: "tarHeader(root + file.path, content.length, file.isExecutable ? 0o755 : 0o644)",
       becomes: "tarHeader(root + file.path, content.length, 0o644)",
-      tests: ["build/archive", "build/release"],
+      tests: ["build/archive"],
     },
   ],
   "build/elf.ts": [

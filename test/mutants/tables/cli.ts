@@ -17,7 +17,7 @@ export default {
     },
     {
       fault: "the command within its script gets a hint",
-      text: "if (process.env.npm_lifecycle_event === command) return;",
+      text: `if (host.originalVariable("npm_lifecycle_event") === command) return;`,
       becomes: "",
       tests: ["cli/command-line"],
     },
@@ -51,7 +51,7 @@ export default {
   "src/complaint.ts": [
     {
       fault: "a hint is not printed",
-      text: "if (hint) console.error(`hint: ${hint}`);",
+      text: "if (hint) console.error(`hint: ${oneLine(hint)}`);",
       becomes: "",
       tests: ["cli/mistaken-targets"],
     },

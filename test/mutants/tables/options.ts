@@ -69,8 +69,8 @@ export default {
   "src/settings/files.ts": [
     {
       fault: "a file of --env-file that is not there is not told",
-      text: `filter((file) => file !== "" && files.readFile(file, 1) === "ENOENT")`,
-      becomes: "filter(() => false)",
+      text: `.filter((file) => files.readFile(file, 0) === "ENOENT")`,
+      becomes: ".filter(() => false)",
       tests: ["options/context", "cli/mistaken-options", "cli/wrong-values"],
     },
   ],

@@ -7,19 +7,19 @@ export default {
       fault: "what does not end after the grace is not killed",
       text: `if (performance.now() > deadline) trees.signalTrees([child], "SIGKILL");`,
       becomes: "",
-      tests: ["options/watch"],
+      tests: ["tasks/ending"],
     },
     {
       fault: "a second signal kills nothing",
       text: `if (stop && child) trees.signalTrees([child], "SIGKILL"); // asked twice`,
       becomes: "",
-      tests: ["options/watch"],
+      tests: ["tasks/ending"],
     },
     {
       fault: "the last signal wins over the first",
       text: "stop ??= signal;",
       becomes: "stop = signal;",
-      tests: ["options/watch"],
+      tests: ["tasks/ending"],
     },
     {
       fault: "a script starts again before all of the last start has ended",
@@ -37,7 +37,7 @@ export default {
       fault: "every signal is taken for one to end by",
       text: "const signal = known.find((each) => each === name);",
       becomes: "const signal = name as StopSignal;",
-      tests: ["options/watch", "cli/wrong-values"],
+      tests: ["cli/wrong-values"],
     },
   ],
   "src/run/script/waiting.ts": [
@@ -45,19 +45,19 @@ export default {
       fault: "a second signal does not kill",
       text: `if (received) trees.signalTrees(children, "SIGKILL");\n      else if`,
       becomes: "if",
-      tests: ["run/ending", "run/hooks", "run/signal-at"],
+      tests: ["tasks/ending"],
     },
     {
       fault: "a hook that a signal was sent to is a success",
       text: "return received && code === 0 ? { signal: received } : code;",
       becomes: "return code;",
-      tests: ["run/ending", "run/hooks", "run/signal-at"],
+      tests: ["run/ending"],
     },
     {
       fault: "a hook with a code of its own has died of the signal",
       text: "received && code === 0 ?",
       becomes: "received ?",
-      tests: ["run/ending", "run/hooks", "run/signal-at"],
+      tests: ["run/ending"],
     },
     {
       fault: "Ctrl-C is told twice",
@@ -248,9 +248,9 @@ export default {
   "src/run/engine/engine.ts": [
     {
       fault: "RT_BECAME is not told from another process's",
-      text: "process.env[BECAME] === `${pid}`",
-      becomes: "process.env[BECAME] !== undefined",
-      tests: ["runtime/engine-switch", "run/stand-in", "options/general"],
+      text: "host.originalVariable(BECAME) === `${pid}`",
+      becomes: "host.originalVariable(BECAME) !== undefined",
+      tests: ["runtime/engine-switch"],
     },
     {
       fault: "a bunfig.toml of the working directory is read",
@@ -506,7 +506,7 @@ export default {
   "src/run/execution.ts": [
     {
       fault: "a watched program watches itself",
-      text: ` && process.env[SUPERVISED] !== "1"`,
+      text: ` && host.originalVariable(SUPERVISED) !== "1"`,
       becomes: "",
       tests: ["options/watch"],
     },

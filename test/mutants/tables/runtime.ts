@@ -7,7 +7,7 @@ export default {
       fault: "RT_BECAME is left behind for the user's programs",
       text: "delete process.env.RT_BECAME;\n",
       becomes: "",
-      tests: ["runtime/engine-switch", "runtime/rt", "run/environment"],
+      tests: ["runtime/engine-switch"],
     },
     {
       fault: "the engine's switch stays on for the user's programs",
@@ -37,21 +37,21 @@ export default {
   "src/runtime/build.ts": [
     {
       fault: "the engine's file is left open",
-      text: "    engine.close();\n",
+      text: "    engine?.close();\n",
       becomes: "",
-      tests: ["run/build"],
+      tests: ["runtime/program", "run/build"],
     },
     {
       fault: "another program that was named is not taken",
-      text: "const engine = isOthers ? undefined : ",
-      becomes: "const engine = ",
-      tests: ["run/build"],
+      text: "    executablePath !== undefined,\n",
+      becomes: "    false,\n",
+      tests: ["runtime/program"],
     },
     {
       fault: "programs are made of rt's own file",
-      text: "config?.compile ? buildProgram(original, parts, config) : original(config)",
-      becomes: "original(config)",
-      tests: ["run/build"],
+      text: `compile && target !== "browser" ? buildProgram(original, parts, own) : original(own)`,
+      becomes: "original(own)",
+      tests: ["runtime/program"],
     },
   ],
   "src/runtime/install.ts": [

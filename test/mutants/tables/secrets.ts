@@ -64,7 +64,7 @@ export default {
       fault: "what was read from standard input stays in memory",
       text: "  } finally {\n    bytes.fill(0);\n  }",
       becomes: "  }",
-      tests: ["secrets/linux-product", "secrets/command"],
+      tests: ["secrets/linux-product"],
     },
     {
       fault: "an empty input is stored",
@@ -136,8 +136,8 @@ export default {
     },
     {
       fault: "the terminal stays raw",
-      text: `    terminal.setRawMode(false);\n  };\n  // A shell`,
-      becomes: "  };\n  // A shell",
+      text: "    terminal.setRawMode(false);\n  };\n  const listen",
+      becomes: "  };\n  const listen",
       tests: ["secrets/prompt"],
     },
     {
@@ -174,9 +174,9 @@ export default {
   "platform/operations.ts": [
     {
       fault: "operations on one pair overtake each other",
-      text: "const done = before ? before.then(task) : task();",
-      becomes: "const done = task();",
-      tests: ["secrets/gnome-keyring", "secrets/linux-service", "macos/keychain"],
+      text: `const isFree = !before || (kind === "read" && before.write === NOTHING);`,
+      becomes: "const isFree = true;",
+      tests: ["secrets/linux-service", "macos/keychain"],
     },
     {
       fault: "an operation that was given up is carried out later",
@@ -188,11 +188,11 @@ export default {
       fault: "a listener is left on the caller's signal",
       text: `    signal?.removeEventListener("abort", abort);\n`,
       becomes: "",
-      tests: ["secrets/linux-service", "macos/keychain", "secrets/gnome-keyring"],
+      tests: ["secrets/secrets", "macos/keychain"],
     },
     {
       fault: "what has ended is kept by its key",
-      text: "if (this.#last.get(key) === turn) this.#last.delete(key);",
+      text: "if (isIdle && this.#queues.get(key) === queue) this.#queues.delete(key);",
       becomes: "",
       tests: ["secrets/linux-service", "macos/keychain"],
       why: "memory that grows with the pairs that a program uses, by a map's entry each",

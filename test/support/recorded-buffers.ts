@@ -1,0 +1,36 @@
+// Every buffer that the store's client for Linux makes while something runs, to be looked at when it should be empty.
+import { expect } from "bun:test";
+
+/** Remembers what platform/linux makes while `task` runs. What the engine itself receives into is out of our hands. */
+export async function recordBuffers(task: () => Promise<void>): Promise<Uint8Array[]> {
+  const made: Uint8Array[] = [];
+  const keep = <T extends Uint8Array>(bytes: T): T => {
+    if (new Error().stack?.includes("/platform/linux/")) made.push(bytes);
+    return bytes;
+  };
+  const { alloc, concat, from } = Buffer;
+  const { Uint8Array: Original } = globalThis;
+  const copy = Original.from.bind(Original);
+  Buffer.alloc = ((...args: Parameters<typeof alloc>) => keep(alloc(...args))) as typeof alloc;
+  Buffer.concat = ((...args: Parameters<typeof concat>) => keep(concat(...args))) as typeof concat;
+  Buffer.from = ((...args: Parameters<typeof from>) => keep(from(...args))) as typeof from;
+  globalThis.Uint8Array = new Proxy(Original, {
+    construct: (target, args, newTarget) => keep(Reflect.construct(target, args, newTarget) as Uint8Array),
+  });
+  Original.from = ((source: Uint8Array) => keep(copy(source))) as typeof copy;
+  try {
+    await task();
+  } finally {
+    globalThis.Uint8Array = Object.assign(Original, { from: copy });
+    Object.assign(Buffer, { alloc, concat, from });
+  }
+  return made;
+}
+
+/** None of them has the bytes of `value`. */
+export function expectWithout(buffers: readonly Uint8Array[], value: string | Uint8Array): void {
+  const holding = buffers.filter((bytes) =>
+    Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).includes(value),
+  );
+  expect(holding).toEqual([]);
+}
