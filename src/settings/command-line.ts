@@ -9,11 +9,13 @@ export interface CommandLines {
   readonly script: readonly string[];
 }
 
+const WATCHING = ["watch", "watch-path", "watch-ignore", "watch-kill-signal", "no-clear-screen"];
+
 /** What the user wrote, without the options that are carried out already. */
 export function commandLines(invocation: Invocation): CommandLines {
   return {
     code: wordsWithout(["cwd"], invocation),
-    script: wordsWithout(["watch", "no-clear-screen", "watch-kill-signal", "cwd"], invocation),
+    script: wordsWithout([...WATCHING, "cwd"], invocation),
   };
 }
 
