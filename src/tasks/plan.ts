@@ -87,8 +87,10 @@ export interface SelectedPackages {
   readonly notices: string[];
 }
 
+type SelectionRequest = Pick<TaskRequest, "filters" | "affected" | "cwd" | "noExitOnError">;
+
 /** The packages that a request means. Throws Failure, PackageJsonError. */
-export async function selectPackages(request: TaskRequest): Promise<SelectedPackages> {
+export async function selectPackages(request: SelectionRequest): Promise<SelectedPackages> {
   const workspace = openWorkspace(request.cwd);
   const notices = describeBroken(workspace, request);
   const graph = linkMembers(workspace.members);
@@ -146,7 +148,7 @@ async function planWorkspace(request: TaskRequest): Promise<Plan> {
   };
 }
 
-function describeBroken({ broken }: Workspace, { noExitOnError }: TaskRequest): string[] {
+function describeBroken({ broken }: Workspace, { noExitOnError }: SelectionRequest): string[] {
   const first = broken.find(isThere);
   if (first && !noExitOnError) throw first;
   return broken.map(({ message }) => message);

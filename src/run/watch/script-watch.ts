@@ -12,10 +12,10 @@
 import { host } from "../../../platform/process.ts";
 import { trees } from "../../../platform/process-tree.ts";
 import type { Child, StopSignal } from "../../../platform/contract/process-tree.ts";
-import { findPackageJson } from "../../workspace/package-json.ts";
 import type { Ending } from "../script/launch.ts";
 import { Failure } from "../../failure.ts";
-import type { WatchSettings } from "../../settings/watch.ts";
+import type { Settings } from "../../settings/settings.ts";
+import { projectOf, wordsForChange } from "./affected-packages.ts";
 import { Changes } from "./changes.ts";
 import { readScope } from "./scope.ts";
 import { WatchNotes } from "./notes.ts";
@@ -34,15 +34,15 @@ function toStopSignal(name = "SIGTERM"): StopSignal {
   throw new Failure(`A script cannot be ended with "${name}"`, `use one of: ${known.join(", ")}`);
 }
 
-/** @param words those of the rt that runs it. Throws Failure. */
+/** Throws Failure. */
 export async function watchRun(
-  settings: WatchSettings,
-  words: readonly string[],
+  { watch, again, many }: Pick<Settings, "watch" | "again" | "many">,
   cwd: string,
 ): Promise<Ending> {
-  const argv = ["rt", ...words];
+  const settings = watch!;
+  let words = again!.script;
   const killSignal = toStopSignal(settings.signal);
-  const project = findPackageJson(cwd)?.directory ?? cwd;
+  const project = projectOf(many, cwd);
   const notes = new WatchNotes(settings, cwd);
   let wake = () => {};
   let reasons: readonly string[] = [];
@@ -75,7 +75,7 @@ export async function watchRun(
     changes.begin();
     child = trees.startChild({
       program: process.execPath,
-      argv,
+      argv: ["rt", ...words],
       cwd,
       env: host.originalEnvironment(),
       output: "inherit",
@@ -90,10 +90,12 @@ export async function watchRun(
     });
     await Promise.race([woken, exited]);
     if (reasons.length === 0 && !stop) await woken;
+    const isDone = hasExited;
     await endTree(child, stop ?? killSignal, stop === "SIGINT" && host.isTerminal(0));
     if (stop) break;
     if (settings.clearsScreen && host.isTerminal(1)) await Bun.write(Bun.stdout, CLEAR);
     notes.tellReasons(reasons);
+    words = isDone && many ? await wordsForChange(again!, many, reasons, cwd) : again!.script;
   }
   for (const signal of signals) process.off(signal, onSignal);
   return { signal: stop! };
