@@ -3,14 +3,15 @@
 /**
  * NO_COLOR beats FORCE_COLOR, with Node it is the other way round; both beat the terminal.
  *
+ * @param variable looks one up in the environment that rt was started with
  * @param isTerminal asked when it matters, of the stream that is written to
  */
 export function wantsColor(
-  env: Readonly<Record<string, string | undefined>>,
+  variable: (name: string) => string | undefined,
   isTerminal: () => boolean,
 ): boolean {
-  if (env.NO_COLOR) return false;
-  const forced = env.FORCE_COLOR;
+  if (variable("NO_COLOR")) return false;
+  const forced = variable("FORCE_COLOR");
   if (forced !== undefined) return forced !== "0" && forced !== "false";
-  return env.TERM !== "dumb" && isTerminal();
+  return variable("TERM") !== "dumb" && isTerminal();
 }

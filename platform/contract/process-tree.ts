@@ -53,6 +53,11 @@ export interface ProcessTreeOperations {
   shareSuspension(request: { children(): readonly Child[]; onSuspend(): void; onResume(): void }): () => void;
   /** Whether a process above this one runs the program of that path. False where that cannot be seen. */
   hasAncestor(program: string): boolean;
+  /**
+   * From here on a tree keeps what loses its parent: with one child at a time, all of that is of the last one's tree.
+   * Nothing changes where the system has no such thing (macOS).
+   */
+  adoptOrphans(): void;
   /** Whether any process of these trees is left. */
   hasSurvivors(children: readonly Child[]): boolean;
   /**

@@ -20,6 +20,7 @@ import { descriptorLimit } from "./process.ts";
 import { heeded, stopLikeTerminal } from "./signals.ts";
 import { listProcesses, runs, selectTrees, type TreeRoot } from "./process-table.ts";
 import { dismissGuardian, guard, release } from "./guardian.ts";
+import { adoptOrphans, withOrphans } from "./orphans.ts";
 
 const ATTACH_AFTER = 2; // ms
 const LINGER = 100; // ms
@@ -172,7 +173,8 @@ const signalTrees = (children: readonly Child[], signal: NodeJS.Signals): void =
 /** Groups (negative) and single processes. What is in a group that a root leads is reached through the group. */
 function targetsOf(roots: readonly TreeRoot[], relay: string | null): number[] {
   const leads = new Set(roots.flatMap(({ pid, ownsSession }) => (ownsSession ? [pid] : [])));
-  const members = selectTrees(listProcesses(), roots, relay);
+  const processes = listProcesses();
+  const members = selectTrees(processes, withOrphans(roots, processes), relay);
   const others = members.flatMap(({ pid, group }) => (leads.has(group) ? [] : [pid]));
   return [...Array.from(leads, (lead) => -lead), ...others];
 }
@@ -231,8 +233,10 @@ function send(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
-const hasSurvivors: ProcessTreeOperations["hasSurvivors"] = (children) =>
-  selectTrees(listProcesses(), children as readonly PosixChild[], null).length > 0;
+const hasSurvivors: ProcessTreeOperations["hasSurvivors"] = (children) => {
+  const processes = listProcesses();
+  return selectTrees(processes, withOrphans(children as readonly PosixChild[], processes), null).length > 0;
+};
 
 const hasAncestor: ProcessTreeOperations["hasAncestor"] = (program) => {
   const parents = new Map(listProcesses().map(({ pid, parent }) => [pid, parent]));
@@ -249,6 +253,7 @@ export const operations: ProcessTreeOperations = {
   startChild,
   signalTrees,
   shareSuspension,
+  adoptOrphans,
   hasAncestor,
   hasSurvivors,
   childLimit,

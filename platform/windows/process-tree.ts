@@ -72,6 +72,9 @@ const shareSuspension: ProcessTreeOperations["shareSuspension"] = () => () => {}
 const hasSurvivors: ProcessTreeOperations["hasSurvivors"] = (children) =>
   (children as readonly WindowsChild[]).some(({ job, isFollowed }) => isFollowed && countProcesses(job) > 0);
 
+/** A job has them anyway. */
+const adoptOrphans: ProcessTreeOperations["adoptOrphans"] = () => {};
+
 /** Jobs end with their last handle; nobody watches over them. */
 const leaveNothing: ProcessTreeOperations["leaveNothing"] = async () => {};
 
@@ -85,6 +88,7 @@ export const operations: ProcessTreeOperations = {
   startChild,
   signalTrees,
   shareSuspension,
+  adoptOrphans,
   hasAncestor,
   hasSurvivors,
   childLimit,

@@ -10,7 +10,8 @@ export interface Guide {
 export const GUIDES: Readonly<Record<string, Guide>> = {
   // No prototype: "constructor" is no guide.
   __proto__: null as never,
-  scripts: { page: "scripts.md", help: "What a name means, hooks, arguments, watching" },
+  scripts: { page: "scripts.md", help: "What a name means, hooks, arguments" },
+  watching: { page: "watching.md", help: "What starts a script again, and what is left alone" },
   workspaces: { page: "workspaces.md", help: "A script in every package, in order or at once" },
   secrets: { page: "secrets.md", help: "The credential store, from code and the command line" },
   csrf: { page: "csrf.md", help: "Signed, expiring tokens for forms" },

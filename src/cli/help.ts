@@ -39,7 +39,7 @@ export async function renderHelp(command?: string): Promise<string> {
 }
 
 function isColored(): boolean {
-  return host.isTerminal(1) && wantsColor(host.originalEnvironment(), () => true);
+  return host.isTerminal(1) && wantsColor(host.originalVariable, () => true);
 }
 
 /** 0 where there is no terminal to keep to. */

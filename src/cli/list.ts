@@ -11,7 +11,7 @@ export function listScripts(cwd: string): string {
   if (!located) throw new UsageError("No package.json here or above", "name a file to run, or see rt --help");
   const { manifest } = located;
   const names = scriptNames(manifest);
-  const useColor = wantsColor(host.originalEnvironment(), () => host.isTerminal(1));
+  const useColor = wantsColor(host.originalVariable, () => host.isTerminal(1));
   const bold = (text: string) => (useColor ? `\x1b[1m${text}\x1b[0m` : text);
   const entries = names.map((name) => {
     const separator = name.startsWith("-") ? "-- " : "";

@@ -139,6 +139,17 @@ const SCRIPTS: readonly Key[] = within("run", [
   }),
 ]);
 
+const WATCHING: readonly Key[] = within("watch", [
+  key("paths", ["string", "strings"], '["src", "config/*.hbs"]', {
+    as: "watch-path",
+    help: "Files, folders and globs that --watch looks at instead of the project",
+  }),
+  key("ignore", ["string", "strings"], '["*.gen.ts", "!build/"]', {
+    as: "watch-ignore",
+    help: "Files that --watch leaves alone, as .gitignore does, with ! for not these",
+  }),
+]);
+
 const TESTS: readonly Key[] = within("test", [
   key("root", "string", '"./test"', { help: "Where tests are looked for" }),
   key("preload", ["string", "strings"], '["./setup.ts"]', {
@@ -241,4 +252,4 @@ const PACKAGES: readonly Key[] = within("install", [
   }),
 ]);
 
-export const KEYS: readonly Key[] = [...RUNNING, ...SCRIPTS, ...TESTS, ...PACKAGES];
+export const KEYS: readonly Key[] = [...RUNNING, ...SCRIPTS, ...WATCHING, ...TESTS, ...PACKAGES];

@@ -234,6 +234,18 @@ export const OPTIONS: readonly Option[] = [
       default: "SIGTERM",
       help: "The signal whose handlers run when --watch restarts",
     },
+    {
+      name: "watch-path",
+      value: text("path"),
+      by: "runner",
+      help: "Watch this file, folder or glob instead of the project; may be repeated",
+    },
+    {
+      name: "watch-ignore",
+      value: text("glob"),
+      by: "runner",
+      help: "Leave these files alone, as .gitignore does, with !glob for not these; may be repeated",
+    },
     { name: "hot", by: "engine", help: "Reload code when a file changes, keeping the process" },
     { name: "no-clear-screen", by: "both", help: "Do not clear the terminal on reload" },
   ]),

@@ -5,7 +5,6 @@ import type { Config } from "../config/rtfig.ts";
 import { complain } from "../complaint.ts";
 import type { ScriptSettings } from "../settings/script.ts";
 import type { Settings } from "../settings/settings.ts";
-import type { WatchSettings } from "../settings/watch.ts";
 import { SUPERVISED } from "./engine/own-variables.ts";
 import type { Plan } from "./plan.ts";
 import type { Ending } from "./script/launch.ts";
@@ -41,7 +40,7 @@ export async function execute(
     }
     case "program":
     case "script": {
-      if (settings.watch) return await watchScript(settings.watch, settings.again!.script);
+      if (settings.watch) return await watchScript(settings);
       await warnAboutScript(settings);
       const { launchProgram, launchScript } = await import("./script/launch.ts");
       return plan.mode === "script"
@@ -84,15 +83,15 @@ async function engineConfig(word: string, runsCode: boolean, config?: Config): P
 
 /** Many scripts, or the scripts of many packages. */
 export async function executeMany(settings: Settings, cwd: string): Promise<Outcome> {
-  if (settings.watch) return await watchScript(settings.watch, settings.again!.script);
+  if (settings.watch) return await watchScript(settings);
   await warnAboutScript(settings);
   const { runMany } = await import("./many.ts");
   return await runMany(settings.many!, settings.script, cwd);
 }
 
-async function watchScript(settings: WatchSettings, words: readonly string[]): Promise<Outcome> {
+async function watchScript(settings: Settings): Promise<Outcome> {
   const { watchRun } = await import("./watch/script-watch.ts");
-  return await watchRun(settings, words, process.cwd());
+  return await watchRun(settings, process.cwd());
 }
 
 /** Says which of the options have nothing to act on. */

@@ -41,7 +41,7 @@ export function readSettings(
   const given = collectOptions(options);
   const evaluates = options.some(({ option }) => option.evaluates);
   const code = readCodeSettings(options, given);
-  const watch = evaluates ? undefined : readWatchSettings(target, given);
+  const watch = evaluates ? undefined : readWatchSettings(target, options, given);
   return {
     target,
     args,

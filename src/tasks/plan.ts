@@ -88,8 +88,10 @@ export interface SelectedPackages {
   readonly unreadable: readonly PackageJsonError[];
 }
 
+type SelectionRequest = Pick<TaskRequest, "filters" | "affected" | "cwd" | "noExitOnError" | "ifPresent">;
+
 /** The packages that a request means. Throws Failure, PackageJsonError. */
-export async function selectPackages(request: TaskRequest): Promise<SelectedPackages> {
+export async function selectPackages(request: SelectionRequest): Promise<SelectedPackages> {
   const workspace = openWorkspace(request.cwd);
   const { members, broken } = workspace;
   const graph = linkMembers(members);

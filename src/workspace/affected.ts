@@ -24,6 +24,15 @@ export async function affectedMembers(
   reference: string,
 ): Promise<Set<number>> {
   const files = await changedFiles(workspace.root, reference);
+  return affectedBy(workspace, graph, files);
+}
+
+/** Pure: absolute paths in, positions of members out. */
+export function affectedBy(
+  workspace: Workspace,
+  graph: DependencyGraph,
+  files: readonly string[],
+): Set<number> {
   return reachable(reverseGraph(graph), ownersOf(workspace, files));
 }
 

@@ -21,6 +21,8 @@ const ONLY_RT: Readonly<Record<string, string>> = {
   "dry-run": "for many scripts",
   report: "for many scripts",
   affected: "for many scripts",
+  "watch-path": "for scripts, of which nobody knows what they read",
+  "watch-ignore": "for scripts, of which nobody knows what they read",
 };
 
 /** Where what a row says differs from what the engine says of it. */

@@ -56,12 +56,15 @@ export function startLive(options: RtOptions): Live {
     kill: (signal = "SIGTERM") => void child.kill(signal),
     family: () => mark.find().length,
     async [Symbol.asyncDispose]() {
-      for (const { pid } of mark.find()) {
-        try {
-          process.kill(pid, "SIGKILL");
-        } catch {}
-      }
-      await ended;
+      // What is being started at this moment is found the next time.
+      do {
+        for (const { pid } of mark.find()) {
+          try {
+            process.kill(pid, "SIGKILL");
+          } catch {}
+        }
+        await Promise.race([ended, Bun.sleep(5)]);
+      } while (!isOver);
     },
   };
 }

@@ -288,6 +288,28 @@ describe("rt --watch run <script>", () => {
     await waitUntil(() => live.family() === 0);
   });
 
+  prove("watch-path", "names what is watched instead of the project", async () => {
+    await using project = await createProject({ ...files("a"), "value.json": "1", "views/a.hbs": "" });
+    await using live = startLive({
+      args: ["--watch", "--watch-path=views", "run", "dev"],
+      cwd: project.path,
+    });
+    await live.see("started a 1");
+    await project.write({ "value.json": "2" });
+    await project.write({ "views/a.hbs": "1" });
+    await live.see("rt: views/a.hbs changed\n");
+  });
+
+  prove("watch-ignore", "leaves files alone, and takes back what is left alone unasked", async () => {
+    await using project = await createProject({ ...files("a"), "value.json": "1", "dist/a.js": "" });
+    const options = ["--watch-ignore=value.json", "--watch-ignore=!dist/"];
+    await using live = startLive({ args: ["--watch", ...options, "run", "dev"], cwd: project.path });
+    await live.see("started a 1");
+    await project.write({ "value.json": "2" });
+    await project.write({ "dist/a.js": "1" });
+    await live.see("rt: dist/a.js changed\n");
+  });
+
   prove("watch-kill-signal", "names the signal that ends a script", async () => {
     await using project = await createProject({
       "package.json": {

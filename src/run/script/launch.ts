@@ -108,20 +108,10 @@ async function stayBefore(
 /** Characters. Of more than 4096 bytes, a pipe that does not wait may take a part, which must not be written again. */
 const LONGEST_WHOLE = 1365;
 
-/** These alone, because all of the environment would take longer than the rest of the line. */
-function colorVariables(): Parameters<typeof wantsColor>[0] {
-  const { originalVariable } = host;
-  return {
-    NO_COLOR: originalVariable("NO_COLOR"),
-    FORCE_COLOR: originalVariable("FORCE_COLOR"),
-    TERM: originalVariable("TERM"),
-  };
-}
-
 /** Not by `console.error`, which has colours of its own on a terminal, or `process.stderr`, which takes long to make. */
 function echo(command: string, { silent }: ScriptSettings): void {
   if (silent) return;
-  const useColor = wantsColor(colorVariables(), () => host.isTerminal(2));
+  const useColor = wantsColor(host.originalVariable, () => host.isTerminal(2));
   const shown = fitToPrint(command);
   const line = useColor ? `\x1b[0;35m$\x1b[0m \x1b[2m\x1b[1m${shown}\x1b[0m` : `$ ${shown}`;
   if (line.length > LONGEST_WHOLE || !host.write(2, `${line}\n`)) console.error(line);

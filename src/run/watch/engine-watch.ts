@@ -10,6 +10,7 @@ import { trees } from "../../../platform/process-tree.ts";
 import type { Child, StopSignal } from "../../../platform/contract/process-tree.ts";
 import { findPackageJson, parentDirectory } from "../../workspace/package-json.ts";
 import type { Ending } from "../script/launch.ts";
+import { projectScope } from "./scope.ts";
 import { watchSources } from "./source-watcher.ts";
 import { SUPERVISED } from "../engine/own-variables.ts";
 
@@ -45,7 +46,7 @@ export async function superviseEngine(words: readonly string[], entry: string): 
     if (performance.now() - since >= GONE_AFTER) event.resolve("returned");
   };
   const root = findPackageJson(directory)?.directory ?? directory;
-  using _watcher = watchSources(root, onRename, { renamesOnly: true });
+  using _watcher = watchSources(projectScope(root), { onChange: onRename, renamesOnly: true });
   for (;;) {
     child = start(words);
     const outcome = await Promise.race([child.done, event.promise]);

@@ -21,13 +21,17 @@ export interface IgnoreFile {
 export function readIgnoreFile(directory: string): IgnoreFile | undefined {
   const content = files.readFile(`${directory}/.gitignore`);
   if (typeof content === "string") return undefined;
-  return parseIgnoreFile(new TextDecoder().decode(content), directory);
+  return parseIgnoreLines(new TextDecoder().decode(content).split(/\r?\n/), directory);
 }
 
-/** @param directory that of the file */
-export function parseIgnoreFile(text: string, directory: string): IgnoreFile {
-  const rules = text.split(/\r?\n/).flatMap((line) => parseRule(line) ?? []);
-  return { base: `${directory}/`, rules };
+/** Of a file that would stand in that directory. */
+export function parseIgnoreLines(lines: readonly string[], directory: string): IgnoreFile {
+  return { base: startOf(directory), rules: lines.flatMap((line) => parseRule(line) ?? []) };
+}
+
+/** What every path in a directory begins with. */
+export function startOf(directory: string): string {
+  return directory.endsWith("/") ? directory : `${directory}/`;
 }
 
 function parseRule(line: string): Rule | undefined {
@@ -47,6 +51,7 @@ function parseRule(line: string): Rule | undefined {
 export function isIgnored(path: string, isDirectory: boolean, stack: readonly IgnoreFile[]): boolean {
   let ignored = false;
   for (const { base, rules } of stack) {
+    if (!path.startsWith(base)) continue;
     const relative = path.slice(base.length);
     for (const { glob, isNegated, isForDirectories } of rules) {
       if (ignored === !isNegated || (isForDirectories && !isDirectory)) continue;

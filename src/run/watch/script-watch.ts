@@ -5,22 +5,21 @@
 //      +--exits--> waiting (a change starts it again)
 //
 // Contract (specification, "Script execution"): with --watch the process restarts when a file changes. What the
-// script has started ends before the next start, so that processes do not pile up and ports are free again.
+// script has started ends before the next start, and when rt ends, so that processes do not pile up and ports are free
+// again; on Linux also what has left its parent, its group and its session.
 //
 // The script is run by another rt, which does with hooks and many scripts what it would do without --watch.
 import { host } from "../../../platform/process.ts";
 import { trees } from "../../../platform/process-tree.ts";
 import type { Child, StopSignal } from "../../../platform/contract/process-tree.ts";
-import { Failure } from "../../failure.ts";
-import { printable } from "../../printable.ts";
-import type { WatchSettings } from "../../settings/watch.ts";
-import { OutputQueue } from "../../tasks/report/output-queue.ts";
-import { findPackageJson } from "../../workspace/package-json.ts";
 import type { Ending } from "../script/launch.ts";
-import { watchSources } from "./source-watcher.ts";
+import { Failure } from "../../failure.ts";
+import type { Settings } from "../../settings/settings.ts";
+import { projectOf, wordsForChange } from "./affected-packages.ts";
+import { Changes } from "./changes.ts";
+import { readScope } from "./scope.ts";
+import { WatchNotes } from "./notes.ts";
 
-/** Saves come in bursts: a restart waits until the last event is this old. */
-const QUIET = 15; // ms
 /** How long what was asked to end may take before it is killed. */
 const GRACE = 5_000; // ms
 const LOOK_AGAIN = 5; // ms
@@ -35,28 +34,31 @@ function toStopSignal(name = "SIGTERM"): StopSignal {
   throw new Failure(`A script cannot be ended with "${name}"`, `use one of: ${known.join(", ")}`);
 }
 
-/** @param words those of the rt that runs it */
+/** Throws Failure. */
 export async function watchRun(
-  settings: WatchSettings,
-  words: readonly string[],
+  { watch, again, many }: Pick<Settings, "watch" | "again" | "many">,
   cwd: string,
 ): Promise<Ending> {
-  const { label, clearsScreen } = settings;
-  const argv = ["rt", ...words];
+  const settings = watch!;
+  let words = again!.script;
   const killSignal = toStopSignal(settings.signal);
-  const root = findPackageJson(cwd)?.directory ?? cwd;
+  const project = projectOf(many, cwd);
+  const notes = new WatchNotes(settings, cwd);
   let wake = () => {};
-  let hasChanged = false;
+  let reasons: readonly string[] = [];
   let stop: StopSignal | undefined;
-  let timer: Timer | undefined;
-  using _watcher = watchSources(root, () => {
-    clearTimeout(timer);
-    timer = setTimeout(() => {
-      hasChanged = true;
-      wake();
-    }, QUIET);
-  });
   let child: Child | undefined;
+  let hasExited = false;
+  let end: number | undefined;
+  const runEnd = () => (end ??= hasExited && child && !trees.hasSurvivors([child]) ? Date.now() : undefined);
+  using changes = new Changes(readScope(settings, project, cwd), project, {
+    onReason(paths) {
+      reasons = [...reasons, ...paths];
+      wake();
+    },
+    onNamed: (path) => notes.tellOwn(path),
+    runEnd,
+  });
   const onSignal = (signal: StopSignal) => {
     if (stop && child) trees.signalTrees([child], "SIGKILL"); // asked twice
     stop ??= signal;
@@ -64,11 +66,16 @@ export async function watchRun(
   };
   const signals = host.heeded(SIGNALS);
   for (const signal of signals) process.on(signal, onSignal);
+  trees.adoptOrphans();
+  notes.tellScope(changes.watcher);
   while (!stop) {
-    hasChanged = false;
+    reasons = [];
+    hasExited = false;
+    end = undefined;
+    changes.begin();
     child = trees.startChild({
       program: process.execPath,
-      argv,
+      argv: ["rt", ...words],
       cwd,
       env: host.originalEnvironment(),
       output: "inherit",
@@ -76,34 +83,35 @@ export async function watchRun(
       onOutput() {},
     });
     const woken = new Promise<void>((resolve) => (wake = resolve));
-    await Promise.race([woken, child.done.then(reportEnd(label, () => hasChanged || !!stop))]);
-    if (!hasChanged && !stop) await woken;
+    const exited = child.done.then((exit) => {
+      hasExited = true;
+      runEnd();
+      if (reasons.length === 0 && !stop) notes.tellEnd(exit);
+    });
+    await Promise.race([woken, exited]);
+    if (reasons.length === 0 && !stop) await woken;
+    const isDone = hasExited;
     await endTree(child, stop ?? killSignal, stop === "SIGINT" && host.isTerminal(0));
-    if (!stop && clearsScreen && host.isTerminal(1)) await Bun.write(Bun.stdout, CLEAR);
+    if (stop) break;
+    if (settings.clearsScreen && host.isTerminal(1)) await Bun.write(Bun.stdout, CLEAR);
+    notes.tellReasons(reasons);
+    words = isDone && many ? await wordsForChange(again!, many, reasons, cwd) : again!.script;
   }
   for (const signal of signals) process.off(signal, onSignal);
-  return { signal: stop };
+  return { signal: stop! };
 }
 
-function reportEnd(
-  target: string,
-  isExpected: () => boolean,
-): (exit: { code: number; signal: string | null }) => void {
-  return ({ code, signal }) => {
-    if (isExpected()) return;
-    const how = signal ? `was terminated by ${signal}` : `exited with code ${code}`;
-    // Not by `console.error`, which waits for a reader, and no signal would end that.
-    void new OutputQueue().write(2, `rt: "${printable(target)}" ${how}; waiting for a change\n`);
-  };
-}
-
-/** Returns when nothing of the tree is left. The terminal may have told it already. */
+/**
+ * Returns when nothing of the tree is left. The terminal may have told it already, but what a shell has put into the
+ * background does not listen to Ctrl-C: when the script has ended, that is told otherwise.
+ */
 async function endTree(child: Child, signal: StopSignal, isTold: boolean): Promise<void> {
   if (!isTold) trees.signalTrees([child], signal);
   let isOver = false;
   void child.done.then(() => (isOver = true));
   const deadline = performance.now() + GRACE;
   await Promise.race([child.done, Bun.sleep(GRACE)]);
+  if (isOver && signal === "SIGINT") trees.signalTrees([child], "SIGTERM");
   while (!isOver || trees.hasSurvivors([child])) {
     if (performance.now() > deadline) trees.signalTrees([child], "SIGKILL");
     await Bun.sleep(LOOK_AGAIN);

@@ -1,12 +1,15 @@
-// Tells when a source file of a project changes: written, created, deleted, or renamed into place.
+// Tells when a file that is watched changes: written, created, deleted, or renamed into place.
 //
 // Directories are watched one by one, because a watch on a whole tree would include node_modules, which may be
-// larger than everything else a hundred times over. What Git ignores is left out, so that a script's own
-// output does not start it again.
+// larger than everything else a hundred times over. What Git ignores and what tools make is left out (patterns.ts), but
+// for .env files, which are kept from Git and yet decide what a program does.
+//
+// Surprising: a system watches only so many directories for a user. Those beyond are passed over and counted.
 import type { FSWatcher } from "node:fs";
 import { parentDirectory } from "../../workspace/package-json.ts";
-import { type IgnoreFile, isIgnored, readIgnoreFile } from "./gitignore.ts";
 import { extensionOf, SOURCE_EXTENSIONS } from "../target/target.ts";
+import { type IgnoreFile, isIgnored, parseIgnoreLines, readIgnoreFile, startOf } from "./gitignore.ts";
+import { LIKELY_OUTPUTS, OUTPUTS } from "./patterns.ts";
 
 const OTHER_EXTENSIONS = [
   ...[".json", ".jsonc", ".json5", ".toml", ".yaml", ".yml", ".html", ".css", ".scss", ".sass", ".less"],
@@ -15,81 +18,137 @@ const OTHER_EXTENSIONS = [
 /** Loaded when it is needed: this module shares a chunk with runs that watch nothing. */
 const fs = () => process.getBuiltinModule("node:fs");
 
-const LEFT_OUT = ["node_modules", ".git"];
+export interface Root {
+  readonly directory: string;
+  /** With what is below it. */
+  readonly isDeep: boolean;
+  /** Whether a file is meant, by its absolute path; without it, source files are. */
+  accepts?(path: string): boolean;
+  /** Files that are meant whatever is said of others like them. */
+  readonly file?: string;
+}
 
-function isSource(name: string): boolean {
-  const extension = extensionOf(name);
-  return (
-    SOURCE_EXTENSIONS.includes(extension) ||
-    OTHER_EXTENSIONS.includes(extension) ||
-    name === ".env" ||
-    name.startsWith(".env.")
-  );
+export interface Scope {
+  readonly roots: readonly Root[];
+  /** The user's, which decides last. */
+  readonly ignore: IgnoreFile;
 }
 
 export interface SourceWatcher extends Disposable {
   readonly directories: number;
+  /** Directories that the system would not watch, with its reason for the last of them. */
+  readonly refused: { readonly count: number; readonly code: string };
 }
 
-/**
- * @param onChange is called again and again while there are changes, with `isRenamed` for what was created, deleted
- * or renamed. With `renamesOnly` only for that
- */
+export interface Listener {
+  /**
+   * Called again and again while there are changes, with `isRenamed` for what was created, deleted or renamed; for a
+   * directory that is gone, with its own path.
+   */
+  onChange(path: string, isRenamed: boolean): void;
+  /** Each file that is watched and there at the start. */
+  onFound?(path: string): void;
+  /** Changes of content alone are of no interest. */
+  readonly renamesOnly?: boolean;
+}
+
+function isEnvFile(name: string): boolean {
+  return name === ".env" || name.startsWith(".env.");
+}
+
+function isSource(name: string): boolean {
+  const extension = extensionOf(name);
+  return SOURCE_EXTENSIONS.includes(extension) || OTHER_EXTENSIONS.includes(extension) || isEnvFile(name);
+}
+
 export function watchSources(
-  root: string,
-  onChange: (path: string, isRenamed: boolean) => void,
-  { renamesOnly = false } = {},
+  { roots, ignore }: Scope,
+  { onChange, onFound, renamesOnly = false }: Listener,
 ): SourceWatcher {
   const watchers = new Map<string, FSWatcher>();
+  const refused = { count: 0, code: "" };
 
-  function enter(directory: string, above: readonly IgnoreFile[], isNew: boolean): void {
+  /** What is ignored above a root that the user has named is watched all the same. */
+  function enterRoot({ directory, isDeep }: Root): void {
+    const above = ignoreFilesAbove(directory);
+    const own = readIgnoreFile(directory);
+    const stack = isIgnored(directory, true, above) ? [] : above;
+    const outputs = above.length > 0 || own ? OUTPUTS : [...OUTPUTS, ...LIKELY_OUTPUTS];
+    enter(directory, [parseIgnoreLines(outputs, directory), ...stack], false, isDeep);
+  }
+
+  function enter(directory: string, above: readonly IgnoreFile[], isNew: boolean, isDeep: boolean): void {
+    if (watchers.has(directory)) return;
     const own = readIgnoreFile(directory);
     const stack = own ? [...above, own] : above;
     // Watched before it is read, so that nothing is missed in between.
-    follow(directory, stack);
+    follow(directory, stack, isDeep);
     for (const entry of listDirectory(directory)) {
-      const path = `${directory}/${entry.name}`;
-      if (entry.isDirectory()) enterUnlessIgnored(path, stack, isNew);
-      else if (isNew && isSource(entry.name) && !isIgnored(path, false, stack)) onChange(path, true);
+      const path = startOf(directory) + entry.name;
+      if (entry.isDirectory()) {
+        if (isDeep) enterUnlessIgnored(path, stack, isNew);
+      } else if (isMeant(path, entry.name, stack)) {
+        if (isNew) onChange(path, true);
+        else onFound?.(path);
+      }
     }
   }
 
   function enterUnlessIgnored(path: string, stack: readonly IgnoreFile[], isNew: boolean): void {
-    if (watchers.has(path) || LEFT_OUT.some((name) => path.endsWith(`/${name}`))) return;
-    if (!isIgnored(path, true, stack)) enter(path, stack, isNew);
+    if (!isIgnored(path, true, [...stack, ignore])) enter(path, stack, isNew, true);
   }
 
-  function follow(directory: string, stack: readonly IgnoreFile[]): void {
+  function isMeant(path: string, name: string, stack: readonly IgnoreFile[]): boolean {
+    let isAccepted = false;
+    for (const { directory, file, accepts } of roots) {
+      if (path === file) return true;
+      if (file === undefined && path.startsWith(startOf(directory)))
+        isAccepted ||= accepts ? accepts(path) : isSource(name);
+    }
+    return isAccepted && !isIgnored(path, false, isEnvFile(name) ? [ignore] : [...stack, ignore]);
+  }
+
+  function follow(directory: string, stack: readonly IgnoreFile[], isDeep: boolean): void {
     try {
       const watcher = fs().watch(directory, (event, name) => {
         if (name === null || (renamesOnly && event !== "rename")) return;
-        const path = `${directory}/${name}`;
-        if (isDirectory(path)) return enterUnlessIgnored(path, stack, true);
-        leave(path);
-        if (isSource(name) && !isIgnored(path, false, stack)) onChange(path, event === "rename");
+        const path = startOf(directory) + name;
+        if (isDirectory(path)) return isDeep ? enterUnlessIgnored(path, stack, true) : undefined;
+        if (leave(path)) onChange(path, true);
+        if (isMeant(path, name, stack)) onChange(path, event === "rename");
       });
       watcher.on("error", () => leave(directory));
       watchers.set(directory, watcher);
-    } catch {
-      // It was deleted meanwhile.
+    } catch (error) {
+      const { code = "" } = error as NodeJS.ErrnoException;
+      if (code !== "ENOSPC" && code !== "EMFILE") return; // it was deleted meanwhile, or may not be read
+      refused.count += 1;
+      refused.code = code;
     }
   }
 
-  /** A directory that is gone must be entered again should it come back. */
-  function leave(path: string): void {
-    for (const [directory, watcher] of watchers) {
-      if (directory !== path && !directory.startsWith(`${path}/`)) continue;
+  /** A directory that is gone must be entered again should it come back. Whether it was watched. */
+  function leave(path: string): boolean {
+    const gone = [...watchers].filter(
+      ([directory]) => directory === path || directory.startsWith(startOf(path)),
+    );
+    for (const [directory, watcher] of gone) {
       watcher.close();
       watchers.delete(directory);
     }
+    return gone.length > 0;
   }
 
-  enter(root, ignoreFilesAbove(root), false);
+  for (const root of roots.toSorted((a, b) => Number(b.isDeep) - Number(a.isDeep))) enterRoot(root);
   return {
     get directories() {
       return watchers.size;
     },
-    [Symbol.dispose]: () => leave(root),
+    refused,
+    [Symbol.dispose]() {
+      for (const watcher of watchers.values()) watcher.close();
+      watchers.clear();
+    },
   };
 }
 
@@ -101,7 +160,7 @@ function listDirectory(directory: string) {
   }
 }
 
-function isDirectory(path: string): boolean {
+export function isDirectory(path: string): boolean {
   return fs().statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 }
 
@@ -109,7 +168,7 @@ function isDirectory(path: string): boolean {
 function ignoreFilesAbove(root: string): IgnoreFile[] {
   const found: IgnoreFile[] = [];
   let directory: string | null = root;
-  while (directory !== null && !isDirectory(`${directory}/.git`)) {
+  while (directory !== null && !fs().existsSync(`${startOf(directory)}.git`)) {
     directory = parentDirectory(directory);
     const file = directory === null ? undefined : readIgnoreFile(directory);
     if (file) found.unshift(file);

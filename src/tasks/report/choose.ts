@@ -26,7 +26,10 @@ export async function chooseReporters(
 ): Promise<Reporting> {
   const { env } = request;
   const isTerminal = host.isTerminal(1);
-  const useColor = wantsColor(env, () => isTerminal);
+  const useColor = wantsColor(
+    (name) => env[name],
+    () => isTerminal,
+  );
   const isLabelled = request.parallel || request.sequential;
   const isGitHub = env.GITHUB_ACTIONS === "true";
   const isLive = isTerminal && !isLabelled && !isGitHub && !env.CI && env.TERM !== "dumb";
@@ -63,7 +66,10 @@ export async function chooseReporters(
     reporters.push(
       createSummaryReporter(
         queue,
-        wantsColor(env, () => host.isTerminal(2)),
+        wantsColor(
+          (name) => env[name],
+          () => host.isTerminal(2),
+        ),
       ),
     );
   if (request.report !== undefined)

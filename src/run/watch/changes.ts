@@ -1,0 +1,114 @@
+// From events to reasons: which files have changed so that the script is to start again.
+//
+// Contract: saves come in bursts (an editor renames and writes, Git checks out a thousand files), and a burst is one
+// reason: it is over when nothing has happened for QUIET and Git does not hold its lock. What changed up to a start is
+// no reason to start again.
+import { type Scope, type SourceWatcher, watchSources } from "./source-watcher.ts";
+import { Contents } from "./contents.ts";
+import { startOf } from "./gitignore.ts";
+import { HOLD, OwnWrites, type Run } from "./own-writes.ts";
+
+const QUIET = 25; // ms
+/** A burst that does not end, and a lock that was left behind, are not waited for any longer. */
+const LONGEST = 1_000; // ms
+const LONGEST_LOCK = 10_000; // ms
+
+export interface Listener {
+  /** Absolute paths, at least one. */
+  onReason(paths: readonly string[]): void;
+  /** The script writes it with each start; it is left alone from now on. */
+  onNamed(path: string): void;
+  /** When the last process of the run had ended, in milliseconds since 1970; undefined while there is one. */
+  runEnd(): number | undefined;
+}
+
+export class Changes implements Disposable {
+  readonly #contents = new Contents();
+  readonly #ownWrites = new OwnWrites();
+  readonly #listener: Listener;
+  readonly #lock: string;
+  readonly watcher: SourceWatcher;
+  /** When the first event of each came. */
+  readonly #pending = new Map<string, number>();
+  readonly #held = new Set<string>();
+  #run: Run = { number: 0, begin: 0 };
+  #quiet: Timer | undefined;
+  #hold: Timer | undefined;
+  /** What has been given since the start. */
+  #reasons: string[] = [];
+
+  /** @param top the directory whose Git decides when a burst is over */
+  constructor(scope: Scope, top: string, listener: Listener) {
+    this.#listener = listener;
+    this.#lock = `${startOf(top)}.git/index.lock`;
+    this.watcher = watchSources(scope, {
+      onChange: (path) => this.#note(path),
+      onFound: (path) => this.#contents.note(path),
+    });
+  }
+
+  /** A run is about to start: it finds every file as it is now. */
+  begin(): void {
+    clearTimeout(this.#quiet);
+    clearTimeout(this.#hold);
+    this.#quiet = undefined;
+    for (const path of this.#expand([...this.#pending.keys(), ...this.#reasons, ...this.#held]))
+      this.#contents.look(path);
+    this.#pending.clear();
+    this.#held.clear();
+    this.#reasons = [];
+    this.#run = { number: this.#run.number + 1, begin: Date.now() };
+  }
+
+  #note(path: string): void {
+    if (!this.#pending.has(path)) this.#pending.set(path, Date.now());
+    const [first] = this.#pending.values();
+    if (this.#quiet !== undefined && Date.now() - first! > LONGEST) return;
+    clearTimeout(this.#quiet);
+    this.#quiet = setTimeout(() => this.#settle(), QUIET);
+  }
+
+  #settle(): void {
+    this.#quiet = undefined;
+    const [first] = this.#pending.values();
+    if (first === undefined) return;
+    if (Date.now() - first < LONGEST_LOCK && process.getBuiltinModule("node:fs").existsSync(this.#lock)) {
+      this.#quiet = setTimeout(() => this.#settle(), QUIET);
+      return;
+    }
+    const run = { ...this.#run, end: this.#listener.runEnd() };
+    const reasons: string[] = [];
+    for (const path of this.#expand([...this.#pending.keys()])) {
+      const { isEqual, changedAt } = this.#contents.look(path);
+      const seenAt = this.#pending.get(path) ?? first;
+      const at = Math.min(seenAt, changedAt ?? seenAt);
+      const verdict = this.#ownWrites.judge({ path, isEqual, at }, run);
+      if (verdict === "restart") reasons.push(path);
+      if (verdict === "hold") this.#held.add(path);
+      if (verdict === "named") this.#listener.onNamed(path);
+      if (verdict === "named") this.#held.delete(path);
+    }
+    this.#pending.clear();
+    if (reasons.length > 0) this.#give(reasons);
+    else if (this.#held.size > 0) {
+      clearTimeout(this.#hold);
+      this.#hold = setTimeout(() => this.#give([...this.#held]), HOLD);
+    }
+  }
+
+  #give(reasons: readonly string[]): void {
+    this.#reasons.push(...reasons);
+    this.#listener.onReason(reasons);
+  }
+
+  /** A directory that is gone stands for what was in it. */
+  #expand(paths: readonly string[]): string[] {
+    return [...new Set(paths.flatMap((path) => [path, ...this.#contents.below(path)]))];
+  }
+
+  [Symbol.dispose](): void {
+    clearTimeout(this.#quiet);
+    clearTimeout(this.#hold);
+    this.watcher[Symbol.dispose]();
+  }
+}

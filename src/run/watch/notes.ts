@@ -1,0 +1,72 @@
+// What --watch says, on standard error: what is watched, which file starts the script again, how it ended, and what stands
+// in the way. One line each; with --silent only what is wrong.
+import { host } from "../../../platform/process.ts";
+import type { ChildExit } from "../../../platform/contract/process-tree.ts";
+import { wantsColor } from "../../color.ts";
+import { printable } from "../../printable.ts";
+import { OutputQueue } from "../../tasks/report/output-queue.ts";
+import type { WatchSettings } from "../../settings/watch.ts";
+import { startOf } from "./gitignore.ts";
+import type { SourceWatcher } from "./source-watcher.ts";
+
+/** What to do where the system watches no more, by its reason. */
+const REMEDIES: Readonly<Record<string, string>> = {
+  ENOSPC: "sudo sysctl fs.inotify.max_user_watches=524288, or watch less: --watch-path=src",
+  EMFILE: "sudo sysctl fs.inotify.max_user_instances=1024, or raise ulimit -n",
+};
+
+export class WatchNotes {
+  readonly #settings: WatchSettings;
+  readonly #cwd: string;
+  readonly #queue = new OutputQueue();
+
+  constructor(settings: WatchSettings, cwd: string) {
+    this.#settings = settings;
+    this.#cwd = cwd;
+  }
+
+  tellScope({ directories, refused }: SourceWatcher): void {
+    if (refused.count > 0) {
+      const all = directories + refused.count;
+      this.#print(`warning: ${refused.count} of ${all} folders are not watched: the system allows no more`);
+      this.#print(`hint: ${REMEDIES[refused.code]}`);
+    }
+    const { paths } = this.#settings;
+    const where = paths.length > 0 ? ` of ${paths.map(printable).join(", ")}` : "";
+    const what = directories === 1 ? "1 folder" : `${directories} folders`;
+    this.#tell(`watching ${what}${where} (rt help watching)`);
+  }
+
+  tellReasons([first, ...others]: readonly string[]): void {
+    const count = new Set(others).size;
+    this.#tell(`${this.#name(first!)}${count > 0 ? ` and ${count} more` : ""} changed`);
+  }
+
+  tellOwn(path: string): void {
+    const name = this.#name(path);
+    this.#print(`warning: your script changes what it watches: ${name} is left alone from now on`);
+    this.#print(`hint: --watch-ignore='${name}', or [watch] ignore in rtfig.toml, says so from the start`);
+  }
+
+  tellEnd({ code, signal }: ChildExit): void {
+    const how = signal ? `was terminated by ${signal}` : `exited with code ${code}`;
+    this.#print(`rt: "${printable(this.#settings.label)}" ${how}; waiting for a change`);
+  }
+
+  #tell(text: string): void {
+    if (this.#settings.silent) return;
+    const line = `rt: ${text}`;
+    const isDim = wantsColor(host.originalVariable, () => host.isTerminal(2));
+    this.#print(isDim ? `\x1b[2m${line}\x1b[0m` : line);
+  }
+
+  /** Not by `console.error`, which waits for a reader, and no signal would end that. */
+  #print(line: string): void {
+    void this.#queue.write(2, `${line}\n`);
+  }
+
+  #name(path: string): string {
+    const start = startOf(this.#cwd);
+    return printable(path.startsWith(start) ? path.slice(start.length) : path);
+  }
+}

@@ -1,0 +1,49 @@
+// What is watched: the project, or what --watch-path and [watch] in rtfig.toml name instead.
+//
+// Contract: paths are relative to the working directory, and so are the lines of --watch-ignore. A folder that is named
+// is watched with every file in it, whatever its extension; a file by itself; a glob where it may match. What exists
+// under a name is no glob, so that `pages/[id].tsx` needs no backslash.
+import { Failure } from "../../failure.ts";
+import { printable } from "../../printable.ts";
+import type { WatchSettings } from "../../settings/watch.ts";
+import { isGlob } from "../../workspace/glob.ts";
+import { parentDirectory } from "../../workspace/package-json.ts";
+import { parseIgnoreLines } from "./gitignore.ts";
+import { checkPatterns } from "./patterns.ts";
+import { isDirectory, type Root, type Scope } from "./source-watcher.ts";
+
+/** All source files of a project. */
+export function projectScope(directory: string, ignore: readonly string[] = [], cwd = directory): Scope {
+  return { roots: [{ directory, isDeep: true }], ignore: parseIgnoreLines(ignore, cwd) };
+}
+
+/** @param project the directory of its package.json. Throws Failure. */
+export function readScope(
+  { paths, ignore }: Pick<WatchSettings, "paths" | "ignore">,
+  project: string,
+  cwd: string,
+): Scope {
+  checkPatterns("watch-path", paths);
+  checkPatterns("watch-ignore", ignore);
+  const lines = ignore.map((line) => line.replace(/^(!?)\.\//, "$1/"));
+  if (paths.length === 0) return projectScope(project, lines, cwd);
+  return { roots: paths.map((path) => rootOf(path, cwd)), ignore: parseIgnoreLines(lines, cwd) };
+}
+
+function rootOf(path: string, cwd: string): Root {
+  const { existsSync } = process.getBuiltinModule("node:fs");
+  const { resolve } = process.getBuiltinModule("node:path");
+  const absolute = resolve(cwd, path);
+  if (isDirectory(absolute)) return { directory: absolute, isDeep: true, accepts: () => true };
+  if (existsSync(absolute))
+    return { directory: parentDirectory(absolute) ?? "/", isDeep: false, file: absolute };
+  const literal = path.split("/").findIndex(isGlob);
+  const directory = resolve(cwd, path.split("/").slice(0, Math.max(0, literal)).join("/") || ".");
+  if (literal < 0 || !isDirectory(directory))
+    throw new Failure(
+      `There is no "${printable(path)}" to watch`,
+      "--watch-path needs a file, a folder, or a glob such as src/**/*.ts",
+    );
+  const glob = new Bun.Glob(absolute);
+  return { directory, isDeep: true, accepts: (file) => glob.match(file) };
+}
