@@ -52,11 +52,15 @@ export async function execute(
 
 async function executeInEngine(
   { argv, file }: Extract<Plan, { mode: "engine" }>,
-  { code, again }: Settings,
+  { code, again, watch }: Settings,
   runsCode: boolean,
   config: Config | undefined,
 ): Promise<Ending> {
   if (file && code.isWatched && host.originalVariable(SUPERVISED) !== "1") {
+    for (const option of watch?.narrowing ?? [])
+      console.error(
+        `warning: ${option} has no effect on a file: what it imports is watched, and nothing else`,
+      );
     const { superviseEngine } = await import("./watch/engine-watch.ts");
     return await superviseEngine(again!.code, file);
   }

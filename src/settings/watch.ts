@@ -13,6 +13,8 @@ export interface WatchSettings {
   readonly paths: readonly string[];
   /** Lines as of a .gitignore in the working directory. */
   readonly ignore: readonly string[];
+  /** Which of these two options stand on the command line, as "--watch-path". */
+  readonly narrowing: readonly string[];
 }
 
 /**
@@ -24,10 +26,9 @@ export function readWatchSettings(
   options: readonly Given[],
   given: GivenOptions,
 ): WatchSettings | undefined {
-  if (!given.has("watch")) {
-    const idle = ["watch-path", "watch-ignore"].find((name) => given.get(name)?.isOnLine);
-    if (idle) throw new Failure(`--${idle} needs --watch`, "rt help watching");
-  }
+  const narrowing = ["watch-path", "watch-ignore"].filter((name) => given.get(name)?.isOnLine);
+  if (!given.has("watch") && narrowing.length > 0)
+    throw new Failure(`--${narrowing[0]} needs --watch`, "rt help watching");
   if (target === undefined || !given.has("watch") || given.has("dry-run")) return undefined;
   return {
     label: target,
@@ -36,6 +37,7 @@ export function readWatchSettings(
     signal: given.get("watch-kill-signal")?.last,
     paths: onLineFirst("watch-path", options),
     ignore: given.get("watch-ignore")?.all ?? [],
+    narrowing: narrowing.map((name) => `--${name}`),
   };
 }
 

@@ -290,6 +290,12 @@ describe("rt --watch run <script>", () => {
 
   prove("watch-path", "names what is watched instead of the project", async () => {
     await using project = await createProject({ ...files("a"), "value.json": "1", "views/a.hbs": "" });
+    await project.write({ "ends.ts": "process.exit(3)" });
+    await using file = startLive({ args: ["--watch", "--watch-path=views", "ends.ts"], cwd: project.path });
+    await file.see(
+      "warning: --watch-path has no effect on a file: what it imports is watched, and nothing else\n",
+    );
+    expect(await file.ended).toBe(3);
     await using live = startLive({
       args: ["--watch", "--watch-path=views", "run", "dev"],
       cwd: project.path,

@@ -189,9 +189,15 @@ describe("what a user writes", () => {
   test("waits for Git's lock", async () => {
     await using live = await watch({ ...scripts(`${SAY} && sleep 1000`), ".git/HEAD": "", "a.ts": "" });
     await live.see("started 0.");
+    // Where there is no such lock, the same change starts a script again at once.
+    const path = live.project.join("a.ts");
+    await using other = await watch(scripts(`${SAY} && sleep 1000`), [`--watch-path=${path}`]);
+    await other.see("started 0.");
     await live.project.write({ ".git/index.lock": "" });
     await live.project.write({ "a.ts": "1" });
-    await Bun.file(live.project.join("b.ts")).write("1");
+    await other.see("a.ts changed");
+    await other.see("started 0.");
+    await live.project.write({ "b.ts": "1" });
     await rename(live.project.join(".git/index.lock"), live.project.join(".git/index"));
     await live.see("rt: a.ts and 1 more changed");
   });
