@@ -47,8 +47,8 @@ async function judge(copy: TreeCopy, mutant: Placed): Promise<{ verdict: Verdict
   const patience = new Map<string, number>();
   for (const file of files) {
     if (!unchanged.has(file)) unchanged.set(file, copy.runTests(file));
-    const { hasPassed, duration } = (await unchanged.get(file))!;
-    if (!hasPassed) return { verdict: "not tried", remark: `${file} fails without it` };
+    const { hasPassed, duration, failed } = (await unchanged.get(file))!;
+    if (!hasPassed) return { verdict: "not tried", remark: `${file} fails without it: ${failed}` };
     patience.set(file, patienceFor(duration));
   }
   try {

@@ -4,6 +4,7 @@ import { readdirSync, readlinkSync } from "node:fs";
 import { copyFile } from "node:fs/promises";
 import { readProc, selectTrees } from "../../platform/posix/process-table.ts";
 import { operations as trees } from "../../platform/posix/process-tree.ts";
+import { waitUntil } from "../support/processes.ts";
 import { createProject } from "../support/project.ts";
 
 const isLinux = process.platform === "linux";
@@ -54,6 +55,30 @@ test.skipIf(!isLinux)("a program that cannot be started leaves no descriptor ope
     expect(() => start("/proc/self/absent", [], output)).toThrow("ENOENT");
   expect(countPipes()).toBe(before);
 });
+
+test.skipIf(!isLinux)(
+  "a program that passes signals on gets them, and not those that it passes them to",
+  async () => {
+    const below =
+      "trap 'echo heard' INT; trap 'echo ended; exit' TERM; echo below $$; while :; do sleep 0.01; done";
+    const relay = `
+    process.on("SIGINT", () => console.log("relay"));
+    Bun.spawn(["/bin/bash", "-c", ${JSON.stringify(below)}], { detached: true, stdio: ["ignore", "inherit", "inherit"] });
+    setInterval(() => {}, 1000);`;
+    const { child, text } = start(process.execPath, ["-e", relay], "merged");
+    try {
+      await waitUntil(() => /below \d+\n/.test(text()));
+      trees.signalTrees([child], "SIGINT");
+      await waitUntil(() => text().includes("relay"));
+      process.kill(Number(/below (\d+)/.exec(text())![1]), "SIGTERM"); // it would hear a SIGINT before this
+      await waitUntil(() => text().includes("ended"));
+      expect(text()).not.toContain("heard");
+    } finally {
+      trees.signalTrees([child], "SIGKILL");
+      await child.done;
+    }
+  },
+);
 
 test.skipIf(!isLinux)("a program's name may have anything in it", async () => {
   await using project = await createProject();

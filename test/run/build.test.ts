@@ -44,9 +44,26 @@ describe.skipIf(process.platform !== "linux")("rt build --compile", () => {
         expect(expected.equals(await readFile(project.join("app")))).toBe(true);
         const { stdout } = await runRt({ program: [project.join("app")], args: ["a"] });
         expect(stdout).toBe('made [ "a" ]\n');
+        const files = readdirSync(project.path, { recursive: true, encoding: "utf8" });
+        expect(files.filter((name) => /engine|\.elf/.test(name))).toEqual([]);
       },
       TIMEOUT,
     );
+
+  test.each(["bun-darwin-arm64", `bun-linux-${process.arch}-musl`])(
+    "puts no program for another system into its own engine: %s",
+    async (target) => {
+      await using own = await createProject({ "app.ts": "", "home/x": "" });
+      // The engine fetches the other's, from where there is nobody.
+      const proxy = { HTTPS_PROXY: "http://127.0.0.1:9", HTTP_PROXY: "http://127.0.0.1:9" };
+      const env = { ...proxy, HOME: own.join("home"), TMPDIR: own.path };
+      const args = ["build", "--compile", "app.ts", "--target", target, "--outfile", "app"];
+      const { status, stderr } = await runRt({ args, cwd: own.path, env });
+      expect([status, existsSync(own.join("app"))]).toEqual([1, false]);
+      expect(stderr).toContain("download");
+    },
+    TIMEOUT,
+  );
 
   const API = `const { success } = await Bun.build({ entrypoints: ["./app.ts"], compile: { outfile: "app" } });
     console.log(success, Bun.build === rt.build);`;

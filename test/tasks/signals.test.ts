@@ -130,14 +130,17 @@ test("what ends scripts when rt is killed outlives a signal that is sent to all 
   ));
 
 test("a script's Ctrl-C handler hears one SIGINT, below another rt as well", async () => {
-  // Busy, so that it hears each at once: two that wait for a handler are one.
-  const inner = "trap 'echo heard >> ../../log' INT; echo up > ../../up; while :; do :; done";
+  // Waits in no other program, so that it hears each at once: two that wait for a handler are one.
+  const inner =
+    "trap 'echo heard >> ../../log' INT; trap 'echo ended >> ../../log; exit' TERM; " +
+    "exec 9<>../../pipe; echo up > ../../up; while :; do read -u 9 line; done";
   await using project = await createProject({
     "package.json": { workspaces: ["packages/*"] },
     "packages/a/package.json": { name: "a", scripts: { t: `${RT} run --filter b inner` } },
     "packages/b/package.json": { name: "b", scripts: { inner, t: "sleep 1007" } },
     log: "",
   });
+  await Bun.$`mkfifo ${project.join("pipe")}`;
   const mark = createMark();
   const child = startRt({
     args: ["run", "--parallel", "--workspaces", "t"],
@@ -153,10 +156,29 @@ test("a script's Ctrl-C handler hears one SIGINT, below another rt as well", asy
     // Signals arrive in order: when the run has ended of this one, a second SIGINT would have been heard too.
     child.kill("SIGTERM");
     await child.exited;
-    expect(await Bun.file(project.join("log")).text()).toBe("heard\n");
+    expect(await Bun.file(project.join("log")).text()).toBe("heard\nended\n");
   } finally {
     for (const { pid } of mark.find()) process.kill(pid, "SIGKILL");
     await child.exited;
+  }
+});
+
+test("what a script is just starting elsewhere ends too", async () => {
+  const t = "setsid bash -c 'for each in {1..1000}; do setsid sleep 1019 & done; wait' & wait";
+  await using project = await createProject({ "package.json": { scripts: { t, u: t, v: t } } });
+  const mark = createMark();
+  const child = startRt({
+    args: ["run", "--parallel", "--silent", "t", "u", "v"],
+    cwd: project.path,
+    env: mark.env,
+  });
+  try {
+    await waitUntil(() => mark.find().length > 60);
+    child.kill("SIGTERM");
+    await child.exited;
+    expect(mark.find()).toEqual([]);
+  } finally {
+    for (const { pid } of mark.find()) process.kill(pid, "SIGKILL");
   }
 });
 

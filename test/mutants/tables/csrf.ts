@@ -189,13 +189,13 @@ export default {
       fault: "FORCE_COLOR=0 forces colour",
       text: `return forced !== "0" && forced !== "false";`,
       becomes: "return true;",
-      tests: ["cli/help", "run/script"],
+      tests: ["run/terminal"],
     },
     {
       fault: "an empty NO_COLOR takes the colour away",
       text: "if (env.NO_COLOR)",
       becomes: "if (env.NO_COLOR !== undefined)",
-      tests: ["cli/help", "run/script"],
+      tests: ["run/terminal"],
     },
   ],
 } satisfies MutantTable;

@@ -172,7 +172,7 @@ export default {
       fault: "another rt's children hear a signal twice",
       text: "const relay = RELAYED.includes(signal) ? process.execPath : null;",
       becomes: "const relay = null;",
-      tests: ["tasks/signals"],
+      tests: ["posix/process-tree"],
     },
     {
       fault: "error output is taken for output",
