@@ -12,6 +12,8 @@ import { packScripts, type Scripts } from "../src/runtime/embedded-parts.ts";
 import { PRELOAD_URL_START } from "../src/runtime/preload-mark.ts";
 import { MAIN, ownCopies, sharedChunks } from "./chunks.ts";
 import { compactElf } from "./elf.ts";
+import { enginePath } from "./engine.ts";
+import { renameTools } from "./engine-words.ts";
 import { signAdHoc } from "./macos/signature.ts";
 import { PRODUCT } from "./product.ts";
 import { type BuildTarget, hostTarget } from "./targets.ts";
@@ -183,7 +185,9 @@ function generatedModules(preload: string, partsFile: string): BunPlugin {
 }
 
 /** What the toolchain leaves undone for a system. */
-function finish(program: Uint8Array, { os }: BuildTarget): Uint8Array {
+async function finish(program: Uint8Array, target: BuildTarget): Promise<Uint8Array> {
+  const { os } = target;
+  renameTools(program, await readFile(enginePath(target)));
   if (os === "linux") return compactElf(program);
   return os === "darwin" ? signAdHoc(program, PRODUCT.identifier) : setMetadata(program);
 }
@@ -207,7 +211,7 @@ export async function compile(
     const inputs = await bundle(target, draft, plugins);
     // Written in one go: a file that is written in pieces, as the toolchain does, is slower to map.
     const finished = `${draft}.finished`;
-    await writeFile(finished, finish(await readFile(draft), target), { mode: 0o755 });
+    await writeFile(finished, await finish(await readFile(draft), target), { mode: 0o755 });
     await rename(finished, outfile);
     return { inputs };
   } finally {
