@@ -115,7 +115,7 @@ const FORMS: readonly Fixture[] = [
   ["--print=5"],
   ["-e", "console.log(process.execArgv)"],
   ["--smol", "-e", "console.log(process.execArgv)"],
-  ["--console-depth=3", "-p", "({ a: { b: { c: { d: 1 } } } })"],
+  ["--console-depth=1", "-p", "({ a: { b: { c: { d: 1 } } } })"],
   ["--preload", "./here.ts", "-e", "console.log(1)"],
   ["-r", "./here.ts", "-p", "1"],
   ["--define", "X:7", "-p", "X"],
