@@ -16,6 +16,7 @@ import { enginePath } from "./engine.ts";
 import { renameTools } from "./engine-words.ts";
 import { signAdHoc } from "./macos/signature.ts";
 import { PRODUCT } from "./product.ts";
+import { shortenCutOff } from "./cut-off.ts";
 import { type BuildTarget, hostTarget } from "./targets.ts";
 import { texts } from "./texts.ts";
 import { lateBuiltins } from "./late-builtins.ts";
@@ -165,7 +166,7 @@ async function bundleScripts(plugins: readonly BunPlugin[]): Promise<Compiled & 
 }
 
 /** The modules that only exist here: "rt:preload" and "rt:parts" (see src/run/engine/preload.ts). */
-function generatedModules(preload: string, partsFile: string): BunPlugin {
+function generatedModules(preload: string, optionPreload: string, partsFile: string): BunPlugin {
   return {
     name: "rt-generated",
     setup(build) {
@@ -180,6 +181,14 @@ function generatedModules(preload: string, partsFile: string): BunPlugin {
         contents: `export default ${JSON.stringify(preload)}`,
         loader: "js",
       }));
+      build.onResolve({ filter: /^rt:option-preload$/ }, ({ importer }) => ({
+        path: `option-for:${relative(ROOT, importer)}`,
+        namespace: "rt-option",
+      }));
+      build.onLoad({ filter: /.*/, namespace: "rt-option" }, () => ({
+        contents: `export default ${JSON.stringify(optionPreload)}`,
+        loader: "js",
+      }));
     },
   };
 }
@@ -188,6 +197,7 @@ function generatedModules(preload: string, partsFile: string): BunPlugin {
 async function finish(program: Uint8Array, target: BuildTarget): Promise<Uint8Array> {
   const { os } = target;
   renameTools(program, await readFile(enginePath(target)));
+  shortenCutOff(program);
   if (os === "linux") return compactElf(program);
   return os === "darwin" ? signAdHoc(program, PRODUCT.identifier) : setMetadata(program);
 }
@@ -230,6 +240,7 @@ async function bundle(
   const scripts = await bundleScripts(plugins);
   const late = await bundleScript("src/runtime/preload-late.ts", target, [], constants);
   const preload = await bundleScript("src/runtime/preload.ts", target, [], constants);
+  const options = await bundleScript("src/runtime/option-effects.ts", target, [], constants);
   const partsFile = join(directory, "rt.parts");
   await Bun.write(partsFile, packScripts(scripts));
   const output = await Bun.build({
@@ -249,7 +260,7 @@ async function bundle(
       ownCopies,
       dbusOptional,
       await windowsRegistry(target, true),
-      generatedModules(asPreload(preload.script, late.script), partsFile),
+      generatedModules(asPreload(preload.script, late.script), asPreload(options.script, ""), partsFile),
       texts,
       lateBuiltins,
     ],
@@ -262,7 +273,13 @@ async function bundle(
       execArgv: FILE_LOADERS.map((extension) => `--loader=${extension}:file`),
     },
   });
-  return new Set([...inputsOf(output), ...scripts.inputs, ...late.inputs, ...preload.inputs]);
+  return new Set([
+    ...inputsOf(output),
+    ...scripts.inputs,
+    ...late.inputs,
+    ...preload.inputs,
+    ...options.inputs,
+  ]);
 }
 
 if (import.meta.main) {

@@ -4,6 +4,11 @@ declare module "rt:preload" {
   export default url;
 }
 
+declare module "rt:option-preload" {
+  const url: string;
+  export default url;
+}
+
 declare module "rt:parts" {
   const file: string;
   export default file;

@@ -182,6 +182,8 @@ test("main.ts alone ends the process", () => {
 /** Who reads or changes the environment that the user's program sees, in which `.env` files are. */
 const ENVIRONMENT: Readonly<Record<string, string>> = {
   "platform/environment-files.ts": "takes out what .env files have put there, for rt's own commands",
+  "src/runtime/option-effects.ts":
+    "reads where a program's certificates are, takes out a variable of rt's own",
   "src/runtime/preload.ts": "takes out rt's own variables before the program's first line",
 };
 
@@ -217,6 +219,7 @@ const WRITERS: Readonly<Record<string, string>> = {
   "src/cli/shadowed.ts": "the hint at a script with a command's name",
   "src/run/script/launch.ts": "the command of a script, and how a hook ended",
   "src/run/file/in-process.ts": "the address of a server, as the engine writes it",
+  "src/runtime/option-effects.ts": "that an option cannot be honoured on this system",
   "src/run/watch/script-watch.ts": "what clears the screen",
   "src/upgrade/command.ts": "which version there is now",
 };

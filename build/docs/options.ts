@@ -5,10 +5,7 @@ import { format, GENERATED_NOTE, renderTable } from "./page.ts";
 
 /** Options of the engine that change nothing that a program or its user could see. */
 const WITHOUT_EFFECT: Readonly<Record<string, string>> = {
-  "prefer-latest": "the engine asks no sooner for it",
   "preserve-symlinks-main": "the engine goes by the real path all the same",
-  "use-openssl-ca": "what it trusts is trusted in any case; it only excludes the other two",
-  "use-bundled-ca": "what it trusts is trusted in any case; it only excludes the other two",
   "heap-prof-interval": "the engine's profile is a snapshot and has no samples",
 };
 

@@ -41,6 +41,7 @@ async function parse(words: readonly string[], table: readonly Option[]): Promis
 async function carryOut(invocation: Invocation, words: readonly string[]): Promise<Outcome> {
   const { command } = invocation;
   if (invocation.asksFor === "version") return console.log(VERSION);
+  if (invocation.asksFor === "revision") return console.log(describeRevision());
   if (invocation.asksFor === "help" || words.length === 0) return await showHelp(command);
   if (command === undefined || COMMANDS[command]!.by === "run") return await carryOutRun(invocation);
   // As in `rt --filter app test`: the commands know no packages, the script of that name does.
@@ -52,6 +53,11 @@ async function carryOut(invocation: Invocation, words: readonly string[]): Promi
   }
   if (COMMANDS[command]!.by === "engine") return await carryOutTool(command, invocation);
   return await runOwn(command, invocation.args);
+}
+
+/** As the engine has its own, in which the commit follows the version: the same version of rt has the same engine. */
+function describeRevision(): string {
+  return `${VERSION}+bun.${Bun.version}.${Bun.revision.slice(0, 9)}`;
 }
 
 /** By a link of that name: see run/script/stand-ins.ts. */

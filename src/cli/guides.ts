@@ -20,6 +20,7 @@ export const GUIDES: Readonly<Record<string, Guide>> = {
   security: { page: "security.md", help: "Whom rt trusts, what it reads, what it does not promise" },
   configuration: { page: "configuration.md", help: "Every key of rtfig.toml" },
   tools: { page: "tools.md", help: "Vite, Next, esbuild, eslint and others, and programs made with rt" },
+  differences: { page: "differences.md", help: "Where rt is not as stock Bun, and what no option can do" },
   errors: { page: "errors.md", help: "Error codes and exit codes" },
   migration: { page: "migration.md", help: "Each command of bun, npm, pnpm, Deno, keytar beside ours" },
 };

@@ -8,8 +8,8 @@ const NOT_ALONE = ["interactive", "hot"];
 /** " --smol --expose-gc ... ", to be looked into for " --smol ". */
 export function engineSwitches(): string {
   const switches = OPTIONS.filter(
-    ({ name, by, value, forward, aliasOf }) =>
-      by === "engine" && !value && !forward && !aliasOf && !NOT_ALONE.includes(name),
+    ({ name, by, value, forward, aliasOf, isHelped }) =>
+      by === "engine" && !value && !forward && !aliasOf && !isHelped && !NOT_ALONE.includes(name),
   );
   return ` ${switches.map(({ name }) => `--${name}`).join(" ")} `;
 }

@@ -12,6 +12,8 @@ export interface Value {
   readonly hint: string;
   readonly kind: "string" | "number" | "optional";
   readonly choices?: readonly string[];
+  /** Other words for a choice, by the word. */
+  readonly synonyms?: Readonly<Record<string, string>>;
   /** The greatest number. */
   readonly max?: number;
   /** A port, or a host with a port and a path, each of which may be left out; or a URL. */
@@ -27,6 +29,8 @@ export interface Value {
 export interface Option {
   readonly name: string;
   readonly short?: string;
+  /** What people write for it besides, as `-pe`. */
+  readonly other?: string;
   readonly value?: Value;
   readonly by: "engine" | "runner" | "both";
   readonly group: Group;
@@ -36,6 +40,8 @@ export interface Option {
   readonly forward?: string;
   /** Done before the engine starts, which is not told again: it is in the directory already. */
   readonly isCarriedOut?: true;
+  /** The engine does not do all that the row says: src/runtime/option-effects.ts does it, or says that nothing does. */
+  readonly isHelped?: true;
   /** It stands for the target: code is given, or asked for. */
   readonly evaluates?: true;
   /** It makes the run one of many: by saying which packages, or by what it does to scripts. */
@@ -90,6 +96,7 @@ export const OPTIONS: readonly Option[] = [
     {
       name: "print",
       short: "p",
+      other: "pe",
       value: code,
       by: "engine",
       forward: "-p",
@@ -98,6 +105,11 @@ export const OPTIONS: readonly Option[] = [
     },
     { name: "help", short: "h", by: "runner", help: "Display help and exit" },
     { name: "version", short: "v", by: "runner", help: "Print the version and exit" },
+    {
+      name: "revision",
+      by: "runner",
+      help: "Print the version with that of the engine, to the commit, and exit",
+    },
     { name: "check", by: "engine", help: "Type check before running; nothing runs if there are type errors" },
     {
       name: "interactive",
@@ -177,7 +189,12 @@ export const OPTIONS: readonly Option[] = [
       help: "Make `node` mean rt for a script, binary or file and everything it starts",
     },
     { name: "bun", by: "runner", aliasOf: "rt", help: "Alias of --rt, for scripts written for Bun" },
-    { name: "shell", value: oneOf("rt", "system"), by: "runner", help: "The shell for package.json scripts" },
+    {
+      name: "shell",
+      value: { ...oneOf("rt", "system"), synonyms: { bun: "rt" } },
+      by: "runner",
+      help: "The shell for package.json scripts",
+    },
     { name: "smol", by: "engine", help: "Use less memory, collect garbage more often" },
     { name: "expose-gc", by: "engine", help: "Expose gc() on the global object" },
     { name: "no-deprecation", by: "engine", help: "Suppress the reporting of deprecations" },
@@ -319,6 +336,7 @@ export const OPTIONS: readonly Option[] = [
     {
       name: "prefer-latest",
       by: "engine",
+      isHelped: true,
       help: "Use the latest matching versions, always asking the registry",
     },
     { name: "conditions", value: list("name"), by: "engine", help: "Custom resolve condition; repeatable" },
@@ -332,12 +350,14 @@ export const OPTIONS: readonly Option[] = [
     {
       name: "preserve-symlinks-main",
       by: "engine",
+      isHelped: true,
       help: "Preserve symlinks when resolving the entry point",
     },
     {
       name: "extension-order",
       value: list("list"),
       by: "engine",
+      isHelped: true,
       default: ".tsx,.ts,.jsx,.js,.json",
       help: "Extension resolution order",
     },
@@ -428,8 +448,8 @@ export const OPTIONS: readonly Option[] = [
       help: "Order of DNS results",
     },
     { name: "use-system-ca", by: "engine", help: "Use the system's trusted certificate authorities" },
-    { name: "use-openssl-ca", by: "engine", help: "Use OpenSSL's default CA store" },
-    { name: "use-bundled-ca", by: "engine", help: "Use the bundled CA store" },
+    { name: "use-openssl-ca", by: "engine", isHelped: true, help: "Use OpenSSL's default CA store" },
+    { name: "use-bundled-ca", by: "engine", isHelped: true, help: "Use the bundled CA store" },
     { name: "tls-min-v1.0", by: "engine", help: "Allow TLS 1.0 and later" },
     { name: "tls-min-v1.1", by: "engine", help: "Allow TLS 1.1 and later" },
     { name: "tls-min-v1.2", by: "engine", help: "Allow TLS 1.2 and later" },

@@ -29,7 +29,7 @@ export interface Invocation {
   readonly target?: string;
   readonly args: readonly string[];
   /** Whatever else is given, it is answered and nothing is run; "version" comes first. */
-  readonly asksFor?: "version" | "help" | undefined;
+  readonly asksFor?: "version" | "revision" | "help" | undefined;
 }
 
 /** The user's command line is wrong: one line that says what, one that says what to do. */
@@ -49,7 +49,8 @@ export class UsageError extends Error {
 function findOption(flag: string, options: readonly Option[]): Option | undefined {
   const isLong = flag.startsWith("--");
   const name = flag.slice(isLong ? 2 : 1);
-  for (const option of options) if (name === (isLong ? option.name : option.short)) return option;
+  for (const option of options)
+    if (isLong ? name === option.name : name === option.short || name === option.other) return option;
   return undefined;
 }
 
@@ -109,15 +110,16 @@ function parseOption(
     return { given: { option }, width: 1 };
   }
   if (inline === undefined && option.value.kind === "optional") return { given: { option }, width: 1 };
-  const value = inline ?? words[index + 1];
-  if (value === undefined)
+  const written = inline ?? words[index + 1];
+  if (written === undefined)
     throw new UsageError(`${name} needs a value`, `write it as ${name}=<${option.value.hint}>`);
+  const value = option.value.synonyms?.[written] ?? written;
   if (option.value.isAddress) checkAddress(name, option.value, value);
   else if (option.value.kind !== "optional" || option.value.choices) checkValue(name, option, value);
   return { given: { option, value }, width: inline === undefined ? 2 : 1 };
 }
 
-const ANSWERED = ["version", "help"] as const;
+const ANSWERED = ["version", "revision", "help"] as const;
 
 /** Whether a word could be an option, so that parsing needs the table. */
 export function mentionsOption(words: readonly string[]): boolean {

@@ -69,6 +69,7 @@ async function executeInEngine(
     for (const line of warnAboutEnvFiles(code.envFiles)) console.error(line);
     requireTsconfig(code);
   }
+  for (const line of code.unmet) console.error(line);
   let path: string | undefined;
   if (!runsCode || code.forceRuntime) {
     const { pathForEngine } = await import("./script/stand-ins.ts");
@@ -76,7 +77,8 @@ async function executeInEngine(
   }
   const configFile = await engineConfig(argv[0]!, runsCode, config);
   const { becomeEngine } = await import("./engine/engine.ts");
-  return becomeEngine(argv, runsCode, { config: configFile, path });
+  const { isHelped, asksRegistry } = code;
+  return becomeEngine(argv, runsCode, { config: configFile, path, isHelped, asksRegistry });
 }
 
 async function engineConfig(word: string, runsCode: boolean, config?: Config): Promise<string | undefined> {

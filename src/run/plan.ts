@@ -73,7 +73,8 @@ export function planRun(request: RunRequest, target: Target, facts: Facts = {}):
       }
       return {
         mode: "engine",
-        argv: ["run", ...code.engineWords, "-", ...args],
+        // Started again, the engine would look for a file of that name, and end.
+        argv: ["run", ...code.engineWords.filter((word) => word !== "--watch"), "-", ...args],
         reason: "code on standard input",
       };
     case "none":

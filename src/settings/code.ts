@@ -16,11 +16,21 @@ export interface CodeSettings {
   readonly envFiles: readonly string[];
   /** The file of --tsconfig-override. */
   readonly tsconfig?: string | undefined;
+  /** A line for the user for each option that cannot be honoured here. */
+  readonly unmet: readonly string[];
+  /** The engine gets help with one of the options. */
+  readonly isHelped: boolean;
+  /** The registry is asked, whatever the cache has of its answers. */
+  readonly asksRegistry: boolean;
   /** With --watch or --hot rt stays with the engine. */
   readonly isWatched: boolean;
 }
 
-export function readCodeSettings(options: readonly Given[], given: GivenOptions): CodeSettings {
+export function readCodeSettings(
+  options: readonly Given[],
+  given: GivenOptions,
+  target?: string,
+): CodeSettings {
   const name = engineOption(options);
   return {
     engineWords: engineWords(options),
@@ -28,8 +38,21 @@ export function readCodeSettings(options: readonly Given[], given: GivenOptions)
     forceRuntime: given.has("rt"),
     envFiles: given.get("env-file")?.all ?? [],
     tsconfig: given.get("tsconfig-override")?.last,
+    unmet: findUnmet(given, target),
+    isHelped: options.some(({ option }) => option.isHelped),
+    asksRegistry: given.has("prefer-latest"),
     isWatched: given.has("watch") || given.has("hot"),
   };
+}
+
+/** docs/differences.md says what was tried. */
+function findUnmet(given: GivenOptions, target: string | undefined): string[] {
+  const lines: string[] = [];
+  if (given.has("preserve-symlinks-main"))
+    lines.push("--preserve-symlinks-main has no effect: the engine goes by the real path of the file");
+  if (given.has("watch") && target === "-")
+    lines.push("--watch has no effect on standard input, which is read once; put the code in a file");
+  return lines.map((line) => `warning: ${line} (rt help differences)`);
 }
 
 /** Options of rt alone need no engine, but for --rt, which needs the PATH of a new process. */

@@ -40,7 +40,7 @@ export function readSettings(
   const { target, args, command, options } = invocation;
   const given = collectOptions(options);
   const evaluates = options.some(({ option }) => option.evaluates);
-  const code = readCodeSettings(options, given);
+  const code = readCodeSettings(options, given, target);
   const watch = evaluates ? undefined : readWatchSettings(target, options, given);
   return {
     target,

@@ -152,7 +152,7 @@ const ENVIRONMENT: readonly Fixture[] = [
     differs: {
       way: "in process",
       reason: "options that the environment added are not shown, as with options compiled in",
-      stdout: "[] {\n  a: {\n    b: [Object ...],\n  },\n}\n",
+      stdout: "[] {\n  a: {\n    b: [Object],\n  },\n}\n",
     },
   },
 ];

@@ -8,7 +8,6 @@ const names = OPTIONS.map(({ name }) => name);
 
 /** What the engine has and rt has not. */
 const ONLY_ENGINE: Readonly<Record<string, string>> = {
-  revision: "tells about the engine, not about rt",
   "cron-title": "for jobs that the engine registers; not for people",
   "cron-period": "for jobs that the engine registers; not for people",
 };

@@ -35,6 +35,8 @@ describe("general execution", () => {
   prove("print", "prints the value of its argument", async () => {
     expect(await outputOf({}, ["-p", "[1, typeof rt.secrets.get]"])).toBe('[ 1, "function" ]');
     expect(await outputOf({}, ["--print", "await Promise.resolve(7)"])).toBe("7");
+    expect(await outputOf({}, ["-pe", "3"])).toBe("3");
+    expect(await outputOf({}, ["--smol", "-pe", "process.argv.slice(1)", "a"])).toContain('"a"');
   });
 
   prove("help", "shows help and runs nothing", async () => {
@@ -46,6 +48,11 @@ describe("general execution", () => {
   prove("version", "prints one version number", async () => {
     expect(await outputOf({}, ["--version"])).toMatch(/^\d+\.\d+\.\d+$/);
     expect(await outputOf({}, ["-v"])).toMatch(/^\d+\.\d+\.\d+$/);
+  });
+
+  prove("revision", "prints the version of rt and, behind it, the engine's with its commit", async () => {
+    const [version, revision] = [await outputOf({}, ["--version"]), await outputOf({}, ["--revision"])];
+    expect(revision).toBe(`${version}+bun.${Bun.version}.${Bun.revision.slice(0, 9)}`);
   });
 
   prove("check", "runs nothing where there are type errors", async () => {

@@ -181,23 +181,77 @@ describe("TLS", () => {
     await expectExclusive("--use-system-ca");
   });
 
+  prove("use-openssl-ca", "trusts SSL_CERT_FILE and SSL_CERT_DIR", async () => {
+    expect(await request(["--use-openssl-ca"])).toBe(REFUSED);
+    expect(await request(["--use-openssl-ca"], { SSL_CERT_FILE: certificates.authority })).toBe("trusted");
+    expect(await request(["--use-openssl-ca"], { SSL_CERT_DIR: certificates.directory })).toBe("trusted");
+    await expectExclusive("--use-openssl-ca");
+  });
+
+  prove("use-openssl-ca", "trusts none of the bundled authorities", async () => {
+    const files = {
+      "a.ts": `import tls from "node:tls";
+        const trusted = new Set(tls.getCACertificates("default"));
+        console.log(tls.rootCertificates.filter((each) => trusted.has(each)).length, trusted.size);`,
+    };
+    const env = { SSL_CERT_FILE: certificates.authority, SSL_CERT_DIR: certificates.directory };
+    expect(await outputOf(files, ["--use-openssl-ca", "a.ts"], { env })).toBe("0 1");
+  });
+
+  // What the engine itself trusts, bundled ones included, it reads when it first connects: so a file that has changed since
+  // the start stands for them.
+  prove("use-openssl-ca", "holds for fetch() and WebSocket as well", async () => {
+    using server = Bun.serve({
+      port: 0,
+      tls: { key: certificates.key, cert: certificates.cert },
+      fetch: (request, server) => (server.upgrade(request) ? undefined : new Response("trusted")),
+      websocket: { message() {} },
+    });
+    await using others = await createCertificates();
+    const files = {
+      "ca.pem": await Bun.file(others.authority).text(),
+      "a.ts": `await Bun.write("ca.pem", Bun.file(${JSON.stringify(certificates.authority)}));
+        const url = "https://localhost:${server.port}";
+        console.log(await fetch(url).then((r) => r.text(), (e) => e.code));
+        const socket = new WebSocket(url.replace("https", "wss"));
+        socket.onopen = () => (console.log("open"), socket.close());
+        socket.onerror = () => console.log("refused");`,
+    };
+    const env = { SSL_CERT_FILE: "ca.pem" };
+    expect(await outputOf(files, ["--smol", "a.ts"], { env })).toBe("trusted\nopen");
+    expect(await outputOf(files, ["--use-openssl-ca", "a.ts"], { env })).toBe(`${REFUSED}\nrefused`);
+  });
+
   prove(
-    "use-openssl-ca",
-    "trusts SSL_CERT_FILE and SSL_CERT_DIR, which the engine does in any case",
+    "use-bundled-ca",
+    "trusts the bundled authorities, and neither OpenSSL's nor the system's",
     async () => {
-      expect(await request(["--use-openssl-ca"])).toBe(REFUSED);
-      expect(await request(["--use-openssl-ca"], { SSL_CERT_FILE: certificates.authority })).toBe("trusted");
-      expect(await request(["--use-openssl-ca"], { SSL_CERT_DIR: certificates.directory })).toBe("trusted");
-      await expectExclusive("--use-openssl-ca");
+      const trusts = async (env: Record<string, string>) => await request(["--use-bundled-ca"], env);
+      expect(await trusts({})).toBe(REFUSED);
+      const places: Record<string, string>[] = [
+        { SSL_CERT_FILE: certificates.authority },
+        { SSL_CERT_DIR: certificates.directory },
+        { SSL_CERT_FILE: certificates.authority, NODE_USE_SYSTEM_CA: "1" },
+      ];
+      for (const env of places) {
+        expect(await request([], env)).toBe("trusted");
+        expect(await trusts(env)).toBe(REFUSED);
+      }
+      expect(await trusts({ NODE_EXTRA_CA_CERTS: certificates.authority })).toBe("trusted");
+      expect(Number(await outputOf(count, ["--use-bundled-ca", "a.ts"]))).toBe(
+        Number(await outputOf(count, ["a.ts"])),
+      );
+      await expectExclusive("--use-bundled-ca");
     },
   );
 
-  prove("use-bundled-ca", "trusts the bundled authorities, which is the default", async () => {
-    expect(await request(["--use-bundled-ca"])).toBe(REFUSED);
-    expect(Number(await outputOf(count, ["--use-bundled-ca", "a.ts"]))).toBe(
-      Number(await outputOf(count, ["a.ts"])),
-    );
-    await expectExclusive("--use-bundled-ca");
+  prove("use-bundled-ca", "leaves the environment of what the program starts as it was", async () => {
+    const files = {
+      "a.ts":
+        'const { stdout } = Bun.spawnSync(["sh", "-c", "echo $SSL_CERT_FILE [$SSL_CERT_DIR]"]); console.log(process.env.SSL_CERT_FILE, stdout.toString())',
+    };
+    const env = { SSL_CERT_FILE: "/given" };
+    expect(await outputOf(files, ["--use-bundled-ca", "a.ts"], { env })).toBe("/given /given []");
   });
 
   const versions = async (...options: string[]) =>

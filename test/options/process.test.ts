@@ -42,6 +42,20 @@ describe("runtime and process control", () => {
     expect(await outputOf(files, ["--shell=system", "run", "s"])).toBe("bash.");
     const { stdout } = await runIn(files, ["--shell", "rt", "run", "s"]);
     expect(stdout).not.toContain("bash.");
+    expect((await runIn(files, ["--shell=bun", "run", "s"])).stdout).toBe(stdout);
+  });
+  prove("shell", "=rt keeps the shell's own .env files from what it starts", async () => {
+    const files = {
+      "package.json": { scripts: { s: "NODE_ENV=production rt run i.ts", echo: "echo [$ONLY]" } },
+      "i.ts": "console.log(process.env.X, process.env.ONLY)",
+      ".env": "ONLY=file",
+      ".env.development": "X=dev",
+      ".env.production": "X=prod",
+    };
+    for (const shell of ["system", "rt"]) {
+      expect(await outputOf(files, [`--shell=${shell}`, "run", "s"])).toBe("prod file");
+      expect(await outputOf(files, [`--shell=${shell}`, "run", "echo"])).toBe("[]");
+    }
   });
 
   prove("smol", "collects garbage more often", async () => {
@@ -183,9 +197,21 @@ describe("runtime and process control", () => {
 
   prove("console-depth", "sets how deep console.log looks", async () => {
     const files = { "a.js": "console.log({ a: { b: { c: { d: { e: 1 } } } } })" };
-    expect(await outputOf(files, ["a.js"])).toContain("[Object ...]");
+    expect(await outputOf(files, ["a.js"])).toContain("c: [Object],");
     expect(await outputOf(files, ["--console-depth=6", "a.js"])).toContain("e: 1");
     expect(await outputOf(files, ["--console-depth=1", "a.js"])).not.toContain("c:");
+  });
+  prove("console-depth", "prints what lies deeper as [Object], or by its class", async () => {
+    const files = {
+      "a.js":
+        'class A { b = {} } console.log([[[[1]]]], { a: { b: { c: new A(), d: new Map([[1, { e: 1 }]]), s: "[Object ...]" } } })',
+    };
+    const shown = async (...options: string[]) =>
+      (await outputOf(files, [...options, "a.js"])).replaceAll(/\s+/g, " ");
+    expect(await shown()).toBe(
+      '[ [ [ [Array] ] ] ] { a: { b: { c: [Object], d: [Map], s: "[Object ...]", }, }, }',
+    );
+    expect(await shown("--console-depth=1")).toBe("[ [ [Array] ] ] { a: { b: [Object], }, }");
   });
 });
 

@@ -77,12 +77,45 @@ describe("auto-install", () => {
       "b.cjs": 'console.log("once")',
     },
   }))
-    test(`what has run does not run again, for ${what}`, async () => {
+    test(`what has to be fetched is, and nothing runs twice, for ${what}`, async () => {
       await using registry = await openRegistry([dep("1.0.0")]);
       const { stdout, stderr, status } = await runIn(files, ["main.ts"], registry);
-      expect({ stdout, status }).toEqual({ stdout: "once\n", status: 1 });
-      expect(stderr).toContain("Cannot find package 'dep'");
+      expect({ stdout, status, stderr }).toEqual({
+        stdout: what.includes("CommonJS") ? "once\ndep 1.0.0\n" : "once\n",
+        status: 0,
+        stderr: "",
+      });
+      expect(registry.requests).toContain("GET /dep");
     });
+  prove("install", "is auto for what is asked for while the program runs", async () => {
+    for (const [name, asks] of Object.entries({
+      "a.ts": 'const d = (await import("dep")).default;',
+      "a.js": 'const name = "dep"; const d = (await import(name)).default;',
+      "b.ts": 'const d = require("dep");',
+      "c.cjs": 'const d = require(`${"dep"}`);',
+      "d.ts": 'const d = (await import("./far/e.ts")).default;',
+      "f.mts":
+        'import { createRequire } from "node:module"; const d = createRequire(import.meta.path)(require.resolve("dep"));',
+    })) {
+      await using registry = await openRegistry([dep("1.0.0")]);
+      const files = {
+        [name]: `console.log("once"); ${asks} console.log(d)`,
+        "far/e.ts": 'export default require("dep")',
+      };
+      expect([name, await outputOf(files, [name], registry)]).toEqual([name, "once\ndep 1.0.0"]);
+      await using untouched = await openRegistry([dep("1.0.0")]);
+      const near = { ...files, "node_modules/x/a.js": "" };
+      const { stdout, status } = await runIn(near, [name], untouched);
+      expect([name, stdout, status]).toEqual([name, "once\n", 1]);
+      expect(untouched.requests).toEqual([]);
+    }
+  });
+  test("what has run does not run again for a package that was not seen before", async () => {
+    await using registry = await openRegistry([dep("1.0.0")]);
+    const files = { "main.ts": 'const ask = require;\nconsole.log("once");\nask("dep");' };
+    const { stdout, status } = await runIn(files, ["main.ts"], registry);
+    expect({ stdout, status }).toEqual({ stdout: "once\n", status: 1 });
+  });
   for (const [what, files] of Object.entries<Record<string, string>>({
     "a CommonJS module": {
       "main.ts": 'import "./b.cjs"; import file from "./f.xyz"; console.log(file);',
@@ -145,13 +178,14 @@ describe("auto-install", () => {
       expect(await outputOf(source, [...options, "a.ts"], registry)).toBe(expected);
     }
   });
-  prove("prefer-latest", "is taken; the engine asks about a fresh package no sooner for it", async () => {
+  prove("prefer-latest", "asks the registry, however fresh the answer in the cache is", async () => {
     await using registry = await openRegistry([dep("1.0.0")]);
     expect(await outputOf(source, ["a.ts"], registry)).toBe("dep 1.0.0");
     await registry.publish(dep("1.1.0"));
-    expect(await outputOf(source, ["--prefer-latest", "a.ts"], registry)).toBe("dep 1.0.0");
-    registry.ageCache();
+    expect(await outputOf(source, ["a.ts"], registry)).toBe("dep 1.0.0");
     expect(await outputOf(source, ["--prefer-latest", "a.ts"], registry)).toBe("dep 1.1.0");
+    const shows = { "a.ts": "console.log(Object.keys(process.env).filter((name) => /MANIFEST/.test(name)))" };
+    expect(await outputOf(shows, ["--prefer-latest", "a.ts"])).toBe("[]");
   });
 });
 
@@ -200,24 +234,43 @@ describe("resolution", () => {
     expect(await run("--preserve-symlinks")).toBe("from the link");
   });
 
-  prove("preserve-symlinks-main", "is taken; the engine goes by the real path all the same", async () => {
-    await using project = await createProject({ "real/a.ts": "console.log(import.meta.path)" });
-    await symlink("real/a.ts", project.join("link.ts"));
-    const run = async (program?: string[]) => {
-      const { stdout } = await runRt({
-        args: ["--preserve-symlinks-main", "./link.ts"],
-        cwd: project.path,
-        program,
-      });
-      return stdout.trim();
-    };
-    expect(await run()).toBe(await run([process.execPath]));
-  });
+  prove(
+    "preserve-symlinks-main",
+    "is answered with a warning: the engine goes by the real path",
+    async () => {
+      await using project = await createProject({ "real/a.ts": "console.log(import.meta.path)" });
+      await symlink("real/a.ts", project.join("link.ts"));
+      const args = ["--preserve-symlinks-main", "./link.ts"];
+      const { stdout, stderr } = await runRt({ args, cwd: project.path });
+      expect(stdout).toBe(`${project.join("real/a.ts")}\n`);
+      expect(stderr).toBe(
+        "warning: --preserve-symlinks-main has no effect: the engine goes by the real path of the file (rt help differences)\n",
+      );
+    },
+  );
 
   const both = { "a.cjs": 'require("./m")', "m.js": 'console.log("js")', "m.ts": 'console.log("ts")' };
   prove("extension-order", "decides between files of one name for require()", async () => {
     expect(await outputOf(both, ["a.cjs"])).toBe("ts");
     expect(await outputOf(both, ["--extension-order=.js,.ts", "a.cjs"])).toBe("js");
     expect(await outputOf(both, ["--extension-order=.ts", "--extension-order=.js", "a.cjs"])).toBe("ts");
+  });
+
+  const imported = {
+    "m.js": 'console.log("js")',
+    "m.ts": 'console.log("ts")',
+    "d/index.js": 'console.log("d/js")',
+    "d/index.ts": 'console.log("d/ts")',
+    "main.ts": 'import "./m"; import "./far/b"; console.log(process.execArgv)',
+    "far/b.ts": 'await import("../d"); import "../m.ts"; new Worker(new URL("./w.ts", import.meta.url))',
+    "far/w.ts": 'import "../m"',
+  };
+  prove("extension-order", "decides between files of one name for import, in workers as well", async () => {
+    expect(await outputOf(imported, ["--extension-order=.js,.ts", "main.ts"])).toBe(
+      'js\nts\nd/js\n[ "--extension-order=.js", "--extension-order=.ts" ]\njs',
+    );
+    expect(await outputOf(imported, ["--extension-order=.ts,.js", "main.ts"])).toBe(
+      'ts\nd/ts\n[ "--extension-order=.ts", "--extension-order=.js" ]\nts',
+    );
   });
 });

@@ -5,7 +5,7 @@ import { createProject } from "../support/project.ts";
 import { waitUntil } from "../support/processes.ts";
 import { RT } from "../support/rt.ts";
 import { startLive } from "./live.ts";
-import { prove } from "./prove.ts";
+import { prove, runIn } from "./prove.ts";
 
 /** A program that says which version it is and whether `rt` is there, and stays. */
 const program = (version: number | string, first = "") =>
@@ -24,6 +24,16 @@ describe("rt --watch <file>", () => {
     await live.see("hello two function");
     await project.write({ "a.ts": program("three") });
     await live.see("version three function");
+  });
+
+  prove("watch", "says that it has no effect on standard input, and runs it once", async () => {
+    const { stdout, stderr, status } = await runIn({}, ["--watch", "run", "-"], {
+      stdin: 'console.log("once")',
+    });
+    expect({ stdout, status }).toEqual({ stdout: "once\n", status: 0 });
+    expect(stderr).toBe(
+      "warning: --watch has no effect on standard input, which is read once; put the code in a file (rt help differences)\n",
+    );
   });
 
   prove("watch", "survives what does not parse", async () => {

@@ -5,7 +5,8 @@
 // Surprising: the configuration file is always named where one is read, because the engine would otherwise read
 // a bunfig.toml of the working directory, which is another program's configuration.
 import { host } from "../../../platform/process.ts";
-import { preloadFor } from "./preload.ts";
+import { MANIFEST_CACHE } from "../../runtime/manifest-cache.ts";
+import { optionPreloadFor, preloadFor } from "./preload.ts";
 import { BECAME, SUPERVISED } from "./own-variables.ts";
 
 /** Where no configuration is to be read. */
@@ -18,8 +19,14 @@ const CONFIGURED =
   " run test install i add a remove rm update outdated audit dedupe prune link unlink publish patch pm info why build ";
 
 /** What is ours stands behind a subcommand, if there is one. */
-function engineArguments(argv: readonly string[], runsCode: boolean, config = NO_FILE): string[] {
+function engineArguments(
+  argv: readonly string[],
+  runsCode: boolean,
+  config = NO_FILE,
+  isHelped = false,
+): string[] {
   const ours = runsCode ? [`--preload=${preloadFor(argv)}`] : [];
+  if (runsCode && isHelped) ours.push(`--preload=${optionPreloadFor(argv)}`);
   const isTool = !runsCode || SUBCOMMANDS.includes(argv[0] ?? "");
   if (!isTool || CONFIGURED.includes(` ${argv[0]} `)) ours.unshift(`--config=${config}`);
   return isTool ? [argv[0]!, ...ours, ...argv.slice(1)] : [...ours, ...argv];
@@ -32,6 +39,9 @@ export interface EngineSettings {
   readonly config?: string;
   /** PATH, where it is to be another. */
   readonly path?: string;
+  /** Whether an option needs src/runtime/option-effects.ts. */
+  readonly isHelped?: boolean;
+  readonly asksRegistry?: boolean;
 }
 
 /** The engine would take what follows for a package if it were called bunx; its command `x` is there already. */
@@ -43,11 +53,13 @@ function ownName(): string {
 export function becomeEngine(
   argv: readonly string[],
   runsCode: boolean,
-  { name = ownName(), config, path }: EngineSettings = {},
+  { name = ownName(), config, path, isHelped, asksRegistry }: EngineSettings = {},
 ): never {
   const { pid } = process;
   const isLost = host.originalVariable(BECAME) === `${pid}`;
-  const words = isLost ? host.exactArguments(process.argv.slice(2)) : engineArguments(argv, runsCode, config);
+  const words = isLost
+    ? host.exactArguments(process.argv.slice(2))
+    : engineArguments(argv, runsCode, config, isHelped);
   const code = host.replace({
     program: process.execPath,
     argv: [name, ...words],
@@ -55,6 +67,7 @@ export function becomeEngine(
       [SUPERVISED]: undefined,
       [BECAME]: `${pid}`,
       ...(path === undefined ? {} : { PATH: path }),
+      ...(asksRegistry ? { [MANIFEST_CACHE]: "0" } : {}),
     },
     engine: true,
     isSwitchOpen: isLost,

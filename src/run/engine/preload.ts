@@ -1,6 +1,7 @@
 // What build/compile.ts makes for the engine: src/runtime/preload.ts as a `data:` URL, and the script of
 // src/runtime/parts.ts of every system, as a file in this program, which embedded-parts.ts finds by its marks.
 import embeddedParts from "rt:parts" with { type: "file" };
+import optionUrl from "rt:option-preload";
 import url from "rt:preload";
 import { host } from "../../../platform/process.ts";
 
@@ -9,6 +10,15 @@ import { host } from "../../../platform/process.ts";
  * path may be, so there the script is a file.
  */
 export function preloadFor(words: readonly string[] = []): string {
+  return fit(url, words);
+}
+
+/** The same for what src/runtime/option-effects.ts does. */
+export function optionPreloadFor(words: readonly string[]): string {
+  return fit(optionUrl, words);
+}
+
+function fit(url: string, words: readonly string[]): string {
   let isDebugged = Boolean(
     host.originalVariable("BUN_INSPECT") || host.originalVariable("BUN_INSPECT_CONNECT_TO"),
   );

@@ -6,6 +6,7 @@ import { hideEmbeddedFiles, installRuntime } from "../../runtime/install.ts";
 import { LATE } from "../../runtime/late.ts";
 import { PARTS } from "../../runtime/parts.ts";
 import type { Rt } from "../../runtime/rt.ts";
+import { mayAskForPackages } from "./near-packages.ts";
 import type { Plan } from "../plan.ts";
 
 type InProcessPlan = Extract<Plan, { mode: "in-process" }>;
@@ -22,6 +23,7 @@ export async function startInProcess(plan: InProcessPlan): Promise<void> {
   try {
     const loading = import(file) as Promise<typeof program>;
     nameBuiltin(); // while it is read
+    if (mayAskForPackages(file)) handOverPackages(plan);
     program = await loading;
   } catch (error) {
     if (isOfLoading(error)) await handOver(plan, error);
@@ -47,13 +49,23 @@ function isOfLoading(error: unknown): boolean {
   return false;
 }
 
+/** Not a line has run: nothing that has to be waited for stands in front of the decision. */
+function handOverPackages(plan: InProcessPlan): void {
+  const { findAbsent } = require("./absent-packages.ts") as typeof import("./absent-packages.ts");
+  if (findAbsent(plan.file) !== undefined) becomeEngineFor(plan);
+}
+
 /** The engine takes over where it can do more. */
-async function handOver({ file, engineArgs, config }: InProcessPlan, error: unknown): Promise<void> {
+async function handOver(plan: InProcessPlan, error: unknown): Promise<void> {
   const { canTakeOver } = await import("./takeover.ts");
-  if (!canTakeOver(error, file)) return;
-  const { becomeEngine } = await import("../engine/engine.ts");
-  const { readFileForEngine } = await import("../../config/handover.ts");
-  becomeEngine([file, ...engineArgs], true, { config: readFileForEngine(config) });
+  if (canTakeOver(error, plan.file)) becomeEngineFor(plan);
+}
+
+function becomeEngineFor({ file, engineArgs, config }: InProcessPlan): never {
+  const { becomeEngine } = require("../engine/engine.ts") as typeof import("../engine/engine.ts");
+  const { readFileForEngine } =
+    require("../../config/handover.ts") as typeof import("../../config/handover.ts");
+  return becomeEngine([file, ...engineArgs], true, { config: readFileForEngine(config) });
 }
 
 type ServerDescription = Parameters<Rt["serve"]>[0];

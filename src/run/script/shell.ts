@@ -44,7 +44,8 @@ export function openShell(surroundings: Surroundings): Shell {
   if (choice === "rt") {
     const start = (command: string) => ({
       program: process.execPath,
-      argv: ["rt", "exec", command],
+      // Its own variables from .env files would reach the programs that it starts, as if they had been set on purpose.
+      argv: ["rt", "exec", "--no-env-file", command],
       environment: {},
       engine: true,
     });
