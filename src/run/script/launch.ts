@@ -18,11 +18,11 @@ import { openRun, prepareProgram, prepareStep, type Step } from "./preparation.t
 export type Ending = number | { readonly signal: NodeJS.Signals };
 
 export async function launchProgram(
-  { path, name, args }: Extract<Plan, { mode: "program" }>,
+  { path, name, words = [], args }: Extract<Plan, { mode: "program" }>,
   settings: ScriptSettings,
 ): Promise<Ending> {
   const environment = prepareProgram(openRun(settings), firstLine(path));
-  const command = { program: path, argv: [name, ...host.exactArguments(args)], environment };
+  const command = { program: path, argv: [name, ...words, ...host.exactArguments(args)], environment };
   const outcome = isFirstProcess() ? await stayBefore(command) : host.replace(command);
   if (typeof outcome !== "string") return outcome;
   const status = outcome === "ENOENT" ? 127 : 126;

@@ -227,15 +227,21 @@ export default {
     },
     {
       fault: "--rt leaves an installed node",
-      text: `node: forceRuntime ? makeLink("node") : installed`,
+      text: `node: forceRuntime ? tryLink("node", warnOfNode) : installed`,
       becomes: "node: installed",
       tests: ["run/stand-in", "options/general", "options/context"],
     },
     {
       fault: "no place for links ends every run",
-      text: `if ((error as Error).name === "PrivateDirectoryError") return undefined;`,
-      becomes: "",
+      text: `if ((error as Error).name !== "PrivateDirectoryError") throw error;`,
+      becomes: "throw error;",
       tests: ["run/unwritable", "run/stand-in"],
+    },
+    {
+      fault: "each run of a script warns of a place for links",
+      text: "if (!isWarned)",
+      becomes: "",
+      tests: ["run/unwritable"],
     },
     {
       fault: "a word that has rt in it is taken for it",
