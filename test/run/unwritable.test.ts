@@ -182,7 +182,6 @@ describe.skipIf(!isPosix).concurrent("links to rt under other names", () => {
       const { stderr } = await run(["--rt", "--parallel", "plain", "other"], env);
       expect(stderr.match(/^warning.*\n/gm)).toEqual([warning]);
       expect(await run(["--rt", "-p", "typeof rt"], env)).toEqual(warned("object\n"));
-      expect(await run(["--rt", "node", "-p", "typeof rt"], env)).toEqual(warned("object\n"));
       const tool = "#!/usr/bin/env node\nconsole.log(typeof rt)\n";
       await project.write({ "node_modules/.bin/tool": tool, "a.js": tool });
       await chmod(project.join("node_modules/.bin/tool"), 0o755);

@@ -314,8 +314,8 @@ export default {
   "src/run/target/resolution.ts": [
     {
       fault: "a command of the system runs without run",
-      text: "  if (explicitRun) {\n    const command",
-      becomes: "  {\n    const command",
+      text: "(explicitRun && findProgram(name, { cwd }))",
+      becomes: "findProgram(name, { cwd })",
       tests: ["run/programs", "run/resolution"],
     },
     {
@@ -325,10 +325,34 @@ export default {
       tests: ["run/resolution"],
     },
     {
-      fault: "a script for Node.js is a program of its own with --rt",
-      text: "(forceRuntime && NODE.test(interpreter))",
-      becomes: "false",
-      tests: ["run/programs", "run/stand-in", "options/general"],
+      fault: "a file for Node.js is a program of its own by its path",
+      text: " || NODE.test(interpreter)))",
+      becomes: "))",
+      tests: ["run/node-programs"],
+    },
+    {
+      fault: "a binary for Node.js is a program of its own with --rt",
+      text: "(forceRuntime && markedForNode(binary))",
+      becomes: "undefined",
+      tests: ["run/node-programs"],
+    },
+    {
+      fault: "--rt node is Node.js",
+      text: `if (name === "node" && forceRuntime) return asNode([]);`,
+      becomes: "",
+      tests: ["run/node-programs"],
+    },
+    {
+      fault: "a path without ./ is no path",
+      text: `name.includes("/") ? resolvePath(`,
+      becomes: "false ? resolvePath(",
+      tests: ["run/node-programs"],
+    },
+    {
+      fault: "options of a #! line are lost",
+      text: "...(options[1]?.split(/\\s+/) ?? []), path",
+      becomes: "path",
+      tests: ["run/node-programs"],
     },
     {
       fault: "a binary file is taken for source",
