@@ -216,6 +216,7 @@ const WRITERS: Readonly<Record<string, string>> = {
   "src/run/execution.ts": "warnings, and a plan that is asked for",
   "src/cli/shadowed.ts": "the hint at a script with a command's name",
   "src/run/script/launch.ts": "the command of a script, and how a hook ended",
+  "src/run/script/stand-ins.ts": "that --rt has no place for its links",
   "src/run/file/in-process.ts": "the address of a server, as the engine writes it",
   "src/run/watch/script-watch.ts": "that a script starts again",
   "src/upgrade/command.ts": "which version there is now",

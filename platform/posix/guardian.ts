@@ -67,6 +67,11 @@ interface Guardian {
 /** Null when it could not be started: without it everything works but this. */
 let guardian: Guardian | null | undefined;
 
+/** Whether it is a child that lives or whose end has not been told yet, or the guardian itself. */
+export function isGuarded(pid: number): boolean {
+  return places.has(pid) || guardian?.shell.pid === pid;
+}
+
 /** From now on this child's tree dies with us. */
 export function guard(pid: number): void {
   if (guardian === undefined) guardian = startGuardian();

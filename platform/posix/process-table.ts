@@ -27,16 +27,25 @@ export function listProcesses(): ProcessEntry[] {
 
 /** Linux. */
 export function readProc(): ProcessEntry[] {
+  return readStates().flatMap(({ state, ...entry }) => (state === "Z" || state === "X" ? [] : [entry]));
+}
+
+/** Linux: the children of a process that have ended, and whose end it has not asked for. */
+export function listZombies(parent: number): number[] {
+  return readStates().flatMap((entry) => (entry.state === "Z" && entry.parent === parent ? [entry.pid] : []));
+}
+
+function readStates(): (ProcessEntry & { readonly state: string })[] {
   const { readdirSync, readFileSync } = process.getBuiltinModule("node:fs"); // only ended trees need it
-  const entries: ProcessEntry[] = [];
+  const entries: (ProcessEntry & { readonly state: string })[] = [];
   for (const name of readdirSync("/proc")) {
     if (!/^\d/.test(name)) continue;
     try {
       const stat = readFileSync(`/proc/${name}/stat`, "latin1");
       // The command stands in parentheses and may contain anything, spaces and parentheses included.
-      const [state, parent, group, session] = stat.slice(stat.lastIndexOf(")") + 2).split(" ", 4);
-      if (state === "Z" || state === "X") continue;
+      const [state = "", parent, group, session] = stat.slice(stat.lastIndexOf(")") + 2).split(" ", 4);
       entries.push({
+        state,
         pid: Number(name),
         parent: Number(parent),
         group: Number(group),

@@ -72,7 +72,7 @@ export async function launchScript(
   for (const step of steps) {
     echo(step.command, settings);
     const { waitForStep } = await import("./waiting.ts");
-    const ending = await waitForStep(step, descriptors!, step === steps.at(-1));
+    const ending = await waitForStep(step, descriptors!, step === steps.at(-1) ? "replacement" : "step");
     if (ending === 0) continue;
     reportEnding(step.event, ending, settings);
     return ending;
@@ -99,7 +99,7 @@ async function stayBefore(
 ): Promise<Ending | string> {
   const { waitForStep } = await import("./waiting.ts");
   try {
-    return await waitForStep({ shell: { ...shell, environment: {} }, environment }, descriptors, false);
+    return await waitForStep({ shell: { ...shell, environment: {} }, environment }, descriptors, "end");
   } catch (error) {
     return (error as { code?: string }).code ?? String(error);
   }

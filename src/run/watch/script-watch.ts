@@ -78,11 +78,19 @@ export async function watchRun(
     const woken = new Promise<void>((resolve) => (wake = resolve));
     await Promise.race([woken, child.done.then(reportEnd(label, () => hasChanged || !!stop))]);
     if (!hasChanged && !stop) await woken;
+    const ending = endingOf(child);
     await endTree(child, stop ?? killSignal, stop === "SIGINT" && host.isTerminal(0));
+    // As without --watch: what started the container is told what the script made of the signal.
+    if (stop && process.pid === 1) return await ending;
     if (!stop && clearsScreen && host.isTerminal(1)) await Bun.write(Bun.stdout, CLEAR);
   }
   for (const signal of signals) process.off(signal, onSignal);
   return { signal: stop };
+}
+
+async function endingOf({ done }: Child): Promise<Ending> {
+  const { code, signal } = await done;
+  return signal === null ? code : { signal: signal as NodeJS.Signals };
 }
 
 function reportEnd(

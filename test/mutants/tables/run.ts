@@ -4,6 +4,12 @@ import type { MutantTable } from "../mutant.ts";
 export default {
   "src/run/watch/script-watch.ts": [
     {
+      fault: "a watched script of a first process has died of the signal",
+      text: "if (stop && process.pid === 1) return await ending;",
+      becomes: "",
+      tests: ["run/first-process"],
+    },
+    {
       fault: "what does not end after the grace is not killed",
       text: `if (performance.now() > deadline) trees.signalTrees([child], "SIGKILL");`,
       becomes: "",
@@ -40,23 +46,11 @@ export default {
       tests: ["options/watch", "cli/wrong-values"],
     },
   ],
-  "src/run/script/waiting.ts": [
+  "src/run/script/signals.ts": [
     {
       fault: "a second signal does not kill",
       text: `if (received) trees.signalTrees(children, "SIGKILL");\n      else if`,
       becomes: "if",
-      tests: ["run/ending", "run/hooks", "run/signal-at"],
-    },
-    {
-      fault: "a hook that a signal was sent to is a success",
-      text: "return received && code === 0 ? { signal: received } : code;",
-      becomes: "return code;",
-      tests: ["run/ending", "run/hooks", "run/signal-at"],
-    },
-    {
-      fault: "a hook with a code of its own has died of the signal",
-      text: "received && code === 0 ?",
-      becomes: "received ?",
       tests: ["run/ending", "run/hooks", "run/signal-at"],
     },
     {
@@ -67,13 +61,33 @@ export default {
     },
     {
       fault: "a signal that comes as the hook ends is forgotten",
-      text: "await Promise.all([turnLoop(), isLast && trees.leaveNothing()]);",
-      becomes: "await (isLast && trees.leaveNothing());",
+      text: "      await turnLoop();\n",
+      becomes: "",
       tests: ["run/signal-at"],
+    },
+  ],
+  "src/run/script/waiting.ts": [
+    {
+      fault: "a hook that a signal was sent to is a success",
+      text: `return received && code === 0 && next !== "end" ? { signal: received } : code;`,
+      becomes: "return code;",
+      tests: ["run/ending", "run/hooks", "run/signal-at"],
+    },
+    {
+      fault: "a hook with a code of its own has died of the signal",
+      text: "received && code === 0 && ",
+      becomes: "received && ",
+      tests: ["run/ending", "run/hooks", "run/signal-at"],
+    },
+    {
+      fault: "the script of a first process that ends well has died of the signal",
+      text: ` && next !== "end"`,
+      becomes: "",
+      tests: ["run/first-process"],
     },
     {
       fault: "rt's guardian is left to the script",
-      text: "isLast && trees.leaveNothing()",
+      text: `next === "replacement" && trees.leaveNothing()`,
       becomes: "false",
       tests: ["run/hooks", "run/inheritance"],
     },
