@@ -182,7 +182,7 @@ test("main.ts alone ends the process", () => {
 /** Who reads or changes the environment that the user's program sees, in which `.env` files are. */
 const ENVIRONMENT: Readonly<Record<string, string>> = {
   "platform/environment-files.ts": "takes out what .env files have put there, for rt's own commands",
-  "src/runtime/preload.ts": "takes out rt's own variables before the program's first line",
+  "src/runtime/engine-switch.ts": "takes out rt's own variables before the program's first line",
 };
 
 test("what rt decides goes by the environment that it was started with", () => {
