@@ -76,6 +76,7 @@ const SHARED: Readonly<Record<string, readonly string[]>> = {
     "src/run/script/env-files",
     "src/run/script/stand-ins",
     "src/run/engine/build-words",
+    "src/cli/x-words",
     "src/runtime/program",
   ],
   words: [

@@ -182,9 +182,9 @@ test("main.ts alone ends the process", () => {
 /** Who reads or changes the environment that the user's program sees, in which `.env` files are. */
 const ENVIRONMENT: Readonly<Record<string, string>> = {
   "platform/environment-files.ts": "takes out what .env files have put there, for rt's own commands",
+  "src/runtime/engine-switch.ts": "takes out rt's own variables before the program's first line",
   "src/runtime/option-effects.ts":
     "reads where a program's certificates are, takes out a variable of rt's own",
-  "src/runtime/preload.ts": "takes out rt's own variables before the program's first line",
 };
 
 test("what rt decides goes by the environment that it was started with", () => {
@@ -218,6 +218,7 @@ const WRITERS: Readonly<Record<string, string>> = {
   "src/run/execution.ts": "warnings, and a plan that is asked for",
   "src/cli/shadowed.ts": "the hint at a script with a command's name",
   "src/run/script/launch.ts": "the command of a script, and how a hook ended",
+  "src/run/script/stand-ins.ts": "that --rt has no place for its links",
   "src/run/file/in-process.ts": "the address of a server, as the engine writes it",
   "src/runtime/option-effects.ts": "that an option cannot be honoured on this system",
   "src/run/watch/script-watch.ts": "what clears the screen",

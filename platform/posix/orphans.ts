@@ -1,10 +1,13 @@
-// What has lost its parent: a daemon that forked twice, a background process of a shell that has ended.
+// What has lost its parent: a daemon that forked twice, a background process of a shell that has ended. It becomes a child
+// of rt where rt is the first process of a container, and from `adoptOrphans` on.
 //
-// Contract: on Linux such a process becomes a child of ours from `adoptOrphans` on, instead of the system's first
-// process, whatever group or session it has moved to, so that it is found with the tree that it comes from. When it has
-// ended it is taken note of, as a parent must, or it would stay in the process table.
+// Contract: on Linux such a process is found with the tree that it comes from, whatever group or session it has moved to.
+// When it has ended, rt asks how, as a parent must: it would stay in the process table and count against its limit. What rt
+// itself has started, and the engine waits for, is left alone.
 //
-// Surprising: the engine waits for the processes that it has started, each by its number. Those must be left to it.
+// Surprising: a zombie is taken on the second look, a moment later. One that the engine waits for is gone by then, and of
+// many that end at once there is one look. Where the kernel tells the engine of its children by this signal alone, its
+// handler comes after ours and stays in our place: then orphans wait for rt's end.
 import { FFIType } from "./ffi.ts";
 import { isGuarded } from "./guardian.ts";
 import { openLibc } from "./libc.ts";
@@ -12,22 +15,38 @@ import { listZombies, type ProcessEntry, type TreeRoot } from "./process-table.t
 
 const PR_SET_CHILD_SUBREAPER = 36;
 const WNOHANG = 1;
+const SECOND_LOOK = 100; // ms
 const SYMBOLS = {
   prctl: { args: [FFIType.i32, FFIType.u64, FFIType.u64, FFIType.u64, FFIType.u64], returns: FFIType.i32 },
   waitpid: { args: [FFIType.i32, FFIType.ptr, FFIType.i32], returns: FFIType.i32 },
 } as const;
 
-/** They end in swarms. */
-const REAP_AFTER = 100; // ms
 let isAdopting = false;
-let reaping: Timer | undefined;
+let isReaping = false;
 
+/** From here on rt, and not the system's first process, is the parent of what has lost its own. On Linux alone. */
 export function adoptOrphans(): void {
   if (isAdopting || process.platform !== "linux") return;
   if (openLibc(SYMBOLS).functions.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) !== 0) return;
   isAdopting = true;
+  reapOrphans();
+}
+
+/** To be called before the first child is started; who is no parent of orphans has none to ask for. */
+export function reapOrphans(): void {
+  if (isReaping || !(isAdopting || process.pid === 1)) return;
+  isReaping = true;
+  let timer: Timer | undefined;
   process.on("SIGCHLD", () => {
-    reaping ??= setTimeout(reap, REAP_AFTER).unref();
+    if (timer) return;
+    const seen = listOrphans();
+    timer = setTimeout(() => {
+      timer = undefined;
+      const { waitpid } = openLibc(SYMBOLS).functions;
+      for (const pid of listOrphans()) if (seen.includes(pid)) waitpid(pid, null, WNOHANG);
+      if (listOrphans().length > 0) process.emit("SIGCHLD", "SIGCHLD");
+    }, SECOND_LOOK);
+    timer.unref();
   });
 }
 
@@ -41,8 +60,6 @@ export function withOrphans(
   return [...roots, ...orphans.map(({ pid }) => ({ pid, ownsSession: false }))];
 }
 
-function reap(): void {
-  reaping = undefined;
-  const { waitpid } = openLibc(SYMBOLS).functions;
-  for (const pid of listZombies(process.pid)) if (!isGuarded(pid)) waitpid(pid, null, WNOHANG);
+function listOrphans(): number[] {
+  return listZombies(process.pid).filter((pid) => !isGuarded(pid));
 }

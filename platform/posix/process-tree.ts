@@ -20,7 +20,7 @@ import { descriptorLimit } from "./process.ts";
 import { heeded, stopLikeTerminal } from "./signals.ts";
 import { listProcesses, runs, selectTrees, type TreeRoot } from "./process-table.ts";
 import { dismissGuardian, guard, release } from "./guardian.ts";
-import { adoptOrphans, withOrphans } from "./orphans.ts";
+import { adoptOrphans, reapOrphans, withOrphans } from "./orphans.ts";
 
 const ATTACH_AFTER = 2; // ms
 const LINGER = 100; // ms
@@ -109,6 +109,7 @@ interface PosixChild extends Child {
 }
 
 const startChild: ProcessTreeOperations["startChild"] = (request): PosixChild => {
+  reapOrphans();
   const isPiped = request.output !== "inherit";
   const pipes = isPiped ? [openPipe({ isPolled: true })] : [];
   let subprocess: Bun.Subprocess;

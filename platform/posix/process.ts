@@ -50,6 +50,8 @@ function pointerArray(pointers: readonly Pointer[]): Pointer {
 }
 
 const ENGINE_SWITCH = "BUN_BE_BUN";
+/** By this src/runtime/engine-switch.ts knows it for ours. */
+const SWITCHED_OFF = "off";
 
 /** libc looks through all that it has for each change, so that many thousands take it a minute. */
 const MOST_CHANGES_BY_LIBC = 500;
@@ -77,9 +79,10 @@ function buildEnvironment({ environment: changes, engine, isSwitchOpen }: Replac
     else putenv(cString(`${name}=${value}`));
   }
   if (!engine) return environmentList() ?? pointerArray([]);
+  const users = originalVariable(ENGINE_SWITCH);
   unsetenv(cString(ENGINE_SWITCH));
   const entries = [cString(`${ENGINE_SWITCH}=1`), ...environmentEntries()];
-  if (!isSwitchOpen) entries.push(cString(`${ENGINE_SWITCH}=0`));
+  if (!isSwitchOpen) entries.push(cString(`${ENGINE_SWITCH}=${users ?? SWITCHED_OFF}`));
   return pointerArray(entries);
 }
 

@@ -14,6 +14,8 @@ import { addToJob, createJob } from "./job.ts";
 import { address, kernel, wideString } from "./kernel.ts";
 
 const ENGINE_SWITCH = "BUN_BE_BUN";
+/** By this src/runtime/engine-switch.ts knows it for ours. */
+const SWITCHED_OFF = "off";
 const INFINITE = 0xffffffff;
 
 function buildEnvironment(changes: ReplaceRequest["environment"], engine: boolean): string {
@@ -25,7 +27,7 @@ function buildEnvironment(changes: ReplaceRequest["environment"], engine: boolea
   }
   if (engine) {
     entries.unshift(`${ENGINE_SWITCH}=1`);
-    entries.push(`${ENGINE_SWITCH}=0`);
+    entries.push(`${ENGINE_SWITCH}=${originalVariable(ENGINE_SWITCH) ?? SWITCHED_OFF}`);
   }
   return `${entries.join("\0")}\0`;
 }

@@ -66,7 +66,8 @@ function isCalled(name: string): boolean {
   return argv0 === name || argv0.endsWith(`/${name}`) || argv0.endsWith(`${name}.exe`);
 }
 
-async function carryOutTool(command: string, invocation: Invocation): Promise<Outcome> {
+async function carryOutTool(command: string, given: Invocation): Promise<Outcome> {
+  const invocation = command === "x" ? (await import("./x-words.ts")).readForced(given) : given;
   const { hintAtShadowedScript } = await import("./shadowed.ts");
   const { findOwnConfig, testPreloads } = await import("../config/tool.ts");
   const { args, path } = findOwnConfig(invocation.args);

@@ -31,6 +31,8 @@ export type Plan =
       readonly mode: "program";
       readonly path: string;
       readonly name: string;
+      /** In front of the user's. */
+      readonly words?: readonly string[];
       readonly args: readonly string[];
     }
   | {
@@ -87,7 +89,13 @@ export function planRun(request: RunRequest, target: Target, facts: Facts = {}):
     case "script":
       return { mode: "script", target, args: args[0] === "--" ? args.slice(1) : args };
     case "program":
-      return { mode: "program", path: target.path, name: target.name, args };
+      return {
+        mode: "program",
+        path: target.path,
+        name: target.name,
+        ...(target.words && { words: target.words }),
+        args,
+      };
     case "unrunnable":
       return { mode: "refuse", message: `Cannot run "${target.path}"`, hint: target.why };
     case "missing":

@@ -5,8 +5,8 @@ import type { Settings } from "../settings/settings.ts";
 import type { Opened } from "../settings/sources.ts";
 import { execute, type Outcome } from "./execution.ts";
 import { engineReason } from "./file/engine-reason.ts";
-import { type Facts, planRun, planTool } from "./plan.ts";
-import { resolveTarget } from "./target/resolution.ts";
+import { type Facts, type Plan, planRun, planTool } from "./plan.ts";
+import { resolveNodeBinary, resolveTarget } from "./target/resolution.ts";
 import type { Target } from "./target/target.ts";
 
 /** Throws Failure, PackageJsonError. */
@@ -47,7 +47,15 @@ const RUN_CODE = ["test", "repl"];
 export async function runTool(
   command: string,
   words: readonly string[],
-  { settings, config }: Opened,
+  { settings, config, cwd }: Opened,
 ): Promise<Outcome> {
-  return await execute(planTool(command, words, settings.code), settings, RUN_CODE.includes(command), config);
+  const plan =
+    (command === "x" && planForced(words, settings, cwd)) || planTool(command, words, settings.code);
+  return await execute(plan, settings, RUN_CODE.includes(command), config);
+}
+
+/** With --rt also what names Node.js by its path, which no PATH can change, where it is installed. */
+function planForced([name, ...args]: readonly string[], settings: Settings, cwd: string): Plan | undefined {
+  const target = settings.code.forceRuntime && name !== undefined ? resolveNodeBinary(name, cwd) : undefined;
+  return target && planRun({ ...settings, args }, target);
 }

@@ -9,6 +9,7 @@
 // pattern that is tried takes a tenth of a millisecond.
 import { evaluate } from "./script.ts";
 import { nameBuiltin } from "./builtin-name.ts";
+import { hideSwitch } from "./engine-switch.ts";
 import { hookBuild } from "./build.ts";
 import { hideEmbeddedFiles, installRuntime } from "./install.ts";
 import type { Parts } from "./parts.ts";
@@ -59,5 +60,4 @@ const count = execArgv[0] === "--config=/dev/null" ? 2 : 1;
 const isFirst = Bun.isMainThread && execArgv[count - 1]?.startsWith(`--preload=${PRELOAD_URL_START}`);
 process.execArgv = isFirst ? execArgv.slice(count) : late().withoutOurs(execArgv);
 process.argv[0] = process.execPath;
-delete process.env.RT_BECAME;
-if (process.env.BUN_BE_BUN === "1") process.env.BUN_BE_BUN = "0";
+hideSwitch();

@@ -2,8 +2,8 @@
 // it does not handle, so a script must not become it.
 import { describe, expect, test } from "bun:test";
 import { readFile } from "node:fs/promises";
-import { createProject } from "../support/project.ts";
-import { RT, runRt, startRt } from "../support/rt.ts";
+import { createProject, type Files } from "../support/project.ts";
+import { type Environment, RT, runRt, startRt } from "../support/rt.ts";
 
 const MAPPING = process.getuid?.() === 0 ? [] : ["--user", "--map-root-user"];
 const NAMESPACE = ["unshare", ...MAPPING, "--fork", "--kill-child", "--pid"];
@@ -61,4 +61,113 @@ describe.skipIf(process.platform !== "linux")("as process 1, rt passes to the pr
       process.kill(inner, signal);
       expect(await child.exited).toBe(7);
     });
+});
+
+/** What the first process of a container sees and is asked to do, by the process that made the container. */
+async function startFirst(files: Files, args: readonly string[], env: Environment = {}) {
+  const project = await createProject(files);
+  const child = startRt({ program: [...NAMESPACE, "--mount-proc", RT], args, cwd: project.path, env });
+  const reader = child.stdout.getReader();
+  let printed = "";
+  return {
+    project,
+    async prints(text: string) {
+      while (!printed.includes(text)) {
+        const { done, value } = await reader.read();
+        if (done) break;
+        printed += new TextDecoder().decode(value);
+      }
+      expect(printed).toContain(text);
+    },
+    async kill(signal: NodeJS.Signals) {
+      process.kill(Number(await readFile(`/proc/${child.pid}/task/${child.pid}/children`, "utf8")), signal);
+    },
+    child,
+    [Symbol.asyncDispose]: async () => {
+      child.kill("SIGKILL");
+      await project[Symbol.asyncDispose]();
+    },
+  };
+}
+
+const WAIT = "while :; do read -r line <&3; done";
+const waitsFor = (trap: string) => `trap '${trap}' TERM; mkfifo wait$$; exec 3<>wait$$; echo up; ${WAIT}`;
+
+describe.skipIf(process.platform !== "linux").concurrent("as process 1, after SIGTERM, rt ends with", () => {
+  const rows: [string, string, string[], number][] = [
+    ["the script's own 0", "exit 0", ["run", "serve"], 0],
+    ["the script's own 7", "exit 7", ["run", "serve"], 7],
+    ["a program's own 0", "exit 0", ["run", "bash", "serve.sh"], 0],
+    ["the script's own 0 with --watch", "exit 0", ["--watch", "run", "serve"], 0],
+    ["the script's own 7 with --watch", "exit 7", ["--watch", "run", "serve"], 7],
+    ["the signal's 143 where the script dies of it", "trap - TERM; kill $$", ["run", "serve"], 143],
+    [
+      "the signal's 143 where it dies of it with --watch",
+      "trap - TERM; kill $$",
+      ["--watch", "run", "serve"],
+      143,
+    ],
+    ["a file's own 0 with --watch", "", ["--watch", "serve.ts"], 0],
+  ];
+  for (const [name, trap, args, status] of rows)
+    test(
+      name,
+      async () => {
+        await using first = await startFirst(
+          {
+            "serve.sh": waitsFor(trap),
+            "serve.ts":
+              "process.on('SIGTERM', () => process.exit(0)); setInterval(() => {}, 1e6); console.log('up')",
+            "package.json": { scripts: { serve: "exec bash serve.sh" } },
+          },
+          args,
+        );
+        await first.prints("up\n");
+        await first.kill("SIGTERM");
+        expect(await first.child.exited).toBe(status);
+      },
+      30_000,
+    );
+
+  test("the signal, where a hook made a success of it and the script was not run", async () => {
+    await using first = await startFirst(
+      {
+        "wait.sh": waitsFor("exit 0"),
+        "package.json": { scripts: { preserve: "exec bash wait.sh", serve: "echo not reached" } },
+      },
+      ["run", "serve"],
+    );
+    await first.prints("up\n");
+    await first.kill("SIGTERM");
+    expect(await first.child.exited).toBe(143);
+  }, 30_000);
+});
+
+describe.skipIf(process.platform !== "linux").concurrent("as process 1, rt leaves no zombies of", () => {
+  /** Its grandchildren lose their parent, end, and are waited for until the process table has them no more. */
+  const ORPHANS = `
+    for i in 1 2 3 4 5; do (bash -c 'exit 3' & echo $! >> orphans); done
+    while for pid in $(cat orphans); do test -e /proc/$pid && break; done; do read -t 0.02 line <&3; done
+    echo gone; exit 5`;
+  for (const args of [
+    ["run", "serve"],
+    ["run", "bash", "serve.sh"],
+    ["--watch", "run", "serve"],
+    ["--parallel", "serve", "other"],
+  ])
+    test(
+      args.join(" "),
+      async () => {
+        await using first = await startFirst(
+          {
+            "serve.sh": `mkfifo wait; exec 3<>wait; ${ORPHANS}`,
+            "package.json": { scripts: { serve: "exec bash serve.sh", other: "true && true" } },
+          },
+          args,
+        );
+        await first.prints("gone\n");
+        if (args[0] === "run") expect(await first.child.exited).toBe(5);
+      },
+      30_000,
+    );
 });

@@ -97,7 +97,7 @@ describe.skipIf(!canRunWindows)("rt.exe", () => {
       output(json([...ARGUMENTS, "%PATH%"])),
     );
     expect(await rt(["-p", "[process.platform, process.env.BUN_BE_BUN, process.execArgv.length]"])).toEqual(
-      output('[ "win32", "0", 2 ]\n'),
+      output('[ "win32", undefined, 2 ]\n'),
     );
     expect(await rt(["-e", "process.exit(42)"])).toEqual(output("", 42));
     expect(await rt(["run", "-", "a b"], "console.log(JSON.stringify(process.argv.slice(2)))")).toEqual(

@@ -18,11 +18,11 @@ import { openRun, prepareProgram, prepareStep, type Step } from "./preparation.t
 export type Ending = number | { readonly signal: NodeJS.Signals };
 
 export async function launchProgram(
-  { path, name, args }: Extract<Plan, { mode: "program" }>,
+  { path, name, words = [], args }: Extract<Plan, { mode: "program" }>,
   settings: ScriptSettings,
 ): Promise<Ending> {
   const environment = prepareProgram(openRun(settings), firstLine(path));
-  const command = { program: path, argv: [name, ...host.exactArguments(args)], environment };
+  const command = { program: path, argv: [name, ...words, ...host.exactArguments(args)], environment };
   const outcome = isFirstProcess() ? await stayBefore(command) : host.replace(command);
   if (typeof outcome !== "string") return outcome;
   const status = outcome === "ENOENT" ? 127 : 126;
@@ -72,7 +72,7 @@ export async function launchScript(
   for (const step of steps) {
     echo(step.command, settings);
     const { waitForStep } = await import("./waiting.ts");
-    const ending = await waitForStep(step, descriptors!, step === steps.at(-1));
+    const ending = await waitForStep(step, descriptors!, step === steps.at(-1) ? "replacement" : "step");
     if (ending === 0) continue;
     reportEnding(step.event, ending, settings);
     return ending;
@@ -99,7 +99,7 @@ async function stayBefore(
 ): Promise<Ending | string> {
   const { waitForStep } = await import("./waiting.ts");
   try {
-    return await waitForStep({ shell: { ...shell, environment: {} }, environment }, descriptors, false);
+    return await waitForStep({ shell: { ...shell, environment: {} }, environment }, descriptors, "end");
   } catch (error) {
     return (error as { code?: string }).code ?? String(error);
   }

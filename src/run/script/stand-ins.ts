@@ -6,9 +6,10 @@
 // the scripts of a project written for Bun, whose commands rt has, where Bun is not installed.
 //
 // The links live in a directory that is checked to be the user's own: one that somebody else prepared must not decide
-// what `node` is. Where there is no place for it, a run that has not asked for rt in the place of Node.js goes on
-// without: few scripts need what is not installed, and those say so.
+// what `node` is. Where there is no place for it, a run goes on without: few scripts need what is not installed, and those
+// say so. With --rt there is a warning; what rt starts itself in the place of Node.js needs no link (target/resolution.ts).
 import { host } from "../../../platform/process.ts";
+import { oneLine } from "../../printable.ts";
 
 /** Stood in for where a command mentions them and PATH has none. */
 const MENTIONED = ["rt", "bun", "bunx"] as const;
@@ -27,7 +28,7 @@ export function openStandIns(forceRuntime: boolean, path: string): StandIns {
   const installed = forceRuntime ? null : Bun.which("node", { PATH: path });
   const made = new Map<Mentioned, string | undefined>();
   return {
-    node: forceRuntime ? makeLink("node") : installed === null ? tryLink("node") : undefined,
+    node: forceRuntime ? tryLink("node", warnOfNode) : installed === null ? tryLink("node") : undefined,
     nodePath: installed ?? process.execPath,
     of(name) {
       if (!made.has(name)) made.set(name, Bun.which(name, { PATH: path }) ? undefined : tryLink(name));
@@ -58,13 +59,25 @@ export function pathForEngine(isForced: boolean, mentions: string): string | und
   return [...directories, ...(PATH === "" ? [] : [PATH])].join(host.pathSeparator);
 }
 
-function tryLink(name: string): string | undefined {
+function tryLink(name: string, onFailure?: (message: string) => void): string | undefined {
   try {
     return makeLink(name);
   } catch (error) {
-    if ((error as Error).name === "PrivateDirectoryError") return undefined;
-    throw error;
+    if ((error as Error).name !== "PrivateDirectoryError") throw error;
+    onFailure?.((error as Error).message);
+    return undefined;
   }
+}
+
+let isWarned = false;
+
+/** Once in a run, however many scripts it has. */
+function warnOfNode(reason: string): void {
+  if (!isWarned)
+    console.error(
+      `warning: --rt does not change what "node" means to the programs below. ${oneLine(reason)}`,
+    );
+  isWarned = true;
 }
 
 function makeLink(name: string): string {

@@ -3,8 +3,8 @@
 // Contract (specification, "Script runner command line", rules 4 and 5): scripts, source files, binaries of
 // packages, commands of the system (only with `run`), in this order; absolute paths and `./` are always
 // files; without `run` a file with a source extension comes first. A program given by path whose first
-// bytes say what runs it (an ELF file, a shell script) is a program, not JavaScript.
-//
+// bytes say what runs it (an ELF file, a shell script) is a program, not JavaScript; one marked for Node.js is JavaScript,
+// and rt runs it. Found by its name, as a binary or a command, that one runs with Node.js unless --rt is given.
 import { files } from "../../../platform/files.ts";
 import { host } from "../../../platform/process.ts";
 import { findPackageJson, type LocatedPackage, scriptOf } from "../../workspace/package-json.ts";
@@ -23,14 +23,14 @@ export interface Question {
   readonly cwd: string;
   /** Whether `run` was written. */
   readonly explicitRun: boolean;
-  /** Treat a file marked for Node.js as source, not as a program of its own. */
+  /** `node` is rt, and what is marked for Node.js runs with rt. */
   readonly forceRuntime: boolean;
 }
 
 export function resolveTarget(question: Question): Target {
-  const { name, cwd, explicitRun } = question;
+  const { name, cwd, explicitRun, forceRuntime } = question;
   if (name === "-") return { kind: "stdin" };
-  if (isExplicitPath(name)) return resolvePath(question) ?? describeMissing(name, cwd);
+  if (isExplicitPath(name)) return resolvePath(name, cwd) ?? describeMissing(name, cwd);
   const looksLikeSource = SOURCE_EXTENSIONS.includes(extensionOf(name));
   if (!explicitRun && looksLikeSource) {
     const file = resolveFile(name, cwd);
@@ -40,14 +40,14 @@ export function resolveTarget(question: Question): Target {
   if (script) return { kind: "script", name, package: script };
   const file = resolveFile(name, cwd);
   if (file) return file;
-  const binary = findBinary(name, cwd);
-  if (binary) return { kind: "program", path: binary, name };
-  if (explicitRun) {
-    const command = findProgram(name, { cwd });
-    if (command) return { kind: "program", path: command, name };
-  }
+  if (name === "node" && forceRuntime) return asNode([]);
+  const source = name.includes("/") ? resolvePath(`./${name}`, cwd) : undefined;
+  if (source?.kind === "file") return source;
+  const binary = findBinary(name, cwd) ?? (explicitRun && findProgram(name, { cwd }));
+  if (binary) return (forceRuntime && markedForNode(binary)) || { kind: "program", path: binary, name };
+  if (name === "node" && explicitRun) return asNode([]); // none is installed
   // A file of just that name, after everything else, so that data does not take a command's place.
-  const named = resolvePath({ ...question, name: `./${name}` });
+  const named = resolvePath(`./${name}`, cwd);
   return named ?? (looksLikeSource ? describeMissing(name, cwd) : { kind: "missing", name, what: "Script" });
 }
 
@@ -75,10 +75,10 @@ function findScript(name: string, cwd: string): LocatedPackage | undefined {
   return located && scriptOf(located.manifest, name) !== null ? located : undefined;
 }
 
-function resolvePath({ name, cwd, forceRuntime }: Question): Target | undefined {
+function resolvePath(name: string, cwd: string): Target | undefined {
   const extension = extensionOf(name);
   if (!SOURCE_EXTENSIONS.includes(extension) && !ENGINE_EXTENSIONS.includes(extension)) {
-    const program = recognizeProgram(absolutePath(name, cwd), forceRuntime);
+    const program = recognizeProgram(absolutePath(name, cwd));
     // As it was written, because a #! script is told the path that it was started by.
     if (program) return { kind: "program", path: name[0] === "." ? name : program, name };
   }
@@ -128,7 +128,7 @@ function isNative(start: Uint8Array): boolean {
 }
 
 const RUNTIMES = /(?:^|[\s/])(?:rt|bun)(?:\s|$)/;
-const NODE = /(?:^|[\s/])node(?:\s|$)/;
+const NODE = /(?:^|[\s/])node(?:js)?(?:\s|$)/;
 
 /** The first line of a file that names what runs it. */
 function interpreterLine(start: Uint8Array): string | undefined {
@@ -137,14 +137,34 @@ function interpreterLine(start: Uint8Array): string | undefined {
 }
 
 /** The path, when the file is one that the system itself knows how to run. */
-function recognizeProgram(path: string, forceRuntime: boolean): string | undefined {
+function recognizeProgram(path: string): string | undefined {
   const start = readStart(path);
   if (!start) return undefined;
   const interpreter = interpreterLine(start);
   if (interpreter === undefined && !isNative(start)) return undefined;
-  if (interpreter && (RUNTIMES.test(interpreter) || (forceRuntime && NODE.test(interpreter))))
-    return undefined;
+  if (interpreter && (RUNTIMES.test(interpreter) || NODE.test(interpreter))) return undefined;
   return findProgram(path, {}) ?? undefined;
+}
+
+/** rt, called `node`. @param words in front of the user's */
+function asNode(words: readonly string[]): Target {
+  return { kind: "program", path: process.execPath, name: "node", words };
+}
+
+/** Node.js by whatever path, alone or behind `env`, and options for it; other uses of `env` are the system's to read. */
+const STARTS_NODE = /^#!\s*(?:\S*\/env\s+(?:-S\s*)?)?(?:\S*\/)?node(?:js)?(?:\s+(.*?))?\s*$/;
+
+/** The program as rt starts it in the place of Node.js; undefined when it is marked for something else. */
+function markedForNode(path: string): Target | undefined {
+  const start = readStart(path);
+  const options = start && STARTS_NODE.exec(interpreterLine(start) ?? "");
+  return options ? asNode([...(options[1]?.split(/\s+/) ?? []), path]) : undefined;
+}
+
+/** An installed binary that is marked for Node.js, as rt starts it in the place of Node.js. */
+export function resolveNodeBinary(name: string, cwd: string): Target | undefined {
+  const binary = findBinary(name, cwd);
+  return binary === undefined ? undefined : markedForNode(binary);
 }
 
 /** Why a file is not source code; undefined when it may be. */

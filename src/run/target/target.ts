@@ -7,7 +7,13 @@ export type Target =
   /** A script of the nearest package.json. */
   | { readonly kind: "script"; readonly name: string; readonly package: LocatedPackage }
   /** A program: a package's binary, an executable given by path, or a command of the system. */
-  | { readonly kind: "program"; readonly path: string; readonly name: string }
+  | {
+      readonly kind: "program";
+      readonly path: string;
+      readonly name: string;
+      /** What it is given in front of the user's arguments. */
+      readonly words?: readonly string[];
+    }
   | { readonly kind: "stdin" }
   /** Code given with -e or -p, or an engine's tool: nothing to find. */
   | { readonly kind: "none" }

@@ -91,7 +91,10 @@ export async function watchRun(
     await Promise.race([woken, exited]);
     if (reasons.length === 0 && !stop) await woken;
     const isDone = hasExited;
+    const ending = endingOf(child);
     await endTree(child, stop ?? killSignal, stop === "SIGINT" && host.isTerminal(0));
+    // As without --watch: what started the container is told what the script made of the signal.
+    if (stop && process.pid === 1) return await ending;
     if (stop) break;
     if (settings.clearsScreen && host.isTerminal(1)) await Bun.write(Bun.stdout, CLEAR);
     notes.tellReasons(reasons);
@@ -99,6 +102,11 @@ export async function watchRun(
   }
   for (const signal of signals) process.off(signal, onSignal);
   return { signal: stop! };
+}
+
+async function endingOf({ done }: Child): Promise<Ending> {
+  const { code, signal } = await done;
+  return signal === null ? code : { signal: signal as NodeJS.Signals };
 }
 
 /**

@@ -2,6 +2,21 @@
 import type { MutantTable } from "../mutant.ts";
 
 export default {
+  "platform/posix/orphans.ts": [
+    {
+      fault: "orphans stay in the process table",
+      text: "functions.waitpid(pid, null, WNOHANG);",
+      becomes: ";",
+      tests: ["run/first-process"],
+    },
+    {
+      fault: "what came between two looks stays in the process table",
+      text: `if (listOrphans().length > 0) process.emit("SIGCHLD", "SIGCHLD");`,
+      becomes: "",
+      tests: ["run/first-process"],
+      why: "what ends later tells of itself; this is for what ends while the second look is taken",
+    },
+  ],
   "platform/private-file.ts": [
     {
       fault: "another user's directory is trusted",

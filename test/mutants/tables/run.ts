@@ -4,6 +4,12 @@ import type { MutantTable } from "../mutant.ts";
 export default {
   "src/run/watch/script-watch.ts": [
     {
+      fault: "a watched script of a first process has died of the signal",
+      text: "if (stop && process.pid === 1) return await ending;",
+      becomes: "",
+      tests: ["run/first-process"],
+    },
+    {
       fault: "what does not end after the grace is not killed",
       text: `if (performance.now() > deadline) trees.signalTrees([child], "SIGKILL");`,
       becomes: "",
@@ -40,24 +46,12 @@ export default {
       tests: ["cli/wrong-values"],
     },
   ],
-  "src/run/script/waiting.ts": [
+  "src/run/script/signals.ts": [
     {
       fault: "a second signal does not kill",
       text: `if (received) trees.signalTrees(children, "SIGKILL");\n      else if`,
       becomes: "if",
       tests: ["tasks/ending"],
-    },
-    {
-      fault: "a hook that a signal was sent to is a success",
-      text: "return received && code === 0 ? { signal: received } : code;",
-      becomes: "return code;",
-      tests: ["run/ending"],
-    },
-    {
-      fault: "a hook with a code of its own has died of the signal",
-      text: "received && code === 0 ?",
-      becomes: "received ?",
-      tests: ["run/ending"],
     },
     {
       fault: "Ctrl-C is told twice",
@@ -67,13 +61,33 @@ export default {
     },
     {
       fault: "a signal that comes as the hook ends is forgotten",
-      text: "await Promise.all([turnLoop(), isLast && trees.leaveNothing()]);",
-      becomes: "await (isLast && trees.leaveNothing());",
+      text: "      await turnLoop();\n",
+      becomes: "",
       tests: ["run/signal-at"],
+    },
+  ],
+  "src/run/script/waiting.ts": [
+    {
+      fault: "a hook that a signal was sent to is a success",
+      text: `return received && code === 0 && next !== "end" ? { signal: received } : code;`,
+      becomes: "return code;",
+      tests: ["run/ending", "run/hooks", "run/signal-at"],
+    },
+    {
+      fault: "a hook with a code of its own has died of the signal",
+      text: "received && code === 0 && ",
+      becomes: "received && ",
+      tests: ["run/ending", "run/hooks", "run/signal-at"],
+    },
+    {
+      fault: "the script of a first process that ends well has died of the signal",
+      text: ` && next !== "end"`,
+      becomes: "",
+      tests: ["run/first-process"],
     },
     {
       fault: "rt's guardian is left to the script",
-      text: "isLast && trees.leaveNothing()",
+      text: `next === "replacement" && trees.leaveNothing()`,
       becomes: "false",
       tests: ["run/hooks", "run/inheritance"],
     },
@@ -227,15 +241,21 @@ export default {
     },
     {
       fault: "--rt leaves an installed node",
-      text: `node: forceRuntime ? makeLink("node") : installed`,
+      text: `node: forceRuntime ? tryLink("node", warnOfNode) : installed`,
       becomes: "node: installed",
       tests: ["run/stand-in", "options/general", "options/context"],
     },
     {
       fault: "no place for links ends every run",
-      text: `if ((error as Error).name === "PrivateDirectoryError") return undefined;`,
-      becomes: "",
+      text: `if ((error as Error).name !== "PrivateDirectoryError") throw error;`,
+      becomes: "throw error;",
       tests: ["run/unwritable", "run/stand-in"],
+    },
+    {
+      fault: "each run of a script warns of a place for links",
+      text: "if (!isWarned)",
+      becomes: "",
+      tests: ["run/unwritable"],
     },
     {
       fault: "a word that has rt in it is taken for it",
@@ -308,8 +328,8 @@ export default {
   "src/run/target/resolution.ts": [
     {
       fault: "a command of the system runs without run",
-      text: "  if (explicitRun) {\n    const command",
-      becomes: "  {\n    const command",
+      text: "(explicitRun && findProgram(name, { cwd }))",
+      becomes: "findProgram(name, { cwd })",
       tests: ["run/programs", "run/resolution"],
     },
     {
@@ -319,10 +339,34 @@ export default {
       tests: ["run/resolution"],
     },
     {
-      fault: "a script for Node.js is a program of its own with --rt",
-      text: "(forceRuntime && NODE.test(interpreter))",
-      becomes: "false",
-      tests: ["run/programs", "run/stand-in", "options/general"],
+      fault: "a file for Node.js is a program of its own by its path",
+      text: " || NODE.test(interpreter)))",
+      becomes: "))",
+      tests: ["run/node-programs"],
+    },
+    {
+      fault: "a binary for Node.js is a program of its own with --rt",
+      text: "(forceRuntime && markedForNode(binary))",
+      becomes: "undefined",
+      tests: ["run/node-programs"],
+    },
+    {
+      fault: "--rt node is Node.js",
+      text: `if (name === "node" && forceRuntime) return asNode([]);`,
+      becomes: "",
+      tests: ["run/node-programs"],
+    },
+    {
+      fault: "a path without ./ is no path",
+      text: `name.includes("/") ? resolvePath(`,
+      becomes: "false ? resolvePath(",
+      tests: ["run/node-programs"],
+    },
+    {
+      fault: "options of a #! line are lost",
+      text: "...(options[1]?.split(/\\s+/) ?? []), path",
+      becomes: "path",
+      tests: ["run/node-programs"],
     },
     {
       fault: "a binary file is taken for source",

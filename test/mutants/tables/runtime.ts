@@ -2,19 +2,39 @@
 import type { MutantTable } from "../mutant.ts";
 
 export default {
-  "src/runtime/preload.ts": [
+  "src/runtime/engine-switch.ts": [
     {
       fault: "RT_BECAME is left behind for the user's programs",
-      text: "delete process.env.RT_BECAME;\n",
+      text: "  delete env.RT_BECAME;\n",
       becomes: "",
-      tests: ["runtime/engine-switch"],
+      tests: ["runtime/own-variables"],
     },
     {
-      fault: "the engine's switch stays on for the user's programs",
-      text: `if (process.env.BUN_BE_BUN === "1") process.env.BUN_BE_BUN = "0";`,
+      fault: "the engine's switch is seen by programs",
+      text: "if (env.BUN_BE_BUN === OFF || env.BUN_BE_BUN === ON) delete env.BUN_BE_BUN;",
       becomes: "",
-      tests: ["runtime/engine-switch"],
+      tests: ["runtime/own-variables"],
     },
+    {
+      fault: "children of Bun.spawn see rt's variables",
+      text: "if (isFirst) hideFromChildren({ ...env });",
+      becomes: "",
+      tests: ["runtime/own-variables"],
+    },
+    {
+      fault: "those of threads do",
+      text: " || !Bun.isMainThread",
+      becomes: "",
+      tests: ["runtime/own-variables"],
+    },
+    {
+      fault: "an environment that a program gives is lost",
+      text: " || options.env !== undefined",
+      becomes: "",
+      tests: ["runtime/own-variables"],
+    },
+  ],
+  "src/runtime/preload.ts": [
     {
       fault: "the options of rt's own are shown to the program",
       text: "process.execArgv = isFirst ? execArgv.slice(count) : late().withoutOurs(execArgv);\n",

@@ -1,0 +1,205 @@
+// Files that are marked for Node.js: by a path they are source code, which rt runs; by a name they are programs, which run
+// with Node.js unless rt is to stand in for it.
+import { expect, test } from "bun:test";
+import { chmod, mkdir, symlink } from "node:fs/promises";
+import { createProject } from "../support/project.ts";
+import { runRt } from "../support/rt.ts";
+import { type Row, testSilently } from "../support/transcripts.ts";
+
+const SAYS = "console.log(typeof Bun, typeof rt, process.argv.slice(2).join())";
+const BY_ENV = `#!/usr/bin/env node\n${SAYS}\n`;
+const BY_PATH = `#!/usr/bin/node\n${SAYS}\n`;
+
+/** What a package makes of a condition. */
+const CONDITION = {
+  "package.json": { imports: { "#a": { special: "./special.cjs", default: "./default.cjs" } } },
+  "special.cjs": "module.exports = 'special'",
+  "default.cjs": "module.exports = 'default'",
+  "bin/cli": `#!/usr/bin/env node\nconsole.log(require("#a"), typeof rt, process.argv.slice(2).join())\n`,
+};
+
+testSilently("a file for Node.js by its path is run by rt", [
+  ...["./bin/cli", "$PROJECT/bin/cli", "bin/cli"].flatMap((path): Row[] => [
+    [
+      `${path}`,
+      {
+        files: { "bin/cli": BY_ENV },
+        executable: ["bin/cli"],
+        args: [path, "a"],
+        stdout: "object object a\n",
+      },
+    ],
+    [
+      `run ${path}, and by another line`,
+      {
+        files: { "bin/cli": BY_PATH },
+        executable: ["bin/cli"],
+        args: ["run", path, "a"],
+        stdout: "object object a\n",
+      },
+    ],
+  ]),
+  [
+    "which need not be executable",
+    {
+      files: { cli: "#!/usr/bin/env -S node --flag\nconsole.log(typeof rt)" },
+      args: ["./cli"],
+      stdout: "object\n",
+    },
+  ],
+  [
+    "that of Debian's name, too",
+    {
+      files: { cli: "#!/usr/bin/env nodejs\nconsole.log(typeof rt)" },
+      executable: ["cli"],
+      args: ["./cli"],
+      stdout: "object\n",
+    },
+  ],
+  [
+    "with the options in front of it",
+    {
+      files: CONDITION,
+      executable: ["bin/cli"],
+      args: ["--conditions=special", "./bin/cli", "a"],
+      stdout: "special object a\n",
+    },
+  ],
+  [
+    "and not one for another program with such a name",
+    {
+      files: { nodes: "#!/bin/sh\necho shell\n", cli: "#!./nodes\n" },
+      executable: ["nodes", "cli"],
+      args: ["./cli"],
+      stdout: "shell\n",
+    },
+  ],
+]);
+
+testSilently("a program that starts itself, or a file of its own, by rt's path starts rt", [
+  [
+    "with spawn",
+    {
+      files: {
+        ...CONDITION,
+        "a.ts": `import { spawnSync } from "node:child_process";
+          for (const words of [["bin/cli"], ["--conditions=special", import.meta.dirname + "/bin/cli"]])
+            spawnSync(process.execPath, [...words, "x"], { stdio: "inherit" });`,
+      },
+      executable: ["bin/cli"],
+      args: ["a.ts"],
+      stdout: "default object x\nspecial object x\n",
+    },
+  ],
+  [
+    "with fork",
+    {
+      files: {
+        ...CONDITION,
+        "a.ts": `import { fork } from "node:child_process";
+          const cli = import.meta.dirname + "/bin/cli";
+          fork(cli, ["x"]).on("close", () => fork(cli, ["y"], { execArgv: ["--conditions=special"] }));`,
+      },
+      executable: ["bin/cli"],
+      args: ["a.ts"],
+      stdout: "default object x\nspecial object y\n",
+    },
+  ],
+  [
+    "with the options that it was itself started with",
+    {
+      files: {
+        ...CONDITION,
+        "a.ts": `import { fork } from "node:child_process"; fork(import.meta.dirname + "/bin/cli", ["x"]);`,
+      },
+      executable: ["bin/cli"],
+      args: ["--conditions=special", "a.ts"],
+      stdout: "special object x\n",
+    },
+  ],
+]);
+
+const TOOL = "node_modules/.bin/tool";
+const binary = (text: string) => ({
+  files: { "package.json": {}, [TOOL]: text },
+  executable: [TOOL],
+});
+
+testSilently("with --rt, rt runs a binary for Node.js", [
+  ...[
+    BY_ENV,
+    BY_PATH,
+    `#! /usr/local/bin/node --no-warnings\n${SAYS}\n`,
+    BY_ENV.replace("env", "env -S"),
+  ].flatMap((text): Row[] => [
+    [
+      `run --rt: ${text.split("\n")[0]}`,
+      { ...binary(text), args: ["run", "--rt", "tool", "--rt"], stdout: "object object --rt\n" },
+    ],
+    [
+      `--rt: ${text.split("\n")[0]}`,
+      { ...binary(text), args: ["--rt", "tool", "a"], stdout: "object object a\n" },
+    ],
+  ]),
+  ...[
+    ["--rt", "x", "tool"],
+    ["x", "--rt", "tool"],
+    ["x", "--bun", "tool"],
+    ["x", "-b", "tool"],
+  ].flatMap((words) =>
+    [BY_ENV, BY_PATH].map((text): Row => [
+      `${words.join(" ")}: ${text.split("\n")[0]}`,
+      { ...binary(text), args: [...words, "--rt", "a"], stdout: "object object --rt,a\n" },
+    ]),
+  ),
+  [
+    "with the options of its #! line",
+    {
+      ...binary(`#!/usr/bin/env -S node --require ./pre.cjs\n${SAYS}\n`),
+      files: {
+        ...binary(`#!/usr/bin/env -S node --require ./pre.cjs\n${SAYS}\n`).files,
+        "pre.cjs": "console.log('pre')",
+      },
+      args: ["run", "--rt", "tool"],
+      stdout: "pre\nobject object \n",
+    },
+  ],
+  [
+    "but not x without it",
+    { ...binary(BY_PATH), args: ["x", "tool", "--rt"], stdout: "undefined undefined --rt\n" },
+  ],
+  [
+    "node itself",
+    { files: { "a.ts": SAYS }, args: ["--rt", "node", "a.ts", "--rt"], stdout: "object object --rt\n" },
+  ],
+  [
+    "node itself, with run",
+    { files: { "a.ts": SAYS }, args: ["run", "--rt", "node", "./a.ts"], stdout: "object object \n" },
+  ],
+  ["node's own options", { args: ["--rt", "node", "-p", "typeof rt"], stdout: "object\n" }],
+  [
+    "a script called node comes first",
+    {
+      files: { "package.json": { scripts: { node: "echo script" } } },
+      args: ["--rt", "node"],
+      stdout: "script\n",
+    },
+  ],
+]);
+
+test("`rt run node` is rt where no node is installed", async () => {
+  await using project = await createProject({ "a.ts": SAYS });
+  await mkdir(project.join("bin"));
+  await symlink(Bun.which("sh")!, project.join("bin/sh"));
+  const run = async (...args: string[]) =>
+    await runRt({ args, cwd: project.path, env: { PATH: project.join("bin") } });
+  expect(await run("run", "node", "a.ts", "x")).toEqual({
+    stdout: "object object x\n",
+    stderr: "",
+    status: 0,
+  });
+  await project.write({ "bin/node": "#!/bin/sh\necho installed\n" });
+  await chmod(project.join("bin/node"), 0o755);
+  expect((await run("run", "node", "a.ts")).stdout).toBe("installed\n");
+  expect((await run("run", "--rt", "node", "a.ts")).stdout).toBe("object object \n");
+});
