@@ -1,4 +1,4 @@
-// The engine's file as it was before our program was put into it, for the engine to put another program there.
+// The engine's file in the shape that it had before our program was put into it, for the engine to put another program there.
 //
 // The engine would take its own file, and exchanges the program in it if it has the shape in which the engine leaves
 // programs itself. Ours for Linux has been given another one (build/elf.ts), and ends with what it takes to undo that.

@@ -27,6 +27,10 @@ if (plan?.mode === "in-process") {
 
 async function carryOut(words: readonly string[]): Promise<Outcome> {
   const target = words[0] === "run" ? words[1] : words[0];
+  if (target === "-" && !mayStandIn(argv0)) {
+    const { startInput } = await import("./run/engine/input.ts");
+    startInput(words);
+  }
   if (target !== undefined && target[0] !== "-" && !mayStandIn(argv0)) {
     const { startScript } = await import("./cli/script-start.ts");
     const ending = await startScript(words);

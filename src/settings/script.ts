@@ -17,9 +17,16 @@ export interface ScriptSettings {
   readonly idle: readonly string[];
 }
 
+/** What npm tells the scripts of `npm run --silent` by, and rt those of `rt --silent`: to any npm or rt that they start. */
+export const SILENCE = { npm_config_loglevel: "silent" } as const;
+
+function isSilenced(): boolean {
+  return host.originalVariable("npm_config_loglevel") === SILENCE.npm_config_loglevel;
+}
+
 /** Without any option. */
 export const PLAIN_SCRIPT: ScriptSettings = {
-  silent: false,
+  silent: isSilenced(),
   shell: host.defaultShell,
   forceRuntime: false,
   envFiles: [],
@@ -29,7 +36,7 @@ export const PLAIN_SCRIPT: ScriptSettings = {
 export function readScriptSettings(options: readonly Given[], given: GivenOptions): ScriptSettings {
   const idle = options.filter(({ option, isConfigured }) => option.by === "engine" && !isConfigured);
   return {
-    silent: given.has("silent"),
+    silent: given.has("silent") || isSilenced(),
     shell: (given.get("shell")?.last as ShellChoice | undefined) ?? host.defaultShell,
     forceRuntime: given.has("rt"),
     envFiles: given.get("env-file")?.all ?? [],

@@ -83,6 +83,14 @@ for (const target of TARGETS) {
       expect(file.length - size).toBeLessThanOrEqual(MOST_ADDED);
     });
 
+    test("says rt where the engine says bun", () => {
+      const [before, after] = ["bun install", "rt install "].map(
+        (name) =>
+          [`run '${name}'`, `\r${name} v`, `<green>${name}<r>`].filter((text) => file.includes(text)).length,
+      );
+      expect({ before, after }).toEqual({ before: 0, after: 3 });
+    });
+
     test("has our program where the engine looks for it", () => {
       const { modules } = readEmbeddedProgram(file, target.os);
       expect(modules[0]!.name).toEndWith("/root/rt");

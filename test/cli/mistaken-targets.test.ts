@@ -76,7 +76,45 @@ testTranscripts("a mistake", [
       files: packageWith({ build: "true" }),
       args: ["run", "qqqqqqq"],
       status: 1,
-      stderr: 'error: Script not found "qqqqqqq"\nhint: `rt run` lists the scripts\n',
+      stderr:
+        'error: Script not found "qqqqqqq"\nhint: `rt run` lists the scripts; `rt x qqqqqqq` runs the package of that name\n',
+    },
+  ],
+  [
+    "a package of a scope, without run",
+    {
+      files: packageWith({ build: "true" }),
+      args: ["@qqq/qqqqqqq"],
+      status: 1,
+      stderr: /not found "@qqq\/qqqqqqq"\nhint: .*; `rt x @qqq\/qqqqqqq` runs the package of that name\n$/,
+    },
+  ],
+  [
+    "a package that is not installed yet",
+    {
+      files: { "package.json": { devDependencies: { eslint: "*" }, scripts: { build: "true" } } },
+      args: ["run", "eslint"],
+      status: 1,
+      stderr:
+        'error: Script not found "eslint"\nhint: package.json names the package "eslint"; `rt install` installs it\n',
+    },
+  ],
+  [
+    "a usual name of a script, which is no package's",
+    {
+      files: packageWith({ qqqqqqq: "true" }),
+      args: ["run", "deploy"],
+      status: 1,
+      stderr: 'error: Script not found "deploy"\nhint: `rt run` lists the scripts\n',
+    },
+  ],
+  [
+    "what is no name of a package",
+    {
+      files: packageWith({ build: "true" }),
+      args: ["run", "q:q`q"],
+      status: 1,
+      stderr: 'error: Script not found "q:q`q"\nhint: `rt run` lists the scripts\n',
     },
   ],
   [
@@ -85,7 +123,8 @@ testTranscripts("a mistake", [
       files: { "package.json": {} },
       args: ["run", "qqqqqqq"],
       status: 1,
-      stderr: 'error: Script not found "qqqqqqq"\nhint: there are no scripts in package.json\n',
+      stderr:
+        'error: Script not found "qqqqqqq"\nhint: there are no scripts in package.json; `rt x qqqqqqq` runs the package of that name\n',
     },
   ],
   [

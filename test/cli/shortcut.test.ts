@@ -9,7 +9,9 @@ import { resolveTarget } from "../../src/run/target/resolution.ts";
 import { planScriptShortcut } from "../../src/run/script-shortcut.ts";
 import { planShortcut } from "../../src/run/file-shortcut.ts";
 import { readSettings } from "../../src/settings/settings.ts";
+import { planInputShortcut } from "../../src/run/input-shortcut.ts";
 import { createProject, type Project } from "../support/project.ts";
+import { expectRt } from "../support/rt.ts";
 
 const FILES = {
   "package.json": {
@@ -162,6 +164,24 @@ test.each([true, false])("planScriptShortcut() agrees with planRun() (with run: 
     }
   }
   expect(taken).toBeGreaterThan(40);
+});
+
+test("code on standard input is given to the engine in the words of planRun()", async () => {
+  for (const project of projects) {
+    for (const words of REST.flatMap((rest) => [
+      ["-", ...rest],
+      ["run", "-", ...rest],
+    ])) {
+      const whole = await planWhole(words, project.path);
+      expect(planInputShortcut(words) as Plan).toEqual(whole!);
+    }
+  }
+});
+
+test("code on standard input is not started ahead of what an rtfig.toml says", async () => {
+  const files = { ...FILES, "rtfig.toml": 'preload = ["./first.ts"]', "first.ts": "console.log(1)" };
+  for (const args of [["-"], ["run", "-", "x"]])
+    await expectRt({ files, args, stdin: "console.log(2)", stdout: "1\n2\n" });
 });
 
 test("no script is planned ahead of what an rtfig.toml says", async () => {

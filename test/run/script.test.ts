@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { closeSync, constants, openSync } from "node:fs";
 import { createProject } from "../support/project.ts";
 import { RT } from "../support/rt.ts";
-import { testTranscripts } from "../support/transcripts.ts";
+import { type Row, testTranscripts } from "../support/transcripts.ts";
 import { packageWith as scripts } from "../support/workspace.ts";
 
 testTranscripts("a script", [
@@ -31,6 +31,33 @@ testTranscripts("a script", [
   [
     "is not shown with run --silent",
     { files: scripts({ hello: "echo hi" }), args: ["run", "--silent", "hello"], stdout: "hi\n" },
+  ],
+  ...["rt inner", "rt run inner && true", "npm run inner"].map((outer): Row => [
+    `is not shown with --silent where a script runs it: ${outer}`,
+    {
+      files: scripts({ outer, inner: "echo hi", postouter: outer }),
+      args: ["--silent", "outer"],
+      stdout: "hi\nhi\n",
+    },
+  ]),
+  [
+    "is not shown where a silent npm runs it",
+    {
+      files: scripts({ hello: "echo hi" }),
+      args: ["hello"],
+      env: { npm_config_loglevel: "silent" },
+      stdout: "hi\n",
+    },
+  ],
+  [
+    "is shown where npm is not silent, and to what it runs",
+    {
+      files: scripts({ outer: "rt inner && true", inner: "echo hi $npm_config_loglevel" }),
+      args: ["outer"],
+      env: { npm_config_loglevel: "warn" },
+      stdout: "hi warn\n",
+      stderr: "$ rt inner && true\n$ echo hi $npm_config_loglevel\n",
+    },
   ],
   [
     "leaves --silent behind its name alone",
@@ -86,7 +113,8 @@ testTranscripts("a script", [
       in: "a",
       args: ["run", "where"],
       status: 1,
-      stderr: 'error: Script not found "where"\nhint: there are no scripts in package.json\n',
+      stderr:
+        'error: Script not found "where"\nhint: there are no scripts in package.json; `rt x where` runs the package of that name\n',
     },
   ],
   [

@@ -9,5 +9,7 @@ const PATH = process.env.PATH?.split(delimiter)
 /** @param temporary where all temporary files go */
 export function engineEnvironment(temporary: string): Record<string, string | undefined> {
   const places = { TMPDIR: temporary, TMP: temporary, TEMP: temporary };
-  return { ...process.env, ...places, PATH, FORCE_COLOR: "0", NO_COLOR: "1" };
+  // `npm test --silent` is not to silence what is tested.
+  const environment = { ...process.env, npm_config_loglevel: undefined };
+  return { ...environment, ...places, PATH, FORCE_COLOR: "0", NO_COLOR: "1" };
 }

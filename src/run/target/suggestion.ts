@@ -2,8 +2,21 @@
 import { readdirSync } from "node:fs";
 import { binaryDirectories } from "./binaries.ts";
 import { nearest } from "../../nearest.ts";
-import { findPackageJson, isMisdeclaredScript, scriptNames } from "../../workspace/package-json.ts";
+import {
+  findPackageJson,
+  isMisdeclaredScript,
+  type PackageJson,
+  scriptNames,
+} from "../../workspace/package-json.ts";
 import { COMMANDS } from "../../options/commands.ts";
+
+/** Without a dot in it, which would rather be a file's. */
+const PACKAGE_NAME = /^(?:@[a-z0-9][\w.-]*\/)?[a-z0-9][\w-]*$/;
+
+/** What people call their scripts: who has none of the name did not mean a stranger's package. */
+const SCRIPT_NAMES = new Set(
+  "start dev serve watch lint format types typecheck clean preview deploy release docs e2e ci".split(" "),
+);
 
 /** @param explicitRun whether `run` was written, behind which there are no commands of rt's */
 export function suggestTarget(name: string, cwd: string, explicitRun: boolean): string | undefined {
@@ -18,8 +31,21 @@ export function suggestTarget(name: string, cwd: string, explicitRun: boolean): 
     if (similar) return `did you mean "${similar}"?`;
   }
   if (/[\n;(){}=]/.test(name)) return "code is run by: rt -e <code>";
-  if (/[\\/.]/.test(name)) return undefined;
-  return scripts.length > 0 ? "`rt run` lists the scripts" : "there are no scripts in package.json";
+  const isPackage = PACKAGE_NAME.test(name);
+  if (/[\\/.]/.test(name) && !isPackage) return undefined;
+  if (located && isDependency(located.manifest, name))
+    return `package.json names the package "${name}"; \`rt install\` installs it`;
+  const list = scripts.length > 0 ? "`rt run` lists the scripts" : "there are no scripts in package.json";
+  const isSlip = nearest(name, Object.keys(COMMANDS)).length > 0;
+  if (!isPackage || isSlip || SCRIPT_NAMES.has(name)) return list;
+  return `${list}; \`rt x ${name}\` runs the package of that name`;
+}
+
+function isDependency(manifest: PackageJson, name: string): boolean {
+  return ["dependencies", "devDependencies", "optionalDependencies"].some((field) => {
+    const value = manifest[field];
+    return typeof value === "object" && value !== null && Object.hasOwn(value, name);
+  });
 }
 
 function namesIn(directory: string): string[] {
