@@ -1,6 +1,8 @@
 // What a value leaves in the buffers of the client, where it crosses the bus unencrypted: nothing. Encrypted sessions are in linux-product.test.ts, by a look into the memory of the program.
 import { describe, expect, spyOn, test } from "bun:test";
 import { openProvider, type SecretProvider } from "../../platform/secret-provider.ts";
+import type { Connection } from "../../platform/linux/connection.ts";
+import { setSecret } from "../../platform/linux/items.ts";
 import { BusSocket } from "../../platform/linux/bus-socket.ts";
 import { expectWithout, recordBuffers } from "../support/recorded-buffers.ts";
 import { marshal } from "../support/raw-bus.ts";
@@ -62,6 +64,33 @@ test.skipIf(process.platform !== "linux")(
     });
     expect(fake.items.get(first)!.value).not.toBe(fake.items.get(newer)!.value);
     expectWithout(made, VALUE);
+  },
+);
+
+test.skipIf(process.platform !== "linux")(
+  "a value that is read to see whether it was stored leaves none",
+  async () => {
+    const item = "/item/1";
+    const content = () => Buffer.from(VALUE);
+    const answers: Record<string, () => unknown[]> = { SearchItems: () => [[item], []], SetSecret: () => [] };
+    const session = { path: "/session/1", key: undefined, isProven: false };
+    const connection = {
+      bus: { call: async ({ member }: { member: string }) => answers[member]!() },
+      requests: { request: async () => ["/session/1", Buffer.alloc(0), content(), "text/plain"] },
+      session: Promise.resolve(session),
+      lastItems: new Map(),
+    } as unknown as Connection;
+    const pair = { service: "zeroing", name: "proven" };
+    const times = { calledAt: 0, patience: 1000, isOver: false, isPrompting: false };
+    const value = content();
+    const made = await recordBuffers(() => setSecret({ ...pair, ...times, connection }, value));
+    expect([session.isProven, value.toString()]).toEqual([true, VALUE]);
+    // What leaves is the bus's to zero.
+    expectWithout(
+      made.filter((bytes) => bytes.length === VALUE.length),
+      VALUE,
+    );
+    expect(made.some((bytes) => bytes.length === VALUE.length)).toBe(true);
   },
 );
 

@@ -169,7 +169,7 @@ export default {
       fault: "an item that GetSecrets leaves out is never answered",
       text: "      this.#sendEach(missing, session);\n",
       becomes: "",
-      tests: ["secrets/linux-service", "secrets/gnome-keyring"],
+      tests: ["secrets/linux-service"],
     },
     {
       fault: "one item that fails is the failure of all",
@@ -195,7 +195,7 @@ export default {
       fault: "a value that was read to prove the session stays in memory",
       text: "(await getSecret(operation))?.fill(0)",
       becomes: "await getSecret(operation)",
-      tests: ["secrets/kwallet"],
+      tests: ["secrets/zeroing"],
     },
     {
       fault: "the item that was read last counts, whatever is found",
