@@ -34,7 +34,7 @@ describe("orderPackages()", () => {
     expect(orderPackages(graphOf(edges), [0, 1]).order.length).toBe(size);
   });
 
-  test("puts everything after what it depends on, in any graph", () => {
+  test("puts everything after what it depends on, and the first that can start first, in any graph", () => {
     let seed = 3;
     const random = () => (seed = (seed * 48271) % 2147483647) / 2147483647;
     for (let round = 0; round < 300; round++) {
@@ -46,6 +46,11 @@ describe("orderPackages()", () => {
       expect([...order].sort((a, b) => a - b)).toEqual(all(edges));
       for (const [node, targets] of acyclic.entries())
         for (const target of targets ?? []) expect(order.indexOf(target)).toBeLessThan(order.indexOf(node));
+      const expected: number[] = [];
+      const canStart = (node: number) =>
+        !expected.includes(node) && (acyclic[node] ?? []).every((target) => expected.includes(target));
+      while (expected.length < size) expected.push(all(edges).find(canStart)!);
+      expect(order).toEqual(expected);
     }
   });
 });
