@@ -166,7 +166,7 @@ export default {
       fault: "what forks while it is looked for escapes",
       text: "reading < MOST_READINGS",
       becomes: "reading < 1",
-      tests: ["tasks/signals"],
+      tests: ["posix/process-tree"],
     },
     {
       fault: "another rt's children hear a signal twice",
