@@ -10,6 +10,7 @@ import {
   type Vault,
   writeValue,
 } from "../../platform/windows/entries.ts";
+import { credentialOf } from "../../platform/windows/targets.ts";
 import { recordBuffers } from "../support/recorded-buffers.ts";
 
 class Died extends Error {}
@@ -150,6 +151,12 @@ test("what a program left over goes with the removal of nothing", async () => {
   expect(state.entries.size).toBe(4);
   expect(await removeValue(vault, pair)).toBe(false);
   expect(state.entries.size).toBe(0);
+});
+
+test("a part is no credential, whoever it says it is of", () => {
+  expect(credentialOf("rt:service/name", "name")).toEqual(pair);
+  expect(credentialOf("rt:service/name%23a1", "name#a1")).toEqual({ ...pair, name: "name#a1" });
+  for (const name of ["name", "name#a1"]) expect(credentialOf("rt:service/name#a1", name)).toBeUndefined();
 });
 
 test("names of every kind come back from the targets that are made of them", async () => {
