@@ -44,6 +44,11 @@ describe.skipIf(process.platform === "win32")("an archive", () => {
   }
 });
 
+test("a gzip file has neither a time nor a system", () => {
+  const bytes = gzip(Buffer.from("content"), 1);
+  expect([...bytes.subarray(4, 8), bytes[9]]).toEqual([0, 0, 0, 0, 255]);
+});
+
 test("a tar archive takes names of 100 bytes, and refuses one that it would cut", () => {
   const named = (length: number) => tar([{ path: "ä".padEnd(length - 1, "x"), content: "" }]);
   expect(Buffer.from(named(100)).toString("utf8", 0, 100)).toBe("ä".padEnd(99, "x"));

@@ -92,8 +92,8 @@ function isOfOthers(file: string): boolean {
 
 const starting = new Map<string, boolean>();
 
-/** Whether the test starts the program, and does not only import the source. */
-function startsProgram(name: string): boolean {
+/** Whether the test starts the program, and does not only import the source: it takes a build, and longer. */
+export function startsProgram(name: string): boolean {
   const file = join(REPOSITORY, testFileOf(name));
   const known = starting.get(file) ?? namesProgram(file, new Set());
   starting.set(file, known);

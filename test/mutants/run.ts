@@ -6,7 +6,7 @@
 // in a copy of its own. Test files are first seen to pass without any change: what fails anyway notices nothing. It ends
 // with 1 when a mutant survives without an explanation, or could not be tried.
 import { parseArgs } from "node:util";
-import { copyTree, type Trial, type TreeCopy } from "./copy.ts";
+import { copyTree, startsProgram, type Trial, type TreeCopy } from "./copy.ts";
 import { findMistake, nameOf, type Placed, readTables, testFileOf } from "./mutant.ts";
 
 type Verdict = "killed" | "survived" | "not tried";
@@ -64,7 +64,12 @@ async function judge(copy: TreeCopy, mutant: Placed): Promise<{ verdict: Verdict
 }
 
 const verdicts = new Map<Placed, Verdict>();
-const waiting = [...chosen];
+/** Those that are soon tried come first. */
+const waiting = chosen.toSorted((a, b) => costOf(a) - costOf(b));
+
+function costOf({ tests }: Placed): number {
+  return tests.filter(startsProgram).length;
+}
 
 async function work(): Promise<void> {
   await using copy = await copyTree();

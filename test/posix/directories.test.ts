@@ -61,6 +61,7 @@ test("reads small files, and says when one has to be read otherwise", async () =
     longer: `${long}x`,
     empty: "",
   });
+  symlinkSync("loop", project.join("loop"));
   const reader = directories.openReader(project.path);
   const below = directories.openReader(project.join("root"));
   const texts: Readonly<Record<string, string | null>> = {
@@ -71,6 +72,7 @@ test("reads small files, and says when one has to be read otherwise", async () =
     longer: "",
     empty: "",
     deep: "",
+    loop: "",
     nowhere: null,
     "small/below": null,
     ["y".repeat(5000)]: "",

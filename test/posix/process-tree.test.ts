@@ -4,7 +4,7 @@ import { readdirSync, readlinkSync } from "node:fs";
 import { copyFile } from "node:fs/promises";
 import { readProc, selectTrees } from "../../platform/posix/process-table.ts";
 import { operations as trees } from "../../platform/posix/process-tree.ts";
-import { waitUntil } from "../support/processes.ts";
+import { createMark, waitUntil } from "../support/processes.ts";
 import { createProject } from "../support/project.ts";
 
 const isLinux = process.platform === "linux";
@@ -20,13 +20,18 @@ function countPipes(): number {
   }).length;
 }
 
-function start(program: string, args: readonly string[], output: "merged" | "separate") {
+function start(
+  program: string,
+  args: readonly string[],
+  output: "merged" | "separate",
+  env: Record<string, string> = {},
+) {
   let text = "";
   const child = trees.startChild({
     program,
     argv: [program, ...args],
     cwd: "/",
-    env: {},
+    env,
     output,
     inheritStdin: false,
     onOutput: (bytes, isError) => void (text += `${isError ? "error" : "output"} ${Buffer.from(bytes)}`),
@@ -79,6 +84,21 @@ test.skipIf(!isLinux)(
     }
   },
 );
+
+test.skipIf(!isLinux)("what is just being started elsewhere is killed with its tree", async () => {
+  const family = "setsid bash -c 'for each in {1..1000}; do setsid sleep 1019 & done; wait' &";
+  const mark = createMark();
+  const env = { PATH: process.env.PATH!, ...mark.env };
+  const { child } = start("/bin/bash", ["-c", `${family} ${family} ${family} wait`], "merged", env);
+  await waitUntil(() => mark.find().length > 60);
+  trees.signalTrees([child], "SIGKILL");
+  await child.done;
+  try {
+    await waitUntil(() => mark.find().length === 0);
+  } finally {
+    for (const { pid } of mark.find()) process.kill(pid, "SIGKILL");
+  }
+});
 
 test.skipIf(!isLinux)("a program's name may have anything in it", async () => {
   await using project = await createProject();

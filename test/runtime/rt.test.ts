@@ -20,6 +20,10 @@ const CHECK = `
     signs: CSRF.verify(CSRF.generate("k"), { secret: "k" }) && !CSRF.verify("", { secret: "k" }),
     ownSecret: CSRF.verify(CSRF.generate()),
     validates: await secrets.get({ service: "", name: "" } as never).then(() => false, (error: any) => error instanceof TypeError || error instanceof RangeError),
+    program: process.argv[0] === process.execPath,
+    files: Bun.embeddedFiles.length === 0,
+    environment: !("RT_BECAME" in process.env) && process.env.BUN_BE_BUN !== "1",
+    options: !process.execArgv.some((word) => /^--(?:config|preload)=(?:data:|\\/dev)/.test(word)),
     members: Object.keys(Bun).filter((name) => !(name in rt) || !(name in all)).join(),
   };
   const failed = Object.entries(checks).filter(([, result]) => result !== true && result !== "");

@@ -170,6 +170,28 @@ describe.skipIf(process.platform !== "linux")("a forger on the same bus", () => 
   });
 });
 
+describe.skipIf(process.platform !== "linux")("a bus", () => {
+  const get = (env: Record<string, string>) => runRt({ args: ["secrets", "get", ...WORDS], env });
+
+  test("that refuses the user is left, with what it said", async () => {
+    await using bus = await startRawBus({ value: "value", greeting: "REJECTED EXTERNAL\r\n" });
+    const { stderr, status } = await get(bus.env);
+    expect(stderr).toMatch(/^error: The session bus .* does not accept this user \(REJECTED EXTERNAL\)\n/);
+    expect(status).toBe(2);
+  });
+
+  test("that sends no message is left, with what is wrong with it", async () => {
+    await using bus = await startRawBus({ value: "value" });
+    bus.alter = (member, reply) =>
+      member === "SearchItems" ? [Buffer.from("HTTP/1.1 400 Bad Request")] : [reply];
+    const { stderr, status } = await get(bus.env);
+    expect(stderr).toMatch(
+      /^error: The session bus .* sent something that is no D-Bus message \(no byte order\)\n/,
+    );
+    expect(status).toBe(2);
+  });
+});
+
 describe.skipIf(process.platform !== "linux")("the size of messages", () => {
   const MIB = 2 ** 20;
   const get = async (env: Record<string, string>) => {

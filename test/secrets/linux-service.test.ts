@@ -139,6 +139,37 @@ describe.skipIf(process.platform !== "linux")("secrets on Linux", () => {
       expect(fake.calls.lastIndexOf("SetSecret")).toBeLessThan(fake.calls.indexOf("Delete"));
     });
 
+    describe("of many that are read at once", () => {
+      const NAMES = ["a", "b", "c", "d", "e"];
+      const enter = async () => {
+        const entered = await enterFake();
+        for (const name of NAMES) entered.fake.addItem(PAIR.service, name, `value of ${name}`);
+        return entered;
+      };
+      const expected = NAMES.map((name) => `value of ${name}`);
+
+      test("one that is locked meanwhile is unlocked and read", async () => {
+        await using entered = await enter();
+        const { fake, secrets } = entered;
+        fake.held.add("GetSecrets");
+        const called = fake.called("GetSecrets");
+        const values = Promise.all(NAMES.map((name) => secrets.get(PAIR.service, name)));
+        await called;
+        [...fake.items.values()].at(-1)!.isLocked = true;
+        fake.release();
+        expect(await values).toEqual(expected);
+        expect(fake.count("Unlock")).toBe(1);
+      });
+
+      test("each is read by itself when they cannot be read together", async () => {
+        await using entered = await enter();
+        const { fake, secrets } = entered;
+        fake.failures.set("GetSecrets", Array(5).fill("org.freedesktop.DBus.Error.Failed"));
+        expect(await Promise.all(NAMES.map((name) => secrets.get(PAIR.service, name)))).toEqual(expected);
+        expect(fake.count("GetSecrets")).toBeGreaterThan(0);
+      });
+    });
+
     test("of several matches the one with our schema counts, then the newest", async () => {
       await using entered = await enterFake();
       const { fake, secrets } = entered;

@@ -1,7 +1,9 @@
 // What a value leaves in the buffers of the client, where it crosses the bus unencrypted: nothing. Encrypted sessions are in
 // linux-product.test.ts, by a look into the memory of the program.
-import { describe, expect, test } from "bun:test";
+import { describe, expect, spyOn, test } from "bun:test";
 import type { SecretProvider } from "../../platform/contract/secret-provider.ts";
+import type { Connection } from "../../platform/linux/connection.ts";
+import { setSecret } from "../../platform/linux/items.ts";
 import { openProvider } from "../../platform/secret-provider.ts";
 import { BusSocket } from "../../platform/linux/bus-socket.ts";
 import { expectWithout, recordBuffers } from "../support/recorded-buffers.ts";
@@ -67,6 +69,33 @@ test.skipIf(process.platform !== "linux")(
   },
 );
 
+test.skipIf(process.platform !== "linux")(
+  "a value that is read to see whether it was stored leaves none",
+  async () => {
+    const item = "/item/1";
+    const content = () => Buffer.from(VALUE);
+    const answers: Record<string, () => unknown[]> = { SearchItems: () => [[item], []], SetSecret: () => [] };
+    const session = { path: "/session/1", key: undefined, isProven: false };
+    const connection = {
+      bus: { call: async ({ member }: { member: string }) => answers[member]!() },
+      requests: { request: async () => ["/session/1", Buffer.alloc(0), content(), "text/plain"] },
+      session: Promise.resolve(session),
+      lastItems: new Map(),
+    } as unknown as Connection;
+    const pair = { service: "zeroing", name: "proven" };
+    const times = { calledAt: 0, patience: 1000, isOver: false, isPrompting: false };
+    const value = content();
+    const made = await recordBuffers(() => setSecret({ ...pair, ...times, connection }, value));
+    expect([session.isProven, value.toString()]).toEqual([true, VALUE]);
+    // What leaves is the bus's to zero.
+    expectWithout(
+      made.filter((bytes) => bytes.length === VALUE.length),
+      VALUE,
+    );
+    expect(made.some((bytes) => bytes.length === VALUE.length)).toBe(true);
+  },
+);
+
 describe.skipIf(process.platform !== "linux")("a connection that ends", () => {
   const nothing = { received() {}, failed() {} };
 
@@ -78,28 +107,37 @@ describe.skipIf(process.platform !== "linux")("a connection that ends", () => {
     expectWithout(parts, VALUE);
   });
 
-  test("leaves nothing of half a message", async () => {
+  test("leaves nothing of half a message, nor of what it came in", async () => {
     await using project = await createProject();
     const message = marshal({
       type: 2,
       replySerial: 1,
       sender: ":1.1",
       signature: "ay",
-      body: [Buffer.from(VALUE)],
+      body: [Buffer.from(`${VALUE}, and more`)],
     });
+    const bytes = Buffer.concat([Buffer.from("OK x\r\n"), message, message.subarray(0, -5)]);
     using server = Bun.listen({
       unix: project.join("bus"),
-      socket: {
-        open: (peer) =>
-          void peer.write(Buffer.concat([Buffer.from("OK x\r\n"), message, message.subarray(0, -1)])),
-        data() {},
-      },
+      socket: { open: (peer) => void peer.write(bytes), data() {} },
     });
+    const chunks: Buffer[] = [];
+    const { connect } = Bun;
+    const connecting = spyOn(Bun, "connect").mockImplementation(((
+      options: Bun.UnixSocketOptions<undefined>,
+    ) => {
+      const { data } = options.socket;
+      const keep: typeof data = (socket, chunk) => {
+        chunks.push(chunk);
+        return data!(socket, chunk);
+      };
+      return connect({ ...options, socket: { ...options.socket, data: keep } });
+    }) as typeof connect);
     const whole = Promise.withResolvers<Buffer>();
     const made = await recordBuffers(async () => {
       const socket = new BusSocket(
-        [{ path: project.join("bus"), label: "the test" }],
-        "the test",
+        [{ path: project.join("bus"), label: "test" }],
+        "test",
         process.getuid!(),
         {
           received: whole.resolve,
@@ -109,8 +147,9 @@ describe.skipIf(process.platform !== "linux")("a connection that ends", () => {
       (await whole.promise).fill(0);
       socket.end();
     });
-    expect(made.length).toBeGreaterThan(2);
-    expectWithout(made, VALUE);
+    connecting.mockRestore();
+    expect([made.length > 2, chunks.length > 0]).toEqual([true, true]);
+    expectWithout([...made, ...chunks], VALUE);
     server.stop();
   });
 });

@@ -3,6 +3,8 @@
 export interface Random {
   /** A whole number from 0 up to, not including, `end`. */
   below(end: number): number;
+  /** A number from 0 up to, not including, 1. */
+  fraction(): number;
   pick<Item>(items: readonly Item[] | string): Item;
 }
 
@@ -15,5 +17,6 @@ export function createRandom(seed: number): Random {
     mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
     return ((mixed ^ (mixed >>> 14)) >>> 0) % end;
   };
-  return { below, pick: (items) => items[below(items.length)] as never };
+  const fraction = () => below(2 ** 32) / 2 ** 32;
+  return { below, fraction, pick: (items) => items[below(items.length)] as never };
 }

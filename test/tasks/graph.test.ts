@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { DependencyGraph } from "../../src/workspace/dependencies.ts";
 import { collapse, orderPackages } from "../../src/tasks/graph.ts";
+import { createRandom } from "../support/random.ts";
 
 const graphOf = (edges: number[][]): DependencyGraph => ({
   size: edges.length,
@@ -34,18 +35,24 @@ describe("orderPackages()", () => {
     expect(orderPackages(graphOf(edges), [0, 1]).order.length).toBe(size);
   });
 
-  test("puts everything after what it depends on, in any graph", () => {
-    let seed = 3;
-    const random = () => (seed = (seed * 48271) % 2147483647) / 2147483647;
+  test("puts everything after what it depends on, and the first that can start first, in any graph", () => {
+    const random = createRandom(3);
     for (let round = 0; round < 300; round++) {
-      const size = 2 + Math.floor(random() * 12);
+      const size = 2 + random.below(12);
       const edges = Array.from({ length: size }, (_, self) =>
-        all(Array.from({ length: size }, () => [])).filter((target) => target !== self && random() < 0.2),
+        all(Array.from({ length: size }, () => [])).filter(
+          (target) => target !== self && random.below(5) === 0,
+        ),
       );
       const { order, acyclic } = orderPackages(graphOf(edges), all(edges));
       expect([...order].sort((a, b) => a - b)).toEqual(all(edges));
       for (const [node, targets] of acyclic.entries())
         for (const target of targets ?? []) expect(order.indexOf(target)).toBeLessThan(order.indexOf(node));
+      const expected: number[] = [];
+      const canStart = (node: number) =>
+        !expected.includes(node) && (acyclic[node] ?? []).every((target) => expected.includes(target));
+      while (expected.length < size) expected.push(all(edges).find(canStart)!);
+      expect(order).toEqual(expected);
     }
   });
 });

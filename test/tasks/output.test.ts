@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { appendFile, rm } from "node:fs/promises";
 import { createProject } from "../support/project.ts";
 import { RT, runRt, startRt } from "../support/rt.ts";
+import { createRandom } from "../support/random.ts";
 
 async function runCat(bytes: Uint8Array): Promise<Buffer> {
   await using project = await createProject({
@@ -46,14 +47,13 @@ describe("the prefixer", () => {
   });
 
   test("keeps random bytes with lines of every length", async () => {
-    let seed = 7;
-    const random = () => (seed = (seed * 48271) % 2147483647) / 2147483647;
+    const random = createRandom(7);
     const parts: Uint8Array[] = [];
     for (let round = 0; round < 400; round++) {
       // From dense to long lines and back, so that both ways of prefixing and the changes between them are met.
-      const length = Math.floor(random() ** 4 * 40_000);
-      const density = random() < 0.5 ? 0.4 : 0.004;
-      parts.push(Uint8Array.from({ length }, () => (random() < density ? 10 : Math.floor(random() * 256))));
+      const length = Math.floor(random.fraction() ** 4 * 40_000);
+      const density = random.below(2) === 0 ? 0.4 : 0.004;
+      parts.push(Uint8Array.from({ length }, () => (random.fraction() < density ? 10 : random.below(256))));
     }
     const bytes = Buffer.concat([...parts, Buffer.from("end\n")]);
     const output = await runCat(bytes);

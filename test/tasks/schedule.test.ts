@@ -65,6 +65,29 @@ describe("startSchedule()", () => {
     expect(run.log).toEqual(["start 0", "start 1"]);
   });
 
+  test("starts what has become ready after what was ready and comes first in the plan", async () => {
+    const run = createRun([[], [], [0], [0], []], 1);
+    for (const index of [0, 1, 2, 3]) await run.end(index);
+    expect(run.log).toEqual([0, 1, 2, 3, 4].map((index) => `start ${index}`));
+  });
+
+  test("tells what runs once to stop, however much of it fails", async () => {
+    const run = createRun([[], [], []], 3, "stop");
+    await run.end(0, failed);
+    await run.end(1, { ...failed, code: 2 });
+    await run.end(2, { kind: "stopped", wasRunning: true });
+    expect(run.log.filter((line) => line === "stop")).toEqual(["stop"]);
+    expect((await run.schedule.finished)?.task.index).toBe(0);
+  });
+
+  test("halted, has no failure of what was stopped, and starts nothing", async () => {
+    const run = createRun([[], []], 1);
+    run.schedule.halt();
+    await run.end(0, { kind: "stopped", wasRunning: true });
+    expect(run.log).toEqual(["start 0", "stopped 1"]);
+    expect(await run.schedule.finished).toBeNull();
+  });
+
   test("skips everything behind a failure, once, and runs the rest", async () => {
     const run = createRun([[], [0], [0], [1, 2], []], 1);
     await run.end(0, failed);

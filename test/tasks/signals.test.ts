@@ -163,25 +163,6 @@ test("a script's Ctrl-C handler hears one SIGINT, below another rt as well", asy
   }
 });
 
-test("what a script is just starting elsewhere ends too", async () => {
-  const t = "setsid bash -c 'for each in {1..1000}; do setsid sleep 1019 & done; wait' & wait";
-  await using project = await createProject({ "package.json": { scripts: { t, u: t, v: t } } });
-  const mark = createMark();
-  const child = startRt({
-    args: ["run", "--parallel", "--silent", "t", "u", "v"],
-    cwd: project.path,
-    env: mark.env,
-  });
-  try {
-    await waitUntil(() => mark.find().length > 60);
-    child.kill("SIGTERM");
-    await child.exited;
-    expect(mark.find()).toEqual([]);
-  } finally {
-    for (const { pid } of mark.find()) process.kill(pid, "SIGKILL");
-  }
-});
-
 test("a reader that goes away ends everything", () =>
   withRun(
     ["--parallel", "--workspaces"],

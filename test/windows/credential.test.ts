@@ -61,6 +61,7 @@ test("foreign text is recognized as UTF-8 or UTF-16", () => {
     [0xff, 0, 0xff],
     [0, 0xd8, 0x61, 0],
     [0, 0xdc],
+    [0x61, 0, 0x3d, 0xd8],
   ]) {
     expect([...toUtf8(Uint8Array.from(unknown))]).toEqual(unknown);
   }

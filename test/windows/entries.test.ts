@@ -2,7 +2,16 @@
 // the last one that a program lives to do.
 import { describe, expect, test } from "bun:test";
 import { type Credential, MAX_BLOB } from "../../platform/windows/credential.ts";
-import { listPairs, readValue, removeValue, type Vault, writeValue } from "../../platform/windows/entries.ts";
+import {
+  ChangingValue,
+  listPairs,
+  readValue,
+  removeValue,
+  type Vault,
+  writeValue,
+} from "../../platform/windows/entries.ts";
+import { credentialOf } from "../../platform/windows/targets.ts";
+import { recordBuffers } from "../support/recorded-buffers.ts";
 
 class Died extends Error {}
 
@@ -107,6 +116,34 @@ describe("a program that dies at any step", () => {
   }
 });
 
+describe("a value in parts", () => {
+  const SIZE = 2 * MAX_BLOB + 7;
+  const create = async () => {
+    const { vault, state } = createVault();
+    await writeValue(vault, pair, valueOf(SIZE, 1), "enterprise");
+    const find = (pattern: RegExp) => [...state.entries.values()].find(({ target }) => pattern.test(target))!;
+    return { vault, state, find };
+  };
+
+  test("is none with a part of another value, and leaves nothing of what was read of it", async () => {
+    const { vault, find } = await create();
+    const last = find(/#.*3$/);
+    await vault.write({ ...last, comment: last.comment.replace(/, .*/, ", another") }, "enterprise");
+    const made = await recordBuffers(async () => {
+      expect(readValue(vault, pair, true)).rejects.toBeInstanceOf(ChangingValue);
+    });
+    const half = made.filter(({ length }) => length === SIZE);
+    expect(half.map((bytes) => new Set(bytes))).toEqual([new Set([0])]);
+  });
+
+  test("is no more where another program has put a value, and left the comment", async () => {
+    const { vault, find } = await create();
+    const head = find(/^[^#]*$/);
+    await vault.write({ ...head, blob: Buffer.from("theirs", "utf16le") }, "enterprise");
+    expect(Buffer.from((await readValue(vault, pair, true))!).toString()).toBe("theirs");
+  });
+});
+
 test("what a program left over goes with the removal of nothing", async () => {
   const { vault, state } = createVault();
   await writeValue(vault, pair, valueOf(9000, 1), "enterprise");
@@ -114,6 +151,12 @@ test("what a program left over goes with the removal of nothing", async () => {
   expect(state.entries.size).toBe(4);
   expect(await removeValue(vault, pair)).toBe(false);
   expect(state.entries.size).toBe(0);
+});
+
+test("a part is no credential, whoever it says it is of", () => {
+  expect(credentialOf("rt:service/name", "name")).toEqual(pair);
+  expect(credentialOf("rt:service/name%23a1", "name#a1")).toEqual({ ...pair, name: "name#a1" });
+  for (const name of ["name", "name#a1"]) expect(credentialOf("rt:service/name#a1", name)).toBeUndefined();
 });
 
 test("names of every kind come back from the targets that are made of them", async () => {

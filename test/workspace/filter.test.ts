@@ -43,6 +43,8 @@ describe("selectMembers()", () => {
     [["./apps/*"], ["@acme/api", "apps/nameless", "web"]],
     [["./**"], everything],
     [["./apps"], []],
+    [["/*"], []],
+    [["{apps/we}"], []],
     [["./apps/web"], ["web"]],
     [["."], ["root"]],
     [["{apps}"], ["@acme/api", "apps/nameless", "web"]],
@@ -82,6 +84,17 @@ describe("selectMembers()", () => {
     expect(select(["../apps/web"], "/w/libs")).toEqual(["web"]);
     expect(select(["."], "/w/libs/core")).toEqual(["core"]);
     expect(select(["{../a*/web}"], "/w/libs")).toEqual(["web"]);
+  });
+
+  test("takes the characters of the current directory as they are", () => {
+    const placed = (place: string) =>
+      members.map((member) => ({ ...member, directory: member.directory.replace("/w", place) }));
+    for (const place of ["/w[1]", "/w*", "/{w}", "/w?", "/!w"])
+      for (const filter of ["./apps/w*", "{a*/web}"]) {
+        const own = { ...workspace, root: place, members: placed(place) };
+        const { indices } = selectMembers(own, linkMembers(own.members), [filter], place);
+        expect([place, filter, indices]).toEqual([place, filter, [3]]);
+      }
   });
 
   test("takes what the dependents need as well, where both are asked for", () => {

@@ -22,6 +22,16 @@ describe("openWorkspace()", () => {
     ).toEqual(expected);
   });
 
+  test("finds no declaration in settings for workspaces", async () => {
+    const files = {
+      "package.json": { workspaces: { catalog: { left: "1.0.0" } } },
+      ...packages("a", "b/c"),
+    };
+    expect(await pathsOf(files)).toEqual([".", "a", "b/c"]);
+    const declared = { ...files, "pnpm-workspace.yaml": "packages: [a]\n" };
+    expect(await pathsOf(declared, "a")).toEqual([".", "a"]);
+  });
+
   test("reads pnpm-workspace.yaml", async () => {
     const files = {
       "package.json": {},

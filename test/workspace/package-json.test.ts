@@ -12,6 +12,7 @@ import {
   scriptOf,
 } from "../../src/workspace/package-json.ts";
 import { createProject } from "../support/project.ts";
+import { createRandom, type Random } from "../support/random.ts";
 
 function failureOf(text: string): PackageJsonError {
   try {
@@ -73,17 +74,16 @@ describe("parseLenientJson()", () => {
     '"\\ud83d\\ude00"',
     '"__proto__"',
   ];
-  function createJson(random: () => number, depth: number): string {
-    const kind = random();
-    if (depth === 0 || kind < 0.4) return atoms[Math.floor(random() * atoms.length)]!;
-    const items = Array.from({ length: Math.floor(random() * 4) }, () => createJson(random, depth - 1));
+  function createJson(random: Random, depth: number): string {
+    const kind = random.fraction();
+    if (depth === 0 || kind < 0.4) return random.pick(atoms);
+    const items = Array.from({ length: random.below(4) }, () => createJson(random, depth - 1));
     if (kind < 0.7) return `[${items.join(" , ")}]`;
     return `{${items.map((item, index) => `${index === 0 ? '"__proto__"' : `"k${index}"`}: ${item}`).join("\n,")}}`;
   }
 
   test("gives what JSON.parse gives", () => {
-    let seed = 1;
-    const random = () => (seed = (seed * 48271) % 2147483647) / 2147483647;
+    const random = createRandom(1);
     for (let round = 0; round < 2000; round++) {
       const text = createJson(random, 4);
       const [ours, theirs] = [parseLenientJson(text), JSON.parse(text)];

@@ -140,7 +140,6 @@ export default {
       text: "      entries.copyWithin(1, 0, index);\n      entries[0] = entry;\n",
       becomes: "",
       tests: ["csrf/token"],
-      why: "costs time alone: the oldest key leaves, not the one that was not used for longest",
     },
   ],
   "src/errors.ts": [

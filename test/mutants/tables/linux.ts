@@ -105,13 +105,13 @@ export default {
       fault: "a bus that refuses the user is waited for",
       text: `if (end < 0 || !this.#greeting.startsWith("OK ")) {`,
       becomes: "if (end < 0) {",
-      tests: ["secrets/linux-bus"],
+      tests: ["secrets/linux-answers"],
     },
     {
       fault: "a message that is none is waited for",
       text: `this.#fail(new BusFailure("malformed", text));`,
       becomes: "void text;",
-      tests: ["secrets/linux-bus", "secrets/linux-answers"],
+      tests: ["secrets/linux-answers"],
     },
   ],
   "platform/linux/cipher.ts": [
@@ -169,7 +169,7 @@ export default {
       fault: "an item that GetSecrets leaves out is never answered",
       text: "      this.#sendEach(missing, session);\n",
       becomes: "",
-      tests: ["secrets/linux-service", "secrets/gnome-keyring"],
+      tests: ["secrets/linux-service"],
     },
     {
       fault: "one item that fails is the failure of all",
@@ -195,7 +195,7 @@ export default {
       fault: "a value that was read to prove the session stays in memory",
       text: "(await getSecret(operation))?.fill(0)",
       becomes: "await getSecret(operation)",
-      tests: ["secrets/kwallet"],
+      tests: ["secrets/zeroing"],
     },
     {
       fault: "the item that was read last counts, whatever is found",

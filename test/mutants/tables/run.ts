@@ -270,7 +270,7 @@ export default {
       fault: "RT_BECAME is not told from another process's",
       text: "host.originalVariable(BECAME) === `${pid}`",
       becomes: "host.originalVariable(BECAME) !== undefined",
-      tests: ["runtime/engine-switch"],
+      tests: ["run/environment", "runtime/engine-switch"],
     },
     {
       fault: "a bunfig.toml of the working directory is read",

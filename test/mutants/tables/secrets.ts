@@ -20,7 +20,7 @@ export default {
       fault: "a stored byte order mark is lost",
       text: "ignoreBOM: true",
       becomes: "ignoreBOM: false",
-      tests: ["secrets/secrets"],
+      tests: ["secrets/command"],
     },
     {
       fault: "a store that could not be opened is never tried again",
