@@ -36,7 +36,13 @@ function hideFromChildren(env: Readonly<Record<string, string | undefined>>): vo
       return spawnSync(...withEnvironment(args, env));
     }
   }
-  Object.assign(Bun, { spawn: Hooked.spawn, spawnSync: Hooked.spawnSync });
+  Object.assign(Bun, { spawn: likeNative(Hooked.spawn), spawnSync: likeNative(Hooked.spawnSync) });
+}
+
+/** Looks like a function of the engine's, and adds nothing to the stack. */
+function likeNative(start: Start): Start {
+  Object.defineProperty(start, "length", { value: 1 });
+  return new Proxy(start, {});
 }
 
 /** `(words, options)` or `(options)`; what is neither is the engine's to refuse. */

@@ -180,8 +180,8 @@ export default {
   "src/color.ts": [
     {
       fault: "FORCE_COLOR beats NO_COLOR",
-      text: "  if (env.NO_COLOR) return false;\n",
-      becomes: "  if (env.NO_COLOR && !env.FORCE_COLOR) return false;\n",
+      text: `  if (variable("NO_COLOR")) return false;\n`,
+      becomes: `  if (variable("NO_COLOR") && !variable("FORCE_COLOR")) return false;\n`,
       tests: ["cli/help", "run/script"],
     },
     {
@@ -192,8 +192,8 @@ export default {
     },
     {
       fault: "an empty NO_COLOR takes the colour away",
-      text: "if (env.NO_COLOR)",
-      becomes: "if (env.NO_COLOR !== undefined)",
+      text: `if (variable("NO_COLOR"))`,
+      becomes: `if (variable("NO_COLOR") !== undefined)`,
       tests: ["run/terminal"],
     },
   ],

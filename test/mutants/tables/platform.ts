@@ -5,7 +5,7 @@ export default {
   "platform/posix/orphans.ts": [
     {
       fault: "orphans stay in the process table",
-      text: "functions.waitpid(pid, null, WNOHANG);",
+      text: "waitpid(pid, null, WNOHANG);",
       becomes: ";",
       tests: ["run/first-process"],
     },
@@ -117,8 +117,8 @@ export default {
   "platform/posix/process-table.ts": [
     {
       fault: "zombies are counted",
-      text: `if (state === "Z" || state === "X") continue;`,
-      becomes: "",
+      text: `(state === "Z" || state === "X" ? [] : [entry])`,
+      becomes: "[entry]",
       tests: ["posix/process-table"],
     },
     {
@@ -229,7 +229,7 @@ export default {
     },
     {
       fault: "what the user's code starts becomes the engine",
-      text: "if (!isSwitchOpen) entries.push(cString(`${ENGINE_SWITCH}=0`));",
+      text: "if (!isSwitchOpen) entries.push(cString(`${ENGINE_SWITCH}=${users ?? SWITCHED_OFF}`));",
       becomes: "",
       tests: ["runtime/engine-switch"],
     },

@@ -35,8 +35,8 @@ export default {
     },
     {
       fault: "a script that has ended does not start again",
-      text: "if (!hasChanged && !stop) await woken;",
-      becomes: "if (!hasChanged && !stop) break;",
+      text: "if (reasons.length === 0 && !stop) await woken;",
+      becomes: "if (reasons.length === 0 && !stop) break;",
       tests: ["options/watch"],
     },
     {
@@ -47,6 +47,12 @@ export default {
     },
   ],
   "src/run/script/signals.ts": [
+    {
+      fault: "process 1 keeps signals that are meant for the program",
+      text: "process.pid === 1 ? [...FORWARDED, ...PASSED_ON] : FORWARDED",
+      becomes: "FORWARDED",
+      tests: ["run/first-process"],
+    },
     {
       fault: "a second signal does not kill",
       text: `if (received) trees.signalTrees(children, "SIGKILL");\n      else if`,
@@ -91,12 +97,6 @@ export default {
       becomes: "false",
       tests: ["run/hooks", "run/inheritance"],
     },
-    {
-      fault: "process 1 keeps signals that are meant for the program",
-      text: "process.pid === 1 ? [...FORWARDED, ...PASSED_ON] : FORWARDED",
-      becomes: "FORWARDED",
-      tests: ["run/first-process"],
-    },
   ],
   "src/run/watch/engine-watch.ts": [
     {
@@ -121,32 +121,32 @@ export default {
   "src/run/watch/source-watcher.ts": [
     {
       fault: "node_modules are watched",
-      text: `const LEFT_OUT = ["node_modules", ".git"];`,
-      becomes: `const LEFT_OUT = [".git"];`,
+      text: "isIgnored(path, true, [...stack, ignore])",
+      becomes: "false",
       tests: ["options/watch"],
     },
     {
       fault: "a directory that comes back is not entered again",
-      text: "        leave(path);\n",
+      text: "if (leave(path)) onChange(path, true);",
       becomes: "",
       tests: ["options/watch"],
     },
     {
       fault: "what is in a new directory is not told",
-      text: "if (isDirectory(path)) return enterUnlessIgnored(path, stack, true);",
-      becomes: "if (isDirectory(path)) return enterUnlessIgnored(path, stack, false);",
+      text: "enterUnlessIgnored(path, stack, true) : undefined",
+      becomes: "enterUnlessIgnored(path, stack, false) : undefined",
       tests: ["options/watch"],
     },
     {
       fault: "ignore files above the project do not hold",
-      text: "enter(root, ignoreFilesAbove(root), false);",
-      becomes: "enter(root, [], false);",
+      text: "const above = ignoreFilesAbove(directory);",
+      becomes: "const above: IgnoreFile[] = [];",
       tests: ["options/watch"],
     },
     {
       fault: ".env files are no sources",
-      text: `    name.startsWith(".env.")\n`,
-      becomes: "    false\n",
+      text: ` || name.startsWith(".env.")`,
+      becomes: "",
       tests: ["options/watch"],
     },
   ],
@@ -578,7 +578,7 @@ export default {
   "src/run/script/preparation.ts": [
     {
       fault: "--port does not reach scripts",
-      text: "port === undefined ? {} : { PORT: port }",
+      text: "if (port !== undefined) variables.PORT = port;",
       becomes: "{}",
       tests: ["options/network", "options/general", "options/context"],
     },
