@@ -7,6 +7,9 @@
 //
 // What it is going to kill stands still first: see freezeTrees in process-tree.ts.
 //
+// A list that cannot be kept (a full disk, a limit on the size of files) would have it kill whoever gets the number of a
+// child that has ended: then it goes.
+//
 // Surprising: it is written in the shell's language because every system has one and it needs two pages of
 // memory; a copy of rt would need twenty megabytes.
 import { closeDescriptor, openPipe, type Pipe } from "./pipe.ts";
@@ -64,7 +67,7 @@ interface Guardian {
   readonly pipe: Pipe;
 }
 
-/** Null when it could not be started: without it everything works but this. */
+/** Null when it could not be started or kept: without it everything works but this. */
 let guardian: Guardian | null | undefined;
 
 /** Whether it is a child that lives or whose end has not been told yet, or the guardian itself. */
@@ -92,19 +95,27 @@ export function release(pid: number): void {
 const encoder = new TextEncoder();
 
 function note(place: number, text: string): void {
-  if (guardian) writeAt(guardian.list, encoder.encode(`${text.padEnd(LINE - 1)}\n`), place * LINE);
+  if (!guardian) return;
+  if (writeAt(guardian.list, encoder.encode(`${text.padEnd(LINE - 1)}\n`), place * LINE)) return;
+  guardian.shell.kill("SIGKILL");
+  closeGuardian(guardian);
+  guardian = null;
+}
+
+function closeGuardian({ pipe, list }: Guardian): void {
+  closeDescriptor(pipe.writer);
+  closeDescriptor(list);
 }
 
 /** With no child left to guard. What takes our place would have it for a child, and never ask how it ended. */
 export async function dismissGuardian(): Promise<void> {
   if (!guardian) return;
-  const { shell, list, pipe } = guardian;
+  const dismissed = guardian;
   guardian = undefined;
-  shell.ref();
-  shell.kill("SIGKILL");
-  await shell.exited;
-  closeDescriptor(pipe.writer);
-  closeDescriptor(list);
+  dismissed.shell.ref();
+  dismissed.shell.kill("SIGKILL");
+  await dismissed.shell.exited;
+  closeGuardian(dismissed);
 }
 
 function startGuardian(): Guardian | null {

@@ -40,8 +40,8 @@ const SYMBOLS = {
 
 let opened: Libc<typeof SYMBOLS> | undefined;
 
-/** Does not move the place at which a child reads. */
-export function writeAt(descriptor: number, bytes: Uint8Array, offset: number): void {
+/** Whether all of it is there now. Does not move the place at which a child reads. */
+export function writeAt(descriptor: number, bytes: Uint8Array, offset: number): boolean {
   opened ??= openLibc(SYMBOLS);
-  opened.functions.pwrite(descriptor, ptr(bytes), bytes.length, offset);
+  return Number(opened.functions.pwrite(descriptor, ptr(bytes), bytes.length, offset)) === bytes.length;
 }

@@ -2,13 +2,15 @@
 //
 // The scripts are short and know nothing: they hand the words to `rt completions query -- <words>` and show its lines, each a
 // candidate, a tab and its description. A last line `:files` asks the shell to offer files as well. So a new option, a
-// new script of package.json and a new package are known at once.
+// new script of package.json and a new package are known at once. A name that is more than one line, or steers a terminal,
+// is not offered.
 import { findPackageJson, scriptNames, scriptOf } from "../workspace/package-json.ts";
 import { FLAGS, SECRETS_COMMANDS } from "../secrets/commands.ts";
 import { COMMANDS } from "../options/commands.ts";
 import { GUIDES } from "./guides.ts";
 import { type Option, OPTIONS } from "../options/options.ts";
 import { UsageError } from "../options/parse.ts";
+import { oneLine } from "../printable.ts";
 import { COMPLETIONS } from "./texts.ts";
 
 export interface Candidate {
@@ -36,9 +38,9 @@ export function completionText(shell: string | undefined): string {
 /** The lines for the shell's script. The last word is the one being typed. */
 export function completionLines(words: readonly string[], cwd: string): string {
   const { candidates, files } = complete(words, cwd);
-  const lines = candidates.map(
-    ({ value, description }) => `${value}\t${description.replaceAll(/\s+/g, " ")}`,
-  );
+  const lines = candidates
+    .filter(({ value }) => oneLine(value) === value)
+    .map(({ value, description }) => `${value}\t${oneLine(description.replaceAll(/\s+/g, " "))}`);
   return [...lines, ...(files ? [":files"] : [])].join("\n");
 }
 

@@ -2,7 +2,7 @@
 // programs through rt, or attaches to one that was started with --inspect.
 //
 // A launch.json that is there is the user's: it is not touched, and what could be added to it is printed.
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { lstatSync, mkdirSync, writeFileSync } from "node:fs";
 import { UsageError } from "../options/parse.ts";
 
 /** Where an editor attaches unless --inspect is told otherwise. */
@@ -45,7 +45,7 @@ export function writeDebugConfig(
   const launch = { version: "0.2.0", configurations: launchConfigurations(runtime) };
   const file = ".vscode/launch.json";
   const path = `${cwd}/${file}`;
-  if (existsSync(path)) {
+  if (isThere(path)) {
     const text = JSON.stringify(launch.configurations, null, 2);
     return {
       text: `${file} is there already; these are the configurations to add to it:\n${text}`,
@@ -54,9 +54,17 @@ export function writeDebugConfig(
   }
   try {
     mkdirSync(`${cwd}/.vscode`, { recursive: true });
-    writeFileSync(path, `${JSON.stringify(launch, null, 2)}\n`);
+    if (lstatSync(`${cwd}/.vscode`).isSymbolicLink())
+      throw new UsageError(`Cannot write ${path}: .vscode is a link`, "put a folder in its place");
+    writeFileSync(path, `${JSON.stringify(launch, null, 2)}\n`, { flag: "wx" });
   } catch (error) {
+    if (error instanceof UsageError) throw error;
     throw new UsageError(`Cannot write ${path}: ${(error as NodeJS.ErrnoException).code}`);
   }
   return { text: `Wrote ${file}; the editor needs the extension "oven.bun-vscode"`, isWritten: true };
+}
+
+/** A link that leads nowhere is there too: a project must not say where rt writes. */
+function isThere(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
 }

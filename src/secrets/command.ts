@@ -51,7 +51,7 @@ async function carryOut(args: readonly string[], showHelp: () => Promise<void>):
   }
   if (!isCommand(word)) {
     const known = Object.keys(SECRETS_COMMANDS).join(", ");
-    throw new WordsError(`"${word}" is no command of rt secrets`, `there are ${known}`);
+    throw new WordsError(`"${printable(word)}" is no command of rt secrets`, `there are ${known}`);
   }
   const command: SecretsCommand = SECRETS_COMMANDS[word];
   checkOperands(word, command, rest.length);

@@ -1,6 +1,7 @@
 // The words after `rt secrets` and `rt doctor`: options from a table, and the rest.
 //
 // Surprising: a message never repeats a word in full that may be a value typed in the wrong place.
+import { printable } from "../printable.ts";
 import { FLAGS } from "./commands.ts";
 
 export interface Words {
@@ -37,7 +38,7 @@ export function readWords(words: readonly string[]): Words {
       const flag = word.startsWith("--") ? word.split("=", 1)[0]! : word.slice(0, 2);
       const known = FLAGS.map(({ name }) => `--${name}`).join(", ");
       throw new WordsError(
-        `Unknown option "${flag}"`,
+        `Unknown option "${printable(flag)}"`,
         `there are ${known}; words that begin with - go after --`,
       );
     }
@@ -46,7 +47,7 @@ export function readWords(words: readonly string[]): Words {
   return { options, operands };
 }
 
-/** Prints what went wrong, and what to do where that is known. */
+/** Prints what went wrong, and what to do where that is known; both show what is in them, as printable() makes them. */
 export function complain(message: string, hint?: string): void {
   console.error(`error: ${message}`);
   if (hint) console.error(`hint: ${hint}`);

@@ -1,6 +1,7 @@
 // The files that options name: whether they are there, told before anything runs.
 import { files } from "../../platform/files.ts";
 import { Failure } from "../failure.ts";
+import { printable } from "../printable.ts";
 import type { CodeSettings } from "./code.ts";
 
 /** The engine would tell of it when the program has ended, and call that a success. Throws Failure. */
@@ -18,13 +19,18 @@ export function warnAboutEnvFiles(envFiles: readonly string[]): string[] {
   for (const file of named) refuseEndless(file);
   return named
     .filter((file) => files.readFile(file, 0) === "ENOENT")
-    .map((file) => `warning: --env-file: there is no ${file}; mend its path, or take the option away`);
+    .map(
+      (file) => `warning: --env-file: there is no ${printable(file)}; mend its path, or take the option away`,
+    );
 }
 
 /** The engine would read a device without an end, or a file larger than memory. */
 function refuseEndless(file: string): void {
   if (isPipe(file) || files.readFile(file) !== "EFBIG") return;
-  throw new Failure(`Cannot read ${file}: it is larger than 64 MiB`, "--env-file needs a file of variables");
+  throw new Failure(
+    `Cannot read ${printable(file)}: it is larger than 64 MiB`,
+    "--env-file needs a file of variables",
+  );
 }
 
 function isPipe(file: string): boolean {

@@ -56,7 +56,10 @@ function isWeb({ protocol }: URL): boolean {
 function parseAddress(source: string): URL {
   const url = URL.parse(source);
   if (!url || !(isWeb(url) || url.protocol === "file:"))
-    throw new Failure(`"${printable(source)}" is no address that rt can fetch from`, "use https, or a file");
+    throw new Failure(
+      `"${url ? describe(url) : printable(source)}" is no address that rt can fetch from`,
+      "use https, or a file",
+    );
   return url;
 }
 
@@ -65,7 +68,7 @@ function nameOf(url: URL): string {
   try {
     return decodeURIComponent(url.pathname.split("/").at(-1)!);
   } catch {
-    throw new Failure(`"${url.href}" is no address that rt can fetch from`, "write a % as %25");
+    throw new Failure(`"${describe(url)}" is no address that rt can fetch from`, "write a % as %25");
   }
 }
 
@@ -73,8 +76,15 @@ function pathOf(url: URL): string {
   try {
     return Bun.fileURLToPath(url);
   } catch {
-    throw new Failure(`"${url.href}" is no address of a file here`, "give its path instead");
+    throw new Failure(`"${describe(url)}" is no address of a file here`, "give its path instead");
   }
+}
+
+/** As it is shown: without the user and password that may be in it. */
+function describe(url: URL): string {
+  const shown = new URL(url);
+  shown.username = shown.password = "";
+  return printable(shown.href);
 }
 
 function tooLarge(name: string, most: number): Failure {
@@ -120,11 +130,14 @@ async function download(url: URL, most: number, hint?: string): Promise<Uint8Arr
   try {
     const response = await follow(url);
     if (response.ok) return await readBody(response, url, most);
-    throw new Failure(`Cannot download ${url.href} (status ${response.status})`, hint);
+    throw new Failure(`Cannot download ${describe(url)} (status ${response.status})`, hint);
   } catch (error) {
     if (error instanceof Failure) throw error;
     const { code, message } = error as NodeJS.ErrnoException;
-    throw new Failure(`Cannot download ${url.href} (${printable(code ?? message)})`, "nothing was changed");
+    throw new Failure(
+      `Cannot download ${describe(url)} (${printable(code ?? message)})`,
+      "nothing was changed",
+    );
   }
 }
 
@@ -139,11 +152,11 @@ async function follow(start: URL): Promise<Response> {
     const next = URL.parse(location, url);
     if (!next || !isWeb(next) || (url.protocol === "https:" && next.protocol !== "https:"))
       throw new Failure(
-        `${start.href} leads from https to ${next ? printable(next.href) : "an address that is none"}`,
+        `${describe(start)} leads from https to ${next ? describe(next) : "an address that is none"}`,
         "nothing was changed; use an address that stays with https",
       );
     if (left === 0)
-      throw new Failure(`${start.href} leads from one address to the next`, "nothing was changed");
+      throw new Failure(`${describe(start)} leads from one address to the next`, "nothing was changed");
     url = next;
   }
 }
@@ -153,7 +166,7 @@ async function readBody({ body }: Response, url: URL, most: number): Promise<Uin
   let length = 0;
   for await (const chunk of body ?? []) {
     length += chunk.length;
-    if (length > most) throw tooLarge(url.href, most);
+    if (length > most) throw tooLarge(describe(url), most);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);

@@ -5,7 +5,8 @@
 // innermost package around it; what lies outside every package belongs to the root alone. The root's
 // package.json, lockfiles and workspace declarations decide what every package gets, so they affect all.
 //
-// Surprising: "" asks for the default branch: what origin/HEAD points at, else main, else master.
+// Surprising: "" asks for the default branch: what origin/HEAD points at, else main, else master. Git is only asked, so of
+// what a repository's own configuration would start it starts no hooks and no file system monitor.
 import { host } from "../../platform/process.ts";
 import { type DependencyGraph, reachable, reverseGraph } from "./dependencies.ts";
 import type { Workspace } from "./members.ts";
@@ -105,9 +106,18 @@ async function git(cwd: string, args: readonly string[]): Promise<string> {
   throw new Failure(`git ${args[0]} failed in ${cwd}`, "--affected needs git and a repository with a commit");
 }
 
+/**
+ * Git asks the monitor before every comparison, and tells a hook that it has refreshed the index. A bare repository
+ * among a project's files, as a checkout can hold one, is none that the user has made.
+ */
+const CAUTION = [
+  "--no-optional-locks",
+  ...["-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "safe.bareRepository=explicit"],
+];
+
 async function tryGit(cwd: string, args: readonly string[]): Promise<string | null> {
   try {
-    const child = Bun.spawn(["git", ...args], {
+    const child = Bun.spawn(["git", ...CAUTION, ...args], {
       cwd,
       env: host.originalEnvironment(),
       stdin: "ignore",

@@ -52,6 +52,20 @@ test("a script of many lines is described in one line", async () => {
   });
 });
 
+test("names that speak to the shell's script or to the terminal are not offered, nor are such descriptions", async () => {
+  const hostile = ["a\n:files", "b\nrm -rf ~\tx", "c\x1b[2J", "d\u202e", "e\tf"];
+  const scripts = Object.fromEntries([...hostile, "fine"].map((name) => [name, "echo \x1b]0;x\x07\u2066"]));
+  await expectRt({
+    files: {
+      "package.json": { scripts, workspaces: ["p/*"] },
+      "p/a\x1b[2J/package.json": { name: "good" },
+      "p/b/package.json": { name: "bad\x1b[2J" },
+    },
+    args: ["completions", "query", "--", "run", ""],
+    stdout: String.raw`fine${"\t"}echo \u001b]0;x\u0007\u2066${"\n"}:files${"\n"}`,
+  });
+});
+
 test("completions offer the packages of the workspace for --filter", async () => {
   expect((await complete("run", "--filter", "")).values).toEqual(["@shop/api", "@shop/app"]);
   expect((await complete("run", "--filter=@shop/ap")).values).toEqual([

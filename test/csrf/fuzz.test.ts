@@ -11,6 +11,17 @@ const ways = (Object.keys(MAC_BYTES) as CSRFAlgorithm[]).flatMap((algorithm) =>
   encodings.map((encoding) => ({ algorithm, encoding })),
 );
 const issued = ways.map((way) => CSRF.generate(secret, way));
+const issuedBytes = new Set(ways.map(({ encoding }, index) => hexOf(issued[index]!, encoding)));
+
+function hexOf(token: string, encoding: CSRFEncoding): string {
+  return Buffer.from(token, encoding).toString("hex");
+}
+
+/** A token without its padding may be the same token in base64url; nothing else is two spellings of one. */
+function wasIssued(text: string, encoding: CSRFEncoding): boolean {
+  const isSpelling = Buffer.from(text, encoding).toString(encoding) === text;
+  return isSpelling && issuedBytes.has(hexOf(text, encoding));
+}
 
 const PATIENCE = 100 * Number(process.env.RT_FUZZ ?? 2000);
 
@@ -22,7 +33,8 @@ async function fuzzTokens(name: string, make?: Parameters<typeof fuzz>[1]["make"
     check(bytes) {
       for (const text of [bytes.toString("latin1"), bytes.toString("utf16le")])
         for (const way of ways)
-          if (CSRF.verify(text, { ...way, secret }) && !issued.includes(text)) throw new Error("verified");
+          if (CSRF.verify(text, { ...way, secret }) && !wasIssued(text, way.encoding))
+            throw new Error("verified");
     },
   });
 }

@@ -34,6 +34,18 @@ describe("context", () => {
     expect((await runIn(files, [...options, "--silent", "run", "s"])).stderr).toBe(warning);
   });
 
+  prove("env-file", "keeps a hostile name in its line", async () => {
+    const name = "a\u001b[2J\n::stop-commands::b\u202e";
+    const files = { ...settings, "package.json": { scripts: { s: "true" } } };
+    for (const args of [["a.ts"], ["--silent", "run", "s"]]) {
+      const { stderr } = await runIn(files, [`--env-file=${name}`, ...args]);
+      expect(stderr).toBe(
+        String.raw`warning: --env-file: there is no a\u001b[2J\n::stop-commands::b\u202e; ` +
+          "mend its path, or take the option away\n",
+      );
+    }
+  });
+
   prove("env-file", "leaves nothing of the engine in a script's environment", async () => {
     const files = { ...settings, "package.json": { scripts: { show: "env" } } };
     const plain = await outputOf(files, ["run", "show"]);

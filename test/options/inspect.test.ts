@@ -1,5 +1,7 @@
 // --inspect, --inspect-wait, --inspect-brk and BUN_INSPECT, as an editor uses them.
 import { describe, expect, test } from "bun:test";
+import { existsSync } from "node:fs";
+import { symlink } from "node:fs/promises";
 import { SourceMap } from "node:module";
 import { waitUntil } from "../support/processes.ts";
 import { createProject } from "../support/project.ts";
@@ -202,6 +204,25 @@ describe("rt debug-config", () => {
     const { status, stdout } = await runRt({ args: ["debug-config", "vscode"], cwd: project.path });
     expect([status, stdout.includes('"attach"')]).toEqual([1, true]);
     expect(await Bun.file(project.join(".vscode/launch.json")).text()).toBe("// mine");
+  });
+
+  test("rt debug-config writes to no place that a link of the project names", async () => {
+    await using project = await createProject({ "a/.vscode/settings.json": {}, "b/x": "", "outside/x": "" });
+    const { runRt } = await import("../support/rt.ts");
+    const run = async (cwd: string) => await runRt({ args: ["debug-config", "vscode"], cwd });
+    await symlink(project.join("elsewhere"), project.join("a/.vscode/launch.json"));
+    expect(await run(project.join("a"))).toMatchObject({
+      stdout: expect.stringMatching(/^.vscode\/launch.json is there already; /),
+      status: 1,
+    });
+    expect(existsSync(project.join("elsewhere"))).toBe(false);
+    await symlink(project.join("outside"), project.join("b/.vscode"));
+    expect(await run(project.join("b"))).toEqual({
+      stdout: "",
+      stderr: `error: Cannot write ${project.join("b")}/.vscode/launch.json: .vscode is a link\nhint: put a folder in its place\n`,
+      status: 1,
+    });
+    expect(existsSync(project.join("outside/launch.json"))).toBe(false);
   });
 
   test("rt debug-config names the editors it knows", async () => {

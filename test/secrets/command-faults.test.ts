@@ -38,6 +38,8 @@ describe.skipIf(process.platform !== "linux")("rt secrets", () => {
       [["set", "a", "b", "--json"], /^error: rt secrets set prints nothing/],
       [["set", "a", "b", `--value=${VALUE}`], /^error: Unknown option "--value"\nhint: .*--json/],
       [["set", "a", "b", `-p${VALUE}`], /^error: Unknown option "-p"\n/],
+      [["x\u001b[2J\n::a::"], /^error: "x\\u001b\[2J\\n::a::" is no command of rt secrets\nhint: [^\n]+\n$/],
+      [["get", "--x\u202e\n::a::"], /^error: Unknown option "--x\\u202e\\n::a::"\nhint: [^\n]+\n$/],
     ])("%j exits with 2", async (args, stderr) => {
       const result = await run(args, "value");
       expect(result).toMatchObject({ stdout: "", status: 2 });

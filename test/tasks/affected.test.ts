@@ -1,5 +1,6 @@
 // `rt run --affected`: what git says has changed, and what depends on it.
 import { describe, expect, test } from "bun:test";
+import { existsSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { createProject } from "../support/project.ts";
 import { runRt } from "../support/rt.ts";
@@ -59,5 +60,38 @@ describe("rt run --affected", () => {
     expect(await run("--affected=nowhere")).toBe(
       'error: Git knows no commit "nowhere"\nhint: fetch it, or name another one: --affected=REF\n',
     );
+  });
+
+  test("starts no hook and no monitor of the repository, and leaves its index as it is", async () => {
+    await using project = await createProject(workspace({ a: scripts("echo a"), b: scripts("echo b") }));
+    const { path } = project;
+    const evil = `#!/bin/sh\necho ran >> ${project.join("ran")}\n`;
+    await project.write({ "hooks/monitor": evil, "hooks/post-index-change": evil });
+    await Bun.$`chmod +x hooks/monitor hooks/post-index-change`.cwd(path);
+    await git(path, "init", "-q", "-b", "main");
+    await git(path, "add", ".");
+    await git(path, "commit", "-qm", "first");
+    await git(path, "config", "core.fsmonitor", project.join("hooks/monitor"));
+    await git(path, "config", "core.hooksPath", project.join("hooks"));
+    await project.write({ "packages/a/package.json": `{"name":"a","scripts":{"t":"echo changed"}}` });
+    const { stdout } = await runRt({ args: ["run", "--affected", "--dry-run", "t"], cwd: path });
+    expect(stdout).toContain("echo changed");
+    expect(existsSync(project.join("ran"))).toBe(false);
+    await git(path, "status"); // so that the test could fail
+    expect(existsSync(project.join("ran"))).toBe(true);
+  });
+
+  test("asks no repository that is a folder of another one's files", async () => {
+    await using project = await createProject({ "inner/package.json": scripts("echo a") });
+    await git(project.path, "init", "-q", "--bare", "inner");
+    await git(project.path, "-C", "inner", "config", "core.bare", "false");
+    await git(project.path, "-C", "inner", "config", "core.worktree", project.join("inner"));
+    const cwd = project.join("inner");
+    expect((await git(cwd, "rev-parse", "--show-toplevel")).exitCode).toBe(0);
+    const { stderr, status } = await runRt({ args: ["run", "--affected=HEAD", "t"], cwd });
+    expect({ stderr, status }).toEqual({
+      stderr: `error: git rev-parse failed in ${cwd}\nhint: --affected needs git and a repository with a commit\n`,
+      status: 1,
+    });
   });
 });

@@ -216,3 +216,32 @@ test.each(["SIGHUP", "SIGINT"] as const)(
     }
   },
 );
+
+test.skipIf(process.platform !== "linux")(
+  "whose children cannot be kept in mind, whoever has the number of one lives on when rt is killed",
+  async () => {
+    const scripts = {
+      t: "until test -e go; do sleep 0.01; done",
+      u: "until test -e end; do sleep 0.01; done",
+    };
+    await using project = await createProject({ "package.json": { scripts } });
+    const mark = createMark();
+    const child = startRt({ args: ["run", "--parallel", "t", "u"], cwd: project.path, env: mark.env });
+    const guardians = () =>
+      readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, "utf8")
+        .split(" ")
+        .filter((pid) => pid !== "" && readFileSync(`/proc/${pid}/cmdline`, "utf8").includes("rt-guardian"));
+    try {
+      // The list is written when a script has started.
+      await waitUntil(() => guardians().length === 1 && mark.find().length > 2);
+      // The list is a file, and may be written no more.
+      await Bun.$`prlimit --pid ${child.pid} --fsize=0`;
+      await project.write({ go: "" });
+      await waitUntil(() => guardians().length === 0);
+      await project.write({ end: "" });
+      expect(await child.exited).toBe(0);
+    } finally {
+      for (const { pid } of mark.find()) process.kill(pid, "SIGKILL");
+    }
+  },
+);

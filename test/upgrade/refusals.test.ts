@@ -190,6 +190,21 @@ describe("rt upgrade refuses", () => {
     await refuse(["ftp://example.invalid/rt"], /^error: "ftp:\S+" is no address that rt can fetch from\n/);
   });
 
+  test("to repeat a password that is part of an address", async () => {
+    for (const [address, shown] of [
+      ["http://me:pass@127.0.0.1:1/rt.zip", "error: Cannot download http://127.0.0.1:1/rt.zip ("],
+      ["https://me:pass@127.0.0.1:1/rt%zz", 'error: "https://127.0.0.1:1/rt%zz" is no address'],
+      ["ftp://me:pass@127.0.0.1/rt", 'error: "ftp://127.0.0.1/rt" is no address'],
+    ]) {
+      const { home, upgrade } = await installRt();
+      await using _ = home;
+      const { stdout, stderr, status } = await upgrade(address!, "--sha256", "0".repeat(64));
+      expect({ stdout, status }).toEqual({ stdout: "", status: 1 });
+      expect(stderr).toStartWith(shown!);
+      expect(stderr).not.toContain("pass");
+    }
+  });
+
   test("an address that stands for nothing", async () => {
     await refuse(
       ["https://example.invalid/rt%zz.tar.gz"],

@@ -1,7 +1,9 @@
 // `rt` itself as a Windows program: files, scripts, binaries, standard input, workspaces, and the commands for secrets.
 // Several things are looked at per start, since a start costs a fifth of a second under Wine.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { existsSync, readFileSync } from "node:fs";
 import { createProject, type Project } from "../support/project.ts";
+import { waitUntil } from "../support/processes.ts";
 import { startOnTerminal } from "../support/terminal.ts";
 import { canRunWindows, isWine, openWindows, type Windows } from "../support/windows.ts";
 
@@ -180,6 +182,19 @@ describe.skipIf(!canRunWindows)("rt.exe", () => {
     const check = `try { process.kill(${pid}, 0); "alive" } catch ({ code }) { code }`;
     expect(await rt(["-p", check])).toEqual(output("ESRCH\n"));
   });
+
+  test("ends the whole family of a script when rt is killed", async () => {
+    const env = { STARTED: windows.path(project.join("killed")) };
+    const child = windows.start({ args: ["run", "--parallel", "endless"], cwd: project.path, env });
+    const started = project.join("killed");
+    await waitUntil(() => existsSync(started) && readFileSync(started, "utf8") !== "");
+    const pid = readFileSync(started, "utf8");
+    const check = `try { process.kill(${pid}, 0); "alive" } catch ({ code }) { code }`;
+    expect(await rt(["-p", check])).toEqual(output("alive\n"));
+    child.kill("SIGKILL");
+    await child.exited;
+    await waitUntil(async () => (await rt(["-p", check])).stdout === "ESRCH\n");
+  }, 120_000); // rt is started three times, and looked for again and again
 
   test("keeps credentials from the command line", async () => {
     expect(await rt(["secrets", "set", "cli", "me"], "a välue\n")).toEqual(output(""));

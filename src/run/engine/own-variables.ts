@@ -1,4 +1,6 @@
-// What one rt tells the next through the environment. Nothing of it is left for what the user's code starts.
+// What one rt tells the next through the environment. The user's code does not see it in process.env. The engine has a map
+// of its own, though, which Bun.spawn() without `env` hands on: RT_BECAME arrives there and says nothing to the child,
+// which has another process id.
 
 /** That another rt stays with it: see watch/engine-watch.ts. */
 export const SUPERVISED = "RT_SUPERVISED";

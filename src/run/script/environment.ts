@@ -60,7 +60,7 @@ export function programEnvironment(context: ProgramContext): Record<string, stri
   environment.npm_package_json = `${directory}/package.json`;
   for (const field of ["name", "version"]) {
     const value = textField(manifest, field);
-    if (value !== "") environment[`npm_package_${field}`] = value;
+    if (value !== "") assign(environment, `npm_package_${field}`, value);
   }
   for (const field of ["config", "engines", "bin"]) {
     if (manifest[field] !== undefined) spread(`npm_package_${field}`, fieldOf(manifest, field), environment);
@@ -86,7 +86,17 @@ function spread(name: string, value: unknown, environment: Record<string, string
   if (typeof value === "object") {
     for (const key in value)
       spread(`${name}_${key}`, (value as Record<string, unknown>)[key], environment, depth + 1);
-  } else environment[name] = String(value);
+  } else assign(environment, name, String(value));
+}
+
+/** The rest would be cut off, or the program not be started. */
+function assign(environment: Record<string, string>, name: string, value: string): void {
+  if (name.includes("\0") || value.includes("\0"))
+    throw new Failure(
+      `The variable ${name} would have a NUL character in it, which no program can be given`,
+      "it is made of package.json: take out the \\u0000",
+    );
+  environment[name] = value;
 }
 
 /** Levels of nesting; each makes the name longer. */

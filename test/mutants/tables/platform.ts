@@ -108,8 +108,14 @@ export default {
       tests: ["tasks/signals"],
     },
     {
+      fault: "a list that cannot be written is believed",
+      text: `  guardian.shell.kill("SIGKILL");\n  closeGuardian(guardian);\n`,
+      becomes: "",
+      tests: ["tasks/signals"],
+    },
+    {
       fault: "the guardian is left behind",
-      text: `  shell.kill("SIGKILL");\n  await shell.exited;\n`,
+      text: `  dismissed.shell.kill("SIGKILL");\n  await dismissed.shell.exited;\n`,
       becomes: "",
       tests: ["run/hooks", "run/inheritance", "tasks/signals"],
     },

@@ -67,6 +67,18 @@ export default {
   ],
   "src/workspace/affected.ts": [
     {
+      fault: "git starts what the repository's configuration names",
+      text: '"-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", ',
+      becomes: "",
+      tests: ["tasks/affected"],
+    },
+    {
+      fault: "a folder of the project's files is taken for a repository",
+      text: `"-c", "safe.bareRepository=explicit"`,
+      becomes: "",
+      tests: ["tasks/affected"],
+    },
+    {
       fault: "npm-shrinkwrap.json affects the root alone",
       text: `  "npm-shrinkwrap.json",\n`,
       becomes: "",
