@@ -37,20 +37,14 @@ export default {
   "src/runtime/build.ts": [
     {
       fault: "the engine's file is left open",
-      text: "    engine.close();\n",
+      text: "    engine?.close();\n",
       becomes: "",
       tests: ["run/build"],
     },
     {
-      fault: "another program that was named is not taken",
-      text: "const engine = isOthers ? undefined : ",
-      becomes: "const engine = ",
-      tests: ["run/build"],
-    },
-    {
       fault: "programs are made of rt's own file",
-      text: "config?.compile ? buildProgram(original, parts, config) : original(config)",
-      becomes: "original(config)",
+      text: `compile && target !== "browser" ? buildProgram(original, parts, own) : original(own)`,
+      becomes: "original(own)",
       tests: ["run/build"],
     },
   ],
@@ -83,6 +77,12 @@ export default {
     },
   ],
   "src/runtime/program.ts": [
+    {
+      fault: "another program that was named is not taken",
+      text: "const engine = isOthers ? undefined : ",
+      becomes: "const engine = ",
+      tests: ["run/build"],
+    },
     {
       fault: "a program gets the store of the system that it is made on",
       text: "parts[systemOf(targets)]",
