@@ -4,22 +4,14 @@
 // Contract: the URL is all there is. Nothing else is added to the program or written for it, its own modules keep their
 // names, and its threads load the same URL.
 //
-// Surprising: this rt carries the parts of every system that rt is made for (see embedded-parts.ts). The scripts stand
-// compressed in a parameter of the URL, not in its source, where they would be encoded twice: on Windows a whole command
-// line has 32767 characters.
+// Surprising: this rt carries the parts of every system that rt is made for (see embedded-parts.ts). They stand compressed
+// in a parameter of the URL, not in its source, where they would be encoded twice: on Windows a whole command line has
+// 32767 characters. The preload is not compressed with them, since to unpack both took more than half of what rt adds to the
+// start of a program.
 import { type EngineFile, openEngineFile } from "../../platform/engine-file.ts";
 import { OWN_SYSTEM, type System } from "../../platform/own-program.ts";
 import { readScripts } from "./embedded-parts.ts";
 import { PROGRAM_URL_START } from "./preload-mark.ts";
-
-/**
- * Evaluates program-preload.ts with the script of the parts, which it keeps until one is touched. On Windows the path has
- * other slashes than the URL.
- */
-const BOOT = `const { path } = import.meta;
-const packed = path.slice(path.indexOf(";rt=") + 4, path.indexOf(";base64,"));
-const [preload, parts] = Bun.zstdDecompressSync(Buffer.from(packed, "base64url")).toString().split("\\0");
-(0, eval)(preload)({}, 0, { exports: {} }, parts, import.meta);`;
 
 /** What makes the system of a target's name. */
 const SYSTEMS: readonly (readonly [RegExp, System])[] = [
@@ -50,8 +42,9 @@ export function prepareProgram(
   isKept: boolean,
 ): ProgramMaterial {
   const { program, parts } = readScripts();
-  const packed = Bun.zstdCompressSync(`${program}\0${parts[systemOf(targets)]}`, { level: 19 });
-  const url = `${PROGRAM_URL_START}${packed.toString("base64url")};base64,${btoa(BOOT)}`;
+  const packed = Bun.zstdCompressSync(parts[systemOf(targets)], { level: 19 }).toString("base64url");
+  const boot = `(0, eval)(${JSON.stringify(program)})({}, 0, { exports: {} }, 0, import.meta)`;
+  const url = `${PROGRAM_URL_START}${packed};base64,${btoa(boot)}`;
   const engine = isOthers ? undefined : openEngineFile(targets, isKept);
   return { option: `--preload=${url}`, engine };
 }

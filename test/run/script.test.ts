@@ -204,18 +204,16 @@ testTranscripts("a script", [
       stderr: 'error: The script "go" has a NUL character in it, which no program can be given\n',
     },
   ],
-  ...[{ name: "a\0b" }, { config: { "a\0b": "x" } }, { config: { a: ["x\0y"] } }].map(
-    (manifest): [string, Transcript] => [
-      `whose package has a NUL character in ${JSON.stringify(manifest)} is not given half of it`,
-      {
-        files: { "package.json": { ...manifest, scripts: { go: "env" } } },
-        args: ["run", "go"],
-        status: 1,
-        stderr:
-          /^error: The variable npm_package_\S+ would have a NUL character in it, which no program .*\nhint: .*\n$/,
-      },
-    ],
-  ),
+  ...[{ name: "a\0b" }, { config: { "a\0b": "x" } }, { config: { a: ["x\0y"] } }].map((manifest): Row => [
+    `whose package has a NUL character in ${JSON.stringify(manifest)} is not given half of it`,
+    {
+      files: { "package.json": { ...manifest, scripts: { go: "env" } } },
+      args: ["run", "go"],
+      status: 1,
+      stderr:
+        /^error: The variable npm_package_\S+ would have a NUL character in it, which no program .*\nhint: .*\n$/,
+    },
+  ]),
   [
     "without a shell on PATH finds the system's",
     {

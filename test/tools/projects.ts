@@ -9,8 +9,12 @@ export interface ToolProject {
   /** What docs/tools.md says has to be written. */
   readonly needs: string;
   readonly files: Files;
-  /** Command lines of rt; the last one prints SAID, and all end with 0. */
+  /** Command lines of rt, which all end with 0; the last one prints SAID, unless a server shows it. */
   readonly steps: readonly (readonly string[])[];
+  /** The command line of a server at $PORT, whose first page has SAID in it. */
+  readonly server?: readonly string[];
+  /** What it says instead, where nothing can be done about it. */
+  readonly fails?: string;
 }
 
 export const SAID = "rt: true function";
@@ -23,7 +27,71 @@ const scripts = (lines: Readonly<Record<string, string>>) => ({
 });
 
 const BUILD = ["--rt", "run", "build"];
+const DEV = ["--rt", "run", "dev"];
 const NOTHING = "nothing";
+
+const SVELTE = {
+  packages: [
+    ...["@sveltejs/kit@2", "@sveltejs/adapter-node@5", "@sveltejs/vite-plugin-svelte@7"],
+    ...["svelte@5", "vite@8"],
+  ],
+  files: {
+    ...scripts({ dev: "vite dev --strictPort --port $PORT", build: "vite build" }),
+    "svelte.config.js": `import adapter from "@sveltejs/adapter-node";\nexport default { kit: { adapter: adapter() } };`,
+    "vite.config.js": `import { sveltekit } from "@sveltejs/kit/vite";\nexport default { plugins: [sveltekit()] };`,
+    "src/app.html": "<html><head>%sveltekit.head%</head><body>%sveltekit.body%</body></html>",
+    "src/routes/+page.svelte": "<script>let { data } = $props();</script><p>{data.said}</p>",
+    "src/routes/+page.server.js": `${APP.replace("export ", "")}export const load = () => ({ said });`,
+  },
+};
+
+const REACT_ROUTER = {
+  packages: [
+    ...["react-router@7", "@react-router/dev@7", "@react-router/node@7", "@react-router/serve@7"],
+    ...["react@19", "react-dom@19", "vite@7", "isbot"],
+  ],
+  files: {
+    ...scripts({ dev: "react-router dev --strictPort --port $PORT", build: "react-router build" }),
+    "vite.config.js": `import { reactRouter } from "@react-router/dev/vite";\nexport default { plugins: [reactRouter()] };`,
+    "app/root.jsx": `import { Outlet } from "react-router";
+export default function Root() { return <html><body><Outlet /></body></html>; }`,
+    "app/routes.js": `import { index } from "@react-router/dev/routes";\nexport default [index("home.jsx")];`,
+    "app/said.server.js": APP,
+    "app/home.jsx": `import { said } from "./said.server.js";
+export const loader = () => ({ said });
+export default function Home({ loaderData }) { return <p>{loaderData.said}</p>; }`,
+  },
+};
+
+const NEXT = {
+  packages: ["next", "react", "react-dom"],
+  needs: "`const { secrets, CSRF } = globalThis.rt` for the import",
+  files: {
+    ...scripts({ dev: "next dev -p $PORT", build: "next build" }),
+    "app/layout.js":
+      "export default function Layout({ children }) { return <html><body>{children}</body></html>; }",
+    "app/page.js": `const { CSRF, secrets } = globalThis.rt;
+export default function Page() { return <p>{${EXPRESSION}}</p>; }`,
+    "shown.js": `import { readFileSync } from "node:fs";
+console.log(/rt: \\w+ \\w+/.exec(readFileSync(".next/server/app/index.html", "utf8"))[0]);`,
+  },
+};
+
+const vitest = (pool: string, fails?: string): ToolProject => ({
+  tool: `Vitest, \`--pool=${pool}\``,
+  packages: ["vitest@5", "vite@8"],
+  needs: fails === undefined ? NOTHING : "`--pool=threads`",
+  ...(fails === undefined ? {} : { fails }),
+  files: {
+    ...scripts({ test: `vitest run --pool=${pool} --reporter=verbose` }),
+    "vite.config.js": `export default { cacheDir: ".cache" };`,
+    "app.js": APP,
+    "app.test.js": `import { expect, test } from "vitest";
+import { said } from "./app.js";
+test("has rt", () => expect(said).toBe("${SAID}"));`,
+  },
+  steps: [["--rt", "run", "test"]],
+});
 
 export const PROJECTS: readonly ToolProject[] = [
   {
@@ -51,20 +119,9 @@ await server.close();`,
     },
     steps: [BUILD, ["dist/app.js"]],
   },
-  {
-    tool: "Vitest, `--pool=threads`",
-    packages: ["vitest", "vite"],
-    needs: NOTHING,
-    files: {
-      ...scripts({ test: "vitest run --pool=threads --reporter=verbose" }),
-      "vite.config.js": `export default { cacheDir: ".cache" };`,
-      "app.js": APP,
-      "app.test.js": `import { expect, test } from "vitest";
-import { said } from "./app.js";
-test("has rt", () => expect(said).toBe("${SAID}"));`,
-    },
-    steps: [["--rt", "run", "test"]],
-  },
+  vitest("threads"),
+  vitest("forks", "child.channel?.unref is not a function"),
+  vitest("vmThreads", "The property 'exportNames.default' is duplicated"),
   {
     tool: "esbuild",
     packages: ["esbuild"],
@@ -96,55 +153,24 @@ test("has rt", () => expect(said).toBe("${SAID}"));`,
     },
     steps: [BUILD, ["dist/app.cjs"]],
   },
+  { tool: "SvelteKit, `vite dev`", ...SVELTE, needs: NOTHING, steps: [], server: DEV },
   {
-    tool: "SvelteKit, `vite build`",
-    packages: ["@sveltejs/kit", "svelte", "vite", "@sveltejs/vite-plugin-svelte"],
+    tool: "SvelteKit, `vite build` with adapter-node 5",
+    ...SVELTE,
     needs: NOTHING,
-    files: {
-      ...scripts({ build: "vite build" }),
-      "svelte.config.js": "export default {};",
-      "vite.config.js": `import { sveltekit } from "@sveltejs/kit/vite";\nexport default { plugins: [sveltekit()] };`,
-      "src/app.html": "<html><head>%sveltekit.head%</head><body>%sveltekit.body%</body></html>",
-      "src/routes/+page.svelte": "<script>let { data } = $props();</script><p>{data.said}</p>",
-      "src/routes/+page.server.js": `${APP.replace("export ", "")}export const load = () => ({ said });`,
-    },
     steps: [BUILD],
+    server: ["build/index.js"],
   },
+  { tool: "React Router, `react-router dev`", ...REACT_ROUTER, needs: NOTHING, steps: [], server: DEV },
   {
     tool: "React Router, `react-router build`",
-    packages: [
-      ...["react-router@7", "@react-router/dev@7", "@react-router/node@7", "@react-router/serve@7"],
-      ...["react@19", "react-dom@19", "vite@7", "isbot"],
-    ],
+    ...REACT_ROUTER,
     needs: NOTHING,
-    files: {
-      ...scripts({ build: "react-router build" }),
-      "vite.config.js": `import { reactRouter } from "@react-router/dev/vite";\nexport default { plugins: [reactRouter()] };`,
-      "app/root.jsx": `import { Outlet } from "react-router";
-export default function Root() { return <html><body><Outlet /></body></html>; }`,
-      "app/routes.js": `import { index } from "@react-router/dev/routes";\nexport default [index("home.jsx")];`,
-      "app/said.server.js": APP,
-      "app/home.jsx": `import { said } from "./said.server.js";
-export const loader = () => ({ said });
-export default function Home({ loaderData }) { return <p>{loaderData.said}</p>; }`,
-    },
-    steps: [BUILD, ["build/server/index.js"]],
+    steps: [BUILD],
+    server: ["--rt", "react-router-serve", "build/server/index.js"],
   },
-  {
-    tool: "Next, `next build`",
-    packages: ["next", "react", "react-dom"],
-    needs: "`const { secrets, CSRF } = globalThis.rt` for the import",
-    files: {
-      ...scripts({ build: "next build" }),
-      "app/layout.js":
-        "export default function Layout({ children }) { return <html><body>{children}</body></html>; }",
-      "app/page.js": `const { CSRF, secrets } = globalThis.rt;
-export default function Page() { return <p>{${EXPRESSION}}</p>; }`,
-      "shown.js": `import { readFileSync } from "node:fs";
-console.log(/rt: \\w+ \\w+/.exec(readFileSync(".next/server/app/index.html", "utf8"))[0]);`,
-    },
-    steps: [BUILD, ["shown.js"]],
-  },
+  { tool: "Next, `next dev`", ...NEXT, steps: [], server: DEV },
+  { tool: "Next, `next build`", ...NEXT, steps: [BUILD, ["shown.js"]] },
   {
     tool: "eslint, eslint-plugin-n and eslint-plugin-import-x",
     packages: ["eslint", "eslint-plugin-n", "eslint-plugin-import-x"],

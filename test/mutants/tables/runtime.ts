@@ -102,4 +102,32 @@ export default {
       tests: ["differential/arguments"],
     },
   ],
+  "src/runtime/program.ts": [
+    {
+      fault: "another program that was named is not taken",
+      text: "const engine = isOthers ? undefined : ",
+      becomes: "const engine = ",
+      tests: ["run/build"],
+    },
+    {
+      fault: "a program gets the store of the system that it is made on",
+      text: "parts[systemOf(targets)]",
+      becomes: "parts[OWN_SYSTEM]",
+      tests: ["runtime/program"],
+    },
+  ],
+  "src/runtime/program-preload.ts": [
+    {
+      fault: "the parts in a program are looked for in the wrong place",
+      text: "path.indexOf(PACKED) + PACKED.length",
+      becomes: "path.indexOf(PACKED)",
+      tests: ["runtime/program"],
+    },
+    {
+      fault: "a program is shown the options that rt has compiled in",
+      text: "process.execArgv = process.execArgv.filter(",
+      becomes: "process.execArgv.filter(",
+      tests: ["runtime/program"],
+    },
+  ],
 } satisfies MutantTable;
