@@ -4,7 +4,7 @@
 // candidate, a tab and its description. A last line `:files` asks the shell to offer files as well. So a new option, a
 // new script of package.json and a new package are known at once.
 import { findPackageJson, scriptNames, scriptOf } from "../workspace/package-json.ts";
-import { FLAGS, SECRETS_COMMANDS } from "../secrets/commands.ts";
+import { FLAGS, type Helper, HELPER_FLAGS, HELPERS, SECRETS_COMMANDS } from "../secrets/commands.ts";
 import { COMMANDS } from "../options/commands.ts";
 import { GUIDES } from "./guides.ts";
 import { type Option, OPTIONS } from "../options/options.ts";
@@ -86,6 +86,7 @@ function completeOwn([command, ...operands]: readonly string[]): OwnCompletion |
   const flags = FLAGS.map(({ name, help }) => ({ value: `--${name}`, description: help }));
   switch (command) {
     case "secrets":
+      if (operands[0] === "helper") return completeHelper(operands.slice(1));
       return { words: first(candidatesOf(SECRETS_COMMANDS)), flags, files: false };
     case "doctor":
       return { words: [], flags, files: false };
@@ -121,6 +122,16 @@ function completeOwn([command, ...operands]: readonly string[]): OwnCompletion |
     default:
       return undefined;
   }
+}
+
+/** A tool, then what it may ask for. */
+function completeHelper([tool, ...rest]: readonly string[]): OwnCompletion {
+  const flags = HELPER_FLAGS.map(({ name, help }) => ({ value: `--${name}`, description: help }));
+  const helper: Helper | undefined = Object.entries(HELPERS).find(([name]) => name === tool)?.[1];
+  const actions = rest.length === 0 ? (helper?.actions ?? []) : [];
+  const words =
+    tool === undefined ? candidatesOf(HELPERS) : actions.map((value) => ({ value, description: "" }));
+  return { words, flags, files: false };
 }
 
 function candidatesOf(table: Readonly<Record<string, { readonly help: string }>>): Candidate[] {
