@@ -1,6 +1,7 @@
 // Standard input and output of commands that carry values.
 //
 // Contract: the bytes that are read and written here are zeroed when they have been used; a value is decoded whole or refused.
+import { readSync } from "node:fs";
 import { WordsError } from "./words.ts";
 
 /** Bytes. No protocol of the helpers comes near it. */
@@ -25,6 +26,22 @@ export async function print(text: string): Promise<void> {
   }
 }
 
+/** Each is its reader's to zero. The engine's stream takes no pipe of Wine's. */
+async function* readChunks(): AsyncGenerator<Uint8Array> {
+  if (process.platform !== "win32") return yield* Bun.stdin.stream();
+  const buffer = new Uint8Array(64 * 1024);
+  while (true) {
+    let length = 0;
+    try {
+      length = readSync(0, buffer);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "EOF") throw error;
+    }
+    if (length === 0) return;
+    yield buffer.subarray(0, length);
+  }
+}
+
 /**
  * Standard input as text, of up to `LARGEST_INPUT` bytes: to its end, or to where `isWhole` says that nothing more is
  * waited for. Throws WordsError.
@@ -32,7 +49,7 @@ export async function print(text: string): Promise<void> {
 export async function readInput(isWhole: (bytes: Uint8Array) => boolean = () => false): Promise<string> {
   let bytes = new Uint8Array(0);
   try {
-    for await (const chunk of Bun.stdin.stream()) {
+    for await (const chunk of readChunks()) {
       const longer = new Uint8Array(bytes.length + chunk.length);
       longer.set(bytes);
       longer.set(chunk, bytes.length);

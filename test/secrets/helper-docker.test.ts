@@ -70,7 +70,9 @@ describe.skipIf(process.platform !== "linux")("rt secrets helper docker", () => 
       const { stdout } = await runRt({ args: ["secrets", "list", `docker:${server}`], env: keyring.env });
       expect(stdout).toBe(`docker:${server}\tdora\n`);
       seen.length = 0;
-      expect((await docker(["login", server])).stdout).toContain("Login Succeeded");
+      // Without an engine, docker says whom it has found and gives up.
+      expect((await docker(["login", server])).stderr).toContain("existing credentials... [Username: dora]");
+      await docker(["manifest", "inspect", "--insecure", `${server}/a:1`]);
       expect(seen).toContain(`dora:${PASSWORD}`);
       expect((await docker(["logout", server])).status).toBe(0);
       expect(await ask("get", server)).toEqual(ABSENT);
@@ -87,12 +89,12 @@ describe.skipIf(process.platform !== "linux")("rt secrets helper docker", () => 
     expect({ stderr, status }).toEqual({ stderr: "", status: 0 });
     expect(JSON.parse(stdout)).toEqual({ ServerURL: server, Username: "dora", Secret: PASSWORD });
     await store("ghcr.example", "<token>", "identity");
-    const list = await ask("list", "unused");
-    expect(list).toEqual(done('{"ghcr.example":"<token>","https://index.docker.io/v1/":"dora"}\n'));
+    const { stdout: list } = await ask("list", "unused");
+    expect(JSON.parse(list)).toMatchObject({ "ghcr.example": "<token>", [server]: "dora" });
     expect(await ask("erase", server)).toEqual(done());
     expect(await ask("erase", server)).toEqual(done());
     expect(await ask("get", server)).toEqual(ABSENT);
-    expect((await ask("list")).stdout).toBe('{"ghcr.example":"<token>"}\n');
+    expect(JSON.parse((await ask("list")).stdout)).not.toContainKey(server);
   });
 
   test("finds another server's login under its own name only", async () => {

@@ -1,6 +1,7 @@
 // `rt secrets helper aws|npm` with the programs that ask them, where they are installed, and the command line of all helpers.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { HELPERS } from "../../src/secrets/commands.ts";
+import { openRegistry } from "../options/registry.ts";
 import { type Keyring, startKeyring } from "../support/keyring.ts";
 import { createProject, type Project } from "../support/project.ts";
 import { RT, runRt } from "../support/rt.ts";
@@ -73,16 +74,42 @@ describe.skipIf(process.platform !== "linux")("rt secrets helper", () => {
 
     test("asks on a terminal, without showing what is typed", async () => {
       await using terminal = startOnTerminal([RT, "secrets", "helper", "aws", "store", "asked"], keyring.env);
-      await terminal.shows("Access key ID for asked (not shown): ");
-      terminal.type("AKIAEXAMPLE\r");
-      await terminal.shows("Secret access key (not shown): ");
-      terminal.type(`${SECRET}\r`);
-      await terminal.shows("Session token, or nothing (not shown): ");
-      terminal.type("\r");
+      await terminal.shows("with spaces between (not shown): ");
+      terminal.type(`AKIAEXAMPLE ${SECRET}\r`);
       expect(await terminal.ends()).toBe(0);
       expect(terminal.shown).not.toContain(SECRET);
       expect(JSON.parse((await run(["aws", "get", "asked"])).stdout)).toEqual({ Version: 1, ...KEYS });
     });
+
+    test.skipIf(!Bun.which("aws"))(
+      "aws itself takes them from there",
+      async () => {
+        await run(["aws", "store", "real"], JSON.stringify({ ...KEYS, SessionToken: "t" }));
+        await home.write({
+          config: `[profile real]\ncredential_process = "${RT}" secrets helper aws get real\n`,
+        });
+        const env = {
+          ...keyring.env,
+          AWS_CONFIG_FILE: home.join("config"),
+          AWS_SHARED_CREDENTIALS_FILE: home.join("none"),
+          AWS_EC2_METADATA_DISABLED: "true",
+          PYENV_VERSION: process.env.PYENV_VERSION,
+        };
+        const seen: string[] = [];
+        await using service = Bun.serve({
+          port: 0,
+          hostname: "127.0.0.1",
+          fetch({ headers }) {
+            seen.push(`${headers.get("authorization")} ${headers.get("x-amz-security-token")}`);
+            return new Response("<a/>", { headers: { "Content-Type": "text/xml" } });
+          },
+        });
+        const args = ["sts", "get-caller-identity", "--profile", "real", "--region", "eu-west-1"];
+        await runRt({ program: ["aws"], args: [...args, "--endpoint-url", service.url.href], env });
+        expect(seen).toEqual([expect.stringMatching(/Credential=AKIAEXAMPLE\/.* t$/)]);
+      },
+      60_000,
+    );
 
     test("prints no key to a terminal", async () => {
       await run(["aws", "store", "shown"], JSON.stringify(KEYS));
@@ -137,6 +164,25 @@ describe.skipIf(process.platform !== "linux")("rt secrets helper", () => {
           failed("error: That is no address of a registry\nhint: as in https://registry.npmjs.org/\n"),
         );
     });
+
+    test("npm itself sends it, from a variable that .npmrc mentions", async () => {
+      await using registry = await openRegistry([{ name: "dep", version: "1.0.0", files: {} }]);
+      const { host } = new URL(registry.url);
+      await run(["npm", "store", registry.url], TOKEN);
+      await using project = await createProject({
+        "package.json": { name: "a", dependencies: { dep: "1.0.0" } },
+        ".npmrc": `registry=${registry.url}\n//${host}/:_authToken=\${NPM_TOKEN}\n`,
+      });
+      const command = `NPM_TOKEN=$("$0" secrets helper npm get "$1") npm install --no-audit --no-fund`;
+      const env = { ...keyring.env, HOME: home.path, npm_config_cache: home.join("cache") };
+      const { status } = await runRt({
+        program: ["bash", "-c", command, RT, registry.url],
+        cwd: project.path,
+        env,
+      });
+      expect(status).toBe(0);
+      expect(new Set(registry.credentials)).toEqual(new Set([`Bearer ${TOKEN}`]));
+    }, 60_000);
 
     test("prints no token to a terminal", async () => {
       await run(["npm", "store", "shown.example"], TOKEN);

@@ -14,6 +14,7 @@ import { openStore } from "./store.ts";
 const SERVICE = "aws";
 const ABSENT = 1;
 const INTERRUPTED = 130;
+const ENTERED = "What was entered";
 
 interface Keys {
   readonly AccessKeyId: string;
@@ -53,19 +54,16 @@ function reportAbsent(profile: string): number {
   return ABSENT;
 }
 
-/** Null when the person gave up. */
+/** In one line, since both are useless alone; what is pasted may be JSON. Null when the person gave up. */
 async function askForKeys(profile: string): Promise<Keys | null> {
   const { promptHidden } = await import("../hidden-prompt.ts");
-  const AccessKeyId = await promptHidden(`Access key ID for ${printable(profile)} (not shown): `);
-  if (AccessKeyId === null) return null;
-  const SecretAccessKey = await promptHidden("Secret access key (not shown): ");
-  if (SecretAccessKey === null) return null;
-  const token = await promptHidden("Session token, or nothing (not shown): ");
-  if (token === null) return null;
-  return checkKeys(
-    { AccessKeyId, SecretAccessKey, ...(token !== "" && { SessionToken: token }) },
-    "What was entered",
-  );
+  const question = `Access key ID, secret access key and, if there is one, session token for ${printable(profile)}`;
+  const entered = await promptHidden(`${question}, with spaces between (not shown): `);
+  if (entered === null) return null;
+  if (entered.trimStart().startsWith("{")) return readKeys(entered, ENTERED);
+  const [AccessKeyId, SecretAccessKey, SessionToken, ...more] = entered.trim().split(/\s+/);
+  if (more.length > 0) throw new WordsError(`${ENTERED} has more than three words`);
+  return checkKeys({ AccessKeyId, SecretAccessKey, SessionToken }, ENTERED);
 }
 
 /** Throws WordsError; no message quotes the text. */
