@@ -2,6 +2,7 @@
 //
 // Contract: the bytes that are read and written here are zeroed when they have been used; a value is decoded whole or refused.
 import { readSync } from "node:fs";
+import { OWN_SYSTEM } from "../../platform/own-program.ts";
 import { WordsError } from "./words.ts";
 
 /** Bytes. No protocol of the helpers comes near it. */
@@ -28,7 +29,7 @@ export async function print(text: string): Promise<void> {
 
 /** Each is its reader's to zero. The engine's stream takes no pipe of Wine's. */
 async function* readChunks(): AsyncGenerator<Uint8Array> {
-  if (process.platform !== "win32") return yield* Bun.stdin.stream();
+  if (OWN_SYSTEM !== "win32") return yield* Bun.stdin.stream();
   const buffer = new Uint8Array(64 * 1024);
   while (true) {
     let length = 0;

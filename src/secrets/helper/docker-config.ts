@@ -19,6 +19,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { basename, delimiter, dirname, join } from "node:path";
+import { OWN_SYSTEM } from "../../../platform/own-program.ts";
 import { host } from "../../../platform/process.ts";
 import { printable } from "../../printable.ts";
 import { WordsError } from "../words.ts";
@@ -27,7 +28,7 @@ import { ownPath } from "./program.ts";
 
 const STORE = "credsStore";
 const OWN = "rt";
-const isWindows = process.platform === "win32";
+const isWindows = OWN_SYSTEM === "win32";
 
 export function installDocker(): void {
   const config = configPath();

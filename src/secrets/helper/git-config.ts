@@ -2,6 +2,7 @@
 // everything else as it is.
 //
 // Contract: helpers of other programs stay; git asks them in order, and what that means is said.
+import { OWN_SYSTEM } from "../../../platform/own-program.ts";
 import { host } from "../../../platform/process.ts";
 import { printable } from "../../printable.ts";
 import { WordsError } from "../words.ts";
@@ -46,7 +47,7 @@ function removeOwn(scope: string, helpers: readonly string[]): boolean {
 
 /** git gives it to a shell; that of Windows takes slashes. */
 function ownLine(): string {
-  const path = process.platform === "win32" ? ownPath().replaceAll("\\", "/") : ownPath();
+  const path = OWN_SYSTEM === "win32" ? ownPath().replaceAll("\\", "/") : ownPath();
   return `!'${path.replaceAll("'", `'\\''`)}' secrets helper git`;
 }
 
