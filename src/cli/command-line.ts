@@ -20,6 +20,8 @@ export async function carryOutCommandLine(words: readonly string[]): Promise<Out
   try {
     if (isCalled("node")) return await runAsNode(words);
     if (isCalled("bunx")) return await carryOut({ options: [], command: "x", args: words }, words);
+    if (isCalled("git-credential-rt")) return await runOwn("secrets", ["helper", "git", ...words]);
+    if (isCalled("docker-credential-rt")) return await runOwn("secrets", ["helper", "docker", ...words]);
     const table = mentionsOption(words) ? (await import("../options/options.ts")).OPTIONS : [];
     return await carryOut(await parse(words, table), words);
   } catch (error) {

@@ -5,7 +5,7 @@
 // new script of package.json and a new package are known at once. A name that is more than one line, or steers a terminal,
 // is not offered.
 import { findPackageJson, scriptNames, scriptOf } from "../workspace/package-json.ts";
-import { FLAGS, SECRETS_COMMANDS } from "../secrets/commands.ts";
+import { FLAGS, type Helper, HELPER_FLAGS, HELPERS, SECRETS_COMMANDS } from "../secrets/commands.ts";
 import { COMMANDS } from "../options/commands.ts";
 import { GUIDES } from "./guides.ts";
 import { type Option, OPTIONS } from "../options/options.ts";
@@ -88,6 +88,7 @@ function completeOwn([command, ...operands]: readonly string[]): OwnCompletion |
   const flags = FLAGS.map(({ name, help }) => ({ value: `--${name}`, description: help }));
   switch (command) {
     case "secrets":
+      if (operands[0] === "helper") return completeHelper(operands.slice(1));
       return { words: first(candidatesOf(SECRETS_COMMANDS)), flags, files: false };
     case "doctor":
       return { words: [], flags, files: false };
@@ -123,6 +124,16 @@ function completeOwn([command, ...operands]: readonly string[]): OwnCompletion |
     default:
       return undefined;
   }
+}
+
+/** A tool, then what it may ask for. */
+function completeHelper([tool, ...rest]: readonly string[]): OwnCompletion {
+  const flags = HELPER_FLAGS.map(({ name, help }) => ({ value: `--${name}`, description: help }));
+  const helper: Helper | undefined = Object.entries(HELPERS).find(([name]) => name === tool)?.[1];
+  const actions = rest.length === 0 ? (helper?.actions ?? []) : [];
+  const words =
+    tool === undefined ? candidatesOf(HELPERS) : actions.map((value) => ({ value, description: "" }));
+  return { words, flags, files: false };
 }
 
 function candidatesOf(table: Readonly<Record<string, { readonly help: string }>>): Candidate[] {

@@ -13,6 +13,9 @@ import {
   FLAGS,
   SECRETS_COMMANDS,
   SECRETS_EXIT_CODES,
+  type Helper,
+  HELPER_FLAGS,
+  HELPERS,
 } from "../secrets/commands.ts";
 import { wantsColor } from "../color.ts";
 import { VERSION } from "../version.ts";
@@ -78,7 +81,9 @@ function detailsOf(
           name: `${word} ${usage}`,
           help,
         })),
+        Helpers: Object.entries(HELPERS).map(([word, helper]) => describeHelper(word, helper)),
         Options: FLAGS.map(describeFlag),
+        "Options of rt secrets helper": HELPER_FLAGS.map(describeFlag),
         "Exit codes": describeCodes(SECRETS_EXIT_CODES),
       },
       closing: "rt help secrets is the guide",
@@ -130,6 +135,10 @@ function detailsOf(
 
 function describeFlag({ name, short, help }: Flag): Row {
   return { name: short ? `-${short}, --${name}` : `--${name}`, help };
+}
+
+function describeHelper(name: string, { help, actions, operand }: Helper): Row {
+  return { name: [name, actions.join("|"), operand].filter(Boolean).join(" "), help };
 }
 
 function describeCodes(codes: Readonly<Record<number, string>>): Row[] {

@@ -14,7 +14,7 @@ import { extensionOf, isExplicitPath, SOURCE_EXTENSIONS } from "./target/target.
 
 /** Whether rt may have been started by a link that makes it another program: see script/stand-ins.ts. */
 export function mayStandIn(argv0: string): boolean {
-  return argv0.endsWith("node") || argv0.endsWith("bunx");
+  return argv0.endsWith("node") || argv0.endsWith("bunx") || argv0.endsWith("-credential-rt");
 }
 
 const SWITCHES = engineSwitches();

@@ -15,6 +15,7 @@ import { host } from "../../platform/process.ts";
 import { splitRemedy } from "../../platform/contract/secret-provider.ts";
 import { checkText, secrets, toSecretsError } from "./secrets.ts";
 import { SECRETS_COMMANDS, type SecretsCommand, type SecretsCommandName } from "./commands.ts";
+import { isTerminal, print, withoutLineBreak } from "./streams.ts";
 import { complain, readWords, WordsError } from "./words.ts";
 
 const DONE = 0;
@@ -25,7 +26,7 @@ const INTERRUPTED = 130;
 
 type Perform = (service: string, name: string, isJson: boolean) => Promise<number>;
 
-const PERFORM: Readonly<Record<SecretsCommandName, Perform>> = {
+const PERFORM: Readonly<Record<Exclude<SecretsCommandName, "helper">, Perform>> = {
   get: printValue,
   set: storeValue,
   delete: deleteCredential,
@@ -43,6 +44,10 @@ export async function runSecretsCommand(args: string[], showHelp: () => Promise<
 }
 
 async function carryOut(args: readonly string[], showHelp: () => Promise<void>): Promise<number> {
+  if (args[0] === "helper") {
+    const { runHelperCommand } = await import("./helper/command.ts");
+    return await runHelperCommand(args.slice(1), showHelp);
+  }
   const { options, operands } = readWords(args);
   const [word, ...rest] = operands;
   if (options.has("help") || word === undefined) {
@@ -53,6 +58,7 @@ async function carryOut(args: readonly string[], showHelp: () => Promise<void>):
     const known = Object.keys(SECRETS_COMMANDS).join(", ");
     throw new WordsError(`"${printable(word)}" is no command of rt secrets`, `there are ${known}`);
   }
+  if (word === "helper") throw new WordsError("Options of rt secrets helper stand after helper");
   const command: SecretsCommand = SECRETS_COMMANDS[word];
   checkOperands(word, command, rest.length);
   if (options.has("json") && !command.hasJson)
@@ -162,31 +168,13 @@ async function readValue(): Promise<string> {
   }
 }
 
-function withoutLineBreak(text: string): string {
-  const [line] = /^[^\n]*?(?=\r?\n$)/.exec(text) ?? [];
-  return line ?? text;
-}
-
 function reportAbsent(service: string, name: string): number {
   complain(`There is no credential "${printable(name)}" under "${printable(service)}"`);
   return ABSENT;
 }
 
-async function isTerminal(descriptor: number): Promise<boolean> {
-  const { isatty } = await import("node:tty");
-  return isatty(descriptor);
-}
-
 function printJson(value: unknown): Promise<void> {
   return print(`${escapeJson(JSON.stringify(value, null, 2))}\n`);
-}
-
-/** Ends when all is written, so that the process may be ended after it. */
-async function print(text: string): Promise<void> {
-  await Bun.write(Bun.stdout, text).catch((error: { code?: string }) => {
-    if (error.code === "EPIPE") throw error; // whoever read the output has had enough
-    throw new WordsError(`Standard output could not be written (${error.code})`);
-  });
 }
 
 async function explain(error: unknown, isJson: boolean): Promise<number> {

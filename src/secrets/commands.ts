@@ -30,6 +30,12 @@ export const SECRETS_COMMANDS = {
     takes: [0, 1],
     hasJson: true,
   },
+  helper: {
+    usage: "<tool> <action>",
+    help: "Answer git, docker, AWS' tools and npm, which ask for what is stored",
+    takes: [2, 3],
+    hasJson: false,
+  },
 } as const satisfies Readonly<Record<string, SecretsCommand>>;
 
 export type SecretsCommandName = keyof typeof SECRETS_COMMANDS;
@@ -37,6 +43,42 @@ export type SecretsCommandName = keyof typeof SECRETS_COMMANDS;
 /** Options of `rt secrets` and `rt doctor`. */
 export const FLAGS: readonly Flag[] = [
   { name: "json", help: "Print JSON" },
+  { name: "help", short: "h", help: "Show this help" },
+];
+
+export interface Helper {
+  readonly help: string;
+  readonly actions: readonly string[];
+  /** What follows the action. */
+  readonly operand?: string;
+}
+
+/** The tools that `rt secrets helper` answers. */
+export const HELPERS = {
+  git: { help: "Passwords, by git's credential protocol", actions: ["get", "store", "erase"] },
+  docker: {
+    help: "Logins at registries, as docker-credential-rt",
+    actions: ["get", "store", "erase", "list", "version"],
+  },
+  aws: {
+    help: "Access keys, for credential_process",
+    actions: ["get", "store", "erase"],
+    operand: "<profile>",
+  },
+  npm: {
+    help: "Tokens of registries; header is what pnpm's tokenHelper prints",
+    actions: ["get", "header", "store", "erase"],
+    operand: "<registry>",
+  },
+} as const satisfies Readonly<Record<string, Helper>>;
+
+export type HelperName = keyof typeof HELPERS;
+
+/** Options of `rt secrets helper`. */
+export const HELPER_FLAGS: readonly Flag[] = [
+  { name: "install", help: "Make git or docker ask rt" },
+  { name: "uninstall", help: "Undo that" },
+  { name: "local", help: "For git: in this repository only" },
   { name: "help", short: "h", help: "Show this help" },
 ];
 

@@ -2,7 +2,7 @@
 //
 // Surprising: a message never repeats a word in full that may be a value typed in the wrong place.
 import { printable } from "../printable.ts";
-import { FLAGS } from "./commands.ts";
+import { type Flag, FLAGS } from "./commands.ts";
 
 export interface Words {
   readonly options: ReadonlySet<string>;
@@ -21,7 +21,7 @@ export class WordsError extends Error {
 }
 
 /** Options may stand anywhere before `--`. Throws a WordsError for one that does not exist. */
-export function readWords(words: readonly string[]): Words {
+export function readWords(words: readonly string[], flags: readonly Flag[] = FLAGS): Words {
   const options = new Set<string>();
   const operands: string[] = [];
   for (const [index, word] of words.entries()) {
@@ -33,10 +33,10 @@ export function readWords(words: readonly string[]): Words {
       operands.push(word);
       continue;
     }
-    const option = FLAGS.find(({ name, short }) => word === `--${name}` || word === `-${short}`);
+    const option = flags.find(({ name, short }) => word === `--${name}` || word === `-${short}`);
     if (!option) {
       const flag = word.startsWith("--") ? word.split("=", 1)[0]! : word.slice(0, 2);
-      const known = FLAGS.map(({ name }) => `--${name}`).join(", ");
+      const known = flags.map(({ name }) => `--${name}`).join(", ");
       throw new WordsError(
         `Unknown option "${printable(flag)}"`,
         `there are ${known}; words that begin with - go after --`,

@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 import { COMMANDS } from "../../src/options/commands.ts";
 import { OPTIONS } from "../../src/options/options.ts";
-import { FLAGS } from "../../src/secrets/commands.ts";
+import { FLAGS, HELPER_FLAGS } from "../../src/secrets/commands.ts";
 import { REPOSITORY } from "../support/rt.ts";
 import { PAGES, readPage } from "./samples.ts";
 
@@ -52,6 +52,7 @@ const FOREIGN: Readonly<Record<string, string>> = {
   "--external": "esbuild",
   "--format": "esbuild",
   "--frozen-lockfile": "rt install",
+  "--global": "git",
   "--ignore-missing": "sha256sum",
   "--initial-branch": "git",
   "--keychain-profile": "notarytool",
@@ -72,7 +73,6 @@ const FOREIGN: Readonly<Record<string, string>> = {
   "--ssr": "vite",
   "--strict": "codesign",
   "--target": "npm run build",
-  "--uninstall": "install.sh",
   "--unlock": "gnome-keyring-daemon",
   "--url": "npm run build",
   "--verify": "codesign",
@@ -81,7 +81,9 @@ const FOREIGN: Readonly<Record<string, string>> = {
 };
 
 test("pages speak of no option that does not exist", () => {
-  const known = new Set([...OPTIONS, ...FLAGS].map(({ name }) => `--${name}`).concat("--man"));
+  const known = new Set(
+    [...OPTIONS, ...FLAGS, ...HELPER_FLAGS].map(({ name }) => `--${name}`).concat("--man"),
+  );
   const mentioned = new Set(
     [...texts].flatMap(([path, text]) =>
       // The page of options shows titles of tests, in which options of nobody's occur.

@@ -73,12 +73,6 @@ export default {
       tests: ["secrets/command", "secrets/command-faults"],
     },
     {
-      fault: "a key of many lines loses its last line break",
-      text: "/^[^\\n]*?(?=\\r?\\n$)/",
-      becomes: "/^[^]*?(?=\\r?\\n$)/",
-      tests: ["secrets/command"],
-    },
-    {
       fault: "a value in a pipe gets a line break",
       text: "(await isTerminal(1)) ? `${value}\\n` : value",
       becomes: "`${value}\\n`",
@@ -196,6 +190,164 @@ export default {
       becomes: "",
       tests: ["secrets/linux-service", "macos/keychain"],
       why: "memory that grows with the pairs that a program uses, by a map's entry each",
+    },
+  ],
+  "src/secrets/streams.ts": [
+    {
+      fault: "a key of many lines loses its last line break",
+      text: "/^[^\\n]*?(?=\\r?\\n$)/",
+      becomes: "/^[^]*?(?=\\r?\\n$)/",
+      tests: ["secrets/command"],
+    },
+    {
+      fault: "standard input is read without a bound",
+      text: "if (bytes.length > LARGEST_INPUT)",
+      becomes: "if (bytes.length < 0)",
+      tests: ["secrets/helper-git"],
+    },
+  ],
+  "src/secrets/helper/git.ts": [
+    {
+      fault: "git is given a line break that somebody else has stored",
+      text: "if (/[\\0\\r\\n]/.test(value))",
+      becomes: "if (/[\\0]/.test(value))",
+      tests: ["secrets/helper-git"],
+    },
+    {
+      fault: "an expired password is handed out",
+      text: "const isExpired = Number(",
+      becomes: "const isExpired = !Number(",
+      tests: ["secrets/helper-git"],
+    },
+    {
+      fault: "a rejection removes a newer password",
+      text: "stored.get(key!) !== old",
+      becomes: "stored.get(key!) === undefined",
+      tests: ["secrets/helper-git"],
+    },
+    {
+      fault: "one of several users is guessed",
+      text: "if (users.length < 2) return users[0];",
+      becomes: "return users[0];",
+      tests: ["secrets/helper-git"],
+    },
+    {
+      fault: "a host with a path is taken for a host",
+      text: "[/\\\\?#@\\s]/",
+      becomes: "[\\\\?#@\\s]/",
+      tests: ["secrets/helper-git"],
+    },
+    {
+      fault: "a git that does not know other credentials is given one",
+      text: "if (isToken && !asked.has(CAPABLE)) return 0;\n",
+      becomes: "",
+      tests: ["secrets/helper-git"],
+    },
+    {
+      fault: "a password is printed to a terminal",
+      text: '  if (action === "get") await requireReader("A password");\n',
+      becomes: "",
+      tests: ["secrets/helper-git"],
+    },
+    {
+      fault: "what is for this moment only is stored",
+      text: '  if (asked.get("ephemeral") === "1") return 0;\n',
+      becomes: "",
+      tests: ["secrets/helper-git"],
+    },
+  ],
+  "src/secrets/helper/git-config.ts": [
+    {
+      fault: "other programs' helpers are taken for rt's",
+      text: "/^!.*\\brt(?:\\.exe)?['\"]? secrets helper git$/s",
+      becomes: "/./s",
+      tests: ["secrets/helper-git"],
+    },
+    {
+      fault: "a path with a quote breaks the shell's line",
+      text: "path.replaceAll(\"'\", `'\\\\''`)",
+      becomes: "path",
+      tests: ["secrets/helper-git"],
+    },
+  ],
+  "src/secrets/helper/docker.ts": [
+    {
+      fault: "a new login leaves the old one",
+      text: "if (name !== user) await secrets.delete(service, name);",
+      becomes: 'if (name === "") await secrets.delete(service, name);',
+      tests: ["secrets/helper-docker"],
+    },
+    {
+      fault: "no login is told in other words",
+      text: 'const NOT_FOUND = "credentials not found in native keychain"',
+      becomes: 'const NOT_FOUND = "no such login"',
+      tests: ["secrets/helper-docker"],
+    },
+    {
+      fault: "a password is printed to a terminal",
+      text: '  await requireReader("A password");\n',
+      becomes: "",
+      tests: ["secrets/helper-docker"],
+    },
+  ],
+  "src/secrets/helper/docker-config.ts": [
+    {
+      fault: "another program's store is replaced",
+      text: 'if (store !== undefined && store !== "" && store !== OWN)',
+      becomes: "if (store === null)",
+      tests: ["secrets/helper-docker"],
+    },
+    {
+      fault: "a link to the configuration becomes a file",
+      text: "const place = realpathSync(path);",
+      becomes: "const place = path;",
+      tests: ["secrets/helper-docker"],
+    },
+    {
+      fault: "the file's permissions are lost",
+      text: "return { place, mode: statSync(place).mode & 0o777 };",
+      becomes: "return { place, mode: 0o644 };",
+      tests: ["secrets/helper-docker"],
+    },
+    {
+      fault: "another program of that name is removed",
+      text: "lstatSync(link).isSymbolicLink() && ",
+      becomes: "lstatSync(link).isFile() || ",
+      tests: ["secrets/helper-docker"],
+    },
+  ],
+  "src/secrets/helper/aws.ts": [
+    {
+      fault: "expired keys are handed out",
+      text: "<= Date.now()",
+      becomes: "<= 0",
+      tests: ["secrets/helper-tools"],
+    },
+    {
+      fault: "a message quotes what was given",
+      text: "`${what} is no JSON`",
+      becomes: "`${what} is no JSON: ${text}`",
+      tests: ["secrets/helper-tools"],
+    },
+    {
+      fault: "keys are printed to a terminal",
+      text: '  await requireReader("An access key");\n',
+      becomes: "",
+      tests: ["secrets/helper-tools"],
+    },
+  ],
+  "src/secrets/helper/npm.ts": [
+    {
+      fault: "a token with a line break is handed out",
+      text: 'const token = checkToken(stored, "What is stored");',
+      becomes: "const token = stored;",
+      tests: ["secrets/helper-tools"],
+    },
+    {
+      fault: "a token is printed to a terminal",
+      text: '  await requireReader("A token");\n',
+      becomes: "",
+      tests: ["secrets/helper-tools"],
     },
   ],
 } satisfies MutantTable;

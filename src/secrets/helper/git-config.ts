@@ -1,0 +1,67 @@
+// `rt secrets helper --install git`: one line of git's configuration, written and removed by git itself, which keeps
+// everything else as it is.
+//
+// Contract: helpers of other programs stay; git asks them in order, and what that means is said.
+import { OWN_SYSTEM } from "../../../platform/own-program.ts";
+import { host } from "../../../platform/process.ts";
+import { printable } from "../../printable.ts";
+import { WordsError } from "../words.ts";
+import { ownPath } from "./program.ts";
+
+const KEY = "credential.helper";
+/** A line of ours, wherever that rt is or was. */
+const OWN = /^!.*\brt(?:\.exe)?['"]? secrets helper git$/s;
+
+export function installGit(isLocal: boolean): void {
+  const scope = isLocal ? "--local" : "--global";
+  const before = readHelpers(scope);
+  const line = ownLine();
+  const others = before.filter((each) => !OWN.test(each));
+  if (before.length - others.length !== 1 || !before.includes(line)) {
+    removeOwn(scope, before);
+    runGit(["config", scope, "--add", KEY, line]);
+  }
+  console.log(`git asks rt for passwords (${KEY}, ${scope})`);
+  if (others.length > 0)
+    console.log(
+      `It also asks ${others.map(printable).join(", ")}, and gives each of them what it should store`,
+    );
+  console.log(`To undo it: rt secrets helper --uninstall${isLocal ? " --local" : ""} git`);
+}
+
+export function uninstallGit(isLocal: boolean): void {
+  const scope = isLocal ? "--local" : "--global";
+  const isDone = removeOwn(scope, readHelpers(scope));
+  console.log(
+    isDone
+      ? `git asks rt no more (${KEY}, ${scope}); the passwords are still in the credential store`
+      : `git does not ask rt (${KEY}, ${scope})`,
+  );
+}
+
+function removeOwn(scope: string, helpers: readonly string[]): boolean {
+  const own = helpers.filter((each) => OWN.test(each));
+  for (const line of new Set(own)) runGit(["config", scope, "--fixed-value", "--unset-all", KEY, line]);
+  return own.length > 0;
+}
+
+/** git gives it to a shell; that of Windows takes slashes. */
+function ownLine(): string {
+  const path = OWN_SYSTEM === "win32" ? ownPath().replaceAll("\\", "/") : ownPath();
+  return `!'${path.replaceAll("'", `'\\''`)}' secrets helper git`;
+}
+
+function readHelpers(scope: string): string[] {
+  // 1 says that there is none.
+  return runGit(["config", scope, "--null", "--get-all", KEY], [0, 1]).split("\0").slice(0, -1);
+}
+
+/** Its output. Throws WordsError with what git says. */
+function runGit(args: readonly string[], expected: readonly number[] = [0]): string {
+  const git = Bun.which("git", { PATH: host.originalVariable("PATH") ?? "" });
+  if (git === null) throw new WordsError("There is no git on PATH", "install git first");
+  const env = host.originalEnvironment();
+  const { stdout, stderr, exitCode } = Bun.spawnSync([git, ...args], { env, stdin: "ignore" });
+  if (expected.includes(exitCode)) return stdout.toString();
+  throw new WordsError(`git has refused: ${printable(stderr.toString().trim())}`);
+}

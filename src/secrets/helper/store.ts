@@ -1,0 +1,31 @@
+// The credential store as the helpers use it: one connection, values as text, and the names under a service.
+import type { CredentialName, SecretProvider } from "../../../platform/contract/secret-provider.ts";
+import { openProvider } from "../../../platform/secret-provider.ts";
+import { createSecrets, type Secrets, toSecretsError } from "../secrets.ts";
+import { WordsError } from "../words.ts";
+
+export interface Store {
+  readonly secrets: Secrets;
+  /** Of one service or of all, in order. */
+  list(service?: string): Promise<CredentialName[]>;
+}
+
+export function openStore(): Store {
+  let opened: Promise<SecretProvider> | undefined;
+  const open = () => (opened ??= openProvider());
+  return {
+    secrets: createSecrets(open),
+    async list(service) {
+      try {
+        const provider = await open();
+        if (!provider.list)
+          throw new WordsError("The credential store of this system cannot be listed by rt");
+        const found = await provider.list(service);
+        const keyOf = (each: CredentialName) => `${each.service}\0${each.name}`;
+        return found.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
+      } catch (error) {
+        throw toSecretsError(error);
+      }
+    },
+  };
+}
