@@ -26,6 +26,7 @@ export default {
       text: "while (!isOver || trees.hasSurvivors([child])) {",
       becomes: "while (!isOver) {",
       tests: ["options/watch"],
+      why: "elsewhere than on Windows, whose jobs are asked here, nothing is found below a child that has ended",
     },
     {
       fault: "a script that has ended does not start again",
@@ -70,6 +71,7 @@ export default {
       text: "await Promise.all([turnLoop(), isLast && trees.leaveNothing()]);",
       becomes: "await (isLast && trees.leaveNothing());",
       tests: ["run/signal-at"],
+      why: "the engine takes turns itself to tell of the end, and nothing can be made to send a signal after those",
     },
     {
       fault: "rt's guardian is left to the script",

@@ -118,7 +118,7 @@ export default {
       fault: "a value is taken as an argument",
       text: `  if (count <= most) return;\n`,
       becomes: `  if (count <= most || word === "set") return;\n`,
-      tests: ["secrets/command-faults"],
+      tests: ["secrets/command"],
     },
   ],
   "src/secrets/hidden-prompt.ts": [
