@@ -92,6 +92,7 @@ export default {
       text: `const signal = isThere ? "returned" : await event.promise;`,
       becomes: `const signal = isThere ? "returned" : ("SIGTERM" as const);`,
       tests: ["options/watch"],
+      why: "the file would have to be back within the 50 ms or so in which rt waits to be told; later returns are events",
     },
     {
       fault: "a signal before the program is there again is lost",
