@@ -36,7 +36,7 @@ export function typeKeys(typed: Typed, keys: string): Typed {
     else if (key === "\x04" && text === "") return { text, state: "interrupted", isPasting };
     else if (key === "\x7f" || key === "\b") text = text.replace(/.$/su, "");
     else if (key === "\x15") text = "";
-    else if (key >= " ") text += key.startsWith("\x1b") ? "" : key;
+    else if (key >= " ") text += key; // no control character, and no sequence that begins with one
   }
   return { text, state: "typing", isPasting };
 }

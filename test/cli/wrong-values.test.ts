@@ -40,6 +40,11 @@ const CASES: readonly Case[] = [
     hint: "use one of: SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGKILL",
   },
   {
+    args: ["--watch", "--watch-kill-signal=SIGUSR2", "run", "hello"],
+    error: 'A script cannot be ended with "SIGUSR2"',
+    hint: "use one of: SIGTERM, SIGINT, SIGHUP, SIGKILL",
+  },
+  {
     args: ["--tsconfig-override=none.json", "main.ts"],
     error: 'There is no tsconfig "none.json"',
     hint: "--tsconfig-override needs a file that exists",

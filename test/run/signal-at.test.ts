@@ -29,17 +29,21 @@ const sending = (signal: "SIGINT" | "SIGTERM" | "SIGHUP", moment: "before-fork" 
 
 describe.skipIf(!isLinux).concurrent("a signal", () => {
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
-    test(`${signal} that comes as a hook ends keeps the script from starting`, async () => {
-      await using project = await createProject({
-        "package.json": { scripts: { prego: "true && true", go: "echo not reached" } },
-      });
-      const env = sending(signal, "after-wait");
-      expect(await runRt({ args: ["--silent", "go"], cwd: project.path, env })).toEqual({
-        stdout: "",
-        stderr: "",
-        status: signal,
-      });
-    }, 30_000);
+    test.each([{}, { postgo: "echo not reached either" }])(
+      `${signal} that comes as a hook ends keeps the script from starting, beside %j`,
+      async (more) => {
+        await using project = await createProject({
+          "package.json": { scripts: { prego: "true && true", go: "echo not reached", ...more } },
+        });
+        const env = sending(signal, "after-wait");
+        expect(await runRt({ args: ["--silent", "go"], cwd: project.path, env })).toEqual({
+          stdout: "",
+          stderr: "",
+          status: signal,
+        });
+      },
+      30_000,
+    );
 
     test(`${signal} that comes as a script ends keeps its post-hook from starting`, async () => {
       await using project = await createProject({

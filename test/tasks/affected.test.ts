@@ -55,6 +55,15 @@ describe("rt run --affected", () => {
       await rm(project.join(name));
       expect(await run("--affected=HEAD")).toEqual([]);
     }
+    await project.write({ ".git/info/exclude": "*.log\n", "packages/other/a.log": "x" });
+    expect(await run("--affected=HEAD")).toEqual([]);
+    // What others have done meanwhile is theirs.
+    await git(project.path, "checkout", "-q", "main");
+    await project.write({ "packages/other/theirs.txt": "x" });
+    await git(project.path, "add", "packages/other/theirs.txt");
+    await git(project.path, "commit", "-qm", "theirs");
+    await git(project.path, "checkout", "-q", "topic");
+    expect(await run("--affected=main")).toEqual(["core", "ui"]);
     await git(project.path, "mv", "packages/core/new file.txt", "packages/other/moved.txt");
     expect(await run("--affected=HEAD")).toEqual(["core", "other", "ui"]);
     expect(await run("--affected=nowhere")).toBe(
@@ -93,5 +102,23 @@ describe("rt run --affected", () => {
       stderr: `error: git rev-parse failed in ${cwd}\nhint: --affected needs git and a repository with a commit\n`,
       status: 1,
     });
+  });
+
+  test("a file belongs to the innermost package around it", async () => {
+    await using project = await createProject({
+      "package.json": { name: "root", workspaces: ["packages/**"] },
+      "packages/outer/package.json": { name: "outer", scripts: { t: "true" } },
+      "packages/outer/inner/package.json": { name: "inner", scripts: { t: "true" } },
+    });
+    await git(project.path, "init", "-q");
+    await git(project.path, "add", ".");
+    await git(project.path, "commit", "-qm", "first");
+    await project.write({ "packages/outer/inner/a.ts": "" });
+    const { stdout: plan } = await runRt({
+      args: ["run", "--dry-run=json", "--affected=HEAD", "t"],
+      cwd: project.path,
+    });
+    const { tasks } = JSON.parse(plan) as { tasks: { package: string }[] };
+    expect(tasks.map((task) => task.package)).toEqual(["inner"]);
   });
 });

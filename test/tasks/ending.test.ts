@@ -2,6 +2,7 @@
 // Scripts say when they have heard a signal, so that the next one is the second for certain.
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
+import { chmod } from "node:fs/promises";
 import { createMark, waitUntil } from "../support/processes.ts";
 import { createProject } from "../support/project.ts";
 import { RT, startRt } from "../support/rt.ts";
@@ -158,12 +159,15 @@ test("an exit status says whether a script could not be found or not be started"
   for (const [script, status] of [
     ["true", 127],
     [`: ${"x".repeat(200_000)}`, 126],
+    ["tool", 126],
   ] as const) {
     await using project = await createProject({
       ...gone,
       "packages/a/package.json": { name: "a", scripts: { t: status === 127 ? "rm -r ../b" : "true" } },
       "packages/b/package.json": { name: "b", scripts: { t: script, pret: "true && true" } },
+      "packages/b/node_modules/.bin/tool": "#!/etc/passwd\n", // an interpreter that may not be executed
     });
+    await chmod(project.join("packages/b/node_modules/.bin/tool"), 0o755);
     const child = startRt({
       args: ["run", "--silent", "--sequential", "--filter", "*", "t"],
       cwd: project.path,

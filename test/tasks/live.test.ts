@@ -288,14 +288,17 @@ test.each([
   expect(displayLine(line)).toBe(shown);
 });
 
-test("where CI says that it is one, a terminal gets plain lines", async () => {
+test.each([
+  ["CI says that it is one", { CI: "true" }],
+  ["TERM says that it is dumb", { TERM: "dumb" }],
+])("where %s, a terminal gets plain lines", async (_, env) => {
   await using project = await createProject({
     ...FILES,
     "packages/a/package.json": { name: "a", scripts: { t: "echo out" } },
     "packages/b/package.json": { name: "b", scripts: { t: "true" } },
   });
   const command = ["sh", "-c", `cd '${project.path}' && '${RT}' run --filter '*' t; echo "[over]"`];
-  await using terminal = startOnTerminal(command, cleanEnvironment({ CI: "true" }));
+  await using terminal = startOnTerminal(command, cleanEnvironment(env));
   await terminal.shows("[over]");
   expect(terminal.shown).toContain("a t: out\r\n");
   expect(terminal.shown).not.toContain("Running");

@@ -74,6 +74,21 @@ describe("rt run --dry-run and --report", () => {
   });
 });
 
+test("what a signal has ended has no exit code in a report, and a package without a name is null", async () => {
+  await using project = await createProject({
+    "package.json": { name: "root", workspaces: ["packages/*"] },
+    "packages/a/package.json": { scripts: { t: "kill -TERM $$" } },
+  });
+  for (const options of [["--filter", "./packages/a"], []]) {
+    const cwd = options.length > 0 ? project.path : project.join("packages/a");
+    await runRt({ args: ["run", "--parallel", "--report", "report.json", ...options, "t"], cwd });
+    const { tasks } = (await Bun.file(`${cwd}/report.json`).json()) as { tasks: Record<string, unknown>[] };
+    const [step] = tasks[0]!.steps as Record<string, unknown>[];
+    expect([step!.exitCode, step!.signal]).toEqual([null, "SIGTERM"]);
+    expect(tasks[0]!.package).toBe(options.length > 0 ? "packages/a" : null);
+  }
+});
+
 test("lists show each script as it can be typed", async () => {
   const scripts = { "a b": "true", "-x": "true", "build:x": "true" };
   await using project = await createProject(workspace({ "web app": { scripts } }, { scripts }));

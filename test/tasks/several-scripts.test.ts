@@ -27,6 +27,14 @@ describe("rt run --parallel and --sequential", () => {
       stderr: new RegExp(`^one \\| e\none${done.source}b:x${done.source}b:y${done.source}$`),
     }));
 
+  test("runs a script once that several names mean", () =>
+    expectRt({
+      files,
+      args: ["run", "--sequential", "--silent", "b:y", "b:*", "b:y"],
+      stdout: "b:y | y\nb:x | x\n",
+      stderr: new RegExp(`^b:y${done.source}b:x${done.source}$`),
+    }));
+
   test("starts everything at once", async () => {
     await using project = await createProject({
       "package.json": { scripts: { a: "read line < pipe; echo $line", b: "echo from b > pipe" } },

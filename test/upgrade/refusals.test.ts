@@ -380,6 +380,7 @@ print(status, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024)`;
   test("a program that does not start, or is something else", async () => {
     const bodies = [
       ["return 3;", "exit code 3"],
+      [`puts("${NEW}"); return 4;`, "exit code 4"],
       ["*(volatile int *)0 = 1;", "SIGSEGV"],
       ['puts("hello"); return 0;', "it says no version"],
     ];

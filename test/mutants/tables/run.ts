@@ -32,6 +32,7 @@ export default {
       text: "while (!isOver || trees.hasSurvivors([child])) {",
       becomes: "while (!isOver) {",
       tests: ["options/watch"],
+      why: "elsewhere than on Windows, whose jobs are asked here, nothing is found below a child that has ended",
     },
     {
       fault: "a script that has ended does not start again",
@@ -70,6 +71,7 @@ export default {
       text: "      await turnLoop();\n",
       becomes: "",
       tests: ["run/signal-at"],
+      why: "the engine takes turns itself to tell of the end, and nothing can be made to send a signal after those",
     },
   ],
   "src/run/script/waiting.ts": [
@@ -104,6 +106,7 @@ export default {
       text: `const signal = isThere ? "returned" : await event.promise;`,
       becomes: `const signal = isThere ? "returned" : ("SIGTERM" as const);`,
       tests: ["options/watch"],
+      why: "the file would have to be back within the 50 ms or so in which rt waits to be told; later returns are events",
     },
     {
       fault: "a signal before the program is there again is lost",

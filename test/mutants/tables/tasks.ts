@@ -411,13 +411,13 @@ export default {
       fault: "a minute is 60.00 s",
       text: "milliseconds < 59_995",
       becomes: "milliseconds < 60_000",
-      tests: ["tasks/report"],
+      tests: ["tasks/wording"],
     },
     {
       fault: "a second is 1000 ms",
       text: "milliseconds < 999.5",
       becomes: "milliseconds < 1000",
-      tests: ["tasks/report"],
+      tests: ["tasks/wording"],
     },
   ],
   "src/tasks/report/workflow-command.ts": [

@@ -255,13 +255,13 @@ export default {
       fault: "a name with nothing in common is suggested",
       text: " && edits < wanted.length; // something of it is left",
       becomes: ";",
-      tests: ["cli/mistaken-targets", "cli/mistaken-options", "workspace/filter-hints"],
+      tests: ["cli/nearest"],
     },
     {
       fault: "the farthest name comes first",
       text: "a.score - b.score ||",
       becomes: "b.score - a.score ||",
-      tests: ["cli/mistaken-targets", "cli/mistaken-options", "workspace/filter-hints", "tasks/mistakes"],
+      tests: ["cli/nearest"],
     },
   ],
 } satisfies MutantTable;

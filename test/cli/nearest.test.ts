@@ -1,0 +1,12 @@
+// Which known names a mistyped one may have meant.
+import { expect, test } from "bun:test";
+import { nearest } from "../../src/nearest.ts";
+
+test.each<[string, string, string[], string[]]>([
+  ["the closest comes first", "compile", ["complier", "compiler"], ["compiler", "complier"]],
+  ["names as close come by the alphabet", "tes", ["tet", "tea", "test"], ["tea", "test", "tet"]],
+  ["a name with nothing in common is none", "a", ["b", "ab"], []],
+  ["a scope need not be typed", "ui", ["@acme/ui"], ["@acme/ui"]],
+])("%s: %s of %j", (_, typed, known, expected) => {
+  expect(nearest(typed, known)).toEqual(expected);
+});
