@@ -41,6 +41,8 @@ const FILES = {
       node: "node -p 'typeof rt'",
       tool: "tool 1",
       endless: "rt endless.ts",
+      // The engine ends its own children with itself, but not those that cmd.exe has started.
+      orphaned: "cmd /c rt endless.ts",
       fails:
         'rt -e "while (!(await Bun.file(process.env.STARTED).exists())) await Bun.sleep(10); process.exit(9)"',
     },
@@ -185,7 +187,7 @@ describe.skipIf(!canRunWindows)("rt.exe", () => {
 
   test("ends the whole family of a script when rt is killed", async () => {
     const env = { STARTED: windows.path(project.join("killed")) };
-    const child = windows.start({ args: ["run", "--parallel", "endless"], cwd: project.path, env });
+    const child = windows.start({ args: ["run", "--parallel", "orphaned"], cwd: project.path, env });
     const started = project.join("killed");
     await waitUntil(() => existsSync(started) && readFileSync(started, "utf8") !== "");
     const pid = readFileSync(started, "utf8");
