@@ -4,7 +4,7 @@ import { openLibc } from "./libc.ts";
 
 const SYMBOLS = { setenv: { args: [FFIType.ptr, FFIType.ptr, FFIType.i32], returns: FFIType.i32 } } as const;
 
-export const posixLibraryVariables = {
+export const operations = {
   /** Whether it could be done: a program may be started without foreign functions. */
   set(name: string, value: string): boolean {
     try {
