@@ -93,7 +93,6 @@ const SHARED: Readonly<Record<string, readonly string[]>> = {
     "src/run/target/suggestion",
     "src/run/engine/node-words",
     "src/run/file/takeover",
-    "src/run/file/absent-packages",
     "src/upgrade/command",
   ],
 };

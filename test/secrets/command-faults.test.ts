@@ -25,7 +25,10 @@ describe.skipIf(process.platform !== "linux")("rt secrets", () => {
     });
 
     test.each([
-      [["steal"], /^error: "steal" is no command of rt secrets\nhint: there are get, set, delete, list\n$/],
+      [
+        ["steal"],
+        /^error: "steal" is no command of rt secrets\nhint: there are get, set, delete, list, helper\n$/,
+      ],
       [["constructor"], /^error: "constructor" is no command/],
       [
         ["get", "a"],

@@ -124,7 +124,7 @@ describe.skipIf(!canRunWindows)("rt.exe", () => {
       stderr: '$ echo pre\n$ echo main && exit 3\nerror: script "hooked" exited with code 3\n',
       status: 3,
     });
-    expect(await rt(["--silent", "env"])).toEqual(output('env root\n[ true, "0", "object" ]\n'));
+    expect(await rt(["--silent", "env"])).toEqual(output('env root\n[ true, undefined, "object" ]\n'));
     expect(await rt(["--silent", "nested"])).toMatchObject({ stdout: json(["1"]), status: 0 });
     expect(await rt(["--silent", "node"])).toEqual(output("object\n"));
     if (!isWine) return;

@@ -4,25 +4,28 @@
 // The text of each module is searched, and of the modules that it names by a path. In doubt it is the engine: an import of a
 // computed name, and a name in a comment or a text, cost a slower start and nothing else. What only an evaluated text asks
 // for is not found.
-import { files } from "../../../platform/files.ts";
+//
+// Surprising: it stands in main's own chunk. A module of ours that is loaded shortly before the program changes the order of
+// the program's first ticks.
+import { readMapped } from "../../../platform/mapped-files.ts";
 import { extensionOf, isExplicitPath, SOURCE_EXTENSIONS } from "../target/target.ts";
-
-/** Behind each of these stands a name, or a value that has one. */
-const NAMED =
-  /\b(?:from|import|require|resolve(?:Sync)?|Worker|URL)(?:\s*\(\s*|\s*)(?:\/\*[^*]*\*\/\s*)?["'`]([^"'`\n]+)["'`]/g;
-const COMPUTED = /\b(?:import|require)\s*\(\s*(?![\s"'`)]|\/\*)|\b(?:import|require)\s*\(\s*`[^`\n]*\$\{/;
-
-/** Whatever else, these are no packages. */
-const OURS = /^(?:rt$|bun$|[a-z]+:|#)/;
 
 /** The first of them, or the file that computes a name. */
 export function findAbsent(main: string): string | undefined {
+  // Here, since patterns of a module are made whenever it is loaded.
+  /** Behind each of these stands a name, or a value that has one. */
+  const NAMED =
+    /\b(?:from|import|require|resolve(?:Sync)?|Worker|URL)(?:\s*\(\s*|\s*)(?:\/\*[^*]*\*\/\s*)?["'`]([^"'`\n]+)["'`]/g;
+  const COMPUTED = /\b(?:import|require)\s*\(\s*(?![\s"'`)]|\/\*)|\b(?:import|require)\s*\(\s*`[^`\n]*\$\{/;
+
+  /** Whatever else, these are no packages. */
+  const OURS = /^(?:rt$|bun$|[a-z]+:|#)/;
   const seen = new Set<string>();
   const open = [main];
   for (let path = open.pop(); path !== undefined; path = open.pop()) {
     if (seen.has(path)) continue;
     seen.add(path);
-    const text = readText(path);
+    const text = readMapped(path);
     if (COMPUTED.test(text)) return `one that ${path} computes the name of`;
     for (const [, name = ""] of text.matchAll(NAMED)) {
       if (OURS.test(name)) continue;
@@ -40,9 +43,4 @@ function resolve(name: string, importer: string): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-function readText(path: string): string {
-  const content = files.readFile(path);
-  return typeof content === "string" ? "" : new TextDecoder().decode(content);
 }

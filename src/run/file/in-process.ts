@@ -6,6 +6,7 @@ import { hideEmbeddedFiles, installRuntime } from "../../runtime/install.ts";
 import { LATE } from "../../runtime/late.ts";
 import { PARTS } from "../../runtime/parts.ts";
 import type { Rt } from "../../runtime/rt.ts";
+import { findAbsent } from "./absent-packages.ts";
 import { mayAskForPackages } from "./near-packages.ts";
 import type { Plan } from "../plan.ts";
 
@@ -13,18 +14,17 @@ type InProcessPlan = Extract<Plan, { mode: "in-process" }>;
 
 export async function startInProcess(plan: InProcessPlan): Promise<void> {
   const { file, args } = plan;
+  if (mayAskForPackages(file) && findAbsent(file) !== undefined) becomeEngineFor(plan);
   installRuntime(PARTS, LATE, loadPreloadUrl);
   hookBuild(PARTS);
   hideEmbeddedFiles();
   process.argv = [process.execPath, file, ...args];
   process.execArgv = [];
   (Bun as { main: string }).main = file;
+  nameBuiltin();
   let program: { default?: unknown };
   try {
-    const loading = import(file) as Promise<typeof program>;
-    nameBuiltin(); // while it is read
-    if (mayAskForPackages(file)) handOverPackages(plan);
-    program = await loading;
+    program = (await import(file)) as typeof program;
   } catch (error) {
     if (isOfLoading(error)) await handOver(plan, error);
     throw error;
@@ -47,12 +47,6 @@ function isOfLoading(error: unknown): boolean {
     }
   } catch {}
   return false;
-}
-
-/** Not a line has run: nothing that has to be waited for stands in front of the decision. */
-function handOverPackages(plan: InProcessPlan): void {
-  const { findAbsent } = require("./absent-packages.ts") as typeof import("./absent-packages.ts");
-  if (findAbsent(plan.file) !== undefined) becomeEngineFor(plan);
 }
 
 /** The engine takes over where it can do more. */
