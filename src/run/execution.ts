@@ -94,7 +94,7 @@ function maySayWhoGets(directory: string, config: Config | undefined): boolean {
 
 async function executeInEngine(
   { argv, file }: Extract<Plan, { mode: "engine" }>,
-  { code, again, watch }: Settings,
+  { code, script, again, watch }: Settings,
   runsCode: boolean,
   config: Config | undefined,
   secrets: TargetSecrets | undefined,
@@ -119,10 +119,17 @@ async function executeInEngine(
     path = pathForEngine(code.forceRuntime, runsCode ? "" : "rt bun bunx");
   }
   const configFile = await engineConfig(argv[0]!, runsCode, config);
-  const { becomeEngine } = await import("./engine/engine.ts");
+  const { becomeEngine, engineCommand } = await import("./engine/engine.ts");
   const { isHelped, asksRegistry } = code;
   const values = await secrets?.fetch();
-  return becomeEngine(argv, runsCode, { config: configFile, path, isHelped, asksRegistry, secrets: values });
+  const engine = { config: configFile, path, isHelped, asksRegistry, secrets: values };
+  if (values) {
+    const { attendIfRedacted } = await import("./script/attended.ts");
+    const outcome = await attendIfRedacted(engineCommand(argv, runsCode, engine), values, script, "end");
+    if (typeof outcome === "string") throw new Error(`Cannot start the engine: ${outcome}`);
+    if (outcome !== undefined) return outcome;
+  }
+  return becomeEngine(argv, runsCode, engine);
 }
 
 async function engineConfig(word: string, runsCode: boolean, config?: Config): Promise<string | undefined> {

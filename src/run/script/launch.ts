@@ -9,6 +9,7 @@ import { wantsColor } from "../../color.ts";
 import { Failure } from "../../failure.ts";
 import type { SecretValue } from "../../redaction/secret-value.ts";
 import { scriptOf } from "../../workspace/package-json.ts";
+import type { ReplaceRequest } from "../../../platform/contract/process.ts";
 import type { Plan } from "../plan.ts";
 import { appendArguments } from "./quoting.ts";
 import type { ShellCommand } from "./shell.ts";
@@ -26,7 +27,7 @@ export async function launchProgram(
 ): Promise<Ending> {
   const environment = { ...prepareProgram(openRun(settings), firstLine(path)), ...variablesOf(secrets) };
   const command = { program: path, argv: [name, ...words, ...host.exactArguments(args)], environment };
-  const outcome = isFirstProcess() ? await stayBefore(command) : host.replace(command);
+  const outcome = await becomeOrAttend(command, secrets, settings);
   if (typeof outcome !== "string") return outcome;
   const status = outcome === "ENOENT" ? 127 : 126;
   const hint = outcome === "E2BIG" ? largestOf(secrets) : undefined;
@@ -68,6 +69,10 @@ export async function launchScript(
     echo(lines[0]!.line, settings);
     if (answer.output === "" || host.write(1, answer.output)) return answer.code;
   }
+  if (secrets.length > 0 && !settings.showsSecrets) {
+    const { refuseShort } = await import("../../redaction/stream.ts");
+    refuseShort(secrets);
+  }
   const steps: Step[] = [];
   for (const { event, line } of lines) steps.push(prepareStep(context, target.package, event, line));
   if (directory !== context.initialDirectory) process.chdir(directory);
@@ -85,15 +90,27 @@ export async function launchScript(
   if (!answer) echo(last.command, settings);
   const variables = { ...last.environment, ...last.shell.environment, ...variablesOf(secrets) };
   const command = { ...last.shell, environment: variables };
-  const outcome = isFirstProcess()
-    ? await stayBefore(command, descriptors)
-    : host.replace({ ...command, descriptors });
+  const outcome = await becomeOrAttend({ ...command, descriptors }, secrets, settings);
   if (typeof outcome !== "string") return outcome;
   const hint =
     outcome === "E2BIG"
       ? (largestOf(secrets) ?? "each value of config in package.json is a variable")
       : undefined;
   throw new Failure(`Cannot run the script "${target.name}": ${explainExec(outcome)}`, hint, 126);
+}
+
+/** Gives the system's code where the program cannot be started. Throws Failure. */
+async function becomeOrAttend(
+  command: ReplaceRequest,
+  secrets: readonly SecretValue[],
+  settings: ScriptSettings,
+): Promise<Ending | string> {
+  if (secrets.length > 0) {
+    const { attendIfRedacted } = await import("./attended.ts");
+    const outcome = await attendIfRedacted(command, secrets, settings, "end");
+    if (outcome !== undefined) return outcome;
+  }
+  return isFirstProcess() ? await stayBefore(command, command.descriptors) : host.replace(command);
 }
 
 /** That of a container: the kernel keeps every signal from it which it does not handle, and most programs handle none. */
