@@ -54,6 +54,9 @@ const SHARED: Readonly<Record<string, readonly string[]>> = {
   "secrets-helper": ["src/secrets/helper/command"],
   "secrets-mapping": [
     "src/secrets/mapping/provision",
+    "src/secrets/mapping/trust-command",
+    "src/secrets/mapping/env-command",
+    "src/secrets/mapping/declaration",
     "src/secrets/mapping/command-source",
     "src/secrets/mapping/age-source",
   ],

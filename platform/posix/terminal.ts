@@ -17,7 +17,7 @@ import { Outlet } from "./outlet.ts";
 import { Terminals } from "./outer-terminal.ts";
 import { closeDescriptor, openPipe, type Pipe, writeAvailable } from "./pipe.ts";
 import { heeded, nameOfSignal, stopJob } from "./signals.ts";
-import { type Change, spawn, waitFor } from "./spawn.ts";
+import { type Change, startProgram, waitFor } from "./program.ts";
 import {
   foregroundOf,
   modesOf,
@@ -47,7 +47,7 @@ const attend: TerminalOperations["attend"] = (request) => {
       if (request.places[descriptor] === "pipe") pipes.set(descriptor, openPipe({ isPolled: true }));
     session = pair && new Session(request, pair);
     const changes = listenForChanges();
-    const started = spawn({
+    const started = startProgram({
       ...request,
       standard: request.places.map((place, descriptor) => standardFor(place, descriptor, pipes)),
       terminal: pair?.path,

@@ -90,6 +90,7 @@ export class Patterns {
   /** All that end behind `seen`. */
   find(text: Uint8Array, length: number, seen: number): Match[] {
     const matches: Match[] = [];
+    if (this.isEmpty) return matches;
     const skips = this.#skips;
     const window = this.#window;
     for (let at = window - 1; at < length;) {

@@ -64,6 +64,30 @@ export class Redactor {
   }
 }
 
+/** Of standard output and error. The bytes are only valid during the call; a promise holds back the next ones. */
+export type Deliver = (bytes: Uint8Array, isError: boolean) => void | Promise<void>;
+
+export interface RedactedOutput {
+  readonly push: Deliver;
+  /** The program has ended: delivers the rest, and forgets the values. */
+  end(): Promise<void>;
+}
+
+/** Both streams of a program. Throws Failure. */
+export function openOutput(secrets: readonly SecretValue[], deliver: Deliver): RedactedOutput {
+  const redaction = openRedaction(secrets);
+  const output = redaction.stream((bytes) => deliver(bytes, false));
+  const error = redaction.stream((bytes) => deliver(bytes, true));
+  return {
+    push: (bytes, isError) => (isError ? error : output).push(bytes),
+    async end() {
+      await output.end();
+      await error.end();
+      redaction.close();
+    },
+  };
+}
+
 export interface Redaction {
   stream(write: Write): Redactor;
   /** Of the streams all must have ended. */

@@ -12,7 +12,6 @@ import { terminals } from "../../../platform/terminal.ts";
 import type { Places } from "../../../platform/contract/terminal.ts";
 import type { ReplaceRequest } from "../../../platform/contract/process.ts";
 import type { SecretValue } from "../../redaction/secret-value.ts";
-import type { ScriptSettings } from "../../settings/script.ts";
 import { hasRedacted, openRedaction } from "../../redaction/stream.ts";
 import { OutputQueue } from "../../tasks/report/output-queue.ts";
 import type { Ending } from "./launch.ts";
@@ -42,6 +41,16 @@ export function chooseWay({ hasRedacted, isTerminal, isJoined, hasTerminals }: S
   return { way: "terminal", places: [input ? "terminal" : "own", place(output), place(error)] };
 }
 
+/** For a program that is started from here. */
+export function planAttendance(secrets: readonly SecretValue[]): Way {
+  return chooseWay({
+    hasRedacted: hasRedacted(secrets),
+    isTerminal: [host.isTerminal(0), host.isTerminal(1), host.isTerminal(2)],
+    isJoined: areSame(1, 2),
+    hasTerminals: terminals.hasTerminals,
+  });
+}
+
 /**
  * Undefined where nothing is to be kept out, and the program is to be started as without secrets; the system's code where it
  * cannot be started. Throws Failure where a value cannot be kept out.
@@ -49,15 +58,9 @@ export function chooseWay({ hasRedacted, isTerminal, isJoined, hasTerminals }: S
 export async function attendIfRedacted(
   command: ReplaceRequest,
   secrets: readonly SecretValue[],
-  { showsSecrets }: Pick<ScriptSettings, "showsSecrets">,
   next: Next,
 ): Promise<Ending | string | undefined> {
-  const way = chooseWay({
-    hasRedacted: !showsSecrets && hasRedacted(secrets),
-    isTerminal: [host.isTerminal(0), host.isTerminal(1), host.isTerminal(2)],
-    isJoined: areSame(1, 2),
-    hasTerminals: terminals.hasTerminals,
-  });
+  const way = planAttendance(secrets);
   return way.way === "become" ? undefined : await attend(command, way, secrets, next);
 }
 
@@ -73,7 +76,7 @@ function areSame(one: number, other: number): boolean {
 
 const ENDING = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
-async function attend(
+export async function attend(
   command: ReplaceRequest,
   { way, places }: Exclude<Way, { way: "become" }>,
   secrets: readonly SecretValue[],

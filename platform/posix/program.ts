@@ -42,7 +42,7 @@ const O_RDWR = 2;
 /** The engine ignores them, which would pass to the program. */
 const IGNORED_BY_ENGINE = [13, 25]; // SIGPIPE, SIGXFSZ
 
-export interface SpawnRequest {
+export interface ProgramRequest {
   readonly program: string;
   readonly argv: readonly string[];
   /** Set or, with undefined, removed. */
@@ -58,7 +58,7 @@ export interface SpawnRequest {
 }
 
 /** The process's number, or the number of the system's error. */
-export function spawn(request: SpawnRequest): { pid: number } | { error: number } {
+export function startProgram(request: ProgramRequest): { pid: number } | { error: number } {
   const actions = new Uint8Array(STRUCTURE);
   const attributes = new Uint8Array(STRUCTURE);
   const signals = new Uint8Array(STRUCTURE);
@@ -91,7 +91,7 @@ export function spawn(request: SpawnRequest): { pid: number } | { error: number 
 }
 
 function start(
-  { program, argv, environment: changes, engine }: SpawnRequest,
+  { program, argv, environment: changes, engine }: ProgramRequest,
   actions: Pointer,
   attributes: Pointer,
 ): { pid: number } | { error: number } {
