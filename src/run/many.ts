@@ -30,7 +30,7 @@ export async function runMany(settings: Settings, config: Config | undefined, cw
   const many = settings.many!;
   const originalEnvironment = host.originalEnvironment();
   const context = openRun(script);
-  const provision = await openSecrets(settings, config, cwd);
+  const provision = await openSecrets({ settings, config, directory: cwd });
   let attending: Attending | undefined;
   const request: TaskRequest = {
     ...many,
