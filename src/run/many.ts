@@ -3,7 +3,7 @@
 import { host } from "../../platform/process.ts";
 import type { ChildExit } from "../../platform/contract/process-tree.ts";
 import type { SecretValue } from "../redaction/secret-value.ts";
-import type { openOutput } from "../redaction/stream.ts";
+import type { Deliver, RedactedOutput } from "../redaction/stream.ts";
 import type { Provision, Receiver } from "../secrets/mapping/provision.ts";
 import type { Config } from "../config/rtfig.ts";
 import type { ScriptSettings } from "../settings/script.ts";
@@ -46,8 +46,9 @@ export async function runMany(settings: Settings, config: Config | undefined, cw
       async prepare(tasks) {
         const receivers = tasks.flatMap(receiversIn);
         await provision.fetch(receivers);
-        const secrets = receivers.flatMap((receiver) => provision.valuesFor(receiver));
-        if (secrets.length > 0) attending = await loadAttending(secrets);
+        const values = receivers.flatMap((receiver) => provision.valuesFor(receiver));
+        const secrets = [...new Map(values.map((each) => [each.name, each])).values()];
+        if (secrets.some(({ isRedacted }) => isRedacted)) attending = await loadAttending(secrets);
       },
     }),
   };
@@ -60,7 +61,7 @@ export async function runMany(settings: Settings, config: Config | undefined, cw
 
 /** Loaded before anything starts, since what starts does so at once. */
 interface Attending {
-  readonly openOutput: typeof openOutput;
+  readonly redact: (deliver: Deliver) => RedactedOutput;
   /** Undefined where nothing is to be kept out. */
   attend(
     command: ShellCommand,
@@ -69,7 +70,7 @@ interface Attending {
   ): (() => Promise<ChildExit>) | undefined;
 }
 
-/** Throws Failure where a value cannot be kept out of what is shown. */
+/** @param secrets of all scripts of the run. Throws Failure where a value cannot be kept out of what is shown. */
 async function loadAttending(secrets: readonly SecretValue[]): Promise<Attending> {
   const [{ attend, planAttendance }, { openOutput, refuseShort }] = await Promise.all([
     import("./script/attended.ts"),
@@ -77,7 +78,7 @@ async function loadAttending(secrets: readonly SecretValue[]): Promise<Attending
   ]);
   refuseShort(secrets);
   return {
-    openOutput,
+    redact: (deliver) => openOutput(secrets, deliver),
     attend(command, secrets, directory) {
       const way = planAttendance(secrets);
       if (way.way === "become") return undefined;
@@ -120,8 +121,10 @@ function commandFor(
     // rt's own `exec` command changes into the engine's shell without a trace in the child's environment.
     env: { ...originalEnvironment, ...variables },
   };
-  if (!attending || secrets.length === 0) return command;
-  if (isCollected) return { ...command, redact: (deliver) => attending.openOutput(secrets, deliver) };
+  if (!attending) return command;
+  // Those of the others too: what one has from the environment, or from a file of another's, it may show as well.
+  if (isCollected) return { ...command, redact: attending.redact };
+  if (secrets.length === 0) return command;
   const start = { ...shell, environment: variables };
   return { ...command, attend: attending.attend(start, secrets, directory) };
 }
