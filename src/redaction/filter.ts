@@ -35,6 +35,9 @@ interface Found {
   readonly isLiteral: boolean;
 }
 
+/** Bytes of a piece that is worth not to be copied. */
+const LONG = 1 << 12;
+
 const NOTHING = new Uint8Array(0);
 
 export class RedactionFilter {
@@ -58,9 +61,30 @@ export class RedactionFilter {
     return this.#shown < this.#base + this.#held.length;
   }
 
-  /** What can be shown now. The bytes may be those that were given. */
-  push(bytes: Uint8Array): Uint8Array {
-    if (bytes.length === 0) return NOTHING;
+  /** What can be shown now, in order. The bytes may be those that were given. */
+  push(bytes: Uint8Array): readonly Uint8Array[] {
+    if (bytes.length === 0) return [];
+    const before = this.#heldBefore(bytes);
+    const output = this.#take(bytes);
+    return before.length === 0 ? [output] : [before, output];
+  }
+
+  /** What is held is often a letter or two, which a long piece without any sequence decides: it need not be copied for that. */
+  #heldBefore(bytes: Uint8Array): Uint8Array {
+    const held = this.#held;
+    const { longest } = this.#patterns;
+    const isPlain = this.#regions.length === 0 && this.#reading.state === AT_START.state;
+    if (held.length === 0 || !isPlain || bytes.length < LONG || longest > LONG) return NOTHING;
+    if (this.#shown > this.#base || held.includes(ESCAPE) || bytes.includes(ESCAPE)) return NOTHING;
+    const seam = joined([held, bytes.subarray(0, longest)]);
+    if (this.#patterns.find(seam, seam.length, 0).some(({ start }) => start < held.length)) return NOTHING;
+    this.#held = NOTHING;
+    this.#base += held.length;
+    this.#shown = this.#base;
+    return held;
+  }
+
+  #take(bytes: Uint8Array): Uint8Array {
     const seen = this.#held.length;
     const piece = seen === 0 ? bytes : joined([this.#held, bytes]);
     const visible = this.#visibleIn(piece);

@@ -30,12 +30,14 @@ export class Redactor {
   }
 
   push(bytes: Uint8Array): void | Promise<void> {
-    const output = this.#filter.push(bytes);
+    let pending: void | Promise<void> = undefined;
+    for (const output of this.#filter.push(bytes))
+      if (output.length > 0) pending = this.#write(output) ?? pending;
     if (this.#filter.isHolding) {
       this.#last = performance.now();
       this.#timer ??= setTimeout(() => this.#look(), PATIENCE);
     }
-    if (output.length > 0) return this.#write(output);
+    return pending;
   }
 
   /** Shows of what is held what says nothing, without waiting: the terminal gets other hands. */
