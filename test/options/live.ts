@@ -14,6 +14,8 @@ export interface Live extends AsyncDisposable {
   family(): number;
   /** Those of them that run this command line. */
   running(command: string): number[];
+  /** The numbers of those that it has started. */
+  others(): number[];
 }
 
 export function startLive(options: RtOptions): Live {
@@ -58,6 +60,7 @@ export function startLive(options: RtOptions): Live {
     kill: (signal = "SIGTERM") => void child.kill(signal),
     family: () => mark.find().length,
     running: (command) => mark.find().flatMap((each) => (each.command === command ? [each.pid] : [])),
+    others: () => mark.find().flatMap(({ pid }) => (pid === child.pid ? [] : [pid])),
     async [Symbol.asyncDispose]() {
       // What is being started at this moment is found the next time.
       do {

@@ -48,7 +48,7 @@ describe.each<[string, string[], Record<string, string>]>([
     try {
       await waitUntil(() => piecesTaken(project.join("taken")) >= ENOUGH || child.exitCode !== null);
       child.kill(first);
-      await waitUntil(() => mark.find().length <= 1);
+      await waitUntil(() => mark.find().every(({ pid }) => pid === child.pid));
       expect(child.exitCode).toBeNull(); // it waits for the reader
       child.kill(second);
       await child.exited;
@@ -134,7 +134,7 @@ test("the live view on a terminal that was stopped ends at the second signal", a
   const before = piecesTaken(project.join("taken"));
   await waitUntil(() => piecesTaken(project.join("taken")) > before + 100); // scripts are not held up by the view
   terminal.kill("SIGTERM");
-  await waitUntil(() => mark.find().length <= 1);
+  await waitUntil(() => mark.find().every(({ pid }) => pid === terminal.pid));
   terminal.kill("SIGTERM");
   expect(await terminal.ends()).toBe("SIGTERM");
 });
