@@ -118,6 +118,11 @@ test("what ends scripts when rt is killed outlives a signal that is sent to all 
           : [],
       );
       expect(guardians).toHaveLength(1);
+      // Up to its first line it can be ended like any program.
+      const ignored = () =>
+        /^SigIgn:\t(\w+)$/m.exec(readFileSync(`/proc/${guardians[0]}/status`, "latin1"))?.[1];
+      const wanted = 0b100000000000111n;
+      await waitUntil(() => (BigInt(`0x${ignored()}`) & wanted) === wanted);
       for (const signal of ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"] as const)
         process.kill(guardians[0]!, signal);
       child.kill("SIGKILL");
