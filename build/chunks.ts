@@ -58,6 +58,7 @@ const SHARED: Readonly<Record<string, readonly string[]>> = {
   many: [
     "src/run/many",
     "src/run/watch/script-watch",
+    "src/run/watch/packages-watch",
     "src/run/watch/engine-watch",
     "src/run/script/waiting",
     "src/cli/own-child",

@@ -3,6 +3,7 @@
 import { host } from "../../platform/process.ts";
 import type { Config } from "../config/rtfig.ts";
 import { complain } from "../complaint.ts";
+import { choosesPackages } from "../settings/many.ts";
 import type { ScriptSettings } from "../settings/script.ts";
 import type { Settings } from "../settings/settings.ts";
 import { SUPERVISED } from "./engine/own-variables.ts";
@@ -89,7 +90,11 @@ async function engineConfig(word: string, runsCode: boolean, config?: Config): P
 
 /** Many scripts, or the scripts of many packages. */
 export async function executeMany(settings: Settings, cwd: string): Promise<Outcome> {
-  if (settings.watch) return await watchScript(settings);
+  if (settings.watch) {
+    if (!choosesPackages(settings.many!)) return await watchScript(settings);
+    const { watchPackages } = await import("./watch/packages-watch.ts");
+    return await watchPackages(settings, cwd);
+  }
   await warnAboutScript(settings);
   const { runMany } = await import("./many.ts");
   return await runMany(settings.many!, settings.script, cwd);

@@ -18,9 +18,13 @@ import { appendArguments, quoteArgument } from "./script/quoting.ts";
 import { openRun, prepareStep, type RunContext } from "./script/preparation.ts";
 
 export async function runMany(many: ManySettings, script: ScriptSettings, cwd: string): Promise<Ending> {
+  return await runTasks({ ...requestMany(many, script, cwd), runAlone: (task) => runAlone(task, script) });
+}
+
+export function requestMany(many: ManySettings, script: ScriptSettings, cwd: string): TaskRequest {
   const originalEnvironment = host.originalEnvironment();
   const context = openRun(script);
-  const request: TaskRequest = {
+  return {
     ...many,
     args: host.exactArguments(many.args),
     cwd,
@@ -28,9 +32,7 @@ export async function runMany(many: ManySettings, script: ScriptSettings, cwd: s
     silent: script.silent,
     commandFor: (wanted) => commandFor(wanted, originalEnvironment, context),
     quote: quoteArgument,
-    runAlone: (task) => runAlone(task, script),
   };
-  return await runTasks(request);
 }
 
 function commandFor(

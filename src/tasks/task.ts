@@ -1,4 +1,5 @@
 // The words of this folder: what is asked for, and the tasks that come of it.
+import type { StopSignal } from "../../platform/contract/process-tree.ts";
 import type { ManySettings } from "../settings/many.ts";
 import type { PackageJson } from "../workspace/package-json.ts";
 
@@ -36,6 +37,34 @@ export interface TaskRequest extends ManySettings {
    * in its package. Without it, it is run here with the terminal inherited.
    */
   runAlone?(task: Task): Promise<RunStatus>;
+  /** Who has scripts run again, and ends the run. Without it a run is over when nothing of it runs. */
+  readonly watcher?: Watcher;
+}
+
+export interface Watcher {
+  /** What asks a script to end that is to start again. */
+  readonly killSignal: StopSignal;
+  /** The run has begun. */
+  onBegin(run: WatchedRun): void;
+  /** A task is about to start. */
+  onStart(task: Task): void;
+  /** Nothing runs any more. */
+  onIdle(status: RunStatus): void;
+  /** Nothing runs, and something is about to. */
+  onRound(): Promise<void> | void;
+}
+
+/** A run that goes on until it is ended. */
+export interface WatchedRun {
+  /** Ends these tasks and what depends on them, and starts them again in order. Those that this does something to. */
+  again(tasks: readonly Task[]): readonly Task[];
+  /** Ends all of it; `runTasks` returns. */
+  end(): void;
+  /** A line on standard error, in its place among the scripts' output. */
+  say(line: string): void;
+  /** When the last of these had ended, with what it had started, in milliseconds since 1970; undefined while one runs. */
+  endOf(tasks: readonly Task[]): number | undefined;
+  isRunning(task: Task): boolean;
 }
 
 /** An exit code, or the signal to die by. */
