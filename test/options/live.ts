@@ -12,6 +12,8 @@ export interface Live extends AsyncDisposable {
   kill(signal?: NodeJS.Signals): void;
   /** How many processes it and all that it started are. */
   family(): number;
+  /** Those of them that run this command line. */
+  running(command: string): number[];
   /** The numbers of those that it has started. */
   others(): number[];
 }
@@ -57,6 +59,7 @@ export function startLive(options: RtOptions): Live {
     ended,
     kill: (signal = "SIGTERM") => void child.kill(signal),
     family: () => mark.find().length,
+    running: (command) => mark.find().flatMap((each) => (each.command === command ? [each.pid] : [])),
     others: () => mark.find().flatMap(({ pid }) => (pid === child.pid ? [] : [pid])),
     async [Symbol.asyncDispose]() {
       // What is being started at this moment is found the next time.

@@ -434,16 +434,22 @@ describe("the end of a run", () => {
   ].join(" ");
 
   test("reaches what has left its parent, its group and its session", async () => {
-    for (const rest of ["sleep 1000", "exit 3"]) {
+    const sleeper = "sleep 1000";
+    for (const rest of [sleeper, "exit 3"]) {
       await using live = await watch(scripts(`${LEAVING} ${SAY}; ${rest}`));
+      const all = `${LEAVING} ${rest}`.split(sleeper).length - 1;
+      /** All that a run leaves, once it is there. */
+      const left = async () => {
+        if (rest !== sleeper) await live.see("waiting for a change");
+        await waitUntil(() => live.running(sleeper).length === all);
+        return live.running(sleeper);
+      };
       await live.see("started 0.");
-      if (rest !== "sleep 1000") await live.see("waiting for a change");
-      await waitUntil(() => live.family() >= 8);
-      const size = live.family();
-      for (let round = 0; round < 2; round += 1) {
+      for (let before = await left(), round = 0; round < 2; round += 1) {
         await live.poke();
-        if (rest !== "sleep 1000") await live.see("waiting for a change");
-        await waitUntil(() => live.family() === size);
+        const now = await left();
+        expect(now.filter((pid) => before.includes(pid))).toEqual([]);
+        before = now;
       }
       live.kill(rest === "exit 3" ? "SIGINT" : "SIGTERM");
       await live.ended;
