@@ -361,7 +361,7 @@ export default {
       fault: "a slow reader does not slow the scripts",
       text: "return this.#length > FLUSH_AT ? this.#draining : undefined;",
       becomes: "return undefined;",
-      tests: ["tasks/output"],
+      tests: ["tasks/unread"],
     },
     {
       fault: "a reader that has gone is told of",
