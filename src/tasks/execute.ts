@@ -27,7 +27,7 @@ const START_FAILURES: Readonly<Record<string, number>> = {
 const FORWARDED = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 export interface ExecutorOptions {
-  readonly request: Pick<TaskRequest, "commandFor">;
+  readonly request: Pick<TaskRequest, "commandFor" | "prepare">;
   readonly output: ChildRequest["output"];
   readonly inheritStdin: boolean;
   /** Added to every child's environment. */
@@ -53,6 +53,9 @@ export class Executor {
   readonly #ends = new Map<Task, number>();
   /** Watched tasks that run. */
   readonly #active = new Set<Task>();
+  readonly #begun = new Set<Task>();
+  /** Those of them that begin again: what their scripts get may be another by now. */
+  readonly #again = new Set<Task>();
   #isStopping = false;
   #killTimer: ReturnType<typeof setTimeout> | undefined;
   #interrupts = 0;
@@ -108,6 +111,8 @@ export class Executor {
     this.#trees.delete(task);
     this.#ends.delete(task);
     this.#active.add(task);
+    if (this.#begun.has(task)) this.#again.add(task);
+    this.#begun.add(task);
     if (!this.#isStopping) this.#options.onStart!(task);
   }
 
@@ -127,11 +132,13 @@ export class Executor {
     let exit: ChildExit;
     let command: Command | undefined;
     try {
+      if (this.#again.delete(task)) await request.prepare?.([task]);
       command = request.commandFor({
         packageDirectory: task.packageDirectory,
         manifest: task.manifest,
         scriptName: step.scriptName,
         args: step.isMain ? task.args : [],
+        isMain: step.isMain,
         isCollected: this.#options.output !== "inherit",
       });
       exit = await this.#start(task, step, command, begin);

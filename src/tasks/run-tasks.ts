@@ -33,6 +33,7 @@ export async function runTasks(request: TaskRequest, planned?: Plan): Promise<Ru
     const status = await print(renderPlan(plan, request, request.dryRun), queue);
     return status === 0 && plan.isIncomplete ? 1 : status;
   }
+  await request.prepare?.(plan.tasks);
   const notices = describeNotices(plan, request);
   const [alone] = plan.tasks;
   if (alone && plan.tasks.length === 1 && request.runAlone && notices.length === 0 && ownsTerminal(request)) {

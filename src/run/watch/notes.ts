@@ -59,9 +59,9 @@ export class WatchNotes {
   }
 
   /** What is wrong with what was to run. */
-  tellMistake(message: string, hint: string | undefined): void {
+  tellMistake(message: string, hint: string | readonly string[] | undefined): void {
     this.#print(`error: ${oneLine(message)}`);
-    if (hint) this.#print(`hint: ${oneLine(hint)}`);
+    for (const line of [hint ?? []].flat()) this.#print(`hint: ${oneLine(line)}`);
   }
 
   tellEnd({ code, signal }: ChildExit): void {
