@@ -3,14 +3,14 @@
 import { host } from "../../platform/process.ts";
 import type { Config } from "../config/rtfig.ts";
 import { complain } from "../complaint.ts";
+import type { ScriptName } from "../secrets/mapping/grants.ts";
+import type { Provision, Receiver, ShownSecret } from "../secrets/mapping/provision.ts";
 import type { ScriptSettings } from "../settings/script.ts";
 import type { Settings } from "../settings/settings.ts";
 import { type LocatedPackage, scriptOf } from "../workspace/package-json.ts";
 import { SUPERVISED } from "./engine/own-variables.ts";
-import type { ScriptName } from "../secrets/mapping/grants.ts";
-import type { Provision, Receiver, ShownSecret } from "../secrets/mapping/provision.ts";
 import type { Plan } from "./plan.ts";
-import type { Ending, SecretsFor } from "./script/launch.ts";
+import type { Ending, Supply } from "./script/launch.ts";
 import { openSecrets, receiverOf } from "./secrets.ts";
 
 /** The user's program starts when nothing of ours can be mistaken for a failure of its own. */
@@ -55,13 +55,13 @@ export async function execute(
     case "script": {
       if (settings.watch) return await watchScript(settings);
       await warnAboutScript(settings);
-      const [{ launchProgram, launchScript }, values] = await Promise.all([
+      const [{ launchProgram, launchScript }, supply] = await Promise.all([
         import("./script/launch.ts"),
         fetchFor(secrets),
       ]);
       return plan.mode === "script"
-        ? await launchScript(plan, settings.script, values)
-        : await launchProgram(plan, settings.script, values?.(""));
+        ? await launchScript(plan, settings.script, supply)
+        : await launchProgram(plan, settings.script, supply);
     }
   }
 }
@@ -93,13 +93,18 @@ function receiversOf(located: LocatedPackage, name: string): ScriptName[] {
 }
 
 /** What the target gets, when it has been fetched. */
-async function fetchFor(secrets: TargetSecrets | undefined): Promise<SecretsFor | undefined> {
+async function fetchFor(secrets: TargetSecrets | undefined): Promise<Supply | undefined> {
   if (!secrets) return undefined;
   const { provision, receivers } = secrets;
+  // Before the connection to the store is one of them.
+  const descriptors = host.inheritedDescriptors();
   await provision.fetch(receivers);
-  return (event) => {
-    const receiver = receivers.find((each) => each === "target" || each.script === event);
-    return receiver ? provision.valuesFor(receiver) : [];
+  return {
+    descriptors,
+    secretsFor(event) {
+      const receiver = receivers.find((each) => each === "target" || each.script === event);
+      return receiver ? provision.valuesFor(receiver) : [];
+    },
   };
 }
 
@@ -132,8 +137,8 @@ async function executeInEngine(
   const configFile = await engineConfig(argv[0]!, runsCode, config);
   const { becomeEngine } = await import("./engine/engine.ts");
   const { isHelped, asksRegistry } = code;
-  const values = (await fetchFor(secrets))?.("");
-  return becomeEngine(argv, runsCode, { config: configFile, path, isHelped, asksRegistry, secrets: values });
+  const supply = await fetchFor(secrets);
+  return becomeEngine(argv, runsCode, { config: configFile, path, isHelped, asksRegistry, supply });
 }
 
 async function engineConfig(word: string, runsCode: boolean, config?: Config): Promise<string | undefined> {

@@ -27,6 +27,8 @@ export async function runMany(settings: Settings, config: Config | undefined, cw
   const originalEnvironment = host.originalEnvironment();
   const context = openRun(script);
   const provision = await openSecrets({ settings, config, directory: cwd });
+  // Before the connection to the store is one of them.
+  const descriptors = provision && host.inheritedDescriptors();
   const request: TaskRequest = {
     ...many,
     args: host.exactArguments(many.args),
@@ -35,7 +37,7 @@ export async function runMany(settings: Settings, config: Config | undefined, cw
     silent: script.silent,
     commandFor: (wanted) => commandFor(wanted, originalEnvironment, context, provision),
     quote: quoteArgument,
-    runAlone: (task) => runAlone(task, script, provision),
+    runAlone: (task) => runAlone(task, script, provision, descriptors),
     ...(provision && {
       secretsOf: (manifest, event, isMain) => provision.shown(receiverOf({ manifest }, event, !isMain)),
       prepare: async (tasks) => await provision.fetch(tasks.flatMap(receiversIn)),
@@ -85,13 +87,16 @@ async function runAlone(
   { packageDirectory, manifest, scriptName, args }: Task,
   settings: ScriptSettings,
   provision: Provision | undefined,
+  descriptors: readonly number[] | undefined,
 ): Promise<Ending> {
   const target = {
     kind: "script",
     name: scriptName,
     package: { directory: packageDirectory, manifest },
   } as const;
-  return await launchScript({ mode: "script", target, args }, settings, (event) =>
-    provision ? provision.valuesFor(receiverOf({ manifest }, event, event !== scriptName)) : [],
-  );
+  return await launchScript({ mode: "script", target, args }, settings, {
+    secretsFor: (event = scriptName) =>
+      provision?.valuesFor(receiverOf({ manifest }, event, event !== scriptName)) ?? [],
+    ...(descriptors && { descriptors }),
+  });
 }
