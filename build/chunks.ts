@@ -54,11 +54,13 @@ const SHARED: Readonly<Record<string, readonly string[]>> = {
   "secrets-helper": ["src/secrets/helper/command"],
   "secrets-mapping": [
     "src/secrets/mapping/provision",
+    "src/secrets/mapping/command-source",
+    "src/secrets/mapping/age-source",
+  ],
+  "secrets-mapping-command": [
     "src/secrets/mapping/trust-command",
     "src/secrets/mapping/env-command",
     "src/secrets/mapping/declaration",
-    "src/secrets/mapping/command-source",
-    "src/secrets/mapping/age-source",
   ],
   "command-line": ["src/cli/command-line"],
   engine: ["src/run/engine/engine", "src/run/engine/preload", "src/run/engine/input"],

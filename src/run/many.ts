@@ -25,12 +25,17 @@ import { openSecrets, receiverOf } from "./secrets.ts";
 export interface ManyRequest extends Disposable {
   readonly tasks: TaskRequest;
   readonly provision: Provision | undefined;
+  /** What rt was started with, where there are secrets: nothing else is for a program that takes its place. */
+  readonly descriptors: readonly number[] | undefined;
 }
 
 export async function runMany(settings: Settings, config: Config | undefined, cwd: string): Promise<Ending> {
   using request = await openMany(settings, config, cwd);
-  const { tasks, provision } = request;
-  return await runTasks({ ...tasks, runAlone: (task) => runAlone(task, settings.script, provision) });
+  const { tasks, provision, descriptors } = request;
+  return await runTasks({
+    ...tasks,
+    runAlone: (task) => runAlone(task, settings.script, provision, descriptors),
+  });
 }
 
 /** Throws Failure, PackageJsonError. */
@@ -43,7 +48,9 @@ export async function openMany(
   const { script } = settings;
   const originalEnvironment = host.originalEnvironment();
   const context = openRun(script);
-  const provision = await openSecrets(settings, config, cwd);
+  const provision = await openSecrets({ settings, config, directory: cwd });
+  // Before the connection to the store is one of them.
+  const descriptors = provision && host.inheritedDescriptors();
   const tasks: TaskRequest = {
     ...many,
     args: host.exactArguments(many.args),
@@ -57,7 +64,7 @@ export async function openMany(
       prepare: async (tasks) => await provision.fetch(tasks.flatMap(receiversIn)),
     }),
   };
-  return { tasks, provision, [Symbol.dispose]: () => provision?.zero() };
+  return { tasks, provision, descriptors, [Symbol.dispose]: () => provision?.zero() };
 }
 
 function receiversIn({ manifest, steps }: Task): Receiver[] {
@@ -97,13 +104,16 @@ async function runAlone(
   { packageDirectory, manifest, scriptName, args }: Task,
   settings: ScriptSettings,
   provision: Provision | undefined,
+  descriptors: readonly number[] | undefined,
 ): Promise<Ending> {
   const target = {
     kind: "script",
     name: scriptName,
     package: { directory: packageDirectory, manifest },
   } as const;
-  return await launchScript({ mode: "script", target, args }, settings, (event) =>
-    provision ? provision.valuesFor(receiverOf({ manifest }, event, event !== scriptName)) : [],
-  );
+  return await launchScript({ mode: "script", target, args }, settings, {
+    secretsFor: (event = scriptName) =>
+      provision?.valuesFor(receiverOf({ manifest }, event, event !== scriptName)) ?? [],
+    ...(descriptors && { descriptors }),
+  });
 }

@@ -5,8 +5,8 @@
 // Surprising: the configuration file is always named where one is read, because the engine would otherwise read
 // a bunfig.toml of the working directory, which is another program's configuration.
 import { host } from "../../../platform/process.ts";
-import type { SecretValue } from "../../redaction/secret-value.ts";
 import { MANIFEST_CACHE } from "../../runtime/manifest-cache.ts";
+import type { Supply } from "../script/launch.ts";
 import { variablesOf } from "../script/secret-variables.ts";
 import { optionPreloadFor, preloadFor } from "./preload.ts";
 import { BECAME, SUPERVISED } from "./own-variables.ts";
@@ -44,8 +44,7 @@ export interface EngineSettings {
   /** Whether an option needs src/runtime/option-effects.ts. */
   readonly isHelped?: boolean;
   readonly asksRegistry?: boolean;
-  /** For the environment. */
-  readonly secrets?: readonly SecretValue[] | undefined;
+  readonly supply?: Supply | undefined;
 }
 
 /** The engine would take what follows for a package if it were called bunx; its command `x` is there already. */
@@ -57,7 +56,7 @@ function ownName(): string {
 export function becomeEngine(
   argv: readonly string[],
   runsCode: boolean,
-  { name = ownName(), config, path, isHelped, asksRegistry, secrets = [] }: EngineSettings = {},
+  { name = ownName(), config, path, isHelped, asksRegistry, supply }: EngineSettings = {},
 ): never {
   const { pid } = process;
   const isLost = host.originalVariable(BECAME) === `${pid}`;
@@ -72,8 +71,9 @@ export function becomeEngine(
       [BECAME]: `${pid}`,
       ...(path === undefined ? {} : { PATH: path }),
       ...(asksRegistry ? { [MANIFEST_CACHE]: "0" } : {}),
-      ...variablesOf(secrets),
+      ...variablesOf(supply?.secretsFor() ?? []),
     },
+    ...(supply?.descriptors && { descriptors: supply.descriptors }),
     engine: true,
     isSwitchOpen: isLost,
   });

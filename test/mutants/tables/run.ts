@@ -240,7 +240,7 @@ export default {
     },
     {
       fault: "descriptors of rt's own reach the script behind a hook",
-      text: "const descriptors = steps.length > 0 ? host.inheritedDescriptors() : undefined;",
+      text: "const descriptors = inherited ?? (steps.length > 0 ? host.inheritedDescriptors() : undefined);",
       becomes: "const descriptors = undefined;",
       tests: ["run/inheritance", "run/hooks"],
     },
