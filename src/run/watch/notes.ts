@@ -60,9 +60,13 @@ export class WatchNotes {
     this.#print(isDim ? `\x1b[2m${line}\x1b[0m` : line);
   }
 
-  /** Not by `console.error`, which waits for a reader, and no signal would end that. */
+  /**
+   * At once, where there is room: what the next start writes comes after it. Not by `console.error`, which waits for a
+   * reader, and no signal would end that.
+   */
   #print(line: string): void {
     void this.#queue.write(2, `${line}\n`);
+    void this.#queue.flush();
   }
 
   #name(path: string): string {

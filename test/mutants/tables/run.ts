@@ -126,13 +126,13 @@ export default {
       fault: "node_modules are watched",
       text: "isIgnored(path, true, [...stack, ignore])",
       becomes: "false",
-      tests: ["options/watch"],
+      tests: ["run/watch"],
     },
     {
       fault: "a directory that comes back is not entered again",
       text: "if (leave(path)) onChange(path, true);",
       becomes: "",
-      tests: ["options/watch"],
+      tests: ["run/watch"],
     },
     {
       fault: "what is in a new directory is not told",
@@ -144,13 +144,13 @@ export default {
       fault: "ignore files above the project do not hold",
       text: "const above = ignoreFilesAbove(directory);",
       becomes: "const above: IgnoreFile[] = [];",
-      tests: ["options/watch"],
+      tests: ["run/watch"],
     },
     {
       fault: ".env files are no sources",
       text: ` || name.startsWith(".env.")`,
       becomes: "",
-      tests: ["options/watch"],
+      tests: ["run/watch"],
     },
   ],
   "src/run/watch/gitignore.ts": [
