@@ -164,13 +164,13 @@ export default {
       fault: "a pattern for directories holds for files",
       text: " || (isForDirectories && !isDirectory)",
       becomes: "",
-      tests: ["options/watch"],
+      tests: ["run/gitignore"],
     },
     {
       fault: "an anchored pattern holds everywhere",
       text: "isAnchored ? pattern : ",
       becomes: "",
-      tests: ["options/watch"],
+      tests: ["run/gitignore"],
     },
   ],
   "src/run/script/launch.ts": [
@@ -259,6 +259,7 @@ export default {
       text: "if (!isWarned)",
       becomes: "",
       tests: ["run/unwritable"],
+      why: "a run opens its links once, whatever it starts; this holds should that change",
     },
     {
       fault: "a word that has rt in it is taken for it",
