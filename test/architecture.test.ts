@@ -220,7 +220,7 @@ const WRITERS: Readonly<Record<string, string>> = {
   "src/cli/own-commands.ts": "answers",
   "src/complaint.ts": "what is wrong, and what to do",
   "src/run/execution.ts": "warnings, and a plan that is asked for",
-  "src/cli/shadowed.ts": "the hint at a script with a command's name",
+  "src/cli/shadowed.ts": "hints at a script with a command's name, and at the other REPL",
   "src/run/script/launch.ts": "the command of a script, and how a hook ended",
   "src/run/script/stand-ins.ts": "that --rt has no place for its links",
   "src/run/file/in-process.ts": "the address of a server, as the engine writes it",
