@@ -52,6 +52,7 @@ const SHARED: Readonly<Record<string, readonly string[]>> = {
   ],
   "secrets-command": ["src/secrets/command", "src/secrets/doctor", "src/secrets/hidden-prompt"],
   "secrets-helper": ["src/secrets/helper/command"],
+  "secrets-import": ["src/secrets/import/command"],
   "command-line": ["src/cli/command-line"],
   engine: ["src/run/engine/engine", "src/run/engine/preload", "src/run/engine/input"],
   "script-start": ["src/cli/script-start", "src/run/script/launch"],

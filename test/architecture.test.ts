@@ -62,7 +62,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   options: [],
   workspace: ["platform", ...GROUND],
   runtime: ["secrets", "csrf", "platform"],
-  secrets: ["platform", "errors", "printable", "version"],
+  secrets: ["config", "platform", "errors", "printable", "version"],
   upgrade: GROUND,
   csrf: ["platform", "errors"],
   errors: [],

@@ -15,6 +15,7 @@ import {
   SECRETS_EXIT_CODES,
   type Helper,
   HELPER_FLAGS,
+  IMPORT_FLAGS,
   HELPERS,
 } from "../secrets/commands.ts";
 import { wantsColor } from "../color.ts";
@@ -83,6 +84,7 @@ function detailsOf(
         })),
         Helpers: Object.entries(HELPERS).map(([word, helper]) => describeHelper(word, helper)),
         Options: FLAGS.map(describeFlag),
+        "Options of rt secrets import": IMPORT_FLAGS.map(describeFlag),
         "Options of rt secrets helper": HELPER_FLAGS.map(describeFlag),
         "Exit codes": describeCodes(SECRETS_EXIT_CODES),
       },
@@ -133,8 +135,9 @@ function detailsOf(
   return { sections: {}, ...(by === "engine" && { closing: `rt ${name} --help shows its options` }) };
 }
 
-function describeFlag({ name, short, help }: Flag): Row {
-  return { name: short ? `-${short}, --${name}` : `--${name}`, help };
+function describeFlag({ name, short, value, help }: Flag): Row {
+  const long = value ? `--${name}=<${value}>` : `--${name}`;
+  return { name: short ? `-${short}, ${long}` : long, help };
 }
 
 function describeHelper(name: string, { help, actions, operand }: Helper): Row {

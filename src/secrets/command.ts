@@ -26,7 +26,17 @@ const INTERRUPTED = 130;
 
 type Perform = (service: string, name: string, isJson: boolean) => Promise<number>;
 
-const PERFORM: Readonly<Record<Exclude<SecretsCommandName, "helper">, Perform>> = {
+type Run = (args: readonly string[], showHelp: () => Promise<void>) => Promise<number>;
+
+/** Commands with words and options of their own, each in a room of its own. */
+const ROOMS = {
+  helper: async () => (await import("./helper/command.ts")).runHelperCommand,
+  import: async () => (await import("./import/command.ts")).runImportCommand,
+} as const satisfies Partial<Readonly<Record<SecretsCommandName, () => Promise<Run>>>>;
+
+type Room = keyof typeof ROOMS;
+
+const PERFORM: Readonly<Record<Exclude<SecretsCommandName, Room>, Perform>> = {
   get: printValue,
   set: storeValue,
   delete: deleteCredential,
@@ -44,9 +54,10 @@ export async function runSecretsCommand(args: string[], showHelp: () => Promise<
 }
 
 async function carryOut(args: readonly string[], showHelp: () => Promise<void>): Promise<number> {
-  if (args[0] === "helper") {
-    const { runHelperCommand } = await import("./helper/command.ts");
-    return await runHelperCommand(args.slice(1), showHelp);
+  const [first = ""] = args;
+  if (isRoom(first)) {
+    const run: Run = await ROOMS[first]();
+    return await run(args.slice(1), showHelp);
   }
   const { options, operands } = readWords(args);
   const [word, ...rest] = operands;
@@ -58,7 +69,7 @@ async function carryOut(args: readonly string[], showHelp: () => Promise<void>):
     const known = Object.keys(SECRETS_COMMANDS).join(", ");
     throw new WordsError(`"${printable(word)}" is no command of rt secrets`, `there are ${known}`);
   }
-  if (word === "helper") throw new WordsError("Options of rt secrets helper stand after helper");
+  if (isRoom(word)) throw new WordsError(`Options of rt secrets ${word} stand after ${word}`);
   const command: SecretsCommand = SECRETS_COMMANDS[word];
   checkOperands(word, command, rest.length);
   if (options.has("json") && !command.hasJson)
@@ -74,6 +85,10 @@ async function carryOut(args: readonly string[], showHelp: () => Promise<void>):
 
 function isCommand(word: string): word is SecretsCommandName {
   return Object.hasOwn(SECRETS_COMMANDS, word);
+}
+
+function isRoom(word: string): word is Room {
+  return Object.hasOwn(ROOMS, word);
 }
 
 function checkOperands(

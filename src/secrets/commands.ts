@@ -12,6 +12,8 @@ export interface SecretsCommand {
 export interface Flag {
   readonly name: string;
   readonly short?: string;
+  /** What its value is called; a switch has none. */
+  readonly value?: string;
   readonly help: string;
 }
 
@@ -29,6 +31,12 @@ export const SECRETS_COMMANDS = {
     help: "Print the names of the credentials, never their values",
     takes: [0, 1],
     hasJson: true,
+  },
+  import: {
+    usage: "<file> [name...]",
+    help: "Move credentials from a file of variables (.env) to the credential store",
+    takes: [1, Number.POSITIVE_INFINITY],
+    hasJson: false,
   },
   helper: {
     usage: "<tool> <action>",
@@ -82,9 +90,20 @@ export const HELPER_FLAGS: readonly Flag[] = [
   { name: "help", short: "h", help: "Show this help" },
 ];
 
+/** Options of `rt secrets import`. */
+export const IMPORT_FLAGS: readonly Flag[] = [
+  { name: "script", value: "script", help: "A script that gets what moves; may be given more than once" },
+  { name: "service", value: "service", help: "Where to, instead of the project's name" },
+  { name: "all", help: "Move every variable, not only what looks like a credential" },
+  { name: "dry-run", help: "Show what would move, and change nothing" },
+  { name: "yes", short: "y", help: "Do not ask" },
+  { name: "undo", help: "Write what has moved back into the file" },
+  { name: "help", short: "h", help: "Show this help" },
+];
+
 export const SECRETS_EXIT_CODES = {
   0: "Done",
-  1: "There is no such credential",
+  1: "There is no such credential, or the question of import was answered with no",
   2: "The command line is wrong or the store failed; `rt doctor` looks at it",
   130: "Ctrl-C or Ctrl-D at the question for a value",
 } as const;
