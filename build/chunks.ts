@@ -53,6 +53,11 @@ const SHARED: Readonly<Record<string, readonly string[]>> = {
   "secrets-command": ["src/secrets/command", "src/secrets/doctor", "src/secrets/hidden-prompt"],
   "secrets-helper": ["src/secrets/helper/command"],
   "secrets-import": ["src/secrets/import/command"],
+  "secrets-mapping": [
+    "src/secrets/mapping/provision",
+    "src/secrets/mapping/command-source",
+    "src/secrets/mapping/age-source",
+  ],
   "command-line": ["src/cli/command-line"],
   engine: ["src/run/engine/engine", "src/run/engine/preload", "src/run/engine/input"],
   "script-start": ["src/cli/script-start", "src/run/script/launch"],

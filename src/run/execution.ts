@@ -3,9 +3,12 @@
 import { host } from "../../platform/process.ts";
 import type { Config } from "../config/rtfig.ts";
 import { complain } from "../complaint.ts";
+import { FILE_NAME, mentionsSecrets } from "../config/file.ts";
 import type { ScriptSettings } from "../settings/script.ts";
 import type { Settings } from "../settings/settings.ts";
+import { textField } from "../workspace/package-json.ts";
 import { SUPERVISED } from "./engine/own-variables.ts";
+import type { SecretValue } from "../redaction/secret-value.ts";
 import type { Plan } from "./plan.ts";
 import type { Ending } from "./script/launch.ts";
 
@@ -21,7 +24,9 @@ export async function execute(
   runsCode: boolean,
   config?: Config,
 ): Promise<Outcome> {
-  if (host.originalVariable("RT_DEBUG") === "plan") console.error(JSON.stringify(plan));
+  const secrets = await openSecrets(plan, settings, config);
+  if (host.originalVariable("RT_DEBUG") === "plan")
+    console.error(JSON.stringify({ ...plan, ...(secrets && { secrets: secrets.shown }) }));
   switch (plan.mode) {
     case "nothing":
       return;
@@ -31,7 +36,7 @@ export async function execute(
         await startInProcess(plan);
       };
     case "engine":
-      return await executeInEngine(plan, settings, runsCode, config);
+      return await executeInEngine(plan, settings, runsCode, config, secrets);
     case "refuse": {
       const { suggestTarget } = await import("./target/suggestion.ts");
       const hint =
@@ -42,12 +47,49 @@ export async function execute(
     case "script": {
       if (settings.watch) return await watchScript(settings);
       await warnAboutScript(settings);
-      const { launchProgram, launchScript } = await import("./script/launch.ts");
+      const [{ launchProgram, launchScript }, values] = await Promise.all([
+        import("./script/launch.ts"),
+        secrets?.fetch(),
+      ]);
       return plan.mode === "script"
-        ? await launchScript(plan, settings.script)
-        : await launchProgram(plan, settings.script);
+        ? await launchScript(plan, settings.script, values)
+        : await launchProgram(plan, settings.script, values);
     }
   }
+}
+
+/** The secrets of one target: who they are is known before they are fetched. */
+interface TargetSecrets {
+  readonly shown: readonly { readonly name: string; readonly source: string }[];
+  fetch(): Promise<readonly SecretValue[]>;
+}
+
+/** Undefined where nothing is to be given. Throws Failure, PackageJsonError. */
+async function openSecrets(
+  plan: Plan,
+  { secrets: asked }: Settings,
+  config: Config | undefined,
+): Promise<TargetSecrets | undefined> {
+  if (plan.mode === "nothing" || plan.mode === "refuse") return undefined;
+  const located = plan.mode === "script" ? plan.target.package : undefined;
+  const isMapped = located !== undefined && maySayWhoGets(located.directory, config);
+  if (asked.length === 0 && !isMapped) return undefined;
+  const { openProvision, show } = await import("../secrets/mapping/provision.ts");
+  const from = located?.directory ?? process.cwd();
+  const provision = openProvision({ asked, from, config, isForScripts: isMapped });
+  const wanted = provision.wantedBy(
+    plan.mode === "script"
+      ? { package: textField(located!.manifest, "name"), script: plan.target.name, isHook: false }
+      : undefined,
+  );
+  if (wanted.length === 0) return undefined;
+  return { shown: show(wanted), fetch: () => provision.fetch(wanted) };
+}
+
+/** The root project's rtfig.toml, or the file that --config names. */
+function maySayWhoGets(directory: string, config: Config | undefined): boolean {
+  if (config && config.file !== FILE_NAME) return config.settings.some(({ key }) => key.isOfSecrets);
+  return mentionsSecrets(directory);
 }
 
 async function executeInEngine(
@@ -55,6 +97,7 @@ async function executeInEngine(
   { code, again, watch }: Settings,
   runsCode: boolean,
   config: Config | undefined,
+  secrets: TargetSecrets | undefined,
 ): Promise<Ending> {
   if (file && code.isWatched && host.originalVariable(SUPERVISED) !== "1") {
     for (const option of watch?.narrowing ?? [])
@@ -78,7 +121,8 @@ async function executeInEngine(
   const configFile = await engineConfig(argv[0]!, runsCode, config);
   const { becomeEngine } = await import("./engine/engine.ts");
   const { isHelped, asksRegistry } = code;
-  return becomeEngine(argv, runsCode, { config: configFile, path, isHelped, asksRegistry });
+  const values = await secrets?.fetch();
+  return becomeEngine(argv, runsCode, { config: configFile, path, isHelped, asksRegistry, secrets: values });
 }
 
 async function engineConfig(word: string, runsCode: boolean, config?: Config): Promise<string | undefined> {
@@ -88,11 +132,15 @@ async function engineConfig(word: string, runsCode: boolean, config?: Config): P
 }
 
 /** Many scripts, or the scripts of many packages. */
-export async function executeMany(settings: Settings, cwd: string): Promise<Outcome> {
+export async function executeMany(
+  settings: Settings,
+  config: Config | undefined,
+  cwd: string,
+): Promise<Outcome> {
   if (settings.watch) return await watchScript(settings);
   await warnAboutScript(settings);
   const { runMany } = await import("./many.ts");
-  return await runMany(settings.many!, settings.script, cwd);
+  return await runMany(settings, config, cwd);
 }
 
 async function watchScript(settings: Settings): Promise<Outcome> {

@@ -1,8 +1,9 @@
 // Many scripts, or the scripts of many packages: asks src/tasks for what the settings say, and supplies what that folder
 // must not know, which is how a script is started.
 import { host } from "../../platform/process.ts";
-import type { ManySettings } from "../settings/many.ts";
+import type { Config } from "../config/rtfig.ts";
 import type { ScriptSettings } from "../settings/script.ts";
+import type { Settings } from "../settings/settings.ts";
 import {
   type Command,
   type CommandRequest,
@@ -17,12 +18,16 @@ import { type Ending, launchScript } from "./script/launch.ts";
 import { appendArguments, quoteArgument } from "./script/quoting.ts";
 import { openRun, prepareStep, type RunContext } from "./script/preparation.ts";
 
-export async function runMany(many: ManySettings, script: ScriptSettings, cwd: string): Promise<Ending> {
+export async function runMany(
+  { many, script }: Settings,
+  _config: Config | undefined,
+  cwd: string,
+): Promise<Ending> {
   const originalEnvironment = host.originalEnvironment();
   const context = openRun(script);
   const request: TaskRequest = {
-    ...many,
-    args: host.exactArguments(many.args),
+    ...many!,
+    args: host.exactArguments(many!.args),
     cwd,
     env: originalEnvironment,
     silent: script.silent,

@@ -22,6 +22,7 @@ const ONLY_RT: Readonly<Record<string, string>> = {
   affected: "for many scripts",
   "watch-path": "for scripts, of which nobody knows what they read",
   "watch-ignore": "for scripts, of which nobody knows what they read",
+  secret: "from the credential store, which is rt's",
 };
 
 /** Where what a row says differs from what the engine says of it. */

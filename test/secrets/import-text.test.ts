@@ -50,13 +50,14 @@ test("the line that is left has what brings the value back, and nothing else is 
 describe("rtfig.toml", () => {
   const add = (text: string, scripts: string[] = ["dev"]) =>
     addToMapping(text, "rtfig.toml", [{ name: "A", address: { service: "s", name: "A" } }], ["A"], scripts);
+  const B = '[secrets.B]\nfrom = "s/B"\n';
 
   test.each([
-    ["nothing", "", '[secrets.A]\nfrom = "s/A"\n\n[run.secrets]\ndev = ["A"]\n'],
+    ["nothing", "", '\n[secrets.A]\nfrom = "s/A"\n\n[run.secrets]\ndev = ["A"]\n'],
     [
       "no line break at the end, and Windows' ones",
-      "smol = true\r\n# end",
-      'smol = true\r\n# end\r\n\r\n[secrets.A]\r\nfrom = "s/A"\r\n\r\n[run.secrets]\r\ndev = ["A"]\r\n',
+      "[test]\r\nsmol = true\r\n# end",
+      '[test]\r\nsmol = true\r\n# end\r\n\r\n[secrets.A]\r\nfrom = "s/A"\r\n\r\n[run.secrets]\r\ndev = ["A"]\r\n',
     ],
     [
       "the table, and another after it",
@@ -75,7 +76,7 @@ describe("rtfig.toml", () => {
     ],
     ["an empty list", "[run.secrets]\ndev = []", '[run.secrets]\ndev = ["A"]\n\n[secrets.A]\nfrom = "s/A"\n'],
   ])("is added to where it has %s", (_, before, after) => {
-    expect(add(before)).toBe(after);
+    expect(add(B + before)).toBe(B + after);
   });
 
   test.each([

@@ -221,7 +221,10 @@ describe.skipIf(process.platform !== "linux")("rt secrets import", () => {
     await Bun.write(shop.join("rtfig.toml"), 'secrets = { OTHER = { from = "a/b" } }\n');
     await refuses(".env", "rtfig.toml is written in a way that rt cannot add to, so nothing was changed");
     await Bun.write(shop.join("rtfig.toml"), "[run\n");
-    await refuses(".env", "rtfig.toml is no TOML, so nothing was changed");
+    await refuses(
+      ".env",
+      "rtfig.toml:1: Expected ']' to close a table header but found (0x0A), so nothing was changed",
+    );
     expect(await stored(shop.service, "NPM_TOKEN")).toBe("");
     await link(shop.join(".env"), shop.join("second"));
     await refuses(".env", ".env has another name (a hard link), which would keep what is in it");

@@ -7,12 +7,14 @@ import { files } from "../../../platform/files.ts";
 import { host } from "../../../platform/process.ts";
 import { wantsColor } from "../../color.ts";
 import { Failure } from "../../failure.ts";
+import type { SecretValue } from "../../redaction/secret-value.ts";
 import { scriptOf } from "../../workspace/package-json.ts";
 import type { Plan } from "../plan.ts";
 import { appendArguments } from "./quoting.ts";
 import type { ShellCommand } from "./shell.ts";
 import type { ScriptSettings } from "../../settings/script.ts";
 import { openRun, prepareProgram, prepareStep, type Step } from "./preparation.ts";
+import { largestOf, variablesOf } from "./secret-variables.ts";
 
 /** How a child ended, to be passed on by main: an exit code or a signal to die of. */
 export type Ending = number | { readonly signal: NodeJS.Signals };
@@ -20,13 +22,15 @@ export type Ending = number | { readonly signal: NodeJS.Signals };
 export async function launchProgram(
   { path, name, words = [], args }: Extract<Plan, { mode: "program" }>,
   settings: ScriptSettings,
+  secrets: readonly SecretValue[] = [],
 ): Promise<Ending> {
-  const environment = prepareProgram(openRun(settings), firstLine(path));
+  const environment = { ...prepareProgram(openRun(settings), firstLine(path)), ...variablesOf(secrets) };
   const command = { program: path, argv: [name, ...words, ...host.exactArguments(args)], environment };
   const outcome = isFirstProcess() ? await stayBefore(command) : host.replace(command);
   if (typeof outcome !== "string") return outcome;
   const status = outcome === "ENOENT" ? 127 : 126;
-  throw new Failure(`Cannot run "${path}": ${explainExec(outcome)}`, undefined, status);
+  const hint = outcome === "E2BIG" ? largestOf(secrets) : undefined;
+  throw new Failure(`Cannot run "${path}": ${explainExec(outcome)}`, hint, status);
 }
 
 /** Names the interpreter, where the program is a script. */
@@ -48,6 +52,7 @@ function explainExec(code: string): string {
 export async function launchScript(
   { target, args }: Extract<Plan, { mode: "script" }>,
   settings: ScriptSettings,
+  secrets: readonly SecretValue[] = [],
 ): Promise<Ending> {
   const { directory, manifest } = target.package;
   const context = openRun(settings);
@@ -78,12 +83,16 @@ export async function launchScript(
     return ending;
   }
   if (!answer) echo(last.command, settings);
-  const command = { ...last.shell, environment: { ...last.environment, ...last.shell.environment } };
+  const variables = { ...last.environment, ...last.shell.environment, ...variablesOf(secrets) };
+  const command = { ...last.shell, environment: variables };
   const outcome = isFirstProcess()
     ? await stayBefore(command, descriptors)
     : host.replace({ ...command, descriptors });
   if (typeof outcome !== "string") return outcome;
-  const hint = outcome === "E2BIG" ? "each value of config in package.json is a variable" : undefined;
+  const hint =
+    outcome === "E2BIG"
+      ? (largestOf(secrets) ?? "each value of config in package.json is a variable")
+      : undefined;
   throw new Failure(`Cannot run the script "${target.name}": ${explainExec(outcome)}`, hint, 126);
 }
 

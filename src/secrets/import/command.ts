@@ -6,10 +6,14 @@
 // name is never replaced. No value is printed.
 //
 // Surprising: what is called a credential is a guess by name and value; what was guessed is shown before anything happens.
-import { basename, dirname, resolve } from "node:path";
+import { realpathSync } from "node:fs";
+import { basename, dirname, join, relative, resolve } from "node:path";
+import { FILE_NAME } from "../../config/file.ts";
 import { printable } from "../../printable.ts";
 import { confirm } from "../confirmation.ts";
 import { IMPORT_FLAGS } from "../commands.ts";
+import { rootOf } from "../mapping/mapping-file.ts";
+import { faultOfName } from "../mapping/variable-name.ts";
 import { checkText, secrets, type Secrets } from "../secrets.ts";
 import { print } from "../streams.ts";
 import { readWords, type Words, WordsError } from "../words.ts";
@@ -24,8 +28,6 @@ import { undoImport } from "./undo.ts";
 
 const DONE = 0;
 const DECLINED = 1;
-const MAPPING = "rtfig.toml";
-
 const EXCLUSIVE = [
   ["yes", "dry-run"],
   ["undo", "all"],
@@ -53,7 +55,7 @@ export async function runImportCommand(
 
 async function moveIn(path: string, names: readonly string[], words: Words): Promise<number> {
   const file = readProjectFile(path);
-  const mapping = readProjectFile(MAPPING, true);
+  const mapping = readProjectFile(mappingPath(), true);
   const scripts = words.values.get("script") ?? [];
   const plan = planFile(file, mapping, names, words);
   await print(describePlan(plan, path, names.length > 0, scripts));
@@ -78,6 +80,18 @@ async function moveIn(path: string, names: readonly string[], words: Words): Pro
   return DONE;
 }
 
+/** That of the root project, as a person here would write it. Throws WordsError. */
+function mappingPath(): string {
+  const here = realpathSync(".");
+  const root = rootOf(here);
+  if (root === undefined || /[\\/]node_modules(?:[\\/]|$)/.test(here))
+    throw new WordsError(
+      `The ${FILE_NAME} of this project is not yours to write`,
+      "start this in the folder of your own project",
+    );
+  return relative(here, join(root, FILE_NAME));
+}
+
 function planFile(file: ProjectFile, mapping: ProjectFile, names: readonly string[], words: Words): Plan {
   const assignments = findAssignments(file.text);
   const assigned = new Set(assignments.map(({ name }) => name));
@@ -87,16 +101,16 @@ function planFile(file: ProjectFile, mapping: ProjectFile, names: readonly strin
     throw new WordsError(
       `${printable(file.path)} has no variable of ${names.length === 1 ? "that name" : "one of those names"}`,
     );
-  const sources = tableAt(parseMappingText(mapping.text, MAPPING), "secrets");
+  const sources = tableAt(parseMappingText(mapping.text, mapping.path), "secrets");
   const [wanted] = words.values.get("service")?.slice(-1) ?? [];
   if (wanted !== undefined) checkService(wanted);
-  const service = wanted ?? defaultService();
+  const service = wanted ?? defaultService(dirname(resolve(mapping.path)));
   const all = words.options.has("all");
   const plan = planImport({
     assignments,
     values: readEngineValues(resolve(file.path), assigned),
     chosen: names.length > 0 ? new Set(names) : all ? "all" : "likely",
-    addressOf: (name) => addressIn(sources, name, wanted) ?? { service, name },
+    addressOf: (name) => faultOfName(name) ?? addressIn(sources, name, wanted) ?? { service, name },
   });
   const refused = plan.stays.find(({ name, isImpossible }) => isImpossible && names.includes(name));
   if (refused) throw new WordsError(`${refused.name} ${refused.reason}`);
@@ -119,9 +133,9 @@ function addressIn(
   const { from } = (sources[name] ?? {}) as { from?: unknown };
   const address = typeof from === "string" ? partAddress(from) : (from as Partial<Address> | undefined);
   if (typeof address?.service !== "string" || typeof address.name !== "string")
-    return `comes from elsewhere by [secrets.${name}] of ${MAPPING}`;
+    return `comes from elsewhere by [secrets.${name}] of ${FILE_NAME}`;
   if (service !== undefined && service !== address.service)
-    return `belongs to another service by [secrets.${name}] of ${MAPPING}`;
+    return `belongs to another service by [secrets.${name}] of ${FILE_NAME}`;
   return { service: address.service, name: address.name };
 }
 
@@ -159,7 +173,7 @@ function describePlan(
       "",
       scripts.length > 0
         ? `These scripts get what moves: ${scripts.map(printable).join(", ")}`
-        : `No script gets what moves until [run.secrets] of ${MAPPING} says so, or --script here`,
+        : `No script gets what moves until [run.secrets] of ${FILE_NAME} says so, or --script here`,
     );
   return [...lines, "", ""].join("\n");
 }
@@ -170,10 +184,10 @@ async function carryOut(
   mapping: ProjectFile,
   scripts: readonly string[],
 ): Promise<void> {
-  const known = tableAt(parseMappingText(mapping.text, MAPPING), "secrets");
+  const known = tableAt(parseMappingText(mapping.text, mapping.path), "secrets");
   const additions = moves.filter(({ name }) => !Object.hasOwn(known, name));
   const names = moves.map(({ name }) => name);
-  using newMapping = draftFile(mapping, addToMapping(mapping.text, MAPPING, additions, names, scripts));
+  using newMapping = draftFile(mapping, addToMapping(mapping.text, mapping.path, additions, names, scripts));
   const rest = replaceSpans(
     file.text,
     moves.map((move) => ({ ...move.assignment, by: movedLine(move) })),
@@ -208,7 +222,7 @@ async function storeAll(moves: readonly Move[], store: Secrets): Promise<void> {
     else if (there !== value)
       throw new WordsError(
         `There is another value under "${printable(address.service)}" "${printable(address.name)}" in the credential store, so nothing was moved`,
-        `--service <name> puts these elsewhere, as "${printable(address.service)}.${printable(basename(dirname(resolve(MAPPING))))}"`,
+        `--service <name> puts these elsewhere, as "${printable(address.service)}.${printable(basename(resolve(".")))}"`,
       );
   }
   for (const { address, value } of missing) await store.set(address.service, address.name, value);

@@ -4,7 +4,9 @@
 // Contract: what comes out is read again, and has to mean what the old text meant with what was asked for, no more and no
 // less; where the file is written in a way that no line can be added to, nothing is.
 import { lineOf } from "../../config/location.ts";
+import { parseConfig } from "../../config/rtfig.ts";
 import { printable } from "../../printable.ts";
+import { readMapping } from "../mapping/mapping.ts";
 import { WordsError } from "../words.ts";
 import type { Address } from "./plan.ts";
 
@@ -15,12 +17,15 @@ export interface Addition {
   readonly address: Address;
 }
 
-/** Throws WordsError, which quotes nothing: a configuration may have credentials in it. */
-export function parseMappingText(text: string, file: string): Table {
+/** Throws WordsError where rt could not use the file either. */
+export function parseMappingText(text: string, file: string, isNew = false): Table {
   try {
-    return Bun.TOML.parse(text) as Table;
-  } catch {
-    throw new WordsError(`${printable(file)} is no TOML, so nothing was changed`, "mend it first");
+    const config = parseConfig(text, file);
+    // Before, a script may be given what only comes now.
+    if (isNew) readMapping(config, ".");
+    return config.content;
+  } catch (error) {
+    throw new WordsError(`${(error as Error).message}, so nothing was changed`, "mend that first");
   }
 }
 
@@ -64,7 +69,8 @@ export function addToMapping(
     else append(["[run.secrets]", line]);
     into(wanted, "run", "secrets")[script] = [...missing, ...(before ?? [])];
   }
-  if (!Bun.deepEquals(parse(result), wanted, true))
+  if (Bun.deepEquals(parse(result), wanted, true)) parseMappingText(result, file, true);
+  else
     throw new WordsError(
       `${printable(file)} is written in a way that rt cannot add to, so nothing was changed`,
       `add [secrets.<name>] with from = "<service>/<name>" and [run.secrets] by hand, and import again`,

@@ -54,8 +54,7 @@ export function planImport({ assignments, values, chosen, addressOf }: Wish): Pl
     const stay = (reason: string, isImpossible = true) => stays.set(name, { name, reason, isImpossible });
     const value = values.get(name);
     if (moves.delete(name)) stay("is assigned more than once; leave one");
-    else if (value === undefined || !/^[A-Za-z_]/.test(name) || /[.-]/.test(name))
-      stay("is no name of a variable that a script could get");
+    else if (value === undefined) stay("is nothing that the engine reads");
     else if (!assignment.isWhole) stay("has more in its line than a value; write that on a line of its own");
     else if (value === "") stay("is empty");
     else if (value.includes("\0") || !value.isWellFormed()) stay("is no text");
