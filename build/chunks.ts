@@ -8,6 +8,7 @@
 import { dirname, join, relative } from "node:path";
 import type { BunPlugin } from "bun";
 import { withoutBuiltinImports } from "./late-builtins.ts";
+import { PACKED_MODULES } from "./packed.ts";
 import type { BuildTarget } from "./targets.ts";
 
 const ROOT = join(import.meta.dir, "..");
@@ -51,8 +52,6 @@ const SHARED: Readonly<Record<string, readonly string[]>> = {
     "platform/windows/credential-store",
   ],
   "secrets-command": ["src/secrets/command", "src/secrets/doctor", "src/secrets/hidden-prompt"],
-  "secrets-helper": ["src/secrets/helper/command"],
-  "secrets-import": ["src/secrets/import/command"],
   "secrets-mapping": [
     "src/secrets/mapping/provision",
     "src/secrets/mapping/command-source",
@@ -99,7 +98,6 @@ const SHARED: Readonly<Record<string, readonly string[]>> = {
     "src/run/target/suggestion",
     "src/run/engine/node-words",
     "src/run/file/takeover",
-    "src/upgrade/command",
   ],
 };
 
@@ -122,7 +120,11 @@ const ALONE: Readonly<Record<string, string>> = {
 };
 
 /** Every module that may be imported when it is needed. */
-export const LATE_MODULES: readonly string[] = [...Object.values(SHARED).flat(), ...Object.keys(ALONE)];
+export const LATE_MODULES: readonly string[] = [
+  ...Object.values(SHARED).flat(),
+  ...Object.keys(ALONE),
+  ...PACKED_MODULES,
+];
 
 /** The folder of `platform` that only one system's program has. */
 const FOLDERS: Readonly<Record<BuildTarget["os"], string>> = {

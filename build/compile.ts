@@ -15,6 +15,7 @@ import { compactElf } from "./elf.ts";
 import { enginePath } from "./engine.ts";
 import { renameTools } from "./engine-words.ts";
 import { signAdHoc } from "./macos/signature.ts";
+import { fromMain, PACKED, packedEntry, packedModules } from "./packed.ts";
 import { PRODUCT } from "./product.ts";
 import { shortenCutOff } from "./cut-off.ts";
 import { type BuildTarget, hostTarget } from "./targets.ts";
@@ -229,6 +230,29 @@ export async function compile(
   }
 }
 
+/** Writes the scripts of build/packed.ts, compressed. */
+async function packCommands(
+  target: BuildTarget,
+  directory: string,
+  plugins: readonly BunPlugin[],
+): Promise<Compiled & { fileOf(name: string): string }> {
+  const inputs: string[] = [];
+  const fileOf = (name: string) => join(directory, `rt-${name}.packed`);
+  for (const name of Object.keys(PACKED)) {
+    const entry = join(directory, `${name}.ts`);
+    await Bun.write(entry, packedEntry(name));
+    const made = await bundleScript(
+      relative(ROOT, entry),
+      target,
+      [...plugins, fromMain],
+      constantsOf(target),
+    );
+    await Bun.write(fileOf(name), Bun.zstdCompressSync(made.script, { level: 19 }));
+    inputs.push(...made.inputs);
+  }
+  return { fileOf, inputs: new Set(inputs) };
+}
+
 /** @returns what code was taken from */
 async function bundle(
   target: BuildTarget,
@@ -241,6 +265,7 @@ async function bundle(
   const late = await bundleScript("src/runtime/preload-late.ts", target, [], constants);
   const preload = await bundleScript("src/runtime/preload.ts", target, [], constants);
   const options = await bundleScript("src/runtime/option-effects.ts", target, [], constants);
+  const packed = await packCommands(target, directory, plugins);
   const partsFile = join(directory, "rt.parts");
   await Bun.write(partsFile, packScripts(scripts));
   const output = await Bun.build({
@@ -251,11 +276,12 @@ async function bundle(
     bytecode: true,
     minify: true,
     metafile: true,
-    loader: { ".parts": "file" },
+    loader: { ".parts": "file", ".packed": "file" },
     define: constants,
     plugins: [
       ...plugins,
       onlyFor(target),
+      packedModules(packed.fileOf),
       sharedChunks(target),
       ownCopies,
       dbusOptional,
@@ -279,6 +305,7 @@ async function bundle(
     ...late.inputs,
     ...preload.inputs,
     ...options.inputs,
+    ...packed.inputs,
   ]);
 }
 

@@ -1,0 +1,87 @@
+// What few commands need: scripts, compressed, each compiled when one of its commands is called. With bytecode a module
+// takes four times its minified size, and much of what rt may add to the engine would be commands that run once a week.
+//
+// A module of PACKED is imported as any other, when it is needed; here that import becomes one of a module that unpacks the
+// script and exports what it exports. A script has copies of what it imports, but for MAINS: a program has one credential
+// store.
+import { join } from "node:path";
+import type { BunPlugin } from "bun";
+
+const ROOT = join(import.meta.dir, "..");
+
+/** By the scripts' names; each module is imported by nothing but `import()`. */
+export const PACKED: Readonly<Record<string, readonly string[]>> = {
+  "secrets-import": ["src/secrets/import/command"],
+  "secrets-helper": ["src/secrets/helper/command"],
+  upgrade: ["src/upgrade/command"],
+};
+
+/** What scripts have from the program. */
+const MAINS: readonly string[] = [
+  "src/secrets/secrets",
+  "platform/secret-provider",
+  "platform/process",
+  "platform/files",
+];
+
+const pathOf = (module: string) => join(ROOT, `${module}.ts`);
+const mainName = (module: string) => `rt:main/${module}`;
+
+/** The source of a script. */
+export function packedEntry(name: string): string {
+  return PACKED[name]!.map((module) => `export * from ${JSON.stringify(pathOf(module))};`).join("\n");
+}
+
+/** For the bundle of a script: what is the program's is asked of it. */
+export const fromMain: BunPlugin = {
+  name: "rt-from-main",
+  setup(build) {
+    build.onResolve({ filter: /^\.{1,2}\/.*\.ts$/ }, ({ path, importer }) => {
+      const module = MAINS.find((each) => pathOf(each) === join(importer, "..", path));
+      return module ? { path: mainName(module), external: true } : undefined;
+    });
+  },
+};
+
+/** For the bundle of the program. @param fileOf a script, compressed */
+export function packedModules(fileOf: (name: string) => string): BunPlugin {
+  const names = new Map(
+    Object.entries(PACKED).flatMap(([name, modules]) => modules.map((module) => [pathOf(module), name])),
+  );
+  return {
+    name: "rt-packed",
+    setup(build) {
+      build.onResolve({ filter: /^rt:packed\// }, ({ path }) => ({
+        path: fileOf(path.slice("rt:packed/".length)),
+      }));
+      build.onResolve({ filter: /^\.{1,2}\/.*\.ts$/ }, ({ path, importer, kind }) => {
+        const name = names.get(join(importer.replace(/\?.*/, ""), "..", path));
+        return name && kind === "dynamic-import" ? { path: name, namespace: "rt-packed" } : undefined;
+      });
+      build.onLoad({ filter: /.*/, namespace: "rt-packed" }, async ({ path }) => ({
+        contents: await unpackingSource(path),
+        loader: "js",
+      }));
+    },
+  };
+}
+
+async function unpackingSource(name: string): Promise<string> {
+  const transpiler = new Bun.Transpiler({ loader: "ts" });
+  const sources = await Promise.all(PACKED[name]!.map((module) => Bun.file(pathOf(module)).text()));
+  const exported = sources.flatMap((source) => transpiler.scan(source).exports);
+  const mains = MAINS.map((module, index) => ({ module, main: `main${index}` }));
+  return [
+    `import file from ${JSON.stringify(`rt:packed/${name}`)} with { type: "file" };`,
+    `import { evaluate } from ${JSON.stringify(pathOf("src/runtime/script"))};`,
+    ...mains.map(({ module, main }) => `import * as ${main} from ${JSON.stringify(pathOf(module))};`),
+    `const mains = { ${mains.map(({ module, main }) => `${JSON.stringify(mainName(module))}: ${main}`).join(", ")} };`,
+    `const packed = import.meta.require("node:fs").readFileSync(file);`,
+    `const script = new TextDecoder().decode(Bun.zstdDecompressSync(packed));`,
+    `export const { ${exported.join(", ")} } =`,
+    `  evaluate(script, (name) => mains[name] ?? process.getBuiltinModule(name));`,
+  ].join("\n");
+}
+
+/** Every module that is packed. */
+export const PACKED_MODULES: readonly string[] = Object.values(PACKED).flat();
