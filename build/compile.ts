@@ -22,6 +22,7 @@ import { type BuildTarget, hostTarget } from "./targets.ts";
 import { texts } from "./texts.ts";
 import { lateBuiltins } from "./late-builtins.ts";
 import { setMetadata } from "./windows-metadata.ts";
+import { silentDebug } from "./stubs/silent-debug.ts";
 import { dbusOptional } from "./stubs/dbus-optional.ts";
 import { windowsRegistry } from "./windows-registry.ts";
 
@@ -244,7 +245,7 @@ async function packCommands(
     const made = await bundleScript(
       relative(ROOT, entry),
       target,
-      [...plugins, fromMain],
+      [...plugins, fromMain, silentDebug],
       constantsOf(target),
     );
     await Bun.write(fileOf(name), Bun.zstdCompressSync(made.script, { level: 19 }));

@@ -12,6 +12,7 @@ const ROOT = join(import.meta.dir, "..");
 /** By the scripts' names; each module is imported by nothing but `import()`. */
 export const PACKED: Readonly<Record<string, readonly string[]>> = {
   "secrets-import": ["src/secrets/import/command"],
+  "secrets-check": ["src/secrets/check/command"],
   "secrets-helper": ["src/secrets/helper/command"],
   upgrade: ["src/upgrade/command"],
 };

@@ -6,6 +6,7 @@
 // is not offered.
 import { findPackageJson, scriptNames, scriptOf } from "../workspace/package-json.ts";
 import {
+  CHECK_FLAGS,
   type Flag,
   FLAGS,
   type Helper,
@@ -97,6 +98,7 @@ function completeOwn([command, ...operands]: readonly string[]): OwnCompletion |
   switch (command) {
     case "secrets":
       if (operands[0] === "helper") return completeHelper(operands.slice(1));
+      if (operands[0] === "check") return { words: [], flags: CHECK_FLAGS.map(describeFlag), files: true };
       if (operands[0] === "import") return { words: [], flags: IMPORT_FLAGS.map(describeFlag), files: true };
       return { words: first(candidatesOf(SECRETS_COMMANDS)), flags, files: false };
     case "doctor":

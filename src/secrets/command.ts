@@ -31,6 +31,7 @@ type Run = (args: readonly string[], showHelp: () => Promise<void>) => Promise<n
 /** Commands with words and options of their own, each in a room of its own. */
 const ROOMS = {
   helper: async () => (await import("./helper/command.ts")).runHelperCommand,
+  check: async () => (await import("./check/command.ts")).runCheckCommand,
   import: async () => (await import("./import/command.ts")).runImportCommand,
 } as const satisfies Partial<Readonly<Record<SecretsCommandName, () => Promise<Run>>>>;
 

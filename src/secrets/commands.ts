@@ -38,6 +38,12 @@ export const SECRETS_COMMANDS = {
     takes: [1, Number.POSITIVE_INFINITY],
     hasJson: false,
   },
+  check: {
+    usage: "[path...]",
+    help: "Look for credentials in plain text, in a project or in what is about to be committed",
+    takes: [0, Number.POSITIVE_INFINITY],
+    hasJson: true,
+  },
   helper: {
     usage: "<tool> <action>",
     help: "Answer git, docker, AWS' tools and npm, which ask for what is stored",
@@ -101,9 +107,18 @@ export const IMPORT_FLAGS: readonly Flag[] = [
   { name: "help", short: "h", help: "Show this help" },
 ];
 
+/** Options of `rt secrets check`. */
+export const CHECK_FLAGS: readonly Flag[] = [
+  { name: "staged", help: "What git is about to commit, as it would be committed" },
+  { name: "json", help: "Print JSON" },
+  { name: "install", help: "Make git ask before each commit" },
+  { name: "uninstall", help: "Undo that" },
+  { name: "help", short: "h", help: "Show this help" },
+];
+
 export const SECRETS_EXIT_CODES = {
   0: "Done",
-  1: "There is no such credential, or the question of import was answered with no",
+  1: "There is no such credential; check has found some; import's question was answered with no",
   2: "The command line is wrong or the store failed; `rt doctor` looks at it",
   130: "Ctrl-C or Ctrl-D at the question for a value",
 } as const;

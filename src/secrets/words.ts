@@ -59,7 +59,7 @@ export function readWords(words: readonly string[], flags: readonly Flag[] = FLA
 }
 
 /** Prints what went wrong, and what to do where that is known; both show what is in them, as printable() makes them. */
-export function complain(message: string, hint?: string): void {
-  console.error(`error: ${message}`);
+export function complain(message: string, hint?: string, kind: "error" | "warning" = "error"): void {
+  console.error(`${kind}: ${message}`);
   if (hint) console.error(`hint: ${hint}`);
 }

@@ -131,6 +131,18 @@ describe.skipIf(process.platform !== "linux")("rt secrets import", () => {
     expect(await read(shop, ".env")).toBe(own(LEFT, shop));
   });
 
+  test("says that git's history keeps what it has", async () => {
+    await using shop = await createShop({ "rtfig.toml": "" });
+    for (const words of [
+      ["init", "-q"],
+      ["add", ".env"],
+    ])
+      await runRt({ program: ["git"], args: words, cwd: shop.path });
+    expect((await run(shop, [".env", "--yes"])).stderr).toBe(
+      "warning: git tracks .env, and its history keeps what moved\nhint: change these credentials where they were issued\n",
+    );
+  });
+
   test("--dry-run needs no store and changes nothing", async () => {
     await using shop = await createShop();
     const { stdout, stderr, status } = await run(shop, [".env", "--dry-run"], {

@@ -10,13 +10,14 @@ import { realpathSync } from "node:fs";
 import { basename, dirname, join, relative, resolve } from "node:path";
 import { FILE_NAME } from "../../config/file.ts";
 import { printable } from "../../printable.ts";
+import { askGit } from "../check/git.ts";
 import { confirm } from "../confirmation.ts";
 import { IMPORT_FLAGS } from "../commands.ts";
 import { rootOf } from "../mapping/mapping-file.ts";
 import { faultOfName } from "../mapping/variable-name.ts";
 import { checkText, secrets, type Secrets } from "../secrets.ts";
 import { print } from "../streams.ts";
-import { readWords, type Words, WordsError } from "../words.ts";
+import { complain, readWords, type Words, WordsError } from "../words.ts";
 import { readEngineValues } from "./engine-values.ts";
 import { findAssignments, replaceSpans } from "./env-file.ts";
 import { draftFile, type ProjectFile, readProjectFile } from "./exchanged-file.ts";
@@ -73,6 +74,12 @@ async function moveIn(path: string, names: readonly string[], words: Words): Pro
     return DECLINED;
   }
   await carryOut(plan.moves, file, mapping, scripts);
+  if (askGit(["ls-files", "--error-unmatch", "--", resolve(path)]))
+    complain(
+      `git tracks ${printable(path)}, and its history keeps what moved`,
+      "change these credentials where they were issued",
+      "warning",
+    );
   await print(
     `Moved ${count} to the credential store\n` +
       `To bring ${plan.moves.length === 1 ? "it" : "them"} back: rt secrets import --undo ${printable(path)}\n`,
