@@ -13,6 +13,7 @@ const ROOT = join(import.meta.dir, "..");
 export const PACKED: Readonly<Record<string, readonly string[]>> = {
   "secrets-import": ["src/secrets/import/command"],
   "secrets-check": ["src/secrets/check/command"],
+  "secrets-share": ["src/secrets/share/command", "src/secrets/share/age-file"],
   "secrets-helper": ["src/secrets/helper/command"],
   upgrade: ["src/upgrade/command"],
 };

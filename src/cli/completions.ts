@@ -7,6 +7,9 @@
 import { findPackageJson, scriptNames, scriptOf } from "../workspace/package-json.ts";
 import {
   CHECK_FLAGS,
+  ENTRY_FLAGS,
+  SHARE_ACTIONS,
+  SHARE_FLAGS,
   type Flag,
   FLAGS,
   type Helper,
@@ -99,8 +102,18 @@ function completeOwn([command, ...operands]: readonly string[]): OwnCompletion |
     case "secrets":
       if (operands[0] === "helper") return completeHelper(operands.slice(1));
       if (operands[0] === "check") return { words: [], flags: CHECK_FLAGS.map(describeFlag), files: true };
+      if (operands[0] === "share")
+        return {
+          words: operands.length === 1 ? SHARE_ACTIONS.map((value) => ({ value, description: "" })) : [],
+          flags: SHARE_FLAGS.map(describeFlag),
+          files: false,
+        };
       if (operands[0] === "import") return { words: [], flags: IMPORT_FLAGS.map(describeFlag), files: true };
-      return { words: first(candidatesOf(SECRETS_COMMANDS)), flags, files: false };
+      return {
+        words: first(candidatesOf(SECRETS_COMMANDS)),
+        flags: ENTRY_FLAGS.map(describeFlag),
+        files: false,
+      };
     case "doctor":
       return { words: [], flags, files: false };
     case "help":

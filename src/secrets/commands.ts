@@ -17,6 +17,9 @@ export interface Flag {
   readonly help: string;
 }
 
+/** What `rt secrets share` does. */
+export const SHARE_ACTIONS = ["key", "new-key", "add", "remove", "list"] as const;
+
 export const SECRETS_COMMANDS = {
   get: { usage: "<service> <name>", help: "Print a value", takes: [2, 2], hasJson: true },
   set: {
@@ -44,6 +47,12 @@ export const SECRETS_COMMANDS = {
     takes: [0, Number.POSITIVE_INFINITY],
     hasJson: true,
   },
+  share: {
+    usage: SHARE_ACTIONS.join("|"),
+    help: "Who reads a file of secrets that is encrypted with age (secrets.age)",
+    takes: [1, 3],
+    hasJson: true,
+  },
   helper: {
     usage: "<tool> <action>",
     help: "Answer git, docker, AWS' tools and npm, which ask for what is stored",
@@ -58,6 +67,12 @@ export type SecretsCommandName = keyof typeof SECRETS_COMMANDS;
 export const FLAGS: readonly Flag[] = [
   { name: "json", help: "Print JSON" },
   { name: "help", short: "h", help: "Show this help" },
+];
+
+/** Of `rt secrets get|set|delete|list` beside those. */
+export const ENTRY_FLAGS: readonly Flag[] = [
+  ...FLAGS,
+  { name: "file", value: "file", help: "An entry of a file that is encrypted with age, not of the store" },
 ];
 
 export interface Helper {
@@ -113,6 +128,13 @@ export const CHECK_FLAGS: readonly Flag[] = [
   { name: "json", help: "Print JSON" },
   { name: "install", help: "Make git ask before each commit" },
   { name: "uninstall", help: "Undo that" },
+  { name: "help", short: "h", help: "Show this help" },
+];
+
+/** Options of `rt secrets share`. */
+export const SHARE_FLAGS: readonly Flag[] = [
+  { name: "file", value: "file", help: "Another file than secrets.age" },
+  { name: "json", help: "Print JSON" },
   { name: "help", short: "h", help: "Show this help" },
 ];
 

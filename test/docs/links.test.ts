@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 import { COMMANDS } from "../../src/options/commands.ts";
 import { OPTIONS } from "../../src/options/options.ts";
-import { CHECK_FLAGS, FLAGS, HELPER_FLAGS, IMPORT_FLAGS } from "../../src/secrets/commands.ts";
+import { CHECK_FLAGS, ENTRY_FLAGS, HELPER_FLAGS, IMPORT_FLAGS } from "../../src/secrets/commands.ts";
 import { REPOSITORY } from "../support/rt.ts";
 import { PAGES, readPage } from "./samples.ts";
 
@@ -83,7 +83,7 @@ const FOREIGN: Readonly<Record<string, string>> = {
 
 test("pages speak of no option that does not exist", () => {
   const known = new Set(
-    [...OPTIONS, ...FLAGS, ...HELPER_FLAGS, ...IMPORT_FLAGS, ...CHECK_FLAGS]
+    [...OPTIONS, ...ENTRY_FLAGS, ...HELPER_FLAGS, ...IMPORT_FLAGS, ...CHECK_FLAGS]
       .map(({ name }) => `--${name}`)
       .concat("--man"),
   );

@@ -20,7 +20,7 @@ import { print } from "../streams.ts";
 import { complain, readWords, type Words, WordsError } from "../words.ts";
 import { readEngineValues } from "./engine-values.ts";
 import { findAssignments, replaceSpans } from "./env-file.ts";
-import { draftFile, type ProjectFile, readProjectFile } from "./exchanged-file.ts";
+import { draftFile, type ProjectFile, readProjectFile } from "../exchanged-file.ts";
 import { addToMapping, parseMappingText, tableAt } from "./mapping-text.ts";
 import { movedLine } from "./moved-line.ts";
 import { type Address, type Move, type Plan, planImport } from "./plan.ts";

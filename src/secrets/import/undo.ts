@@ -11,7 +11,7 @@ import { print } from "../streams.ts";
 import { type Words, WordsError } from "../words.ts";
 import { readEngineValues } from "./engine-values.ts";
 import { findAssignments, type Quote, replaceSpans } from "./env-file.ts";
-import { draftFile, type ProjectFile, readProjectFile } from "./exchanged-file.ts";
+import { draftFile, type ProjectFile, readProjectFile } from "../exchanged-file.ts";
 import { findMovedLines, type MovedLine, shellWord } from "./moved-line.ts";
 
 const DONE = 0;

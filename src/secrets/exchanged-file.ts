@@ -19,8 +19,8 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname } from "node:path";
-import { printable } from "../../printable.ts";
-import { WordsError } from "../words.ts";
+import { printable } from "../printable.ts";
+import { WordsError } from "./words.ts";
 
 /** Bytes. */
 const LARGEST = 1024 * 1024;
