@@ -51,9 +51,10 @@ const SHARED: Readonly<Record<string, readonly string[]>> = {
     "platform/macos/keychain",
     "platform/windows/credential-store",
   ],
-  "secrets-command": ["src/secrets/command", "src/secrets/doctor", "src/secrets/hidden-prompt"],
+  "secrets-command": ["src/secrets/command", "src/secrets/hidden-prompt"],
   "secrets-mapping": [
     "src/secrets/mapping/provision",
+    "src/secrets/mapping/declaration",
     "src/secrets/mapping/command-source",
     "src/secrets/mapping/age-source",
   ],
@@ -88,11 +89,7 @@ const SHARED: Readonly<Record<string, readonly string[]>> = {
   words: [
     "src/nearest",
     "src/printable",
-    "src/cli/help",
-    "src/cli/guide",
     "src/cli/texts",
-    "src/cli/completions",
-    "src/cli/debug-config",
     "src/cli/list",
     "src/cli/shadowed",
     "src/run/target/suggestion",

@@ -15,7 +15,7 @@ import { compactElf } from "./elf.ts";
 import { enginePath } from "./engine.ts";
 import { renameTools } from "./engine-words.ts";
 import { signAdHoc } from "./macos/signature.ts";
-import { fromMain, PACKED, packedEntry, packedModules } from "./packed.ts";
+import { fromMain, PACKED, packedEntry, packedModules, type PackedScript } from "./packed.ts";
 import { PRODUCT } from "./product.ts";
 import { shortenCutOff } from "./cut-off.ts";
 import { type BuildTarget, hostTarget } from "./targets.ts";
@@ -236,9 +236,9 @@ async function packCommands(
   target: BuildTarget,
   directory: string,
   plugins: readonly BunPlugin[],
-): Promise<Compiled & { fileOf(name: string): string }> {
+): Promise<Compiled & { scripts: ReadonlyMap<string, PackedScript> }> {
   const inputs: string[] = [];
-  const fileOf = (name: string) => join(directory, `rt-${name}.packed`);
+  const scripts = new Map<string, PackedScript>();
   for (const name of Object.keys(PACKED)) {
     const entry = join(directory, `${name}.ts`);
     await Bun.write(entry, packedEntry(name));
@@ -248,10 +248,12 @@ async function packCommands(
       [...plugins, fromMain, silentDebug],
       constantsOf(target),
     );
-    await Bun.write(fileOf(name), Bun.zstdCompressSync(made.script, { level: 19 }));
+    const file = join(directory, `rt-${name}.packed`);
+    await Bun.write(file, Bun.zstdCompressSync(made.script, { level: 19 }));
+    scripts.set(name, { file, script: made.script });
     inputs.push(...made.inputs);
   }
-  return { fileOf, inputs: new Set(inputs) };
+  return { scripts, inputs: new Set(inputs) };
 }
 
 /** @returns what code was taken from */
@@ -282,7 +284,7 @@ async function bundle(
     plugins: [
       ...plugins,
       onlyFor(target),
-      packedModules(packed.fileOf),
+      packedModules(packed.scripts),
       sharedChunks(target),
       ownCopies,
       dbusOptional,

@@ -11,16 +11,32 @@ const ROOT = join(import.meta.dir, "..");
 
 /** By the scripts' names; each module is imported by nothing but `import()`. */
 export const PACKED: Readonly<Record<string, readonly string[]>> = {
-  "secrets-import": ["src/secrets/import/command"],
+  "secrets-import": [
+    "src/secrets/import/command",
+    "src/secrets/mapping/env-command",
+    "src/secrets/mapping/trust-command",
+  ],
   "secrets-check": ["src/secrets/check/command"],
   "secrets-share": ["src/secrets/share/command", "src/secrets/share/age-file"],
   "secrets-helper": ["src/secrets/helper/command"],
   upgrade: ["src/upgrade/command"],
+  help: ["src/cli/help"],
+  "debug-config": ["src/cli/debug-config"],
+  doctor: ["src/secrets/doctor"],
+  completions: ["src/cli/completions"],
 };
 
-/** What scripts have from the program. */
+/** What scripts have from the program, as far as they need it: what others of its chunks need as well. */
 const MAINS: readonly string[] = [
   "src/secrets/secrets",
+  "src/secrets/words",
+  "src/secrets/streams",
+  "src/secrets/commands",
+  "src/options/options",
+  "src/options/commands",
+  "src/config/rtfig",
+  "src/config/location",
+  "src/cli/texts",
   "platform/secret-provider",
   "platform/process",
   "platform/files",
@@ -45,8 +61,14 @@ export const fromMain: BunPlugin = {
   },
 };
 
-/** For the bundle of the program. @param fileOf a script, compressed */
-export function packedModules(fileOf: (name: string) => string): BunPlugin {
+export interface PackedScript {
+  /** It is in there, compressed. */
+  readonly file: string;
+  readonly script: string;
+}
+
+/** For the bundle of the program. */
+export function packedModules(scripts: ReadonlyMap<string, PackedScript>): BunPlugin {
   const names = new Map(
     Object.entries(PACKED).flatMap(([name, modules]) => modules.map((module) => [pathOf(module), name])),
   );
@@ -54,25 +76,28 @@ export function packedModules(fileOf: (name: string) => string): BunPlugin {
     name: "rt-packed",
     setup(build) {
       build.onResolve({ filter: /^rt:packed\// }, ({ path }) => ({
-        path: fileOf(path.slice("rt:packed/".length)),
+        path: scripts.get(path.slice("rt:packed/".length))!.file,
       }));
       build.onResolve({ filter: /^\.{1,2}\/.*\.ts$/ }, ({ path, importer, kind }) => {
         const name = names.get(join(importer.replace(/\?.*/, ""), "..", path));
         return name && kind === "dynamic-import" ? { path: name, namespace: "rt-packed" } : undefined;
       });
       build.onLoad({ filter: /.*/, namespace: "rt-packed" }, async ({ path }) => ({
-        contents: await unpackingSource(path),
+        contents: await unpackingSource(path, scripts.get(path)!.script),
         loader: "js",
       }));
     },
   };
 }
 
-async function unpackingSource(name: string): Promise<string> {
+async function unpackingSource(name: string, script: string): Promise<string> {
   const transpiler = new Bun.Transpiler({ loader: "ts" });
   const sources = await Promise.all(PACKED[name]!.map((module) => Bun.file(pathOf(module)).text()));
   const exported = sources.flatMap((source) => transpiler.scan(source).exports);
-  const mains = MAINS.map((module, index) => ({ module, main: `main${index}` }));
+  const mains = MAINS.filter((module) => script.includes(`"${mainName(module)}"`)).map((module, index) => ({
+    module,
+    main: `main${index}`,
+  }));
   return [
     `import file from ${JSON.stringify(`rt:packed/${name}`)} with { type: "file" };`,
     `import { evaluate } from ${JSON.stringify(pathOf("src/runtime/script"))};`,

@@ -17,6 +17,7 @@ import {
   IMPORT_FLAGS,
   HELPERS,
   SECRETS_COMMANDS,
+  TRUST_FLAGS,
 } from "../secrets/commands.ts";
 import { COMMANDS } from "../options/commands.ts";
 import { GUIDES } from "./guides.ts";
@@ -113,6 +114,12 @@ function completeOwn([command, ...operands]: readonly string[]): OwnCompletion |
         words: first(candidatesOf(SECRETS_COMMANDS)),
         flags: ENTRY_FLAGS.map(describeFlag),
         files: false,
+      };
+    case "trust":
+      return {
+        words: [],
+        flags: TRUST_FLAGS.map(describeFlag),
+        files: true,
       };
     case "doctor":
       return { words: [], flags, files: false };

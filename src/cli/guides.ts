@@ -14,6 +14,10 @@ export const GUIDES: Readonly<Record<string, Guide>> = {
   watching: { page: "watching.md", help: "What starts a script again, and what is left alone" },
   workspaces: { page: "workspaces.md", help: "A script in every package, in order or at once" },
   secrets: { page: "secrets.md", help: "The credential store, from code and the command line" },
+  "secrets-in-scripts": {
+    page: "secrets-in-scripts.md",
+    help: "Tokens for scripts from the credential store, instead of .env",
+  },
   "moving-in": { page: "moving-in.md", help: "From .env files to the credential store, and back" },
   csrf: { page: "csrf.md", help: "Signed, expiring tokens for forms" },
   debugging: { page: "debugging.md", help: "VS Code and other debuggers, profiles" },

@@ -14,7 +14,7 @@ import { Failure } from "../failure.ts";
 import { printable } from "../printable.ts";
 import { explainUnreadable } from "../workspace/package-json.ts";
 import { lineOfSyntaxError } from "../workspace/syntax-line.ts";
-import { LARGEST_CONFIG } from "./file.ts";
+import { FILE_NAME, LARGEST_CONFIG } from "./file.ts";
 import { KEYS, type Key, type Kind, type Words } from "./keys.ts";
 import { lineOf } from "./location.ts";
 
@@ -53,6 +53,11 @@ export function readConfig(path: string): Config {
   if (bytes.length > LARGEST_CONFIG)
     throw new Failure(`Cannot read the configuration "${path}": it is larger than 128 KiB`);
   return parseConfig(new TextDecoder().decode(bytes), path);
+}
+
+/** That of the working directory; undefined where there is none. Throws Failure. */
+export function readOwnConfig(): Config | undefined {
+  return files.readFile(FILE_NAME, 1) === "ENOENT" ? undefined : readConfig(FILE_NAME);
 }
 
 export function parseConfig(text: string, file: string): Config {

@@ -3,19 +3,26 @@
 import { host } from "../../platform/process.ts";
 import type { Config } from "../config/rtfig.ts";
 import { complain } from "../complaint.ts";
-import { FILE_NAME, mentionsSecrets } from "../config/file.ts";
 import type { ScriptSettings } from "../settings/script.ts";
 import type { Settings } from "../settings/settings.ts";
-import { textField } from "../workspace/package-json.ts";
+import { type LocatedPackage, scriptOf } from "../workspace/package-json.ts";
 import { SUPERVISED } from "./engine/own-variables.ts";
-import type { SecretValue } from "../redaction/secret-value.ts";
+import type { Provision, Receiver, ShownSecret } from "../secrets/mapping/provision.ts";
 import type { Plan } from "./plan.ts";
-import type { Ending } from "./script/launch.ts";
+import type { Ending, SecretsFor } from "./script/launch.ts";
+import { openSecrets, receiverOf } from "./secrets.ts";
 
 /** The user's program starts when nothing of ours can be mistaken for a failure of its own. */
 type Program = () => Promise<void>;
 
 export type Outcome = Ending | Program | void;
+
+interface TargetSecrets {
+  readonly provision: Provision;
+  readonly receivers: readonly Receiver[];
+  /** Who they are is known, and may be told, before they are fetched. */
+  readonly shown: readonly ShownSecret[];
+}
 
 /** @param runsCode whether code of the user's runs, which is to see `rt` */
 export async function execute(
@@ -24,7 +31,7 @@ export async function execute(
   runsCode: boolean,
   config?: Config,
 ): Promise<Outcome> {
-  const secrets = await openSecrets(plan, settings, config);
+  const secrets = await openTargetSecrets(plan, settings, config);
   if (host.originalVariable("RT_DEBUG") === "plan")
     console.error(JSON.stringify({ ...plan, ...(secrets && { secrets: secrets.shown }) }));
   switch (plan.mode) {
@@ -49,47 +56,47 @@ export async function execute(
       await warnAboutScript(settings);
       const [{ launchProgram, launchScript }, values] = await Promise.all([
         import("./script/launch.ts"),
-        secrets?.fetch(),
+        fetchFor(secrets),
       ]);
       return plan.mode === "script"
         ? await launchScript(plan, settings.script, values)
-        : await launchProgram(plan, settings.script, values);
+        : await launchProgram(plan, settings.script, values?.(""));
     }
   }
 }
 
-/** The secrets of one target: who they are is known before they are fetched. */
-interface TargetSecrets {
-  readonly shown: readonly { readonly name: string; readonly source: string }[];
-  fetch(): Promise<readonly SecretValue[]>;
-}
-
 /** Undefined where nothing is to be given. Throws Failure, PackageJsonError. */
-async function openSecrets(
+async function openTargetSecrets(
   plan: Plan,
-  { secrets: asked }: Settings,
+  settings: Settings,
   config: Config | undefined,
 ): Promise<TargetSecrets | undefined> {
   if (plan.mode === "nothing" || plan.mode === "refuse") return undefined;
   const located = plan.mode === "script" ? plan.target.package : undefined;
-  const isMapped = located !== undefined && maySayWhoGets(located.directory, config);
-  if (asked.length === 0 && !isMapped) return undefined;
-  const { openProvision, show } = await import("../secrets/mapping/provision.ts");
-  const from = located?.directory ?? process.cwd();
-  const provision = openProvision({ asked, from, config, isForScripts: isMapped });
-  const wanted = provision.wantedBy(
-    plan.mode === "script"
-      ? { package: textField(located!.manifest, "name"), script: plan.target.name, isHook: false }
-      : undefined,
-  );
-  if (wanted.length === 0) return undefined;
-  return { shown: show(wanted), fetch: () => provision.fetch(wanted) };
+  const provision = await openSecrets(settings, config, located?.directory);
+  if (!provision) return undefined;
+  const receivers: Receiver[] =
+    plan.mode === "script" ? receiversOf(plan.target.package, plan.target.name) : ["target"];
+  const shown = receivers.flatMap((receiver) => provision.shown(receiver));
+  return shown.length === 0 ? undefined : { provision, receivers, shown };
 }
 
-/** The root project's rtfig.toml, or the file that --config names. */
-function maySayWhoGets(directory: string, config: Config | undefined): boolean {
-  if (config && config.file !== FILE_NAME) return config.settings.some(({ key }) => key.isOfSecrets);
-  return mentionsSecrets(directory);
+/** The script and its hooks, of those that there are. */
+function receiversOf(located: LocatedPackage, name: string): Receiver[] {
+  return [`pre${name}`, name, `post${name}`]
+    .filter((event) => scriptOf(located.manifest, event) !== null)
+    .map((event) => receiverOf(located, event, event !== name));
+}
+
+/** What the target gets, when it has been fetched. */
+async function fetchFor(secrets: TargetSecrets | undefined): Promise<SecretsFor | undefined> {
+  if (!secrets) return undefined;
+  const { provision, receivers } = secrets;
+  await provision.fetch(receivers);
+  return (event) => {
+    const receiver = receivers.find((each) => each === "target" || each.script === event);
+    return receiver ? provision.valuesFor(receiver) : [];
+  };
 }
 
 async function executeInEngine(
@@ -121,7 +128,7 @@ async function executeInEngine(
   const configFile = await engineConfig(argv[0]!, runsCode, config);
   const { becomeEngine } = await import("./engine/engine.ts");
   const { isHelped, asksRegistry } = code;
-  const values = await secrets?.fetch();
+  const values = (await fetchFor(secrets))?.("");
   return becomeEngine(argv, runsCode, { config: configFile, path, isHelped, asksRegistry, secrets: values });
 }
 

@@ -38,7 +38,7 @@ const ROOMS = {
 
 type Room = keyof typeof ROOMS;
 
-const PERFORM: Readonly<Record<Exclude<SecretsCommandName, Room>, Perform>> = {
+const PERFORM: Readonly<Record<Exclude<SecretsCommandName, Room | "env">, Perform>> = {
   get: printValue,
   set: storeValue,
   delete: deleteCredential,
@@ -74,6 +74,7 @@ async function carryOut(args: readonly string[], showHelp: () => Promise<void>):
   if (isRoom(word)) throw new WordsError(`Options of rt secrets ${word} stand after ${word}`);
   const file = values.get("file")?.at(-1);
   if (file !== undefined) {
+    if (word === "env") throw new WordsError("rt secrets env takes no --file: rtfig.toml says which one");
     const { runEntryCommand } = await import("./share/command.ts");
     const readEntryValue = async (name: string) => await obtainValue(file, name);
     return await runEntryCommand(word, file, rest, options.has("json"), readEntryValue);
@@ -82,6 +83,10 @@ async function carryOut(args: readonly string[], showHelp: () => Promise<void>):
   checkOperands(word, command, rest.length);
   if (options.has("json") && !command.hasJson)
     throw new WordsError(`rt secrets ${word} prints nothing, so no JSON`);
+  if (word === "env") {
+    const { describeEnvironment } = await import("./mapping/env-command.ts");
+    return await describeEnvironment(rest[0], options.has("json"));
+  }
   const [service, name] = rest;
   // What the engine could not decode would be one name for many.
   if (!host.exactArguments(args).every((word) => word.isWellFormed()))

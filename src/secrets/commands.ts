@@ -53,6 +53,12 @@ export const SECRETS_COMMANDS = {
     takes: [1, 3],
     hasJson: true,
   },
+  env: {
+    usage: "[script]",
+    help: "Print which secrets a project's scripts get, where from, and whether they are there",
+    takes: [0, 1],
+    hasJson: true,
+  },
   helper: {
     usage: "<tool> <action>",
     help: "Answer git, docker, AWS' tools and npm, which ask for what is stored",
@@ -136,6 +142,12 @@ export const SHARE_FLAGS: readonly Flag[] = [
   { name: "file", value: "file", help: "Another file than secrets.age" },
   { name: "json", help: "Print JSON" },
   { name: "help", short: "h", help: "Show this help" },
+];
+
+/** Options of `rt trust`. */
+export const TRUST_FLAGS: readonly Flag[] = [
+  { name: "list", help: "Print what is allowed: folders, the names of secrets, hashes" },
+  { name: "remove", help: "Take it back: for this project, or for the folder or hash that is named" },
 ];
 
 export const SECRETS_EXIT_CODES = {

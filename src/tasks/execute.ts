@@ -95,6 +95,7 @@ export class Executor {
         manifest: task.manifest,
         scriptName: step.scriptName,
         args: step.isMain ? task.args : [],
+        isMain: step.isMain,
         isCollected: this.#options.output !== "inherit",
       });
       exit = await this.#start(task, step, command, begin);

@@ -29,6 +29,7 @@ export async function runTasks(request: TaskRequest): Promise<RunStatus> {
     const status = await print(renderPlan(plan, request, request.dryRun), queue);
     return status === 0 && plan.isIncomplete ? 1 : status;
   }
+  await request.prepare?.(plan.tasks);
   const notices = describeNotices(plan, request);
   const [alone] = plan.tasks;
   if (alone && plan.tasks.length === 1 && request.runAlone && notices.length === 0 && ownsTerminal(request)) {

@@ -1,4 +1,5 @@
 // The words of this folder: what is asked for, and the tasks that come of it.
+import type { SecretValue } from "../redaction/secret-value.ts";
 import type { ManySettings } from "../settings/many.ts";
 import type { PackageJson } from "../workspace/package-json.ts";
 
@@ -9,6 +10,8 @@ export interface Command {
   readonly argv: readonly string[];
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** Those of `env` that are not to be shown in what the program writes. */
+  readonly secrets?: readonly SecretValue[] | undefined;
   /** Runs inside this process instead (the rest but `cwd` is not used). Ends at once, by itself. */
   readonly evaluate?: (() => Promise<{ readonly code: number; readonly stdout: Uint8Array }>) | undefined;
 }
@@ -20,6 +23,8 @@ export interface CommandRequest {
   readonly scriptName: string;
   /** For the script; hooks get none. */
   readonly args: readonly string[];
+  /** Whether it is the script itself, and no hook. */
+  readonly isMain: boolean;
   /** Whether what it writes comes here, so that it may be evaluated here. */
   readonly isCollected: boolean;
 }
@@ -29,6 +34,10 @@ export interface TaskRequest extends ManySettings {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly silent: boolean;
   commandFor(request: CommandRequest): Command;
+  /** The secrets that a step gets; absent where the run has none. */
+  secretsOf?(manifest: PackageJson, scriptName: string, isMain: boolean): readonly StepSecret[];
+  /** Called once, before the first of these starts. Throws Failure. */
+  prepare?(tasks: readonly Task[]): Promise<void>;
   /** A word as one would type it in a shell. */
   quote(word: string): string;
   /**
@@ -41,12 +50,20 @@ export interface TaskRequest extends ManySettings {
 /** An exit code, or the signal to die by. */
 export type RunStatus = number | { readonly signal: NodeJS.Signals };
 
+/** A variable's name, and where its value comes from, for people. */
+export interface StepSecret {
+  readonly name: string;
+  readonly source: string;
+}
+
 export interface Step {
   readonly scriptName: string;
   /** As package.json has it. */
   readonly command: string;
   /** Only the script itself gets the arguments. */
   readonly isMain: boolean;
+  /** Absent where there are none. */
+  readonly secrets?: readonly StepSecret[];
 }
 
 export interface Task {

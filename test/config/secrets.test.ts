@@ -1,13 +1,19 @@
 // Keys of rtfig.toml that say which secrets scripts get. What else holds of them is in test/secrets/mapping.
 import { expect } from "bun:test";
 import { runIn } from "../options/prove.ts";
+import { createProject } from "../support/project.ts";
+import { runRt } from "../support/rt.ts";
+import { hashIn, trustOf } from "../support/trusted.ts";
 import { effect } from "./effects.ts";
 
 const MANIFEST = { name: "app", scripts: { show: "echo got $TOKEN", other: "echo got $TOKEN" } };
 const PRINT = `from = { command = ["printf", "a value"] }`;
 
 async function run(config: string, script = "show") {
-  return await runIn({ "package.json": MANIFEST, "rtfig.toml": config }, ["--silent", "run", script]);
+  await using project = await createProject({ "package.json": MANIFEST, "rtfig.toml": config });
+  const options = { args: ["--silent", "run", script], cwd: project.path };
+  const first = await runRt(options);
+  return hashIn(first) ? await runRt({ ...options, env: { RT_TRUST: await trustOf(project.path) } }) : first;
 }
 
 /** Where a secret would be read from, as the plan has it. */

@@ -13,7 +13,7 @@ import { printable } from "../../printable.ts";
 import { askGit } from "../check/git.ts";
 import { confirm } from "../confirmation.ts";
 import { IMPORT_FLAGS } from "../commands.ts";
-import { rootOf } from "../mapping/mapping-file.ts";
+import { findRoot } from "../mapping/mapping-file.ts";
 import { faultOfName } from "../mapping/variable-name.ts";
 import { checkText, secrets, type Secrets } from "../secrets.ts";
 import { print } from "../streams.ts";
@@ -90,8 +90,8 @@ async function moveIn(path: string, names: readonly string[], words: Words): Pro
 /** That of the root project, as a person here would write it. Throws WordsError. */
 function mappingPath(): string {
   const here = realpathSync(".");
-  const root = rootOf(here);
-  if (root === undefined || /[\\/]node_modules(?:[\\/]|$)/.test(here))
+  const root = findRoot(here);
+  if (root === undefined)
     throw new WordsError(
       `The ${FILE_NAME} of this project is not yours to write`,
       "start this in the folder of your own project",

@@ -87,15 +87,17 @@ const ENVIRONMENT_COUNTS =
 
 /** The store's first word on it: what went wrong for one went wrong for all. */
 function failureOf(failures: readonly { secret: MappedSecret; error: unknown }[]): unknown {
-  const { error } = failures[0]!;
+  const names = failures.map(({ secret }) => secret.name).join(", ");
+  return storeFailure(`Cannot read ${names} from the credential store`, failures[0]!.error);
+}
+
+/** What the store said, as a Failure; an error of another kind as it is. @param what could not be done */
+export function storeFailure(what: string, error: unknown): unknown {
   const { name, message } = error as Error;
   if (name !== "ProviderFailure") return error;
-  const names = failures.map(({ secret }) => secret.name).join(", ");
-  const [what, remedy] = splitRemedy(message);
-  return new Failure(
-    `Cannot read ${names} from the credential store: ${printable(what)}`,
-    [remedy === undefined ? "" : printable(remedy), ENVIRONMENT_COUNTS].filter((line) => line !== ""),
-  );
+  const [reason, remedy] = splitRemedy(message);
+  const hints = remedy === undefined ? [ENVIRONMENT_COUNTS] : [printable(remedy), ENVIRONMENT_COUNTS];
+  return new Failure(`${what}: ${printable(reason)}`, hints);
 }
 
 /** What no variable can have, and what a program would see otherwise than it is stored. Throws Failure. */

@@ -23,10 +23,8 @@ import { type Mapping, readMapping } from "./mapping.ts";
  */
 export function findMapping(from: string, config: Config | undefined): Mapping | undefined {
   if (config && config.file !== FILE_NAME) return openMapping(config, dirname(realpathSync(config.file)));
-  const here = realpathSync(from);
-  if (/[\\/]node_modules(?:[\\/]|$)/.test(here)) return undefined;
-  const root = rootOf(here);
-  if (!root) return undefined;
+  const root = findRoot(from);
+  if (root === undefined) return undefined;
   if (config && root === realpathSync(".")) return openMapping(config, root);
   const file = join(root, FILE_NAME);
   if (files.readFile(file, 1) === "ENOENT") return undefined;
@@ -39,8 +37,10 @@ function openMapping(config: Config, folder: string): Mapping | undefined {
   return readMapping(config, folder);
 }
 
-/** The folder of the root project, of an absolute path without links; undefined where it is somebody else's to say. */
-export function rootOf(here: string): string | undefined {
+/** The folder of the root project, without symbolic links; undefined where none may speak for a package. */
+export function findRoot(from: string): string | undefined {
+  const here = realpathSync(from);
+  if (/[\\/]node_modules(?:[\\/]|$)/.test(here)) return undefined;
   const own = findPackageJson(here)?.directory ?? here;
   const root = findWorkspaceRoot(own) ?? own;
   return root === own || isOwnersOf(root, own) ? root : undefined;

@@ -163,9 +163,7 @@ function readGrant(
         : `did you mean ${similar}?`,
     );
   }
-  const hash = pattern.indexOf("#");
-  const script = pattern.slice(hash + 1);
-  const owner = hash < 0 ? undefined : pattern.slice(0, hash);
+  const { package: owner, script } = parseScriptName(pattern);
   if (script === "" || owner === "")
     throw failureAt(
       config,
@@ -174,6 +172,12 @@ function readGrant(
       'write it as "script" or "package#script"',
     );
   return { pattern, package: owner, script, names };
+}
+
+/** "script" or "package#script". */
+export function parseScriptName(text: string): Pick<Grant, "package" | "script"> {
+  const hash = text.indexOf("#");
+  return { package: hash < 0 ? undefined : text.slice(0, hash), script: text.slice(hash + 1) };
 }
 
 function failureAt({ file, text }: Config, path: readonly string[], message: string, hint?: string): Failure {

@@ -3,7 +3,8 @@
 // Contract: who is named gets what it is named for, and nobody else. Of several places that have a value, in this order:
 // the address on the command line (--secret NAME=service/name), the environment that rt was started with, the source in
 // rtfig.toml; files of variables (.env, --env-file) come last. What the environment has is fetched from nowhere, so that a
-// CI server without a credential store needs no change.
+// CI server without a credential store needs no change. What rtfig.toml names is fetched only where a person has allowed
+// it (trust.ts); what the command line itself names, that person has written.
 import { host } from "../../../platform/process.ts";
 import type { Config } from "../../config/rtfig.ts";
 import { Failure } from "../../failure.ts";
@@ -12,7 +13,8 @@ import type { SecretValue } from "../../redaction/secret-value.ts";
 import { fetchSecrets } from "./fetch.ts";
 import { describeSource, type MappedSecret, namesFor, readAddress, type ScriptName } from "./mapping.ts";
 import { findMapping } from "./mapping-file.ts";
-import { missingFailure } from "./missing.ts";
+import { askForMissing, missingFailure } from "./missing.ts";
+import { requireTrust } from "./trust.ts";
 import { faultOfName } from "./variable-name.ts";
 
 /** One that the command line asks for. */
@@ -33,7 +35,7 @@ export interface ProvisionRequest {
 }
 
 /** One that something of this run gets. */
-export interface Wanted extends MappedSecret {
+interface Wanted extends MappedSecret {
   /** Its address is the command line's own. */
   readonly isFromLine: boolean;
 }
@@ -44,62 +46,74 @@ export interface ShownSecret {
   readonly source: string;
 }
 
+/** A script, or the target of the command line where that is none. */
+export type Receiver = ScriptName | "target";
+
 export interface Provision {
-  /** What a script gets, or without one what the target of the command line gets. */
-  wantedBy(script?: ScriptName): readonly Wanted[];
-  /** Throws Failure where one is not there that has to be. The bytes are the caller's to zero. */
-  fetch(wanted: readonly Wanted[]): Promise<readonly SecretValue[]>;
+  /** What a receiver gets: names and sources. */
+  shown(receiver: Receiver): readonly ShownSecret[];
+  /** Reads all that these get. Throws Failure where one is not there that has to be. */
+  fetch(receivers: readonly Receiver[]): Promise<void>;
+  /** What a receiver gets of all that has been fetched. The bytes stay this object's. */
+  valuesFor(receiver: Receiver): readonly SecretValue[];
+  /** When nobody needs the values any more. */
+  zero(): void;
 }
 
 /** Throws Failure, PackageJsonError. */
 export function openProvision({ asked, from, config, isForScripts }: ProvisionRequest): Provision {
   const needsMapping = isForScripts || asked.some(({ address }) => address === undefined);
   const mapping = needsMapping ? findMapping(from, config) : undefined;
-  const onLine = asked.map(({ name, address }): Wanted => {
-    const fault = faultOfName(name);
-    if (fault) throw new Failure(`--secret: "${printable(name)}" ${fault}`);
-    if (address !== undefined) return { ...fromAddress(name, address), isFromLine: true };
-    const mapped = mapping?.secrets.get(name);
-    if (mapped) return { ...mapped, isFromLine: false };
-    throw new Failure(
-      `--secret ${name}: the project's rtfig.toml has no [secrets.${name}]`,
-      `name its address: --secret ${name}=service/name`,
+  const onLine = new Map(
+    asked.map(({ name, address }) => [name, readAsked(name, address, mapping?.secrets.get(name))]),
+  );
+  let values = new Map<string, SecretValue>();
+
+  function wantedBy(receiver: Receiver): readonly Wanted[] {
+    const isScript = receiver !== "target";
+    const names = new Set(isScript && mapping ? namesFor(mapping, receiver) : []);
+    if (!isScript || !receiver.isHook) for (const name of onLine.keys()) names.add(name);
+    return [...names].map(
+      (name) => onLine.get(name) ?? { ...mapping!.secrets.get(name)!, isFromLine: false },
     );
-  });
+  }
+
   return {
-    wantedBy(script) {
-      const wanted = new Map<string, Wanted>();
-      if (script && mapping)
-        for (const name of namesFor(mapping, script))
-          wanted.set(name, { ...mapping.secrets.get(name)!, isFromLine: false });
-      if (!script?.isHook) for (const each of onLine) wanted.set(each.name, each);
-      return [...wanted.values()];
+    shown: (receiver) =>
+      wantedBy(receiver).map((wanted) => ({
+        name: wanted.name,
+        source: inheritedValue(wanted) === undefined ? describeSource(wanted.source) : "environment",
+      })),
+    async fetch(receivers) {
+      const wanted = new Map(receivers.flatMap(wantedBy).map((each) => [each.name, each]));
+      const all = [...wanted.values()];
+      if (mapping && all.some((each) => !each.isFromLine && inheritedValue(each) === undefined))
+        requireTrust(mapping);
+      values = await fetchAll(all, mapping?.folder ?? from);
     },
-    async fetch(wanted) {
-      const given = wanted.filter((each) => inheritedValue(each) !== undefined);
-      const lookedUp = wanted.filter((each) => inheritedValue(each) === undefined);
-      const { values, lacking } = await fetchSecrets(lookedUp, mapping?.folder ?? from);
-      const missing = lacking.filter(({ secret }) => !secret.isOptional);
-      if (missing.length > 0) {
-        for (const value of values.values()) value.fill(0);
-        throw missingFailure(missing);
-      }
-      const encoder = new TextEncoder();
-      return [
-        ...given.map((each) => toValue(each, encoder.encode(inheritedValue(each)))),
-        ...lookedUp.flatMap((each) => (values.has(each.name) ? toValue(each, values.get(each.name)!) : [])),
-      ];
+    valuesFor: (receiver) => wantedBy(receiver).flatMap(({ name }) => values.get(name) ?? []),
+    zero() {
+      for (const { value } of values.values()) value.fill(0);
     },
   };
 }
 
-function fromAddress(name: string, address: string): MappedSecret {
+function readAsked(name: string, address: string | undefined, mapped: MappedSecret | undefined): Wanted {
+  const fault = faultOfName(name);
+  if (fault) throw new Failure(`--secret: "${printable(name)}" ${fault}`);
+  if (address === undefined && mapped) return { ...mapped, isFromLine: false };
+  if (address === undefined)
+    throw new Failure(
+      `--secret ${name}: the project's rtfig.toml has no [secrets.${name}]`,
+      `name its address: --secret ${name}=service/name`,
+    );
   const wrong = (message: string) =>
     new Failure(
       `--secret ${name} ${message}`,
       `write --secret ${name}=service/name; a value has no place on a command line, where other programs see it`,
     );
-  return { name, source: readAddress(address, wrong), isOptional: false, isRedacted: true };
+  const { isRedacted = true } = mapped ?? {};
+  return { name, source: readAddress(address, wrong), isOptional: false, isRedacted, isFromLine: true };
 }
 
 /** What the environment says of it, unless the command line says otherwise. */
@@ -107,14 +121,22 @@ function inheritedValue({ name, isFromLine }: Wanted): string | undefined {
   return isFromLine ? undefined : host.originalVariable(name);
 }
 
-function toValue({ name, isRedacted }: Wanted, value: Uint8Array): SecretValue {
-  return { name, value, isRedacted };
-}
-
-/** Names and sources, as they may be shown. */
-export function show(wanted: readonly Wanted[]): ShownSecret[] {
-  return wanted.map((each) => ({
-    name: each.name,
-    source: inheritedValue(each) === undefined ? describeSource(each.source) : "environment",
-  }));
+async function fetchAll(wanted: readonly Wanted[], folder: string): Promise<Map<string, SecretValue>> {
+  const absent = wanted.filter((each) => inheritedValue(each) === undefined);
+  const { values: found, lacking } = await fetchSecrets(absent, folder);
+  const missing = lacking.filter(({ secret }) => !secret.isOptional);
+  const entered = missing.length > 0 ? await askForMissing(missing) : new Map<string, Uint8Array>();
+  if (!entered) {
+    for (const value of found.values()) value.fill(0);
+    throw missingFailure(missing);
+  }
+  const values = new Map([...found, ...entered]);
+  return new Map(
+    wanted.flatMap((each) => {
+      const { name, isRedacted } = each;
+      const inherited = inheritedValue(each);
+      const value = inherited === undefined ? values.get(name) : new TextEncoder().encode(inherited);
+      return value ? [[name, { name, value, isRedacted }] as const] : [];
+    }),
+  );
 }

@@ -9,12 +9,14 @@
 import { Failure } from "../../failure.ts";
 import { escapeJson, oneLine } from "../../printable.ts";
 import type { Outcome, Reporter, TaskEvent } from "../event.ts";
+import type { Step } from "../task.ts";
 import type { OutputQueue } from "./output-queue.ts";
 import { describeOutcome } from "./wording.ts";
 
 interface ReportedStep {
   readonly script: string;
   readonly command: string;
+  readonly secrets?: Step["secrets"];
   readonly start: number;
   duration: number | null;
   exitCode: number | null;
@@ -40,10 +42,11 @@ export function createJsonReporter(file: string, cwd: string, queue: OutputQueue
   return {
     report(event: TaskEvent): void {
       if (event.type === "step-start") {
-        const { scriptName: script, command } = event.step;
+        const { scriptName: script, command, secrets } = event.step;
         steps.set(`${event.task.index} ${script}`, {
           script,
           command,
+          ...(secrets && { secrets }),
           start: round(event.at),
           duration: null,
           exitCode: null,
