@@ -54,9 +54,9 @@ const SHARED: Readonly<Record<string, readonly string[]>> = {
   "secrets-command": ["src/secrets/command", "src/secrets/hidden-prompt"],
   "secrets-mapping": [
     "src/secrets/mapping/provision",
-    "src/secrets/mapping/declaration",
     "src/secrets/mapping/command-source",
     "src/secrets/mapping/age-source",
+    "src/secrets/mapping/declaration",
   ],
   "command-line": ["src/cli/command-line"],
   engine: ["src/run/engine/engine", "src/run/engine/preload", "src/run/engine/input"],

@@ -7,6 +7,7 @@ import type { ScriptSettings } from "../settings/script.ts";
 import type { Settings } from "../settings/settings.ts";
 import { type LocatedPackage, scriptOf } from "../workspace/package-json.ts";
 import { SUPERVISED } from "./engine/own-variables.ts";
+import type { ScriptName } from "../secrets/mapping/grants.ts";
 import type { Provision, Receiver, ShownSecret } from "../secrets/mapping/provision.ts";
 import type { Plan } from "./plan.ts";
 import type { Ending, SecretsFor } from "./script/launch.ts";
@@ -72,17 +73,20 @@ async function openTargetSecrets(
   config: Config | undefined,
 ): Promise<TargetSecrets | undefined> {
   if (plan.mode === "nothing" || plan.mode === "refuse") return undefined;
-  const located = plan.mode === "script" ? plan.target.package : undefined;
-  const provision = await openSecrets(settings, config, located?.directory);
-  if (!provision) return undefined;
-  const receivers: Receiver[] =
-    plan.mode === "script" ? receiversOf(plan.target.package, plan.target.name) : ["target"];
-  const shown = receivers.flatMap((receiver) => provision.shown(receiver));
-  return shown.length === 0 ? undefined : { provision, receivers, shown };
+  if (plan.mode !== "script") {
+    const provision = await openSecrets({ settings, config });
+    return provision && { provision, receivers: ["target"], shown: provision.shown("target") };
+  }
+  const { package: located, name } = plan.target;
+  const receivers = receiversOf(located, name);
+  const { directory } = located;
+  const provision = await openSecrets({ settings, config, directory, scripts: receivers });
+  const shown = provision ? receivers.flatMap((receiver) => provision.shown(receiver)) : [];
+  return provision && shown.length > 0 ? { provision, receivers, shown } : undefined;
 }
 
 /** The script and its hooks, of those that there are. */
-function receiversOf(located: LocatedPackage, name: string): Receiver[] {
+function receiversOf(located: LocatedPackage, name: string): ScriptName[] {
   return [`pre${name}`, name, `post${name}`]
     .filter((event) => scriptOf(located.manifest, event) !== null)
     .map((event) => receiverOf(located, event, event !== name));

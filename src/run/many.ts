@@ -26,7 +26,7 @@ export async function runMany(settings: Settings, config: Config | undefined, cw
   const many = settings.many!;
   const originalEnvironment = host.originalEnvironment();
   const context = openRun(script);
-  const provision = await openSecrets(settings, config, cwd);
+  const provision = await openSecrets({ settings, config, directory: cwd });
   const request: TaskRequest = {
     ...many,
     args: host.exactArguments(many.args),
