@@ -18,6 +18,7 @@ export const PACKED: Readonly<Record<string, readonly string[]>> = {
   ],
   "secrets-check": ["src/secrets/check/command"],
   "secrets-share": ["src/secrets/share/command", "src/secrets/share/age-file"],
+  "registry-tokens": ["src/secrets/registries/tool-config"],
   "secrets-helper": ["src/secrets/helper/command"],
   upgrade: ["src/upgrade/command"],
   help: ["src/cli/help"],
@@ -37,6 +38,13 @@ const MAINS: readonly string[] = [
   "src/config/rtfig",
   "src/config/location",
   "src/cli/texts",
+  "src/secrets/mapping/fetch",
+  "src/secrets/mapping/mapping",
+  "src/secrets/mapping/mapping-file",
+  "src/secrets/mapping/missing",
+  "src/secrets/mapping/trust",
+  "src/secrets/mapping/question",
+  "src/secrets/mapping/variable-name",
   "platform/secret-provider",
   "platform/process",
   "platform/files",
@@ -54,10 +62,18 @@ export function packedEntry(name: string): string {
 export const fromMain: BunPlugin = {
   name: "rt-from-main",
   setup(build) {
-    build.onResolve({ filter: /^\.{1,2}\/.*\.ts$/ }, ({ path, importer }) => {
+    build.onResolve({ filter: /^\.{1,2}\/.*\.ts$/ }, ({ path, importer, kind }) => {
       const module = MAINS.find((each) => pathOf(each) === join(importer, "..", path));
-      return module ? { path: mainName(module), external: true } : undefined;
+      if (!module) return undefined;
+      // Left to itself, an import when it is needed would be the engine's, which knows no such name.
+      if (kind === "dynamic-import") return { path: mainName(module), namespace: "rt-main" };
+      return { path: mainName(module), external: true };
     });
+    build.onResolve({ filter: /^rt:main\// }, ({ path }) => ({ path, external: true }));
+    build.onLoad({ filter: /.*/, namespace: "rt-main" }, ({ path }) => ({
+      contents: `module.exports = require(${JSON.stringify(path)});`,
+      loader: "js",
+    }));
   },
 };
 
