@@ -15,12 +15,14 @@ import { compactElf } from "./elf.ts";
 import { enginePath } from "./engine.ts";
 import { renameTools } from "./engine-words.ts";
 import { signAdHoc } from "./macos/signature.ts";
+import { fromMain, PACKED, packedEntry, packedModules, type PackedScript } from "./packed.ts";
 import { PRODUCT } from "./product.ts";
 import { shortenCutOff } from "./cut-off.ts";
 import { type BuildTarget, hostTarget } from "./targets.ts";
 import { texts } from "./texts.ts";
 import { lateBuiltins } from "./late-builtins.ts";
 import { setMetadata } from "./windows-metadata.ts";
+import { silentDebug } from "./stubs/silent-debug.ts";
 import { dbusOptional } from "./stubs/dbus-optional.ts";
 import { windowsRegistry } from "./windows-registry.ts";
 
@@ -229,6 +231,31 @@ export async function compile(
   }
 }
 
+/** Writes the scripts of build/packed.ts, compressed. */
+async function packCommands(
+  target: BuildTarget,
+  directory: string,
+  plugins: readonly BunPlugin[],
+): Promise<Compiled & { scripts: ReadonlyMap<string, PackedScript> }> {
+  const inputs: string[] = [];
+  const scripts = new Map<string, PackedScript>();
+  for (const name of Object.keys(PACKED)) {
+    const entry = join(directory, `${name}.ts`);
+    await Bun.write(entry, packedEntry(name));
+    const made = await bundleScript(
+      relative(ROOT, entry),
+      target,
+      [...plugins, fromMain, silentDebug],
+      constantsOf(target),
+    );
+    const file = join(directory, `rt-${name}.packed`);
+    await Bun.write(file, Bun.zstdCompressSync(made.script, { level: 19 }));
+    scripts.set(name, { file, script: made.script });
+    inputs.push(...made.inputs);
+  }
+  return { scripts, inputs: new Set(inputs) };
+}
+
 /** @returns what code was taken from */
 async function bundle(
   target: BuildTarget,
@@ -241,6 +268,7 @@ async function bundle(
   const late = await bundleScript("src/runtime/preload-late.ts", target, [], constants);
   const preload = await bundleScript("src/runtime/preload.ts", target, [], constants);
   const options = await bundleScript("src/runtime/option-effects.ts", target, [], constants);
+  const packed = await packCommands(target, directory, plugins);
   const partsFile = join(directory, "rt.parts");
   await Bun.write(partsFile, packScripts(scripts));
   const output = await Bun.build({
@@ -251,11 +279,12 @@ async function bundle(
     bytecode: true,
     minify: true,
     metafile: true,
-    loader: { ".parts": "file" },
+    loader: { ".parts": "file", ".packed": "file" },
     define: constants,
     plugins: [
       ...plugins,
       onlyFor(target),
+      packedModules(packed.scripts),
       sharedChunks(target),
       ownCopies,
       dbusOptional,
@@ -279,6 +308,7 @@ async function bundle(
     ...late.inputs,
     ...preload.inputs,
     ...options.inputs,
+    ...packed.inputs,
   ]);
 }
 

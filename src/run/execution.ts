@@ -1,6 +1,7 @@
 // A plan, carried out: the program is started, becomes this process, or is refused in a line or two. What a run needs
 // besides (a file for the engine, variables of --env-file, --watch) is imported when it is asked for.
 import { host } from "../../platform/process.ts";
+import { mentionsSecrets } from "../config/file.ts";
 import type { Config } from "../config/rtfig.ts";
 import { complain } from "../complaint.ts";
 import type { ScriptName } from "../secrets/mapping/grants.ts";
@@ -143,6 +144,11 @@ async function executeInEngine(
 }
 
 async function engineConfig(word: string, runsCode: boolean, config?: Config): Promise<string | undefined> {
+  if (!runsCode && mentionsSecrets(process.cwd())) {
+    const { configWithTokens } = await import("../secrets/registries/tool-config.ts");
+    const path = await configWithTokens(word, config, process.cwd());
+    if (path !== undefined) return path;
+  }
   if (!config) return undefined;
   const { fileForEngine } = await import("../config/handover.ts");
   return fileForEngine(config, word === "test" ? "test" : runsCode ? "code" : "tool", process.cwd());

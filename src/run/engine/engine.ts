@@ -70,6 +70,8 @@ export function becomeEngine(
       [SUPERVISED]: undefined,
       [BECAME]: `${pid}`,
       ...(path === undefined ? {} : { PATH: path }),
+      // The scripts of packages have no use for a key to secrets.
+      ...(runsCode ? {} : { RT_AGE_KEY: undefined }),
       ...(asksRegistry ? { [MANIFEST_CACHE]: "0" } : {}),
       ...variablesOf(supply?.secretsFor() ?? []),
     },
