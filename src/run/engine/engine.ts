@@ -6,6 +6,7 @@
 // a bunfig.toml of the working directory, which is another program's configuration.
 import { host } from "../../../platform/process.ts";
 import { MANIFEST_CACHE } from "../../runtime/manifest-cache.ts";
+import type { Debugging } from "./debugger.ts";
 import { optionPreloadFor, preloadFor } from "./preload.ts";
 import { BECAME, SUPERVISED } from "./own-variables.ts";
 
@@ -24,12 +25,24 @@ function engineArguments(
   runsCode: boolean,
   config = NO_FILE,
   isHelped = false,
+  debugged?: Debugging,
 ): string[] {
   const ours = runsCode ? [`--preload=${preloadFor(argv)}`] : [];
   if (runsCode && isHelped) ours.push(`--preload=${optionPreloadFor(argv)}`);
+  if (debugged) {
+    ours.unshift(`--preload=${debugged.first}`);
+    ours.push(`--preload=${debugged.last}`);
+  }
   const isTool = !runsCode || SUBCOMMANDS.includes(argv[0] ?? "");
   if (!isTool || CONFIGURED.includes(` ${argv[0]} `)) ours.unshift(`--config=${config}`);
-  return isTool ? [argv[0]!, ...ours, ...argv.slice(1)] : [...ours, ...argv];
+  const words = debugged?.words ?? argv;
+  return isTool ? [words[0]!, ...ours, ...words.slice(1)] : [...ours, ...words];
+}
+
+/** Where an option asks for a debugger; without one nothing of it is loaded. */
+function asDebugged(argv: readonly string[]): Debugging | undefined {
+  if (!argv.some((word) => word.startsWith("--inspect"))) return undefined;
+  return (require("./debugger.ts") as typeof import("./debugger.ts")).orderDebugger(argv);
 }
 
 export interface EngineSettings {
@@ -57,9 +70,10 @@ export function becomeEngine(
 ): never {
   const { pid } = process;
   const isLost = host.originalVariable(BECAME) === `${pid}`;
+  const debugged = runsCode && !isLost ? asDebugged(argv) : undefined;
   const words = isLost
     ? host.exactArguments(process.argv.slice(2))
-    : engineArguments(argv, runsCode, config, isHelped);
+    : engineArguments(argv, runsCode, config, isHelped, debugged);
   const code = host.replace({
     program: process.execPath,
     argv: [name, ...words],
@@ -67,6 +81,7 @@ export function becomeEngine(
       [SUPERVISED]: undefined,
       [BECAME]: `${pid}`,
       ...(path === undefined ? {} : { PATH: path }),
+      ...debugged?.environment,
       ...(asksRegistry ? { [MANIFEST_CACHE]: "0" } : {}),
     },
     engine: true,
