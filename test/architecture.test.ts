@@ -184,7 +184,9 @@ test("main.ts alone ends the process", () => {
 /** Who reads or changes the environment that the user's program sees, in which `.env` files are. */
 const ENVIRONMENT: Readonly<Record<string, string>> = {
   "platform/environment-files.ts": "takes out what .env files have put there, for rt's own commands",
-  "src/debugger/attachment.ts": "takes out what rt has told it of how the program is to be debugged",
+  "src/debugger/attachment.ts":
+    "takes out what rt has told it of how the program is to be debugged, tells children of its editor",
+  "src/run/file/in-process.ts": "whether to look, in the other environment, for an editor that waits",
   "src/runtime/engine-switch.ts": "takes out rt's own variables before the program's first line",
   "src/runtime/option-effects.ts":
     "reads where a program's certificates are, takes out a variable of rt's own",

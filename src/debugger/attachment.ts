@@ -6,17 +6,13 @@
 // Surprising: the engine can wait by itself, but then nothing runs that could serve; so the program waits in a module that
 // does nothing else (run/engine/debugger.ts). It is the last of rt's, because who stops at the next statement must not come
 // across one of rt's.
-import { writeSync } from "node:fs";
+import { writeFileSync, writeSync } from "node:fs";
 import { type Address, bracket } from "./address.ts";
+import { EDITOR_VARIABLE, type EditorOptions } from "./editor.ts";
 import { ASK, ask } from "./inside.ts";
 import { BEGINNING, ORDER, type Order } from "./order.ts";
-import { type Serving, serve } from "./server.ts";
-import { removeSocket, takeSocket } from "./socket.ts";
-
-/** What the thread is told: first what to do, and last that the program ends, with a cell to set when that was passed on. */
-type Instruction = (Order & { readonly title: string }) | Int32Array<SharedArrayBuffer>;
-
-type Report = { readonly urls: Serving["urls"] } | { readonly failure: string } | "start";
+import type { Serving } from "./server.ts";
+import { type Instruction, type Report, serveFromThread } from "./thread.ts";
 
 /** How long a program that ends waits for its debugger to have heard all. */
 const LONGEST_GOODBYE = 500; // ms
@@ -32,11 +28,16 @@ export function attach(url: string): void {
   const go = Promise.withResolvers<void>();
   worker.onmessage = ({ data }: MessageEvent<Report>) => {
     if (data === "start") return go.resolve();
-    if ("failure" in data) return refuse(order.address, data.failure);
-    announce(order.address, data.urls);
+    if ("failure" in data) return refuse(order.address!, data.failure);
+    if (order.address) announce(order.address, data.urls!);
     if (!order.isWaiting) go.resolve();
   };
-  worker.postMessage({ ...order, title: process.argv[1] ?? "" } satisfies Instruction);
+  const [, title = ""] = process.argv;
+  const { cwd, pid, version, arch } = process;
+  const telemetry = { cwd: cwd(), processId: pid, nodeVersion: version, architecture: arch };
+  const id = crypto.randomUUID().replaceAll("-", "").slice(8);
+  worker.postMessage({ order, title, telemetry, id } satisfies Instruction);
+  if (order.editor) introduce(order.editor, id, telemetry);
   const beginning = go.promise.then(() => worker.unref());
   Object.defineProperty(globalThis, Symbol.for(BEGINNING), { value: beginning });
   process.on("exit", () => {
@@ -53,6 +54,23 @@ function takeOrder(): Order | undefined {
   delete env[ORDER];
   if (text === undefined) return undefined;
   return JSON.parse(text) as Order;
+}
+
+/** To what this program starts, and to an editor that wants to know which process it is. */
+function introduce(
+  { onlyEntrypoint, fileCallback, ...others }: EditorOptions,
+  id: string,
+  telemetry: object,
+): void {
+  const { env } = process;
+  if (onlyEntrypoint) delete env[EDITOR_VARIABLE];
+  else env[EDITOR_VARIABLE] = JSON.stringify({ ...others, onlyEntrypoint, openerId: id });
+  if (fileCallback === undefined) return;
+  try {
+    writeFileSync(fileCallback, JSON.stringify(telemetry));
+  } catch {
+    // Nobody waits for it any longer.
+  }
 }
 
 function announce({ hostnames }: Address, { chrome, webkit }: Serving["urls"]): void {
@@ -73,40 +91,4 @@ function refuse({ hostnames, port }: Address, failure: string): never {
     `error: Cannot debug at ${place}: ${failure}\nhint: choose another port, as in --inspect=0 for any\n`,
   );
   process.exit(1);
-}
-
-function serveFromThread(): void {
-  const scope = globalThis as unknown as Worker;
-  let serving: Serving | undefined;
-  let socket: string | undefined;
-  scope.onmessage = async ({ data }: MessageEvent<Instruction>) => {
-    if (!("address" in data)) {
-      await serving?.conclude();
-      if (socket !== undefined) removeSocket(socket);
-      Atomics.store(data, 0, 1);
-      Atomics.notify(data, 0);
-      return;
-    }
-    let { isWaiting } = data;
-    const program = {
-      title: data.title,
-      stopsAtFirst: data.stopsAtFirst,
-      get isWaiting() {
-        return isWaiting;
-      },
-      start() {
-        isWaiting = false;
-        scope.postMessage("start" satisfies Report);
-      },
-    };
-    try {
-      socket = await takeSocket(data.socket);
-      serving = serve(data.address, socket, program);
-      scope.postMessage({ urls: serving.urls } satisfies Report);
-    } catch (error) {
-      const { code, message } = error as NodeJS.ErrnoException;
-      const failure = code === "EADDRINUSE" ? "the address is in use" : message;
-      scope.postMessage({ failure } satisfies Report);
-    }
-  };
 }

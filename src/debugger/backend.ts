@@ -13,11 +13,14 @@ export interface Backend {
 /** When the engine last said anything to any client. */
 let lastMessage = 0; // ms
 
-/** Resolves when it has been silent for so long. */
-export async function silence(duration: number): Promise<void> {
+/** What a program says in its last moment reaches its debugger later than the thread hears of the end. */
+const QUIET = 10; // ms
+
+/** Resolves when the engine has been silent for a while. */
+export async function quiet(): Promise<void> {
   const since = performance.now();
   for (;;) {
-    const left = duration - (performance.now() - Math.max(since, lastMessage));
+    const left = QUIET - (performance.now() - Math.max(since, lastMessage));
     if (left <= 0) return;
     await Bun.sleep(left);
   }

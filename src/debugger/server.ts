@@ -5,7 +5,7 @@
 // Inspector is handed on as it is.
 import { type Address, bracket } from "./address.ts";
 import { isHostAllowed, isOriginAllowed } from "./admission.ts";
-import { openRaw, silence } from "./backend.ts";
+import { openRaw, quiet } from "./backend.ts";
 import { describeProtocol } from "./commands.ts";
 import { PASS_OWN } from "./scripts.ts";
 import { type Client, openSession, type Program } from "./session.ts";
@@ -24,9 +24,6 @@ interface Connection {
   client?: Client;
   isClosed: boolean;
 }
-
-/** What a program says in its last moment reaches its debugger later than this thread hears of the end. */
-const QUIET = 10; // ms
 
 /** The ids of messages that are not the client's own: those that nobody waits for, and the last of them. */
 const OWN_ID = 2 ** 31 - 2;
@@ -96,7 +93,7 @@ export function serve(address: Address, socket: string, program: Program): Servi
   return {
     urls: { chrome: place + paths.chrome, webkit: place + paths.webkit },
     async conclude() {
-      if (clients.size > 0) await silence(QUIET);
+      if (clients.size > 0) await quiet();
       for (const client of clients) client.conclude();
     },
   };

@@ -27,21 +27,22 @@ function engineArguments(
   isHelped = false,
   debugged?: Debugging,
 ): string[] {
-  const ours = runsCode ? [`--preload=${preloadFor(argv)}`] : [];
-  if (runsCode && isHelped) ours.push(`--preload=${optionPreloadFor(argv)}`);
+  const words = debugged?.words ?? argv;
+  const ours = runsCode ? [`--preload=${preloadFor(words)}`] : [];
+  if (runsCode && isHelped) ours.push(`--preload=${optionPreloadFor(words)}`);
   if (debugged) {
     ours.unshift(`--preload=${debugged.first}`);
     ours.push(`--preload=${debugged.last}`);
   }
   const isTool = !runsCode || SUBCOMMANDS.includes(argv[0] ?? "");
   if (!isTool || CONFIGURED.includes(` ${argv[0]} `)) ours.unshift(`--config=${config}`);
-  const words = debugged?.words ?? argv;
   return isTool ? [words[0]!, ...ours, ...words.slice(1)] : [...ours, ...words];
 }
 
-/** Where an option asks for a debugger; without one nothing of it is loaded. */
+/** Where an option or an editor asks for a debugger; without them nothing of it is loaded. */
 function asDebugged(argv: readonly string[]): Debugging | undefined {
-  if (!argv.some((word) => word.startsWith("--inspect"))) return undefined;
+  const isEdited = host.originalVariable("VSCODE_INSPECTOR_OPTIONS") !== undefined;
+  if (!isEdited && !argv.some((word) => word.startsWith("--inspect"))) return undefined;
   return (require("./debugger.ts") as typeof import("./debugger.ts")).orderDebugger(argv);
 }
 
