@@ -54,7 +54,18 @@ const GROUND = ["color", "complaint", "failure", "nearest", "printable", "versio
 
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   main: ["cli", "run", "platform"],
-  cli: ["run", "settings", "config", "options", "secrets", "upgrade", "workspace", "platform", ...GROUND],
+  cli: [
+    "run",
+    "debugger",
+    "settings",
+    "config",
+    "options",
+    "secrets",
+    "upgrade",
+    "workspace",
+    "platform",
+    ...GROUND,
+  ],
   run: ["tasks", "settings", "config", "options", "debugger", "runtime", "workspace", "platform", ...GROUND],
   tasks: ["settings", "workspace", "platform", ...GROUND],
   settings: ["config", "options", "platform", ...GROUND],

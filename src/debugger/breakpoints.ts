@@ -27,6 +27,7 @@ export class Breakpoints {
   readonly #onResolved: (id: string, location: Location) => void;
   readonly #all = new Map<string, Breakpoint>();
   readonly #places: Place[] = [];
+  readonly #underway = new Set<Promise<unknown>>();
   #lastId = 0;
 
   constructor(backend: Backend, scripts: Scripts, onResolved: (id: string, location: Location) => void) {
@@ -79,7 +80,7 @@ export class Breakpoints {
 
   /** Resolves when all that were asked for so far are where they belong. */
   async settle(): Promise<void> {
-    await Promise.all(this.#places.map(({ state }) => state));
+    await Promise.all(this.#underway);
   }
 
   /** Whose conditions hold at a place of the code where the program stands. */
@@ -116,9 +117,21 @@ export class Breakpoints {
   }
 
   async #put(breakpoint: Breakpoint, script: Script): Promise<Location | undefined> {
+    const putting = this.#putNow(breakpoint, script);
+    this.#underway.add(putting);
+    try {
+      return await putting;
+    } finally {
+      this.#underway.delete(putting);
+    }
+  }
+
+  async #putNow(breakpoint: Breakpoint, { scriptId }: Script): Promise<Location | undefined> {
     const { lineNumber, columnNumber } = breakpoint;
-    const { scriptId } = script;
-    const requested = this.#scripts.toEngine({ scriptId, lineNumber, columnNumber });
+    const isBeginning = lineNumber === 0 && columnNumber === 0;
+    const requested =
+      (isBeginning ? await this.#findBeginning(scriptId) : undefined) ??
+      this.#scripts.toEngine({ scriptId, lineNumber, columnNumber });
     if (!requested) return undefined;
     let place = this.#places.find((each) => isSame(each.requested, requested));
     if (place) {
@@ -133,14 +146,30 @@ export class Breakpoints {
     return placed && this.#scripts.toClient(placed.location);
   }
 
+  /**
+   * Left to the engine, a breakpoint at the very beginning lies in the first function of the text. What runs first stands
+   * outside of all, and so at the beginning of a line of the text that the engine made.
+   */
+  async #findBeginning(scriptId: string): Promise<Location | undefined> {
+    const start = { scriptId, lineNumber: 0, columnNumber: 0 };
+    const locations = await this.#locations(start, Number.MAX_SAFE_INTEGER);
+    return locations.find(({ columnNumber }) => columnNumber === 0);
+  }
+
+  async #locations(start: Location, lines: number): Promise<Location[]> {
+    const { scriptId } = start;
+    const lineNumber = Math.min(start.lineNumber + lines, this.#scripts.endOf(scriptId));
+    const end = { scriptId, lineNumber, columnNumber: 0 };
+    const answer = await this.#backend
+      .send("Debugger.getBreakpointLocations", { start, end })
+      .catch(() => undefined);
+    return (answer?.locations ?? []) as Location[];
+  }
+
   /** The engine refuses what comes to lie where one lies already. */
   async #joinNearest(place: Place, breakpoint: Breakpoint): Promise<Place | undefined> {
     this.#places.splice(this.#places.indexOf(place), 1);
-    const { scriptId, lineNumber } = place.requested;
-    const end = { scriptId, lineNumber: lineNumber + 1000, columnNumber: 0 };
-    const { locations } = await this.#backend
-      .send("Debugger.getBreakpointLocations", { start: place.requested, end })
-      .catch(() => ({ locations: [] }));
+    const locations = await this.#locations(place.requested, 1000);
     for (const other of this.#places) {
       const placed = await other.state;
       if (!placed || !locations[0] || !isSame(placed.location, locations[0])) continue;

@@ -16,19 +16,29 @@ const go =
     noteResumed(session);
   };
 
+async function enable({ backend }: Session): Promise<void> {
+  await backend.send("Debugger.enable").catch(async () => {
+    // Another client has it, and who enables it is told of the scripts: the last to come gets it.
+    await backend.send("Debugger.disable");
+    await backend.send("Debugger.enable");
+  });
+  await Promise.all([
+    backend.send("Debugger.setShouldBlackboxURL", PASS_OWN),
+    backend.send("Debugger.setBreakpointsActive", { active: true }),
+    backend.send("Debugger.setPauseOnDebuggerStatements", { enabled: true }),
+  ]);
+}
+
 export const DEBUGGER: Commands = {
   "Debugger.enable": async (_params, session) => {
-    const { backend } = session;
-    session.enabling = Promise.all([
-      backend.send("Debugger.enable"),
-      backend.send("Debugger.setShouldBlackboxURL", PASS_OWN),
-      backend.send("Debugger.setBreakpointsActive", { active: true }),
-      backend.send("Debugger.setPauseOnDebuggerStatements", { enabled: true }),
-    ]);
-    await session.enabling;
+    await (session.enabling ??= enable(session));
     return { debuggerId: `rt.${session.program.title}` };
   },
-  "Debugger.disable": async (_params, { backend }) => backend.send("Debugger.disable"),
+  "Debugger.disable": async (_params, session) => {
+    session.enabling = undefined;
+    session.breakpoints.removeAll();
+    await session.backend.send("Debugger.disable");
+  },
   "Debugger.pause": async (_params, { backend }) => backend.send("Debugger.pause"),
   "Debugger.resume": go("Debugger.resume"),
   "Debugger.stepInto": go("Debugger.stepInto"),

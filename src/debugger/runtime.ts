@@ -13,12 +13,18 @@ const CONTEXT = {
 };
 
 export const RUNTIME: Commands = {
-  "Runtime.enable": async (_params, { backend, emit, program }) => {
+  "Runtime.enable": async (_params, session) => {
+    const { backend, emit, program } = session;
+    if (session.isReporting) return;
+    session.isReporting = true;
     emit("Runtime.executionContextCreated", { context: { ...CONTEXT, name: program.title } });
     const domains = ["Inspector", "Runtime", "Console"];
-    await Promise.all(domains.map((domain) => backend.send(`${domain}.enable`)));
+    // Another client may have it already, which is as good.
+    await Promise.allSettled(domains.map((domain) => backend.send(`${domain}.enable`)));
   },
-  "Runtime.disable": async (_params, { backend }) => {
+  "Runtime.disable": async (_params, session) => {
+    const { backend } = session;
+    session.isReporting = false;
     await Promise.all([backend.send("Console.disable"), backend.send("Runtime.disable")]);
   },
   "Runtime.runIfWaitingForDebugger": async (_params, session) => {

@@ -9,6 +9,8 @@ export interface Script {
   readonly url: string;
   readonly engineUrl: string;
   readonly map?: SourceMap;
+  /** The line behind the last that the engine has. */
+  readonly endLine: number;
   /** What the client is told. */
   readonly description: Json;
 }
@@ -54,13 +56,24 @@ export class Scripts {
       scriptLanguage: "JavaScript",
       embedderName: url,
     };
-    const script: Script = { scriptId, url, engineUrl, ...(map ? { map } : {}), description };
+    const script: Script = {
+      scriptId,
+      url,
+      engineUrl,
+      endLine: (endLine ?? 0) + 1,
+      ...(map ? { map } : {}),
+      description,
+    };
     this.#known.set(scriptId, script);
     return script;
   }
 
   get(scriptId: string): Script | undefined {
     return this.#known.get(scriptId);
+  }
+
+  endOf(scriptId: string): number {
+    return this.#known.get(scriptId)?.endLine ?? 0;
   }
 
   all(): Iterable<Script> {

@@ -32,7 +32,8 @@ export interface Session {
   /** Whether the next stop is that at the first line, which the client may not have asked for. */
   isStarting: boolean;
   /** That the engine has told of the scripts there are: what comes behind it waits for that. */
-  enabling?: Promise<unknown>;
+  enabling?: Promise<unknown> | undefined;
+  isReporting: boolean;
   readonly blackboxed: Map<string, boolean>;
   blackbox?: RegExp | undefined;
   readonly compiled: Map<string, string>;
@@ -77,6 +78,7 @@ export async function openSession(
     program,
     emit,
     isStarting: false,
+    isReporting: false,
     blackboxed: new Map(),
     compiled: new Map(),
   };

@@ -230,6 +230,8 @@ console.log("running");
     client.kill();
     using other = await openChrome(address);
     enable(other);
+    // As VS Code does.
+    enable(other);
     const ticks = async () => (await other.send("Runtime.evaluate", { expression: "1" })).result.value;
     expect(await ticks()).toBe(1);
     // It goes on: a timer set now comes due.

@@ -202,7 +202,7 @@ describe("rt debug-config", () => {
       "launch",
       "attach",
     ]);
-    expect(configurations[0]).toMatchObject({ type: "bun", runtime: RT, program: "${file}" });
+    expect(configurations[0]).toMatchObject({ type: "node", runtimeExecutable: RT, program: "${file}" });
   });
 
   test("rt debug-config leaves a launch.json alone that is there, and prints what to add", async () => {

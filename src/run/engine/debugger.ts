@@ -16,7 +16,7 @@ import {
 } from "../../debugger/editor.ts";
 import { BEGINNING, ORDER, type Order } from "../../debugger/order.ts";
 
-const SUBCOMMANDS = ["run", "test", "repl"];
+const SUBCOMMANDS = ["run", "test"];
 const WORD = /^--inspect(-wait|-brk)?(?:=(.*))?$/;
 
 export interface Debugging {
@@ -33,6 +33,8 @@ const TAKES_CODE = ["-e", "--eval", "-p", "--print"];
 
 /** @returns undefined where nothing of rt's own is asked for: what is no address is the engine's to understand */
 export function orderDebugger(argv: readonly string[]): Debugging | undefined {
+  // The engine's shell loads nothing first.
+  if (argv[0] === "repl") return undefined;
   const begin = SUBCOMMANDS.includes(argv[0]!) ? 1 : 0;
   const { at, script: file } = scan(argv, begin);
   const [, kind, value = ""] = at === undefined ? [] : WORD.exec(argv[at]!)!;
