@@ -60,6 +60,7 @@ const SHARED: Readonly<Record<string, readonly string[]>> = {
   ],
   "command-line": ["src/cli/command-line"],
   engine: ["src/run/engine/engine", "src/run/engine/preload", "src/run/engine/input"],
+  debugger: ["src/run/engine/debugger"],
   "script-start": ["src/cli/script-start", "src/run/script/launch"],
   many: [
     "src/run/many",

@@ -1,8 +1,9 @@
 // Makes the binary: `bun build/compile.ts` leaves the host's at dist/rt, and its manual page at dist/rt.1.
 //
-// Four bundles go into it. Three are scripts for processes that are started as the engine: the preload, as a
-// `data:` URL, what it carries as a text (see src/runtime/late.ts), and the parts that it finds in the finished file (see
-// src/run/engine/preload.ts). The fourth is everything else, split into chunks, so that a start reads only what it needs.
+// Five bundles go into it. Four are scripts for processes that are started as the engine: the preload, as a
+// `data:` URL, what it carries as a text (see src/runtime/late.ts), the parts that it finds in the finished file (see
+// src/run/engine/preload.ts), and what speaks with debuggers. The fifth is everything else, split into chunks, so that a
+// start reads only what it needs.
 import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
 import type { BunPlugin } from "bun";
@@ -142,6 +143,16 @@ function asPreload(script: string, lateScript: string): string {
   return PRELOAD_URL_START + Buffer.from(source).toString("base64");
 }
 
+/** A module of its own in the file system, which knows its place: see src/debugger/attachment.ts. */
+function asDebugger(script: string): string {
+  return [
+    "const own = { exports: {} };",
+    `(${script.trimEnd().replace(/;$/, "")})(own.exports, process.getBuiltinModule, own, "", "");`,
+    "own.exports.attach(import.meta.path);",
+    "",
+  ].join("\n");
+}
+
 const SYSTEMS: readonly (readonly [BuildTarget["os"], System])[] = [
   ["linux", "linux"],
   ["darwin", "darwin"],
@@ -168,7 +179,12 @@ async function bundleScripts(plugins: readonly BunPlugin[]): Promise<Compiled & 
 }
 
 /** The modules that only exist here: "rt:preload" and "rt:parts" (see src/run/engine/preload.ts). */
-function generatedModules(preload: string, optionPreload: string, partsFile: string): BunPlugin {
+function generatedModules(
+  preload: string,
+  optionPreload: string,
+  debuggerScript: string,
+  partsFile: string,
+): BunPlugin {
   return {
     name: "rt-generated",
     setup(build) {
@@ -181,6 +197,14 @@ function generatedModules(preload: string, optionPreload: string, partsFile: str
       }));
       build.onLoad({ filter: /.*/, namespace: "rt" }, () => ({
         contents: `export default ${JSON.stringify(preload)}`,
+        loader: "js",
+      }));
+      build.onResolve({ filter: /^rt:debugger$/ }, () => ({
+        path: "script-of-debugger",
+        namespace: "rt-debugger",
+      }));
+      build.onLoad({ filter: /.*/, namespace: "rt-debugger" }, () => ({
+        contents: `export default ${JSON.stringify(debuggerScript)}`,
         loader: "js",
       }));
       build.onResolve({ filter: /^rt:option-preload$/ }, ({ importer }) => ({
@@ -269,6 +293,7 @@ async function bundle(
   const preload = await bundleScript("src/runtime/preload.ts", target, [], constants);
   const options = await bundleScript("src/runtime/option-effects.ts", target, [], constants);
   const packed = await packCommands(target, directory, plugins);
+  const debug = await bundleScript("src/debugger/attachment.ts", target, [], constants);
   const partsFile = join(directory, "rt.parts");
   await Bun.write(partsFile, packScripts(scripts));
   const output = await Bun.build({
@@ -289,7 +314,12 @@ async function bundle(
       ownCopies,
       dbusOptional,
       await windowsRegistry(target, true),
-      generatedModules(asPreload(preload.script, late.script), asPreload(options.script, ""), partsFile),
+      generatedModules(
+        asPreload(preload.script, late.script),
+        asPreload(options.script, ""),
+        asDebugger(debug.script),
+        partsFile,
+      ),
       texts,
       lateBuiltins,
     ],
@@ -309,6 +339,7 @@ async function bundle(
     ...preload.inputs,
     ...options.inputs,
     ...packed.inputs,
+    ...debug.inputs,
   ]);
 }
 

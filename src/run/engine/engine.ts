@@ -8,6 +8,7 @@ import { host } from "../../../platform/process.ts";
 import { MANIFEST_CACHE } from "../../runtime/manifest-cache.ts";
 import type { Supply } from "../script/launch.ts";
 import { variablesOf } from "../script/secret-variables.ts";
+import type { Debugging } from "./debugger.ts";
 import { optionPreloadFor, preloadFor } from "./preload.ts";
 import { BECAME, SUPERVISED } from "./own-variables.ts";
 
@@ -26,12 +27,25 @@ function engineArguments(
   runsCode: boolean,
   config = NO_FILE,
   isHelped = false,
+  debugged?: Debugging,
 ): string[] {
-  const ours = runsCode ? [`--preload=${preloadFor(argv)}`] : [];
-  if (runsCode && isHelped) ours.push(`--preload=${optionPreloadFor(argv)}`);
+  const words = debugged?.words ?? argv;
+  const ours = runsCode ? [`--preload=${preloadFor(words)}`] : [];
+  if (runsCode && isHelped) ours.push(`--preload=${optionPreloadFor(words)}`);
+  if (debugged) {
+    ours.unshift(`--preload=${debugged.first}`);
+    ours.push(`--preload=${debugged.last}`);
+  }
   const isTool = !runsCode || SUBCOMMANDS.includes(argv[0] ?? "");
   if (!isTool || CONFIGURED.includes(` ${argv[0]} `)) ours.unshift(`--config=${config}`);
-  return isTool ? [argv[0]!, ...ours, ...argv.slice(1)] : [...ours, ...argv];
+  return isTool ? [words[0]!, ...ours, ...words.slice(1)] : [...ours, ...words];
+}
+
+/** Where an option or an editor asks for a debugger; without them nothing of it is loaded. */
+function asDebugged(argv: readonly string[]): Debugging | undefined {
+  const isEdited = host.originalVariable("VSCODE_INSPECTOR_OPTIONS") !== undefined;
+  if (!isEdited && !argv.some((word) => word.startsWith("--inspect"))) return undefined;
+  return (require("./debugger.ts") as typeof import("./debugger.ts")).orderDebugger(argv);
 }
 
 export interface EngineSettings {
@@ -60,9 +74,10 @@ export function becomeEngine(
 ): never {
   const { pid } = process;
   const isLost = host.originalVariable(BECAME) === `${pid}`;
+  const debugged = runsCode && !isLost ? asDebugged(argv) : undefined;
   const words = isLost
     ? host.exactArguments(process.argv.slice(2))
-    : engineArguments(argv, runsCode, config, isHelped);
+    : engineArguments(argv, runsCode, config, isHelped, debugged);
   const code = host.replace({
     program: process.execPath,
     argv: [name, ...words],
@@ -72,6 +87,7 @@ export function becomeEngine(
       ...(path === undefined ? {} : { PATH: path }),
       // The scripts of packages have no use for a key to secrets.
       ...(runsCode ? {} : { RT_AGE_KEY: undefined }),
+      ...debugged?.environment,
       ...(asksRegistry ? { [MANIFEST_CACHE]: "0" } : {}),
       ...variablesOf(supply?.secretsFor() ?? []),
     },
