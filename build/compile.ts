@@ -1,8 +1,9 @@
 // Makes the binary: `bun build/compile.ts` leaves the host's at dist/rt, and its manual page at dist/rt.1.
 //
-// Four bundles go into it. Three are scripts for processes that are started as the engine: the preload, as a
+// Five bundles go into it. Three are scripts for processes that are started as the engine: the preload, as a
 // `data:` URL, what it carries as a text (see src/runtime/late.ts), and the parts that it finds in the finished file (see
-// src/run/engine/preload.ts). The fourth is everything else, split into chunks, so that a start reads only what it needs.
+// src/run/engine/preload.ts). The fourth is the script of a thread (platform/linux/tracing/supervisor.ts), the fifth
+// everything else, split into chunks, so that a start reads only what it needs.
 import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
 import type { BunPlugin } from "bun";
@@ -165,8 +166,13 @@ async function bundleScripts(plugins: readonly BunPlugin[]): Promise<Compiled & 
   };
 }
 
-/** The modules that only exist here: "rt:preload" and "rt:parts" (see src/run/engine/preload.ts). */
-function generatedModules(preload: string, optionPreload: string, partsFile: string): BunPlugin {
+/** The modules that only exist here: "rt:preload" and "rt:parts" (see src/run/engine/preload.ts), and a thread's script. */
+function generatedModules(
+  preload: string,
+  optionPreload: string,
+  partsFile: string,
+  supervisor: string,
+): BunPlugin {
   return {
     name: "rt-generated",
     setup(build) {
@@ -187,6 +193,14 @@ function generatedModules(preload: string, optionPreload: string, partsFile: str
       }));
       build.onLoad({ filter: /.*/, namespace: "rt-option" }, () => ({
         contents: `export default ${JSON.stringify(optionPreload)}`,
+        loader: "js",
+      }));
+      build.onResolve({ filter: /^rt:supervisor$/ }, () => ({
+        path: "supervisor",
+        namespace: "rt-supervisor",
+      }));
+      build.onLoad({ filter: /.*/, namespace: "rt-supervisor" }, () => ({
+        contents: `export default ${JSON.stringify(supervisor)}`,
         loader: "js",
       }));
     },
@@ -241,6 +255,10 @@ async function bundle(
   const late = await bundleScript("src/runtime/preload-late.ts", target, [], constants);
   const preload = await bundleScript("src/runtime/preload.ts", target, [], constants);
   const options = await bundleScript("src/runtime/option-effects.ts", target, [], constants);
+  const supervisor =
+    target.os === "linux"
+      ? await bundleScript("platform/linux/tracing/supervisor.ts", target, [], constants)
+      : { script: "", inputs: [] };
   const partsFile = join(directory, "rt.parts");
   await Bun.write(partsFile, packScripts(scripts));
   const output = await Bun.build({
@@ -260,7 +278,12 @@ async function bundle(
       ownCopies,
       dbusOptional,
       await windowsRegistry(target, true),
-      generatedModules(asPreload(preload.script, late.script), asPreload(options.script, ""), partsFile),
+      generatedModules(
+        asPreload(preload.script, late.script),
+        asPreload(options.script, ""),
+        partsFile,
+        supervisor.script,
+      ),
       texts,
       lateBuiltins,
     ],
@@ -279,6 +302,7 @@ async function bundle(
     ...late.inputs,
     ...preload.inputs,
     ...options.inputs,
+    ...supervisor.inputs,
   ]);
 }
 

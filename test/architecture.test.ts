@@ -54,9 +54,21 @@ const GROUND = ["color", "complaint", "failure", "nearest", "printable", "versio
 
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   main: ["cli", "run", "platform"],
-  cli: ["run", "settings", "config", "options", "secrets", "upgrade", "workspace", "platform", ...GROUND],
-  run: ["tasks", "settings", "config", "options", "runtime", "workspace", "platform", ...GROUND],
+  cli: [
+    "run",
+    "cache",
+    "settings",
+    "config",
+    "options",
+    "secrets",
+    "upgrade",
+    "workspace",
+    "platform",
+    ...GROUND,
+  ],
+  run: ["tasks", "cache", "settings", "config", "options", "runtime", "workspace", "platform", ...GROUND],
   tasks: ["settings", "workspace", "platform", ...GROUND],
+  cache: ["settings", "platform", ...GROUND],
   settings: ["config", "options", "platform", ...GROUND],
   config: ["options", "workspace", "platform", ...GROUND],
   options: [],

@@ -42,6 +42,11 @@ export async function execute(
     case "script": {
       if (settings.watch) return await watchScript(settings);
       await warnAboutScript(settings);
+      if (plan.mode === "script" && settings.cache) {
+        const { runCachedScript } = await import("./many.ts");
+        const ending = await runCachedScript(plan, settings, process.cwd());
+        if (ending !== undefined) return ending;
+      }
       const { launchProgram, launchScript } = await import("./script/launch.ts");
       return plan.mode === "script"
         ? await launchScript(plan, settings.script)
@@ -92,7 +97,7 @@ export async function executeMany(settings: Settings, cwd: string): Promise<Outc
   if (settings.watch) return await watchScript(settings);
   await warnAboutScript(settings);
   const { runMany } = await import("./many.ts");
-  return await runMany(settings.many!, settings.script, cwd);
+  return await runMany(settings.many!, settings, cwd);
 }
 
 async function watchScript(settings: Settings): Promise<Outcome> {

@@ -1,11 +1,14 @@
 // Many scripts, or the scripts of many packages: asks src/tasks for what the settings say, and supplies what that folder
 // must not know, which is how a script is started.
 import { host } from "../../platform/process.ts";
+import type { CacheSettings } from "../settings/cache.ts";
 import type { ManySettings } from "../settings/many.ts";
 import type { ScriptSettings } from "../settings/script.ts";
+import type { Settings } from "../settings/settings.ts";
 import {
   type Command,
   type CommandRequest,
+  runSingle,
   runTasks,
   type Task,
   type TaskRequest,
@@ -13,24 +16,64 @@ import {
 import { scriptOf } from "../workspace/package-json.ts";
 import type { Answer } from "./script/bash-builtins.ts";
 import { evaluate, needsNoProcess, type ShellResult } from "./script/built-in-shell.ts";
+import type { Plan } from "./plan.ts";
 import { type Ending, launchScript } from "./script/launch.ts";
 import { appendArguments, quoteArgument } from "./script/quoting.ts";
 import { openRun, prepareStep, type RunContext } from "./script/preparation.ts";
 
-export async function runMany(many: ManySettings, script: ScriptSettings, cwd: string): Promise<Ending> {
+export async function runMany(
+  many: ManySettings,
+  { script, cache }: Pick<Settings, "script" | "cache">,
+  cwd: string,
+): Promise<Ending> {
+  const request = requestFor(script, cache, cwd, { ...many, args: host.exactArguments(many.args) });
+  return await runTasks({ ...request, runAlone: (task) => runAlone(task, request, script, cache) });
+}
+
+/** Undefined for a script that is to run as any other. */
+export async function runCachedScript(
+  plan: Extract<Plan, { mode: "script" }>,
+  { script, cache }: Pick<Settings, "script" | "cache">,
+  cwd: string,
+): Promise<Ending | undefined> {
+  const { planCached } = await import("./cached.ts");
+  const task = planCached(plan, cache!);
+  return task && (await runSingle(task, requestFor(script, cache, cwd, ONE)));
+}
+
+/** What a run of many is asked for, when it is a run of one. */
+const ONE: ManySettings = {
+  scripts: [],
+  args: [],
+  filters: [],
+  workspaces: false,
+  parallel: false,
+  sequential: false,
+  noExitOnError: false,
+  ifPresent: false,
+};
+
+function requestFor(
+  script: ScriptSettings,
+  cache: CacheSettings | undefined,
+  cwd: string,
+  many: ManySettings,
+): TaskRequest {
   const originalEnvironment = host.originalEnvironment();
   const context = openRun(script);
-  const request: TaskRequest = {
+  const commandOf = (wanted: CommandRequest) => commandFor(wanted, originalEnvironment, context);
+  return {
     ...many,
-    args: host.exactArguments(many.args),
     cwd,
     env: originalEnvironment,
     silent: script.silent,
-    commandFor: (wanted) => commandFor(wanted, originalEnvironment, context),
+    commandFor: commandOf,
     quote: quoteArgument,
-    runAlone: (task) => runAlone(task, script),
+    ...(cache && {
+      openCached: async (task, extra) =>
+        await (await import("./cached.ts")).openCachedTask(task, extra, cache, commandOf),
+    }),
   };
-  return await runTasks(request);
 }
 
 function commandFor(
@@ -59,13 +102,18 @@ async function collect({ code, output }: Answer): Promise<ShellResult> {
 }
 
 async function runAlone(
-  { packageDirectory, manifest, scriptName, args }: Task,
+  task: Task,
+  request: TaskRequest,
   settings: ScriptSettings,
+  cache: CacheSettings | undefined,
 ): Promise<Ending> {
+  const { packageDirectory, manifest, scriptName, args } = task;
   const target = {
     kind: "script",
     name: scriptName,
     package: { directory: packageDirectory, manifest },
   } as const;
-  return await launchScript({ mode: "script", target, args }, settings);
+  const plan = { mode: "script", target, args } as const;
+  if (cache && (await import("./cached.ts")).planCached(plan, cache)) return await runSingle(task, request);
+  return await launchScript(plan, settings);
 }

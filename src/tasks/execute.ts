@@ -10,7 +10,7 @@ import { trees } from "../../platform/process-tree.ts";
 import type { Child, ChildExit, ChildRequest, StopSignal } from "../../platform/contract/process-tree.ts";
 import type { Outcome, TaskEvent } from "./event.ts";
 import { Refused } from "./schedule.ts";
-import type { Command, Step, Task, TaskRequest } from "./task.ts";
+import type { CachedTask, Command, Step, Task, TaskRequest } from "./task.ts";
 
 /** Milliseconds between a signal that asks and SIGKILL. */
 const GRACE = 5000;
@@ -26,7 +26,7 @@ const START_FAILURES: Readonly<Record<string, number>> = {
 const FORWARDED = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 export interface ExecutorOptions {
-  readonly request: Pick<TaskRequest, "commandFor">;
+  readonly request: Pick<TaskRequest, "commandFor" | "openCached">;
   readonly output: ChildRequest["output"];
   readonly inheritStdin: boolean;
   /** Added to every child's environment. */
@@ -74,16 +74,45 @@ export class Executor {
     const { emit } = this.#options;
     const begin = this.now();
     let outcome: Outcome = { kind: "success" };
-    for (const step of task.steps) {
-      outcome = await this.#runStep(task, step);
-      if (outcome.kind !== "success") break;
+    const cached = await this.#openCached(task);
+    if (cached?.hit) {
+      await this.#replay(task, cached.hit);
+      outcome = { kind: "success", saved: cached.hit.saved };
+    } else {
+      for (const step of task.steps) {
+        outcome = await this.#runStep(task, step, cached);
+        if (outcome.kind !== "success") break;
+      }
+      for (const message of (await cached?.close(outcome.kind === "success")) ?? [])
+        void emit({ type: "notice", message });
     }
     const at = this.now();
     await emit({ type: "task-end", task, outcome, at, duration: at - begin });
     return outcome;
   }
 
-  async #runStep(task: Task, step: Step): Promise<Outcome> {
+  async #openCached(task: Task): Promise<CachedTask | undefined> {
+    const { request, extraEnvironment, emit } = this.#options;
+    const opened = await request.openCached?.(task, extraEnvironment);
+    if (!opened || !("notice" in opened)) return opened;
+    void emit({ type: "notice", message: opened.notice });
+    return undefined;
+  }
+
+  /** What it wrote then, as if it had run. */
+  async #replay(task: Task, { pieces, saved }: NonNullable<CachedTask["hit"]>): Promise<void> {
+    const { emit } = this.#options;
+    for (const [index, step] of task.steps.entries()) {
+      const at = this.now();
+      await emit({ type: "step-start", task, step, at });
+      for (const { bytes, isError } of pieces.filter((piece) => piece.step === index))
+        await emit({ type: "output", task, step, bytes, isError });
+      const exit = { code: 0, signal: null };
+      await emit({ type: "step-end", task, step, exit, at, duration: 0, ...(step.isMain && { saved }) });
+    }
+  }
+
+  async #runStep(task: Task, step: Step, cached: CachedTask | undefined): Promise<Outcome> {
     if (this.#isStopping) return { kind: "stopped", wasRunning: true };
     const { emit, request } = this.#options;
     const begin = this.now();
@@ -95,9 +124,9 @@ export class Executor {
         manifest: task.manifest,
         scriptName: step.scriptName,
         args: step.isMain ? task.args : [],
-        isCollected: this.#options.output !== "inherit",
+        isCollected: this.#options.output !== "inherit" && !cached,
       });
-      exit = await this.#start(task, step, command, begin);
+      exit = await this.#start(task, step, command, begin, cached);
     } catch (error) {
       const { code = "", message } = error as { code?: string; message: string };
       if (LACK_OF_RESOURCES.has(code) && step === task.steps[0]) throw new Refused(message, code);
@@ -112,7 +141,13 @@ export class Executor {
     return { kind: "failure", code: exit.code, step };
   }
 
-  async #start(task: Task, step: Step, command: Command, at: number): Promise<ChildExit> {
+  async #start(
+    task: Task,
+    step: Step,
+    command: Command,
+    at: number,
+    cached: CachedTask | undefined,
+  ): Promise<ChildExit> {
     const { emit, output, inheritStdin, extraEnvironment } = this.#options;
     const deliver = (bytes: Uint8Array, isError: boolean) =>
       emit({ type: "output", task, step, bytes, isError });
@@ -121,6 +156,21 @@ export class Executor {
       const { code, stdout } = await command.evaluate();
       if (stdout.length > 0) await deliver(stdout, false);
       return { code, signal: null };
+    }
+    if (cached) {
+      const index = task.steps.indexOf(step);
+      const request = { cwd: command.cwd, output: "separate", onOutput: deliver } as const;
+      const followed = cached.start(index, request);
+      emit({ type: "step-start", task, step, at });
+      const exit = await this.#awaitExit(followed, task);
+      // Where the system does not let it be followed, nothing has been started yet.
+      if (this.#isStopping || (await followed.isTraced)) return exit;
+      const env = cached.environmentOf(index);
+      const { program, argv } = command;
+      return await this.#awaitExit(
+        trees.startChild({ program, argv, env, inheritStdin: false, ...request }),
+        task,
+      );
     }
     const env = isEmpty(extraEnvironment) ? command.env : { ...extraEnvironment, ...command.env };
     const child = trees.startChild({
@@ -132,8 +182,12 @@ export class Executor {
       inheritStdin,
       onOutput: deliver,
     });
-    this.#running.set(child, task);
     emit({ type: "step-start", task, step, at });
+    return await this.#awaitExit(child, task);
+  }
+
+  async #awaitExit(child: Child, task: Task): Promise<ChildExit> {
+    this.#running.set(child, task);
     const exit = await child.done;
     this.#running.delete(child);
     return exit;

@@ -10,12 +10,12 @@ import { trees } from "../../platform/process-tree.ts";
 import type { Outcome, Reporter, TaskEvent } from "./event.ts";
 import { Executor } from "./execute.ts";
 import { type Plan, planTasks } from "./plan.ts";
-import { chooseReporters } from "./report/choose.ts";
+import { chooseReporters, chooseSingleReporter, type Reporting } from "./report/choose.ts";
 import { OutputQueue } from "./report/output-queue.ts";
 import { type FailurePolicy, startSchedule } from "./schedule.ts";
-import type { RunStatus, TaskRequest } from "./task.ts";
+import type { RunStatus, Task, TaskRequest } from "./task.ts";
 
-export type { Command, CommandRequest, RunStatus, Task, TaskRequest } from "./task.ts";
+export type { CachedTask, Command, CommandRequest, RunStatus, Task, TaskRequest } from "./task.ts";
 
 export async function runTasks(request: TaskRequest): Promise<RunStatus> {
   const queue = new OutputQueue();
@@ -36,6 +36,20 @@ export async function runTasks(request: TaskRequest): Promise<RunStatus> {
   }
   const status = await execute(plan, request, queue, notices);
   return status === 0 && plan.isIncomplete ? 1 : status;
+}
+
+/** One script that is cached, as if it stood alone at the terminal. */
+export async function runSingle(task: Task, request: TaskRequest): Promise<RunStatus> {
+  const queue = new OutputQueue();
+  const plan: Plan = {
+    tasks: [task],
+    waitsFor: [[]],
+    cycles: [],
+    packageCount: 1,
+    notices: [],
+    isIncomplete: false,
+  };
+  return await execute(plan, request, queue, [], chooseSingleReporter(request, queue));
 }
 
 async function print(text: string, queue: OutputQueue): Promise<RunStatus> {
@@ -71,9 +85,11 @@ async function execute(
   request: TaskRequest,
   queue: OutputQueue,
   notices: readonly string[],
+  chosen?: Reporting,
 ): Promise<RunStatus> {
   const isSingle = plan.tasks.length === 1;
-  const { reporters, output, extraEnvironment } = await chooseReporters(plan, request, queue, fail);
+  const reporting = chosen ?? (await chooseReporters(plan, request, queue, fail));
+  const { reporters, output, extraEnvironment } = reporting;
   let interruptedBy: NodeJS.Signals | undefined;
   let thrown: { readonly error: unknown } | undefined;
   let isComplete = true;

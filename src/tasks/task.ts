@@ -1,4 +1,5 @@
 // The words of this folder: what is asked for, and the tasks that come of it.
+import type { Child, ChildRequest } from "../../platform/contract/process-tree.ts";
 import type { ManySettings } from "../settings/many.ts";
 import type { PackageJson } from "../workspace/package-json.ts";
 
@@ -24,11 +25,43 @@ export interface CommandRequest {
   readonly isCollected: boolean;
 }
 
+/** What an earlier run of a task wrote. */
+export interface CachedHit {
+  readonly pieces: readonly {
+    readonly step: number;
+    readonly isError: boolean;
+    readonly bytes: Uint8Array;
+  }[];
+  /** How long it took then, in milliseconds. */
+  readonly saved: number;
+  /** Files that were put back. */
+  readonly restored: number;
+}
+
+/** A task that is not run again when nothing has changed: src/cache. */
+export interface CachedTask {
+  /** Its outputs are in place again; nothing is to be started. */
+  readonly hit: CachedHit | undefined;
+  /** Starts a step, by its position, and looks at what it does. */
+  start(
+    step: number,
+    request: Pick<ChildRequest, "cwd" | "output" | "onOutput">,
+  ): Child & { readonly isTraced: Promise<boolean> };
+  environmentOf(step: number): Readonly<Record<string, string>>;
+  /** It has ended. Lines for people. */
+  close(isSuccess: boolean): Promise<readonly string[]>;
+}
+
 export interface TaskRequest extends ManySettings {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly silent: boolean;
   commandFor(request: CommandRequest): Command;
+  /** Undefined for a task that is not cached; a notice where it cannot be. `extra` is added to its environment. */
+  openCached?(
+    task: Task,
+    extra: Readonly<Record<string, string>>,
+  ): Promise<CachedTask | { readonly notice: string } | undefined>;
   /** A word as one would type it in a shell. */
   quote(word: string): string;
   /**
