@@ -15,7 +15,7 @@ import type { Entry } from "./entry.ts";
 import { hashBytes, Hashes } from "./hashes.ts";
 import { compareKeys, type Field, type Key, makeKey } from "./key.ts";
 import { Log, type Piece, readLog } from "./log.ts";
-import { IGNORED, matcher } from "./patterns.ts";
+import { IGNORED, matcher, OWN_PLACES } from "./patterns.ts";
 import { recordRun, type Rooted, Unkept } from "./record.ts";
 import { restoreOutputs } from "./restore.ts";
 import { Store, storeDirectory } from "./store.ts";
@@ -80,18 +80,26 @@ export async function openCached(script: CachedScript, settings: CacheSettings):
   if (!rule || host.originalVariable(MARK) !== undefined) return undefined;
   const tracing = await findTracing();
   if (!tracing)
-    return { notice: `${script.label} is not cached here: only on Linux can rt see what a script reads` };
+    return tellOnce("[run.cache] has no effect here: only on Linux can rt see what a script reads");
   const directory = storeDirectory();
-  if (directory === undefined)
-    return { notice: describeDoubt(script.label, "store", "nothing says where, set HOME or XDG_CACHE_HOME") };
+  if (directory === undefined) return tellOnce("Nothing is cached: set HOME or XDG_CACHE_HOME, to say where");
   try {
     const root = realpathSync(settings.root);
     const packageDirectory = realpathSync(script.packageDirectory);
     const run = new Run(script, rule, { ...settings, root }, packageDirectory, tracing, new Store(directory));
     return await run.find();
   } catch (error) {
-    return { notice: describeDoubt(script.label, "store", (error as Error).message) };
+    return tellOnce(`Nothing is cached: ${(error as Error).message}`);
   }
+}
+
+const told = new Set<string>();
+
+/** A run of many has the same to say of each script. */
+function tellOnce(notice: string): Opening {
+  if (told.has(notice)) return undefined;
+  told.add(notice);
+  return { notice };
 }
 
 class Run implements CachedRun {
@@ -133,7 +141,7 @@ class Run implements CachedRun {
     this.#hashesId = hashBytes(settings.root);
     const { look, list } = tracing;
     const ignored = matcher(rule.ignore, packageDirectory);
-    const always = matcher(IGNORED, "/");
+    const always = matcher([...IGNORED, ...OWN_PLACES], "/");
     this.#world = {
       look,
       list,
@@ -243,7 +251,7 @@ class Run implements CachedRun {
         own,
         log: this.#store.keepBytes(this.#log.toBytes()),
       });
-      this.#store.shrink();
+      this.#store.shrinkNowAndThen();
       this.#remember();
       return lines;
     } catch (error) {

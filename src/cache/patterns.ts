@@ -1,5 +1,6 @@
 // The globs of a rule, and what every tool keeps for itself: which absolute paths they mean.
 import { resolve } from "node:path";
+import { temporaryDirectory } from "../../platform/temporary-directory.ts";
 
 /** Caches of tools: their content decides how long a tool takes, not what it makes. docs/caching.md lists them. */
 export const IGNORED: readonly string[] = [
@@ -7,6 +8,11 @@ export const IGNORED: readonly string[] = [
   "**/node_modules/.vite/**",
   "**/node_modules/.vite-temp/**",
 ];
+
+/** Places of rt's own, which an rt in the script may need; all in them is named after what it is. */
+export const OWN_PLACES: readonly string[] = ["/tmp", "/var/tmp", "/dev/shm", temporaryDirectory()].flatMap(
+  (place) => [`${place}/rt-links-*`, `${place}/rt-files-*`],
+);
 
 export type Matcher = (path: string) => boolean;
 

@@ -58,8 +58,9 @@ export async function recordRun({ paths, doubt }: Trace, world: Rooted): Promise
   recorded.own.push(
     ...[...written].filter((path) => !recorded.outputs.some((output) => output.path === path)),
   );
-  for (const { path, names } of paths) {
-    if (!names || world.isIgnored(path) || own.has(path)) continue;
+  for (const { path, names, first } of paths) {
+    // One that the script has made had nothing in it but what the script put there.
+    if (!names || first.kind === "absent" || world.isIgnored(path)) continue;
     recordNames(path, names, own, recorded, world);
   }
   return recorded;

@@ -35,6 +35,7 @@ const LARGEST = 5 * 1024 ** 3;
 const MOST_ENTRIES = 8;
 /** Milliseconds. A content without an entry may be one that another rt is about to name. */
 const GRACE = 10 * 60_000;
+const PAUSE = 10 * 60_000;
 
 /** Undefined where nothing says which directory it is. */
 export function storeDirectory(): string | undefined {
@@ -169,6 +170,14 @@ export class Store {
     const files = filesIn(this.directory);
     const entries = files.filter(({ path }) => path.endsWith(".zst")).length;
     return { size: files.reduce((sum, { size }) => sum + size, 0), entries };
+  }
+
+  /** Once in a while: it looks at every file. */
+  shrinkNowAndThen(): void {
+    const mark = join(this.directory, "shrunk");
+    if (Date.now() - timeOf(mark) < PAUSE) return;
+    this.#put(mark, "");
+    this.shrink();
   }
 
   /** Removes what was used longest ago until there is no more than so many bytes. */

@@ -1,6 +1,7 @@
 // In doubt nothing is kept: the script runs as ever, and one line says why.
 import { afterAll, expect, test } from "bun:test";
 import { readdir } from "node:fs/promises";
+import { RT } from "../support/rt.ts";
 import { CAN_TRACE, cachedProject } from "./cached-project.ts";
 
 /** Scripts, and what is said of each. */
@@ -103,15 +104,31 @@ test.skipIf(!CAN_TRACE)("a secret that is printed is not kept, and no value is i
   expect(grep.stdout.toString()).toBe("");
 });
 
-test.skipIf(!CAN_TRACE)("where another one follows already, it runs as ever", async () => {
-  await using project = await cachedProject({ outer: "rt run inner", inner: "cat file" }, { file: "text" });
-  const rt = `${project.path}/node_modules/.bin/rt`;
-  await project.write({ "node_modules/.bin/rt": `#!/bin/sh\nexec ${process.env.RT_BINARY ?? "rt"} "$@"\n` });
-  void rt;
-  const result = await project.rt(["run", "outer"]);
-  expect(result.stdout).toContain("text");
-  expect(result.status).toBe(0);
+test.skipIf(!CAN_TRACE)("where another one follows already, it runs as ever, once", async () => {
+  await using project = await cachedProject(
+    { outer: `env -u RT_TRACED ${RT} run inner`, nested: `${RT} run inner`, inner: "echo $0; cat file" },
+    { file: "text" },
+  );
+  const outer = await project.rt(["run", "outer"]);
+  expect(outer).toMatchObject({ stdout: expect.stringMatching(/^\S*sh\ntext$/), status: 0 });
+  expect(outer.stderr).toContain("warn: inner was not cached: the system does not let rt follow it");
+  expect(await project.run("nested")).toBe("ran");
+  expect(await project.run("nested")).toBe("hit");
+  await project.write({ file: "changed" });
+  expect(await project.run("nested")).toBe("ran");
 });
+
+test.skipIf(!CAN_TRACE)(
+  "without a place for the cache scripts run, and one line says so for all",
+  async () => {
+    await using project = await cachedProject({ a: "echo a", b: "echo b" });
+    const { stdout, stderr, status } = await project.rt(["--sequential", "run", "a", "b"], {
+      XDG_CACHE_HOME: "/proc/none",
+    });
+    expect({ stdout, status }).toEqual({ stdout: "a | a\nb | b\n", status: 0 });
+    expect(stderr.match(/Nothing is cached: /g)).toEqual(["Nothing is cached: "]);
+  },
+);
 
 test.skipIf(!CAN_TRACE)("the words of rt's own processes are nobody else's", async () => {
   await using project = await cachedProject({}, { "--launch.ts": "console.log('mine')" });
