@@ -1,6 +1,7 @@
 // In doubt nothing is kept: the script runs as ever, and one line says why.
 import { afterAll, expect, test } from "bun:test";
 import { readdir } from "node:fs/promises";
+import { waitUntil } from "../support/processes.ts";
 import { RT } from "../support/rt.ts";
 import { CAN_TRACE, cachedProject } from "./cached-project.ts";
 
@@ -59,7 +60,7 @@ test.skipIf(!CAN_TRACE)("what a script leaves running goes on opening files", as
     { counter: "1\n", "wait.sh": wait },
   );
   expect(await project.run("t")).toMatch(/it left a program running/);
-  while (!(await readdir(project.path)).includes("done")) await Bun.sleep(5);
+  await waitUntil(async () => (await readdir(project.path)).includes("done"));
   expect(await Bun.file(project.join("done")).text()).toBe("1\n");
 });
 

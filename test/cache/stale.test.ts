@@ -1,7 +1,8 @@
 // No stale hit: whatever a script, or what it starts, has seen of the disk, a change of it makes the script run again; and
 // what it has not seen does not.
 import { expect, test } from "bun:test";
-import { chmod, rename, rm, symlink, unlink, writeFile } from "node:fs/promises";
+import { chmod, copyFile, rename, rm, symlink, unlink, writeFile } from "node:fs/promises";
+import { waitUntil } from "../support/processes.ts";
 import { CAN_TRACE, type CachedProject, cachedProject } from "./cached-project.ts";
 
 const SCRIPT = [
@@ -13,6 +14,7 @@ const SCRIPT = [
   "cat link/file",
   "./tool",
   "echo $DECLARED $UNDECLARED",
+  "./started",
   "stat -c %a probed > /dev/null",
   "mkdir -p dist && cat source > dist/out",
 ].join("\n");
@@ -103,6 +105,15 @@ const CHANGES: readonly (readonly [what: string, why: string, change: Change])[]
   ["a file behind a link", "app/one/file has changed", edit("app/one/file", "ONE\n")],
   ["a program", "app/tool has changed", edit("app/tool", "#!/usr/bin/env sh\n. ./tool.conf\necho TOOL\n")],
   ["what a program reads", "app/tool.conf has changed", edit("app/tool.conf", "true\n")],
+  [
+    "the interpreter of a #! line, which the kernel opens",
+    "app/interpreter has changed",
+    async (path) => {
+      const before = await Bun.file(path("app/interpreter")).bytes();
+      await writeFile(path("app/interpreter"), Buffer.concat([before, Buffer.from("\n")]));
+      return async () => await writeFile(path("app/interpreter"), before);
+    },
+  ],
   ["the script itself", "app/build.sh has changed", edit("app/build.sh", `${SCRIPT}\ntrue`)],
   [
     "permissions",
@@ -141,6 +152,9 @@ test.skipIf(!CAN_TRACE)("whatever a script has seen makes it run again, and noth
   await chmod(project.join("app/build.sh"), 0o755);
   await chmod(project.join("app/tool"), 0o755);
   await symlink("one", project.join("app/link"));
+  await copyFile("/bin/sh", project.join("app/interpreter"));
+  await Bun.write(project.join("app/started"), "#!./interpreter\necho started\n");
+  for (const name of ["interpreter", "started"]) await chmod(project.join("app", name), 0o755);
   const env = { DECLARED: "1" };
   await settle(project, env);
   for (const [what, why, change] of CHANGES) {
@@ -153,4 +167,19 @@ test.skipIf(!CAN_TRACE)("whatever a script has seen makes it run again, and noth
   expect(await go(project, { DECLARED: "1", UNDECLARED: "1" })).toBe("hit");
   await project.write({ "app/unrelated": "changed", "other/file": "new", "app/one/other": "new" });
   expect(await go(project, env)).toBe("hit");
+  // The loader, too, is opened by the kernel alone, and for an interpreter.
+  const { stdout } = await project.rt(["cache"]);
+  const [, store] = / in (\/.*)\n/.exec(stdout) ?? [];
+  const [name] = new Bun.Glob("keys/*/*.zst").scanSync(store!);
+  const entry = Bun.zstdDecompressSync(await Bun.file(`${store}/${name}`).bytes()).toString();
+  expect(entry).toMatch(/\["file","[^"]*\/ld-[^"]*\.so/);
+});
+
+test.skipIf(!CAN_TRACE)("what is changed by somebody else while a script runs is not kept", async () => {
+  const wait = "cat data; echo > ready; until test -e go; do sleep 0.02; done";
+  await using project = await cachedProject({ t: wait }, { data: "1" }, 't = { ignore = ["go", "ready"] }');
+  const running = project.run("t");
+  await waitUntil(async () => await Bun.file(project.join("ready")).exists());
+  await project.write({ data: "2", go: "" });
+  expect(await running).toMatch(/^t was not cached: \$PROJECT\/data was changed while it ran/);
 });

@@ -24,6 +24,7 @@ interface Entry {
 }
 
 const MOST_LINKS = 40;
+/** More the kernel does not go through. */
 const MOST_INTERPRETERS = 5;
 /** `/proc/self/fd/3/x`: whose, which, and the rest. */
 const OWN_LINK = /^\/proc\/(self|thread-self|\d+)(?:\/task\/\d+)?\/(fd\/\d+|cwd|root|exe)(\/.*)?$/;
@@ -35,6 +36,7 @@ export class Observation {
   #directories = new Set<string>();
   /** Sockets that the tree has bound itself. */
   readonly #bound = new Set<string>();
+  #interpreters = 0;
   #doubt: { kind: Doubt; detail: string } | undefined;
 
   doubt(kind: Doubt, detail: string): void {
@@ -59,7 +61,7 @@ export class Observation {
     if (!found) return;
     // Where a directory on the way is missing, whatever was to be done fails.
     this.#note(found.path, found.isWhole ? access : "probe");
-    if (access === "run" && found.isWhole) this.#run(found.path, pid, 0);
+    if (access === "run" && found.isWhole) this.#run(found.path, pid);
   }
 
   /** Before a rename: what stands below a directory is moved with it. */
@@ -144,18 +146,22 @@ export class Observation {
   }
 
   /** What the kernel opens by itself for a program: the interpreter of its #! line, and the loader. */
-  #run(path: string, pid: number, depth: number): void {
+  #run(path: string, pid: number): void {
     const state = this.#entries.get(path)?.first;
     if (state?.kind === "file" && (state.mode & SET_ID) !== 0) this.doubt("privileged-program", path);
     const start = readStart(path);
-    if (start === null || depth === MOST_INTERPRETERS) return;
+    if (start === null) return;
     const interpreter = interpreterOf(start);
     if (interpreter === undefined) {
       if (hasForeignFormats()) this.doubt("unknown-format", path);
       return;
     }
-    if (!interpreter.startsWith("/")) return;
-    this.access("run", interpreter, true, pid);
+    if (interpreter === "") return;
+    // From the caller's directory, as the kernel has it.
+    const base = interpreter.startsWith("/") ? "" : fs.readlinkSync(`/proc/${pid}/cwd`);
+    if (++this.#interpreters <= MOST_INTERPRETERS)
+      this.access("run", base === "" ? interpreter : `${base}/${interpreter}`, true, pid);
+    this.#interpreters -= 1;
   }
 
   #resolve(given: string, follows: boolean, pid: number): { path: string; isWhole: boolean } | undefined {
@@ -244,6 +250,7 @@ function readStart(path: string): Buffer | null {
 }
 
 const PT_INTERP = 3;
+const MACHINE = process.arch === "arm64" ? 183 : 62;
 
 /** "" where the kernel opens nothing besides; undefined where it does not know the format by itself. */
 function interpreterOf(start: Buffer): string | undefined {
@@ -252,7 +259,8 @@ function interpreterOf(start: Buffer): string | undefined {
     return line.trim().split(/[ \t]/)[0]!;
   }
   if (start.length < 64 || start.readUInt32BE(0) !== 0x7f454c46) return undefined;
-  if (start[4] !== 2) return ""; // of 32 bits: its first call is a doubt
+  // Of 32 bits its first call is a doubt, unless it is another program's that stands in for the processor.
+  if (start[4] !== 2 || start.readUInt16LE(18) !== MACHINE) return undefined;
   const [offset, size, count] = [
     Number(start.readBigUInt64LE(32)),
     start.readUInt16LE(54),
