@@ -60,7 +60,7 @@ export interface CachedRun {
   /** The same where it could not be followed. */
   environmentOf(step: number): Readonly<Record<string, string>>;
   /** Lines for people. */
-  close(isSuccess: boolean): Promise<readonly string[]>;
+  close(outcome: string): Promise<readonly string[]>;
 }
 
 /** Whether a script is one of those; without loading any more. */
@@ -119,6 +119,8 @@ class Run implements CachedRun {
   #key: Key | undefined;
   #tracer: ReturnType<TracingOperations["openTracer"]> | undefined;
   #refused = false;
+  /** What was found out the last time. */
+  readonly #last: Finding | undefined;
 
   constructor(
     script: CachedScript,
@@ -139,6 +141,7 @@ class Run implements CachedRun {
     this.#withheld = environments.flatMap(({ withheld }) => withheld);
     this.#id = hashBytes(`${settings.root}\0${packageDirectory}\0${script.scriptName}`);
     this.#hashesId = hashBytes(settings.root);
+    this.#last = parseFinding(store.readText("scripts", `${this.#id}.json`));
     const { look, list } = tracing;
     const ignored = matcher(rule.ignore, packageDirectory);
     const always = matcher([...IGNORED, ...OWN_PLACES], "/");
@@ -230,11 +233,12 @@ class Run implements CachedRun {
     return this.#environments[step]!;
   }
 
-  async close(isSuccess: boolean): Promise<readonly string[]> {
+  async close(outcome: string): Promise<readonly string[]> {
     const trace = await this.#tracer?.finish();
     const lines = [...(trace?.calls ?? [])].map((call) => `trace ${call}`);
     if (this.#refused) return [...lines, describeDoubt(this.#script.label, "refused", "seccomp")];
-    if (!isSuccess) return [...lines, ...this.#explainWithheld()];
+    if (outcome === "failure") lines.push(...this.#explainWithheld());
+    if (outcome !== "success") return lines;
     if (!trace || !this.#settings.isWritten) return lines;
     try {
       const { conditions, outputs, own } = await recordRun(trace, this.#world);
@@ -268,13 +272,15 @@ class Run implements CachedRun {
     return value.length >= SHORTEST_SECRET && text.includes(value);
   }
 
-  /** A script that fails may miss a variable; those that it names come first. */
+  /** A script that fails may miss a variable: those that it names, or, at its first failure, any. */
   #explainWithheld(): string[] {
     const text = [this.#log.text(), ...this.#script.steps.flatMap(({ argv }) => argv)].join("\n");
     const missed = [...new Set(this.#withheld)].filter((name) =>
       new RegExp(`\\b${RegExp.escape(name)}\\b`).test(text),
     );
-    if (this.#withheld.length === 0) return [];
+    const isFirst = this.#last?.text !== FAILED;
+    this.#tell(FAILED);
+    if (this.#withheld.length === 0 || (missed.length === 0 && !isFirst)) return [];
     const names = missed.length > 0 ? missed.join(", ") : `${new Set(this.#withheld).size} of your variables`;
     return [
       `${this.#script.label} is cached, so it was not given ${names}; ` +
@@ -283,9 +289,8 @@ class Run implements CachedRun {
   }
 
   #explainKey(): string {
-    const last = parseFinding(this.#store.readText("scripts", `${this.#id}.json`));
-    if (!last) return "it has not run before";
-    const differences = compareKeys(last.fields, this.#key!.fields);
+    if (!this.#last) return "it has not run before";
+    const differences = compareKeys(this.#last.fields, this.#key!.fields);
     return differences[0] ?? "its last run was not kept";
   }
 
@@ -310,6 +315,7 @@ class Run implements CachedRun {
 }
 
 const SHORTEST_SECRET = 6;
+const FAILED = "its last run failed";
 
 function isSecret(name: string): boolean {
   return /TOKEN|SECRET|PASS|KEY|CREDENTIAL|AUTH/i.test(name);

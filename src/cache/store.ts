@@ -121,6 +121,10 @@ export class Store {
     const bytes = Bun.zstdCompressSync(JSON.stringify(entry));
     const directory = join(this.directory, "keys", key);
     mkdirSync(directory, { recursive: true, mode: 0o700 });
+    // Of the same conditions one is enough.
+    const conditions = JSON.stringify(entry.conditions);
+    for (const { path, entry: other } of this.entries(key))
+      if (JSON.stringify(other.conditions) === conditions) rmSync(path, { force: true });
     this.#put(join(directory, `${hashBytes(bytes)}.zst`), bytes);
     for (const { path } of this.#entryFiles(key).slice(MOST_ENTRIES)) rmSync(path, { force: true });
   }

@@ -83,8 +83,7 @@ export class Executor {
         outcome = await this.#runStep(task, step, cached);
         if (outcome.kind !== "success") break;
       }
-      for (const message of (await cached?.close(outcome.kind === "success")) ?? [])
-        void emit({ type: "notice", message });
+      for (const message of (await cached?.close(outcome.kind)) ?? []) void emit({ type: "notice", message });
     }
     const at = this.now();
     await emit({ type: "task-end", task, outcome, at, duration: at - begin });

@@ -1,5 +1,6 @@
 // The words of this folder: what is asked for, and the tasks that come of it.
 import type { Child, ChildRequest } from "../../platform/contract/process-tree.ts";
+import type { Outcome } from "./event.ts";
 import type { ManySettings } from "../settings/many.ts";
 import type { PackageJson } from "../workspace/package-json.ts";
 
@@ -49,7 +50,7 @@ export interface CachedTask {
   ): Child & { readonly isTraced: Promise<boolean> };
   environmentOf(step: number): Readonly<Record<string, string>>;
   /** It has ended. Lines for people. */
-  close(isSuccess: boolean): Promise<readonly string[]>;
+  close(outcome: Outcome["kind"]): Promise<readonly string[]>;
 }
 
 export interface TaskRequest extends ManySettings {

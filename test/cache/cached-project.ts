@@ -3,6 +3,8 @@ import { createProject, type Files, type Project } from "../support/project.ts";
 import { type Environment, type RtResult, runRt } from "../support/rt.ts";
 
 export interface CachedProject extends Project {
+  /** What XDG_CACHE_HOME is. */
+  readonly cache: string;
   /** `rt` with these words, in the project. */
   rt(args: readonly string[], env?: Environment): Promise<RtResult>;
   /** Runs it and tells which way: "ran", "hit", or the line that says why it was not kept. */
@@ -29,6 +31,7 @@ export async function cachedProject(
     await runRt({ args, cwd: project.path, env: { XDG_CACHE_HOME: cache.path, ...env } });
   return {
     ...project,
+    cache: cache.path,
     rt,
     async run(script, env) {
       const { stderr, status } = await rt(["run", script], env);

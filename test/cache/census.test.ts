@@ -4,6 +4,19 @@ import { expect, test } from "bun:test";
 import { CALLS } from "../../platform/linux/tracing/calls.ts";
 import { CAN_TRACE, cachedProject } from "./cached-project.ts";
 
+/** Those that strace counts as calls with a file's name (%file), of every architecture, but for getcwd. */
+const WITH_PATHS =
+  "access acct chdir chmod chown chroot creat execve execveat faccessat faccessat2 fanotify_mark fchmodat fchmodat2 fchownat " +
+  "fspick futimesat getxattr inotify_add_watch lchown lgetxattr link linkat listxattr llistxattr lremovexattr lsetxattr " +
+  "lstat mkdir mkdirat mknod mknodat mount mount_setattr move_mount name_to_handle_at newfstatat open open_tree openat " +
+  "openat2 pivot_root quotactl readlink readlinkat removexattr rename renameat renameat2 rmdir setxattr stat statfs statx " +
+  "swapoff swapon symlink symlinkat truncate umount2 unlink unlinkat uselib utime utimensat utimes";
+
+test("the table has every call with a path", () => {
+  const names = CALLS.map(({ name }) => name);
+  expect(WITH_PATHS.split(" ").filter((name) => !names.includes(name))).toEqual([]);
+});
+
 const FOLLOWED = CALLS.filter(
   ({ paths, name }) => paths?.some(({ path }) => path !== undefined) && name !== "execve",
 );

@@ -1,10 +1,8 @@
 // What rt sees of a script, beside what strace sees of the same processes: every call with a path, and every listing.
 import { expect, test } from "bun:test";
-import { join } from "node:path";
 import { CALLS } from "../../platform/linux/tracing/calls.ts";
 import { cachedProject } from "./cached-project.ts";
 
-const TSC = join(import.meta.dir, "..", "..", "node_modules", "typescript", "bin", "tsc");
 const CALL = /^(\d+) +(\w+)\((.*)$/;
 const TEXT = /"((?:[^"\\]|\\.)*)"/g;
 
@@ -54,7 +52,6 @@ const WORKLOADS: Readonly<Record<string, string>> = {
   node: "node work.cjs",
   bun: `${process.execPath} build work.ts --outdir=made`,
   static: "/sbin/ldconfig -p",
-  tsc: `node ${TSC} --noEmit --types  work.ts`,
 };
 
 const FILES = {

@@ -38,7 +38,6 @@ export default {
       text: `call("lgetxattr", 192, 9, plain("probe", 0, false)),`,
       becomes: "",
       tests: ["cache/census"],
-      why: "the census reads the same table; the headers do not say which calls have paths",
     },
   ],
   "platform/linux/tracing/filter.ts": [
@@ -224,7 +223,7 @@ export default {
   "src/cache/cache.ts": [
     {
       fault: "a failure is kept",
-      text: "if (!isSuccess) return [...lines, ...this.#explainWithheld()];",
+      text: `if (outcome !== "success") return lines;`,
       becomes: "",
       tests: ["cache/doubts"],
     },
