@@ -166,6 +166,7 @@ export default {
   "src/cache/restore.ts": [
     {
       fault: "links lead out of the project",
+      why: "each directory on the way is a condition of its own: this is the second lock",
       text: "if (real !== root && !real.startsWith(`${root}/`)) throw new Error(`${directory} is outside`);",
       becomes: "",
       tests: ["cache/hits"],
