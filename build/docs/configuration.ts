@@ -27,7 +27,11 @@ const PLACEHOLDERS: Readonly<Record<string, string>> = {
   "serve.static.define": "VERSION",
   "install.scopes": "team",
   "run.cache": "build",
+  "run.secrets": "release",
 };
+
+/** Tables whose own name is of the user's choice. */
+const SECTIONS: Readonly<Record<string, string>> = { "secrets.*": "secrets.NPM_TOKEN" };
 
 const KIND_WORDS: Readonly<Record<Key["kinds"][number], string>> = {
   boolean: "true or false",
@@ -47,7 +51,7 @@ function sectionOf({ name }: Key): string {
 export function renderExample(): string {
   const sections = [...Map.groupBy(KEYS, sectionOf)].map(([section, keys]) =>
     [
-      ...(section === "" ? [] : [`[${section}]`, ""]),
+      ...(section === "" ? [] : [`[${SECTIONS[section] ?? section}]`, ""]),
       keys.map((key) => renderKey(key, section)).join("\n\n"),
     ].join("\n"),
   );
@@ -104,6 +108,7 @@ A \`*\` in a key stands for a name of your choice.`;
 const SECTION_TITLES: Readonly<Record<string, string>> = {
   "": "Running code",
   run: "Scripts",
+  secrets: "Secrets of scripts",
   test: "Tests",
   install: "Packages",
 };

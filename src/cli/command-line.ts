@@ -86,7 +86,7 @@ async function carryOutTool(command: string, given: Invocation): Promise<Outcome
 async function carryOutRun(invocation: Invocation): Promise<Outcome> {
   const opened = await openSettings(invocation);
   const { settings, cwd } = opened;
-  if (settings.many) return await executeMany(settings, cwd);
+  if (settings.many) return await executeMany(settings, opened.config, cwd);
   if (settings.evaluates || settings.target !== undefined) return await runTarget(opened);
   if (!settings.isExplicit)
     throw new UsageError("Nothing to run", "name a file or a script after the options");
@@ -124,7 +124,7 @@ function describeLack({ code, syscall }: Thrown): string | undefined {
 interface Thrown extends Error {
   readonly code?: string;
   readonly syscall?: string;
-  readonly hint?: string;
+  readonly hint?: string | readonly string[];
   readonly status?: number;
   readonly unknown?: UsageError["unknown"];
 }

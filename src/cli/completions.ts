@@ -5,7 +5,14 @@
 // new script of package.json and a new package are known at once. A name that is more than one line, or steers a terminal,
 // is not offered.
 import { findPackageJson, scriptNames, scriptOf } from "../workspace/package-json.ts";
-import { FLAGS, type Helper, HELPER_FLAGS, HELPERS, SECRETS_COMMANDS } from "../secrets/commands.ts";
+import {
+  FLAGS,
+  type Helper,
+  HELPER_FLAGS,
+  HELPERS,
+  SECRETS_COMMANDS,
+  TRUST_FLAGS,
+} from "../secrets/commands.ts";
 import { COMMANDS } from "../options/commands.ts";
 import { GUIDES } from "./guides.ts";
 import { type Option, OPTIONS } from "../options/options.ts";
@@ -90,6 +97,12 @@ function completeOwn([command, ...operands]: readonly string[]): OwnCompletion |
     case "secrets":
       if (operands[0] === "helper") return completeHelper(operands.slice(1));
       return { words: first(candidatesOf(SECRETS_COMMANDS)), flags, files: false };
+    case "trust":
+      return {
+        words: [],
+        flags: TRUST_FLAGS.map(({ name, help }) => ({ value: `--${name}`, description: help })),
+        files: true,
+      };
     case "doctor":
       return { words: [], flags, files: false };
     case "help":

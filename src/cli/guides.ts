@@ -15,6 +15,10 @@ export const GUIDES: Readonly<Record<string, Guide>> = {
   caching: { page: "caching.md", help: "Scripts that are not run again when nothing has changed" },
   workspaces: { page: "workspaces.md", help: "A script in every package, in order or at once" },
   secrets: { page: "secrets.md", help: "The credential store, from code and the command line" },
+  "secrets-in-scripts": {
+    page: "secrets-in-scripts.md",
+    help: "Tokens for scripts from the credential store, instead of .env",
+  },
   csrf: { page: "csrf.md", help: "Signed, expiring tokens for forms" },
   debugging: { page: "debugging.md", help: "VS Code and other debuggers, profiles" },
   ci: { page: "ci.md", help: "CI servers, containers and other machines without a desktop" },

@@ -16,6 +16,7 @@ import {
   type Helper,
   HELPER_FLAGS,
   HELPERS,
+  TRUST_FLAGS,
 } from "../secrets/commands.ts";
 import { wantsColor } from "../color.ts";
 import { VERSION } from "../version.ts";
@@ -92,6 +93,11 @@ function detailsOf(
     return {
       sections: { Options: FLAGS.map(describeFlag), "Exit codes": describeCodes(DOCTOR_EXIT_CODES) },
       closing: "rt help secrets says what can be wrong",
+    };
+  if (name === "trust")
+    return {
+      sections: { Options: TRUST_FLAGS.map(describeFlag) },
+      closing: "rt help secrets-in-scripts is the guide",
     };
   if (name === "upgrade")
     return {

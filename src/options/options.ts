@@ -487,6 +487,12 @@ export const OPTIONS: readonly Option[] = [
     },
     { name: "no-env-file", by: "both", help: "Do not load .env files" },
     {
+      name: "secret",
+      value: text("name[=service/name]"),
+      by: "runner",
+      help: "Give the target a secret of the credential store as a variable; repeatable",
+    },
+    {
       name: "cwd",
       value: text("directory"),
       by: "both",

@@ -28,8 +28,11 @@ export async function openCachedTask(
       manifest,
       scriptName: step.scriptName,
       args: step.isMain ? task.args : [],
+      isMain: step.isMain,
       isCollected: false,
     });
+    // What it writes would be kept with them in it.
+    if (command.secrets) return { notice: `${label} is not cached, since it is given secrets` };
     if (command.program === undefined) return undefined;
     const { program, argv, env } = command;
     steps.push({ event: step.scriptName, program, argv, env: { ...extra, ...env } });

@@ -3,16 +3,27 @@
 import { host } from "../../platform/process.ts";
 import type { Config } from "../config/rtfig.ts";
 import { complain } from "../complaint.ts";
+import { choosesPackages } from "../settings/many.ts";
 import type { ScriptSettings } from "../settings/script.ts";
 import type { Settings } from "../settings/settings.ts";
+import { type LocatedPackage, scriptOf } from "../workspace/package-json.ts";
 import { SUPERVISED } from "./engine/own-variables.ts";
+import type { Provision, Receiver, ShownSecret } from "../secrets/mapping/provision.ts";
 import type { Plan } from "./plan.ts";
-import type { Ending } from "./script/launch.ts";
+import type { Ending, SecretsFor } from "./script/launch.ts";
+import { openSecrets, receiverOf } from "./secrets.ts";
 
 /** The user's program starts when nothing of ours can be mistaken for a failure of its own. */
 type Program = () => Promise<void>;
 
 export type Outcome = Ending | Program | void;
+
+interface TargetSecrets {
+  readonly provision: Provision;
+  readonly receivers: readonly Receiver[];
+  /** Who they are is known, and may be told, before they are fetched. */
+  readonly shown: readonly ShownSecret[];
+}
 
 /** @param runsCode whether code of the user's runs, which is to see `rt` */
 export async function execute(
@@ -21,7 +32,9 @@ export async function execute(
   runsCode: boolean,
   config?: Config,
 ): Promise<Outcome> {
-  if (host.originalVariable("RT_DEBUG") === "plan") console.error(JSON.stringify(plan));
+  const secrets = await openTargetSecrets(plan, settings, config);
+  if (host.originalVariable("RT_DEBUG") === "plan")
+    console.error(JSON.stringify({ ...plan, ...(secrets && { secrets: secrets.shown }) }));
   switch (plan.mode) {
     case "nothing":
       return;
@@ -31,7 +44,7 @@ export async function execute(
         await startInProcess(plan);
       };
     case "engine":
-      return await executeInEngine(plan, settings, runsCode, config);
+      return await executeInEngine(plan, settings, runsCode, config, secrets);
     case "refuse": {
       const { suggestTarget } = await import("./target/suggestion.ts");
       const hint =
@@ -43,16 +56,55 @@ export async function execute(
       if (settings.watch) return await watchScript(settings);
       await warnAboutScript(settings);
       if (plan.mode === "script" && settings.cache) {
-        const { runCachedScript } = await import("./many.ts");
-        const ending = await runCachedScript(plan, settings, process.cwd());
-        if (ending !== undefined) return ending;
+        const { planCached } = await import("./cached.ts");
+        const task = planCached(plan, settings.cache);
+        if (task && !secrets)
+          return await (await import("./many.ts")).runCached(task, settings, process.cwd());
+        if (task) console.error(`warning: the script is not cached, since it is given secrets`);
       }
-      const { launchProgram, launchScript } = await import("./script/launch.ts");
+      const [{ launchProgram, launchScript }, values] = await Promise.all([
+        import("./script/launch.ts"),
+        fetchFor(secrets),
+      ]);
       return plan.mode === "script"
-        ? await launchScript(plan, settings.script)
-        : await launchProgram(plan, settings.script);
+        ? await launchScript(plan, settings.script, values)
+        : await launchProgram(plan, settings.script, values?.(""));
     }
   }
+}
+
+/** Undefined where nothing is to be given. Throws Failure, PackageJsonError. */
+async function openTargetSecrets(
+  plan: Plan,
+  settings: Settings,
+  config: Config | undefined,
+): Promise<TargetSecrets | undefined> {
+  if (plan.mode === "nothing" || plan.mode === "refuse") return undefined;
+  const located = plan.mode === "script" ? plan.target.package : undefined;
+  const provision = await openSecrets(settings, config, located?.directory);
+  if (!provision) return undefined;
+  const receivers: Receiver[] =
+    plan.mode === "script" ? receiversOf(plan.target.package, plan.target.name) : ["target"];
+  const shown = receivers.flatMap((receiver) => provision.shown(receiver));
+  return shown.length === 0 ? undefined : { provision, receivers, shown };
+}
+
+/** The script and its hooks, of those that there are. */
+function receiversOf(located: LocatedPackage, name: string): Receiver[] {
+  return [`pre${name}`, name, `post${name}`]
+    .filter((event) => scriptOf(located.manifest, event) !== null)
+    .map((event) => receiverOf(located, event, event !== name));
+}
+
+/** What the target gets, when it has been fetched. */
+async function fetchFor(secrets: TargetSecrets | undefined): Promise<SecretsFor | undefined> {
+  if (!secrets) return undefined;
+  const { provision, receivers } = secrets;
+  await provision.fetch(receivers);
+  return (event) => {
+    const receiver = receivers.find((each) => each === "target" || each.script === event);
+    return receiver ? provision.valuesFor(receiver) : [];
+  };
 }
 
 async function executeInEngine(
@@ -60,6 +112,7 @@ async function executeInEngine(
   { code, again, watch }: Settings,
   runsCode: boolean,
   config: Config | undefined,
+  secrets: TargetSecrets | undefined,
 ): Promise<Ending> {
   if (file && code.isWatched && host.originalVariable(SUPERVISED) !== "1") {
     for (const option of watch?.narrowing ?? [])
@@ -83,7 +136,8 @@ async function executeInEngine(
   const configFile = await engineConfig(argv[0]!, runsCode, config);
   const { becomeEngine } = await import("./engine/engine.ts");
   const { isHelped, asksRegistry } = code;
-  return becomeEngine(argv, runsCode, { config: configFile, path, isHelped, asksRegistry });
+  const values = (await fetchFor(secrets))?.("");
+  return becomeEngine(argv, runsCode, { config: configFile, path, isHelped, asksRegistry, secrets: values });
 }
 
 async function engineConfig(word: string, runsCode: boolean, config?: Config): Promise<string | undefined> {
@@ -93,11 +147,19 @@ async function engineConfig(word: string, runsCode: boolean, config?: Config): P
 }
 
 /** Many scripts, or the scripts of many packages. */
-export async function executeMany(settings: Settings, cwd: string): Promise<Outcome> {
-  if (settings.watch) return await watchScript(settings);
+export async function executeMany(
+  settings: Settings,
+  config: Config | undefined,
+  cwd: string,
+): Promise<Outcome> {
+  if (settings.watch) {
+    if (!choosesPackages(settings.many!)) return await watchScript(settings);
+    const { watchPackages } = await import("./watch/packages-watch.ts");
+    return await watchPackages(settings, config, cwd);
+  }
   await warnAboutScript(settings);
   const { runMany } = await import("./many.ts");
-  return await runMany(settings.many!, settings, cwd);
+  return await runMany(settings, config, cwd);
 }
 
 async function watchScript(settings: Settings): Promise<Outcome> {

@@ -1,9 +1,9 @@
 // Many scripts, or the scripts of many packages: asks src/tasks for what the settings say, and supplies what that folder
 // must not know, which is how a script is started.
 import { host } from "../../platform/process.ts";
-import type { CacheSettings } from "../settings/cache.ts";
+import type { Provision, Receiver } from "../secrets/mapping/provision.ts";
+import type { Config } from "../config/rtfig.ts";
 import type { ManySettings } from "../settings/many.ts";
-import type { ScriptSettings } from "../settings/script.ts";
 import type { Settings } from "../settings/settings.ts";
 import {
   type Command,
@@ -16,29 +16,27 @@ import {
 import { scriptOf } from "../workspace/package-json.ts";
 import type { Answer } from "./script/bash-builtins.ts";
 import { evaluate, needsNoProcess, type ShellResult } from "./script/built-in-shell.ts";
-import type { Plan } from "./plan.ts";
 import { type Ending, launchScript } from "./script/launch.ts";
 import { appendArguments, quoteArgument } from "./script/quoting.ts";
 import { openRun, prepareStep, type RunContext } from "./script/preparation.ts";
+import { variablesOf } from "./script/secret-variables.ts";
+import { openSecrets, receiverOf } from "./secrets.ts";
 
-export async function runMany(
-  many: ManySettings,
-  { script, cache }: Pick<Settings, "script" | "cache">,
-  cwd: string,
-): Promise<Ending> {
-  const request = requestFor(script, cache, cwd, { ...many, args: host.exactArguments(many.args) });
-  return await runTasks({ ...request, runAlone: (task) => runAlone(task, request, script, cache) });
+/** Its secrets are zeroed when it is disposed of. */
+export interface ManyRequest extends Disposable {
+  readonly tasks: TaskRequest;
+  readonly provision: Provision | undefined;
 }
 
-/** Undefined for a script that is to run as any other. */
-export async function runCachedScript(
-  plan: Extract<Plan, { mode: "script" }>,
-  { script, cache }: Pick<Settings, "script" | "cache">,
-  cwd: string,
-): Promise<Ending | undefined> {
-  const { planCached } = await import("./cached.ts");
-  const task = planCached(plan, cache!);
-  return task && (await runSingle(task, requestFor(script, cache, cwd, ONE)));
+export async function runMany(settings: Settings, config: Config | undefined, cwd: string): Promise<Ending> {
+  using request = await openMany(settings, config, cwd);
+  const { tasks, provision } = request;
+  return await runTasks({ ...tasks, runAlone: (task) => runAlone(task, tasks, settings, provision) });
+}
+
+/** A script that is cached, as if it stood alone at the terminal. */
+export async function runCached(task: Task, settings: Settings, cwd: string): Promise<Ending> {
+  return await runSingle(task, requestFor(ONE, settings, cwd, undefined));
 }
 
 /** What a run of many is asked for, when it is a run of one. */
@@ -53,17 +51,29 @@ const ONE: ManySettings = {
   ifPresent: false,
 };
 
-function requestFor(
-  script: ScriptSettings,
-  cache: CacheSettings | undefined,
+/** Throws Failure, PackageJsonError. */
+export async function openMany(
+  settings: Settings,
+  config: Config | undefined,
   cwd: string,
+): Promise<ManyRequest> {
+  const provision = await openSecrets(settings, config, cwd);
+  const tasks = requestFor(settings.many!, settings, cwd, provision);
+  return { tasks, provision, [Symbol.dispose]: () => provision?.zero() };
+}
+
+function requestFor(
   many: ManySettings,
+  { script, cache }: Settings,
+  cwd: string,
+  provision: Provision | undefined,
 ): TaskRequest {
   const originalEnvironment = host.originalEnvironment();
   const context = openRun(script);
-  const commandOf = (wanted: CommandRequest) => commandFor(wanted, originalEnvironment, context);
+  const commandOf = (wanted: CommandRequest) => commandFor(wanted, originalEnvironment, context, provision);
   return {
     ...many,
+    args: host.exactArguments(many.args),
     cwd,
     env: originalEnvironment,
     silent: script.silent,
@@ -73,19 +83,30 @@ function requestFor(
       openCached: async (task, extra) =>
         await (await import("./cached.ts")).openCachedTask(task, extra, cache, commandOf),
     }),
+    ...(provision && {
+      secretsOf: (manifest, event, isMain) => provision.shown(receiverOf({ manifest }, event, !isMain)),
+      prepare: async (tasks) => await provision.fetch(tasks.flatMap(receiversIn)),
+    }),
   };
 }
 
+function receiversIn({ manifest, steps }: Task): Receiver[] {
+  return steps.map(({ scriptName, isMain }) => receiverOf({ manifest }, scriptName, !isMain));
+}
+
 function commandFor(
-  { packageDirectory: directory, manifest, scriptName, args, isCollected }: CommandRequest,
+  { packageDirectory: directory, manifest, scriptName, args, isMain, isCollected }: CommandRequest,
   originalEnvironment: Readonly<Record<string, string>>,
   context: RunContext,
+  provision: Provision | undefined,
 ): Command {
   const line = appendArguments(scriptOf(manifest, scriptName) ?? "", args);
-  if (isCollected && context.settings.shell === "rt" && needsNoProcess(line, originalEnvironment)) {
+  const secrets = provision?.valuesFor(receiverOf({ manifest }, scriptName, !isMain)) ?? [];
+  const mayEvaluate = isCollected && secrets.length === 0;
+  if (mayEvaluate && context.settings.shell === "rt" && needsNoProcess(line, originalEnvironment)) {
     return { argv: [], cwd: directory, env: {}, evaluate: () => evaluate(line, directory) };
   }
-  const answer = isCollected ? context.shell.answer(line) : undefined;
+  const answer = mayEvaluate ? context.shell.answer(line) : undefined;
   if (answer) return { argv: [], cwd: directory, env: {}, evaluate: () => collect(answer) };
   const { shell, environment } = prepareStep(context, { directory, manifest }, scriptName, line);
   // rt's own `exec` command changes into the engine's shell without a trace in the child's environment.
@@ -93,7 +114,8 @@ function commandFor(
     program: shell.program,
     argv: shell.argv,
     cwd: directory,
-    env: { ...originalEnvironment, ...environment, ...shell.environment },
+    env: { ...originalEnvironment, ...environment, ...shell.environment, ...variablesOf(secrets) },
+    ...(secrets.length > 0 && { secrets }),
   };
 }
 
@@ -104,8 +126,8 @@ async function collect({ code, output }: Answer): Promise<ShellResult> {
 async function runAlone(
   task: Task,
   request: TaskRequest,
-  settings: ScriptSettings,
-  cache: CacheSettings | undefined,
+  { script, cache }: Settings,
+  provision: Provision | undefined,
 ): Promise<Ending> {
   const { packageDirectory, manifest, scriptName, args } = task;
   const target = {
@@ -114,6 +136,10 @@ async function runAlone(
     package: { directory: packageDirectory, manifest },
   } as const;
   const plan = { mode: "script", target, args } as const;
-  if (cache && (await import("./cached.ts")).planCached(plan, cache)) return await runSingle(task, request);
-  return await launchScript(plan, settings);
+  const secretsFor = (event: string) =>
+    provision ? provision.valuesFor(receiverOf({ manifest }, event, event !== scriptName)) : [];
+  const isGivenSecrets = task.steps.some((step) => secretsFor(step.scriptName).length > 0);
+  if (cache && !isGivenSecrets && (await import("./cached.ts")).planCached(plan, cache))
+    return await runSingle(task, request);
+  return await launchScript(plan, script, secretsFor);
 }

@@ -26,7 +26,7 @@ const INTERRUPTED = 130;
 
 type Perform = (service: string, name: string, isJson: boolean) => Promise<number>;
 
-const PERFORM: Readonly<Record<Exclude<SecretsCommandName, "helper">, Perform>> = {
+const PERFORM: Readonly<Record<Exclude<SecretsCommandName, "helper" | "env">, Perform>> = {
   get: printValue,
   set: storeValue,
   delete: deleteCredential,
@@ -63,6 +63,10 @@ async function carryOut(args: readonly string[], showHelp: () => Promise<void>):
   checkOperands(word, command, rest.length);
   if (options.has("json") && !command.hasJson)
     throw new WordsError(`rt secrets ${word} prints nothing, so no JSON`);
+  if (word === "env") {
+    const { describeEnvironment } = await import("./mapping/env-command.ts");
+    return await describeEnvironment(rest[0], options.has("json"));
+  }
   const [service, name] = rest;
   // What the engine could not decode would be one name for many.
   if (!host.exactArguments(args).every((word) => word.isWellFormed()))

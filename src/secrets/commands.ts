@@ -30,6 +30,12 @@ export const SECRETS_COMMANDS = {
     takes: [0, 1],
     hasJson: true,
   },
+  env: {
+    usage: "[script]",
+    help: "Print which secrets a project's scripts get, where from, and whether they are there",
+    takes: [0, 1],
+    hasJson: true,
+  },
   helper: {
     usage: "<tool> <action>",
     help: "Answer git, docker, AWS' tools and npm, which ask for what is stored",
@@ -80,6 +86,12 @@ export const HELPER_FLAGS: readonly Flag[] = [
   { name: "uninstall", help: "Undo that" },
   { name: "local", help: "For git: in this repository only" },
   { name: "help", short: "h", help: "Show this help" },
+];
+
+/** Options of `rt trust`. */
+export const TRUST_FLAGS: readonly Flag[] = [
+  { name: "list", help: "Print what is allowed: folders, the names of secrets, hashes" },
+  { name: "remove", help: "Take it back: for this project, or for the folder or hash that is named" },
 ];
 
 export const SECRETS_EXIT_CODES = {

@@ -3,6 +3,7 @@
 // Surprising: --cwd takes effect here, before anything is read, so that every relative path means the same from then on.
 import { files } from "../../platform/files.ts";
 import { host } from "../../platform/process.ts";
+import { FILE_NAME } from "../config/file.ts";
 import type { Config } from "../config/rtfig.ts";
 import { Failure } from "../failure.ts";
 import { collectOptions, type Given, type Invocation } from "../options/parse.ts";
@@ -36,8 +37,8 @@ export async function openSettings(invocation: Invocation, tool?: ToolWords): Pr
 
 async function openConfig(path: string | undefined): Promise<Config | undefined> {
   // By its name alone: a working directory below one that may not be entered can still be read that way.
-  if (path === undefined && files.readFile("rtfig.toml", 1) === "ENOENT") return undefined;
-  const { FILE_NAME, readConfig } = await import("../config/rtfig.ts");
+  if (path === undefined && files.readFile(FILE_NAME, 1) === "ENOENT") return undefined;
+  const { readConfig } = await import("../config/rtfig.ts");
   return readConfig(path ?? FILE_NAME);
 }
 

@@ -43,6 +43,10 @@ export type TaskEvent =
       readonly duration: number;
     }
   | { readonly type: "notice"; readonly message: string }
+  /** A line that is fit to be printed. */
+  | { readonly type: "remark"; readonly line: string }
+  /** These are about to end, if they run, and to start again. */
+  | { readonly type: "again"; readonly tasks: readonly Task[] }
   | { readonly type: "interrupt"; readonly signal: NodeJS.Signals }
   /** The run stood still, with the terminal in other hands (Ctrl-Z and `fg`). */
   | { readonly type: "resume" };

@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 import { COMMANDS } from "../../src/options/commands.ts";
 import { OPTIONS } from "../../src/options/options.ts";
-import { FLAGS, HELPER_FLAGS } from "../../src/secrets/commands.ts";
+import { FLAGS, HELPER_FLAGS, TRUST_FLAGS } from "../../src/secrets/commands.ts";
 import { REPOSITORY } from "../support/rt.ts";
 import { PAGES, readPage } from "./samples.ts";
 
@@ -82,7 +82,7 @@ const FOREIGN: Readonly<Record<string, string>> = {
 
 test("pages speak of no option that does not exist", () => {
   const known = new Set(
-    [...OPTIONS, ...FLAGS, ...HELPER_FLAGS].map(({ name }) => `--${name}`).concat("--man"),
+    [...OPTIONS, ...FLAGS, ...HELPER_FLAGS, ...TRUST_FLAGS].map(({ name }) => `--${name}`).concat("--man"),
   );
   const mentioned = new Set(
     [...texts].flatMap(([path, text]) =>

@@ -25,6 +25,7 @@ const ONLY_RT: Readonly<Record<string, string>> = {
   cache: "for scripts that are not run again when nothing has changed",
   "watch-path": "for scripts, of which nobody knows what they read",
   "watch-ignore": "for scripts, of which nobody knows what they read",
+  secret: "from the credential store, which is rt's",
 };
 
 /** Where what a row says differs from what the engine says of it. */

@@ -3,6 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { symlink } from "node:fs/promises";
 import { SourceMap } from "node:module";
+import { freePort } from "../support/ports.ts";
 import { waitUntil } from "../support/processes.ts";
 import { createProject } from "../support/project.ts";
 import { attach, type Debugger, openDebugger } from "./debugger.ts";
@@ -119,12 +120,11 @@ describe("the debugger", () => {
 
   prove("inspect", "takes a port, a host with a port, and a path", async () => {
     await using project = await createProject({ "a.ts": "setInterval(() => {}, 1000)" });
-    const probe = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
-    probe.stop(true);
+    const port = freePort();
     for (const [value, expected] of [
-      [`${probe.port}`, `:${probe.port}/`],
-      [`127.0.0.1:${probe.port}`, `ws://127.0.0.1:${probe.port}/`],
-      [`127.0.0.1:${probe.port}/path`, `ws://127.0.0.1:${probe.port}/path`],
+      [`${port}`, `:${port}/`],
+      [`127.0.0.1:${port}`, `ws://127.0.0.1:${port}/`],
+      [`127.0.0.1:${port}/path`, `ws://127.0.0.1:${port}/path`],
     ]) {
       await using live = startLive({ args: [`--inspect=${value}`, "a.ts"], cwd: project.path });
       const [url] = await live.see(/ws:\/\/\S+/);
@@ -144,9 +144,8 @@ describe("the debugger", () => {
 
   prove("inspect-brk", "stops again after each restart by --watch", async () => {
     await using project = await createProject({ "a.ts": SOURCE });
-    const probe = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
-    probe.stop(true);
-    const args = ["--watch", `--inspect-brk=127.0.0.1:${probe.port}/w`, "a.ts"];
+    const port = freePort();
+    const args = ["--watch", `--inspect-brk=127.0.0.1:${port}/w`, "a.ts"];
     await using live = startLive({ args, cwd: project.path });
     for (let run = 1; run <= 3; run += 1) {
       const client = await connect(live);
@@ -166,9 +165,8 @@ describe("BUN_INSPECT", () => {
       "a.ts": `const worker = new Worker("./w.ts"); worker.onmessage = ({ data }) => { ${"console.log('worker says', data); process.exit();"} };`,
       "w.ts": "postMessage(typeof rt.secrets.get)",
     });
-    const probe = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
-    probe.stop(true);
-    const url = `ws://127.0.0.1:${probe.port}/by-editor`;
+    const port = freePort();
+    const url = `ws://127.0.0.1:${port}/by-editor`;
     await using live = startLive({
       args: ["a.ts"],
       cwd: project.path,

@@ -43,7 +43,7 @@ async function isLocked(keyring: Keyring): Promise<unknown> {
   return (answer as { value: unknown }).value;
 }
 
-describe.skipIf(process.platform !== "linux")("rt doctor", () => {
+describe.skipIf(process.platform !== "linux").concurrent("rt doctor", () => {
   test.each([
     ["GNOME Keyring", startKeyring, "gnome-keyring-daemon"],
     ["KWallet", startKWallet, "kwalletd5"],

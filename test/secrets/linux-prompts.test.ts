@@ -112,6 +112,27 @@ describe.skipIf(process.platform !== "linux")("secrets on Linux", () => {
       expect(await secrets.get(PAIR.service, "b")).toBe("b");
     });
 
+    test("what was declined is declined for one that had been called and gets there later", async () => {
+      await using entered = await enterFake();
+      using _ = setEnvironment({ DISPLAY: ":0" });
+      const { fake, secrets } = entered;
+      for (const name of ["a", "b"]) fake.addItem(PAIR.service, name, name, { isLocked: true });
+      fake.prompts = "ignore";
+      const prompted = fake.called("Prompt");
+      const first = failureOf(secrets.get(PAIR.service, "a"));
+      await prompted;
+      fake.held.add("SearchItems");
+      const searched = fake.called("SearchItems");
+      const second = failureOf(secrets.get(PAIR.service, "b"));
+      await searched;
+      fake.completePrompts(true);
+      expect((await first).code).toBe("ERR_SECRETS_CANCELED");
+      fake.prompts = "complete";
+      fake.release();
+      expect((await second).code).toBe("ERR_SECRETS_CANCELED");
+      expect(fake.count("Prompt")).toBe(1);
+    });
+
     test("a service that answers for a locked item with an empty value, as KWallet", async () => {
       await using entered = await enterFake();
       const { fake, secrets } = entered;

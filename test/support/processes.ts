@@ -11,13 +11,26 @@ const MARK = "RT_TEST_MARK";
 
 export function createMark(): { readonly env: Record<string, string>; find(): MarkedProcess[] } {
   const mark = crypto.randomUUID();
-  return { env: { [MARK]: mark }, find: () => findMarked(`${MARK}=${mark}`) };
+  /** They cannot have it. One that ends may leave its number to one that has. */
+  let others = new Set(processNames());
+  const find = () => {
+    const all = processNames();
+    others = others.intersection(new Set(all));
+    return findMarked(
+      `${MARK}=${mark}`,
+      all.filter((name) => !others.has(name)),
+    );
+  };
+  return { env: { [MARK]: mark }, find };
 }
 
-/** Every living process that carries the mark, this test's own program included. */
-function findMarked(entry: string): MarkedProcess[] {
-  return readdirSync("/proc").flatMap((name) => {
-    if (!/^\d+$/.test(name)) return [];
+function processNames(): string[] {
+  return existsSync("/proc/self/environ") ? readdirSync("/proc").filter((name) => /^\d+$/.test(name)) : [];
+}
+
+/** Every living process among these that carries the mark, this test's own program included. */
+function findMarked(entry: string, names: readonly string[]): MarkedProcess[] {
+  return names.flatMap((name) => {
     try {
       if (!readFileSync(`/proc/${name}/environ`, "latin1").split("\0").includes(entry)) return [];
       const state = readFileSync(`/proc/${name}/stat`, "latin1").split(") ").at(-1)?.[0];
@@ -32,8 +45,7 @@ function findMarked(entry: string): MarkedProcess[] {
 
 /** Kills all that has this variable in its environment; nothing on systems without /proc. */
 export function endProcesses(name: string, value: string): void {
-  if (!existsSync("/proc/self/environ")) return;
-  for (const { pid } of findMarked(`${name}=${value}`)) {
+  for (const { pid } of findMarked(`${name}=${value}`, processNames())) {
     try {
       if (pid !== process.pid) process.kill(pid, "SIGKILL");
     } catch {

@@ -107,6 +107,11 @@ describe.each(MODES.map((mode) => [mode.join(" "), mode] as const))("rt run %s",
     ));
 });
 
+function ignores(pid: number, signal: number): boolean {
+  const mask = /^SigIgn:\s*(\w+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))![1]!;
+  return ((BigInt(`0x${mask}`) >> BigInt(signal - 1)) & 1n) === 1n;
+}
+
 test("what ends scripts when rt is killed outlives a signal that is sent to all there is", () =>
   withRun(
     ["--parallel", "--workspaces"],
@@ -118,6 +123,8 @@ test("what ends scripts when rt is killed outlives a signal that is sent to all 
           : [],
       );
       expect(guardians).toHaveLength(1);
+      // It says so itself, with its first command.
+      await waitUntil(() => [1, 2, 3, 15].every((signal) => ignores(guardians[0]!, signal)));
       for (const signal of ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"] as const)
         process.kill(guardians[0]!, signal);
       child.kill("SIGKILL");

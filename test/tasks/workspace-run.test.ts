@@ -14,6 +14,13 @@ describe("rt run --filter", () => {
       stdout: "a t: one\na t: two\na t: three\na t: Exited with code 0\n",
     }));
 
+  test("names a package without a name by its folder", () =>
+    expectRt({
+      files: workspace({ a: { name: "", ...scripts("echo one") } }),
+      args: ["run", "--workspaces", "t"],
+      stdout: "packages/a t: one\npackages/a t: Exited with code 0\n",
+    }));
+
   test("runs hooks around the script under their own names", () =>
     expectRt({
       files: workspace({ a: { scripts: { pret: "echo 1", t: "echo 2", postt: "echo 3" } } }),

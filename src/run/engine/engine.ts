@@ -5,7 +5,9 @@
 // Surprising: the configuration file is always named where one is read, because the engine would otherwise read
 // a bunfig.toml of the working directory, which is another program's configuration.
 import { host } from "../../../platform/process.ts";
+import type { SecretValue } from "../../redaction/secret-value.ts";
 import { MANIFEST_CACHE } from "../../runtime/manifest-cache.ts";
+import { variablesOf } from "../script/secret-variables.ts";
 import { optionPreloadFor, preloadFor } from "./preload.ts";
 import { BECAME, SUPERVISED } from "./own-variables.ts";
 
@@ -42,6 +44,8 @@ export interface EngineSettings {
   /** Whether an option needs src/runtime/option-effects.ts. */
   readonly isHelped?: boolean;
   readonly asksRegistry?: boolean;
+  /** For the environment. */
+  readonly secrets?: readonly SecretValue[] | undefined;
 }
 
 /** The engine would take what follows for a package if it were called bunx; its command `x` is there already. */
@@ -53,7 +57,7 @@ function ownName(): string {
 export function becomeEngine(
   argv: readonly string[],
   runsCode: boolean,
-  { name = ownName(), config, path, isHelped, asksRegistry }: EngineSettings = {},
+  { name = ownName(), config, path, isHelped, asksRegistry, secrets = [] }: EngineSettings = {},
 ): never {
   const { pid } = process;
   const isLost = host.originalVariable(BECAME) === `${pid}`;
@@ -68,6 +72,7 @@ export function becomeEngine(
       [BECAME]: `${pid}`,
       ...(path === undefined ? {} : { PATH: path }),
       ...(asksRegistry ? { [MANIFEST_CACHE]: "0" } : {}),
+      ...variablesOf(secrets),
     },
     engine: true,
     isSwitchOpen: isLost,

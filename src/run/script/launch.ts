@@ -7,12 +7,24 @@ import { files } from "../../../platform/files.ts";
 import { host } from "../../../platform/process.ts";
 import { wantsColor } from "../../color.ts";
 import { Failure } from "../../failure.ts";
+import type { SecretValue } from "../../redaction/secret-value.ts";
 import { scriptOf } from "../../workspace/package-json.ts";
 import type { Plan } from "../plan.ts";
 import { appendArguments } from "./quoting.ts";
 import type { ShellCommand } from "./shell.ts";
 import type { ScriptSettings } from "../../settings/script.ts";
 import { openRun, prepareProgram, prepareStep, type Step } from "./preparation.ts";
+import { largestOf, variablesOf } from "./secret-variables.ts";
+
+/** What the script of that name gets, which may be a hook. */
+export type SecretsFor = (event: string) => readonly SecretValue[];
+
+const NONE: readonly SecretValue[] = [];
+
+function withSecrets(step: Step, secrets: readonly SecretValue[]): Step {
+  if (secrets.length === 0) return step;
+  return { ...step, environment: { ...step.environment, ...variablesOf(secrets) } };
+}
 
 /** How a child ended, to be passed on by main: an exit code or a signal to die of. */
 export type Ending = number | { readonly signal: NodeJS.Signals };
@@ -20,13 +32,15 @@ export type Ending = number | { readonly signal: NodeJS.Signals };
 export async function launchProgram(
   { path, name, words = [], args }: Extract<Plan, { mode: "program" }>,
   settings: ScriptSettings,
+  secrets: readonly SecretValue[] = NONE,
 ): Promise<Ending> {
-  const environment = prepareProgram(openRun(settings), firstLine(path));
+  const environment = { ...prepareProgram(openRun(settings), firstLine(path)), ...variablesOf(secrets) };
   const command = { program: path, argv: [name, ...words, ...host.exactArguments(args)], environment };
   const outcome = isFirstProcess() ? await stayBefore(command) : host.replace(command);
   if (typeof outcome !== "string") return outcome;
   const status = outcome === "ENOENT" ? 127 : 126;
-  throw new Failure(`Cannot run "${path}": ${explainExec(outcome)}`, undefined, status);
+  const hint = outcome === "E2BIG" ? largestOf(secrets) : undefined;
+  throw new Failure(`Cannot run "${path}": ${explainExec(outcome)}`, hint, status);
 }
 
 /** Names the interpreter, where the program is a script. */
@@ -48,6 +62,7 @@ function explainExec(code: string): string {
 export async function launchScript(
   { target, args }: Extract<Plan, { mode: "script" }>,
   settings: ScriptSettings,
+  secretsFor: SecretsFor = () => NONE,
 ): Promise<Ending> {
   const { directory, manifest } = target.package;
   const context = openRun(settings);
@@ -64,7 +79,8 @@ export async function launchScript(
     if (answer.output === "" || host.write(1, answer.output)) return answer.code;
   }
   const steps: Step[] = [];
-  for (const { event, line } of lines) steps.push(prepareStep(context, target.package, event, line));
+  for (const { event, line } of lines)
+    steps.push(withSecrets(prepareStep(context, target.package, event, line), secretsFor(event)));
   if (directory !== context.initialDirectory) process.chdir(directory);
   const last = steps.pop()!;
   // A hook is waited for with descriptors of rt's own, which are not the script's.
@@ -83,7 +99,10 @@ export async function launchScript(
     ? await stayBefore(command, descriptors)
     : host.replace({ ...command, descriptors });
   if (typeof outcome !== "string") return outcome;
-  const hint = outcome === "E2BIG" ? "each value of config in package.json is a variable" : undefined;
+  const hint =
+    outcome === "E2BIG"
+      ? (largestOf(secretsFor(target.name)) ?? "each value of config in package.json is a variable")
+      : undefined;
   throw new Failure(`Cannot run the script "${target.name}": ${explainExec(outcome)}`, hint, 126);
 }
 

@@ -40,11 +40,13 @@ function colorsFor(useColor: boolean, env: TaskRequest["env"]): Readonly<Record<
   return isPassedOn ? { FORCE_COLOR: "1" } : {};
 }
 
+/** @param begun what of the plan is going to run from the start; the rest is announced */
 export async function chooseReporters(
   { tasks }: Plan,
   request: TaskRequest,
   queue: OutputQueue,
   fail: (error: unknown) => void,
+  begun = tasks,
 ): Promise<Reporting> {
   const { env } = request;
   const isTerminal = host.isTerminal(1);
@@ -67,7 +69,7 @@ export async function chooseReporters(
   else if (isLive)
     reporters.push(
       (await import("./live.ts")).createLiveReporter({
-        tasks,
+        tasks: begun,
         queue,
         elideLines: request.elideLines ?? DEFAULT_ELIDED_LINES,
         useColor,

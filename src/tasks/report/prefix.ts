@@ -107,7 +107,11 @@ export function createPrefixReporter({
         case "notice":
           openLine.take(null, false);
           return queue.write(2, `warn: ${oneLine(event.message)}\n`);
+        case "remark":
+          openLine.take(null, false);
+          return queue.write(2, `${event.line}\n`);
         case "step-start":
+        case "again":
         case "interrupt":
         case "resume":
           return;

@@ -183,7 +183,7 @@ export default {
       fault: "a listener is left on the caller's signal",
       text: `    signal?.removeEventListener("abort", abort);\n`,
       becomes: "",
-      tests: ["secrets/secrets", "macos/keychain"],
+      tests: ["secrets/operations"],
     },
     {
       fault: "what has ended is kept by its key",
