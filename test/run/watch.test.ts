@@ -62,7 +62,9 @@ const POKED = "rt: poke.json changed";
 describe("what a run writes itself", () => {
   test("is no change where it writes what is there already", async () => {
     await using live = await watch({
-      ...scripts(`printf x > src/gen.ts && cp src/gen.ts src/copy.ts && ${SAY} && sleep 1000`),
+      ...scripts(
+        `: > src/gen.ts; sleep 0.1; printf x > src/gen.ts && cp src/gen.ts src/copy.ts && ${SAY} && sleep 1000`,
+      ),
       "src/gen.ts": "x",
       "src/copy.ts": "x",
     });
