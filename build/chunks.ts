@@ -77,8 +77,16 @@ const SHARED: Readonly<Record<string, readonly string[]>> = {
     "src/tasks/report/github",
     "src/tasks/report/live",
   ],
+  cache: [
+    "src/run/cached",
+    "src/cache/command",
+    "platform/tracing",
+    "platform/linux/tracing/tracer",
+    "platform/linux/tracing/launcher",
+  ],
   settings: [
     "src/config/rtfig",
+    "src/settings/cache",
     "src/config/handover",
     "src/config/tool",
     "src/settings/files",

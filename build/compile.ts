@@ -1,9 +1,10 @@
 // Makes the binary: `bun build/compile.ts` leaves the host's at dist/rt, and its manual page at dist/rt.1.
 //
-// Five bundles go into it. Four are scripts for processes that are started as the engine: the preload, as a
+// Six bundles go into it. Four are scripts for processes that are started as the engine: the preload, as a
 // `data:` URL, what it carries as a text (see src/runtime/late.ts), the parts that it finds in the finished file (see
-// src/run/engine/preload.ts), and what speaks with debuggers. The fifth is everything else, split into chunks, so that a
-// start reads only what it needs.
+// src/run/engine/preload.ts), and what speaks with debuggers. The fifth is the script of a thread
+// (platform/linux/tracing/supervisor.ts), the sixth everything else, split into chunks, so that a start reads only what it
+// needs.
 import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
 import type { BunPlugin } from "bun";
@@ -178,12 +179,13 @@ async function bundleScripts(plugins: readonly BunPlugin[]): Promise<Compiled & 
   };
 }
 
-/** The modules that only exist here: "rt:preload" and "rt:parts" (see src/run/engine/preload.ts). */
+/** The modules that only exist here: "rt:preload" and "rt:parts" (see src/run/engine/preload.ts), and a thread's script. */
 function generatedModules(
   preload: string,
   optionPreload: string,
   debuggerScript: string,
   partsFile: string,
+  supervisor: string,
 ): BunPlugin {
   return {
     name: "rt-generated",
@@ -213,6 +215,14 @@ function generatedModules(
       }));
       build.onLoad({ filter: /.*/, namespace: "rt-option" }, () => ({
         contents: `export default ${JSON.stringify(optionPreload)}`,
+        loader: "js",
+      }));
+      build.onResolve({ filter: /^rt:supervisor$/ }, () => ({
+        path: "supervisor",
+        namespace: "rt-supervisor",
+      }));
+      build.onLoad({ filter: /.*/, namespace: "rt-supervisor" }, () => ({
+        contents: `export default ${JSON.stringify(supervisor)}`,
         loader: "js",
       }));
     },
@@ -294,6 +304,10 @@ async function bundle(
   const options = await bundleScript("src/runtime/option-effects.ts", target, [], constants);
   const packed = await packCommands(target, directory, plugins);
   const debug = await bundleScript("src/debugger/attachment.ts", target, [], constants);
+  const supervisor =
+    target.os === "linux"
+      ? await bundleScript("platform/linux/tracing/supervisor.ts", target, [], constants)
+      : { script: "", inputs: [] };
   const partsFile = join(directory, "rt.parts");
   await Bun.write(partsFile, packScripts(scripts));
   const output = await Bun.build({
@@ -319,6 +333,7 @@ async function bundle(
         asPreload(options.script, ""),
         asDebugger(debug.script),
         partsFile,
+        supervisor.script,
       ),
       texts,
       lateBuiltins,
@@ -340,6 +355,7 @@ async function bundle(
     ...options.inputs,
     ...packed.inputs,
     ...debug.inputs,
+    ...supervisor.inputs,
   ]);
 }
 

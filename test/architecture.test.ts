@@ -55,15 +55,16 @@ const GROUND = ["color", "complaint", "failure", "nearest", "printable", "versio
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   main: ["cli", "run", "platform"],
   cli: [
-    ...["run", "debugger", "settings", "config", "options", "secrets", "upgrade", "workspace", "platform"],
-    ...GROUND,
+    ...["run", "debugger", "cache", "settings", "config", "options", "secrets", "upgrade", "workspace"],
+    ...["platform", ...GROUND],
   ],
   run: [
-    ...["tasks", "settings", "config", "options", "debugger", "runtime", "secrets", "redaction"],
+    ...["tasks", "cache", "settings", "config", "options", "debugger", "runtime", "secrets", "redaction"],
     ...["workspace", "platform"],
     ...GROUND,
   ],
   tasks: ["settings", "redaction", "workspace", "platform", ...GROUND],
+  cache: ["settings", "platform", ...GROUND],
   settings: ["config", "options", "platform", ...GROUND],
   config: ["options", "workspace", "platform", ...GROUND],
   options: [],

@@ -13,7 +13,7 @@ export type Purpose = "code" | "test" | "tool";
 export function fileForEngine(config: Config, purpose: Purpose, cwd: string): string | undefined {
   const { settings, content, file } = config;
   const isEngines = ({ key, path }: Setting) =>
-    key.as === undefined && !key.isOfSecrets && (purpose !== "code" || path[0] !== "test");
+    key.as === undefined && !key.isOfSecrets && !key.isOwn && (purpose !== "code" || path[0] !== "test");
   if (!settings.some((setting) => (purpose === "code" ? isEngines(setting) : true))) return undefined;
   const isForeign = (setting: Setting) => isUnfit(setting, purpose);
   if (!settings.some(isForeign)) return absolute(file, cwd);

@@ -43,6 +43,11 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     help: "Allow this project's rtfig.toml to give secrets to its scripts",
   },
   doctor: { by: "rt", usage: "[--json]", help: "Look at the credential store and say what is wrong with it" },
+  cache: {
+    by: "rt",
+    usage: "status|clear|why <script>",
+    help: "Show what is kept of scripts, or why one of them was started",
+  },
   upgrade: {
     by: "rt",
     usage: "[url|file] [--sha256=<sum>] [--allow-downgrade] [--rollback]",

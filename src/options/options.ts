@@ -174,6 +174,19 @@ export const OPTIONS: readonly Option[] = [
       many: "scripts",
       help: "Write order, times and exit codes as JSON",
     },
+    { name: "no-cache", by: "runner", help: "Neither use nor keep what [run.cache] says" },
+    {
+      name: "force",
+      by: "runner",
+      help: "Run scripts of [run.cache] whatever is known, and keep what they do",
+    },
+    {
+      name: "cache",
+      value: oneOf("local:rw", "local:r", "local:w"),
+      by: "runner",
+      default: "local:rw",
+      help: "Whether what [run.cache] keeps is read and written",
+    },
     {
       name: "affected",
       value: optional("ref"),

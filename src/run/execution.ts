@@ -57,6 +57,13 @@ export async function execute(
     case "script": {
       if (settings.watch) return await watchScript(settings);
       await warnAboutScript(settings);
+      if (plan.mode === "script" && settings.cache) {
+        const { planCached } = await import("./cached.ts");
+        const task = planCached(plan, settings.cache);
+        if (task && !secrets)
+          return await (await import("./many.ts")).runCached(task, settings, process.cwd());
+        if (task) console.error(`warning: the script is not cached, since it is given secrets`);
+      }
       const [{ launchProgram, launchScript }, supply] = await Promise.all([
         import("./script/launch.ts"),
         fetchFor(secrets),

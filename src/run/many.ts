@@ -3,11 +3,12 @@
 import { host } from "../../platform/process.ts";
 import type { Provision, Receiver } from "../secrets/mapping/provision.ts";
 import type { Config } from "../config/rtfig.ts";
-import type { ScriptSettings } from "../settings/script.ts";
+import type { ManySettings } from "../settings/many.ts";
 import type { Settings } from "../settings/settings.ts";
 import {
   type Command,
   type CommandRequest,
+  runSingle,
   runTasks,
   type Task,
   type TaskRequest,
@@ -34,9 +35,26 @@ export async function runMany(settings: Settings, config: Config | undefined, cw
   const { tasks, provision, descriptors } = request;
   return await runTasks({
     ...tasks,
-    runAlone: (task) => runAlone(task, settings.script, provision, descriptors),
+    runAlone: (task) => runAlone(task, tasks, settings, { provision, descriptors }),
   });
 }
+
+/** A script that is cached, as if it stood alone at the terminal. */
+export async function runCached(task: Task, settings: Settings, cwd: string): Promise<Ending> {
+  return await runSingle(task, requestFor(ONE, settings, cwd, undefined));
+}
+
+/** What a run of many is asked for, when it is a run of one. */
+const ONE: ManySettings = {
+  scripts: [],
+  args: [],
+  filters: [],
+  workspaces: false,
+  parallel: false,
+  sequential: false,
+  noExitOnError: false,
+  ifPresent: false,
+};
 
 /** Throws Failure, PackageJsonError. */
 export async function openMany(
@@ -44,27 +62,39 @@ export async function openMany(
   config: Config | undefined,
   cwd: string,
 ): Promise<ManyRequest> {
-  const many = settings.many!;
-  const { script } = settings;
-  const originalEnvironment = host.originalEnvironment();
-  const context = openRun(script);
   const provision = await openSecrets({ settings, config, directory: cwd });
   // Before the connection to the store is one of them.
   const descriptors = provision && host.inheritedDescriptors();
-  const tasks: TaskRequest = {
+  const tasks = requestFor(settings.many!, settings, cwd, provision);
+  return { tasks, provision, descriptors, [Symbol.dispose]: () => provision?.zero() };
+}
+
+function requestFor(
+  many: ManySettings,
+  { script, cache }: Settings,
+  cwd: string,
+  provision: Provision | undefined,
+): TaskRequest {
+  const originalEnvironment = host.originalEnvironment();
+  const context = openRun(script);
+  const commandOf = (wanted: CommandRequest) => commandFor(wanted, originalEnvironment, context, provision);
+  return {
     ...many,
     args: host.exactArguments(many.args),
     cwd,
     env: originalEnvironment,
     silent: script.silent,
-    commandFor: (wanted) => commandFor(wanted, originalEnvironment, context, provision),
+    commandFor: commandOf,
     quote: quoteArgument,
+    ...(cache && {
+      openCached: async (task, extra) =>
+        await (await import("./cached.ts")).openCachedTask(task, extra, cache, commandOf),
+    }),
     ...(provision && {
       secretsOf: (manifest, event, isMain) => provision.shown(receiverOf({ manifest }, event, !isMain)),
       prepare: async (tasks) => await provision.fetch(tasks.flatMap(receiversIn)),
     }),
   };
-  return { tasks, provision, descriptors, [Symbol.dispose]: () => provision?.zero() };
 }
 
 function receiversIn({ manifest, steps }: Task): Receiver[] {
@@ -101,19 +131,22 @@ async function collect({ code, output }: Answer): Promise<ShellResult> {
 }
 
 async function runAlone(
-  { packageDirectory, manifest, scriptName, args }: Task,
-  settings: ScriptSettings,
-  provision: Provision | undefined,
-  descriptors: readonly number[] | undefined,
+  task: Task,
+  request: TaskRequest,
+  { script, cache }: Settings,
+  { provision, descriptors }: Pick<ManyRequest, "provision" | "descriptors">,
 ): Promise<Ending> {
+  const { packageDirectory, manifest, scriptName, args } = task;
   const target = {
     kind: "script",
     name: scriptName,
     package: { directory: packageDirectory, manifest },
   } as const;
-  return await launchScript({ mode: "script", target, args }, settings, {
-    secretsFor: (event = scriptName) =>
-      provision?.valuesFor(receiverOf({ manifest }, event, event !== scriptName)) ?? [],
-    ...(descriptors && { descriptors }),
-  });
+  const plan = { mode: "script", target, args } as const;
+  const secretsFor = (event = scriptName) =>
+    provision?.valuesFor(receiverOf({ manifest }, event, event !== scriptName)) ?? [];
+  const isGivenSecrets = task.steps.some((step) => secretsFor(step.scriptName).length > 0);
+  if (cache && !isGivenSecrets && (await import("./cached.ts")).planCached(plan, cache))
+    return await runSingle(task, request);
+  return await launchScript(plan, script, { secretsFor, ...(descriptors && { descriptors }) });
 }

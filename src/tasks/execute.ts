@@ -11,7 +11,7 @@ import { trees } from "../../platform/process-tree.ts";
 import type { Child, ChildExit, ChildRequest, StopSignal } from "../../platform/contract/process-tree.ts";
 import type { Outcome, TaskEvent } from "./event.ts";
 import { Refused } from "./schedule.ts";
-import type { Command, Step, Task, TaskRequest } from "./task.ts";
+import type { CachedTask, Command, Step, Task, TaskRequest } from "./task.ts";
 
 /** Milliseconds between a signal that asks and SIGKILL. */
 const GRACE = 5000;
@@ -27,7 +27,7 @@ const START_FAILURES: Readonly<Record<string, number>> = {
 const FORWARDED = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 export interface ExecutorOptions {
-  readonly request: Pick<TaskRequest, "commandFor" | "prepare">;
+  readonly request: Pick<TaskRequest, "commandFor" | "prepare" | "openCached">;
   readonly output: ChildRequest["output"];
   readonly inheritStdin: boolean;
   /** Added to every child's environment. */
@@ -88,9 +88,16 @@ export class Executor {
     if (this.#options.onStart) await this.#prepareWatched(task);
     const begin = this.now();
     let outcome: Outcome = { kind: "success" };
-    for (const step of task.steps) {
-      outcome = await this.#runStep(task, step);
-      if (outcome.kind !== "success") break;
+    const cached = await this.#openCached(task);
+    if (cached?.hit) {
+      await this.#replay(task, cached.hit);
+      outcome = { kind: "success", saved: cached.hit.saved };
+    } else {
+      for (const step of task.steps) {
+        outcome = await this.#runStep(task, step, cached);
+        if (outcome.kind !== "success") break;
+      }
+      for (const message of (await cached?.close(outcome.kind)) ?? []) void emit({ type: "notice", message });
     }
     const ending = this.#endings.get(task);
     if (ending) {
@@ -102,6 +109,27 @@ export class Executor {
     // Not before: up to here it may still be asked to end.
     if (this.#options.onStart) this.#noteEnd(task);
     return outcome;
+  }
+
+  async #openCached(task: Task): Promise<CachedTask | undefined> {
+    const { request, extraEnvironment, emit } = this.#options;
+    const opened = await request.openCached?.(task, extraEnvironment);
+    if (!opened || !("notice" in opened)) return opened;
+    void emit({ type: "notice", message: opened.notice });
+    return undefined;
+  }
+
+  /** What it wrote then, as if it had run. */
+  async #replay(task: Task, { pieces, saved }: NonNullable<CachedTask["hit"]>): Promise<void> {
+    const { emit } = this.#options;
+    for (const [index, step] of task.steps.entries()) {
+      const at = this.now();
+      await emit({ type: "step-start", task, step, at });
+      for (const { bytes, isError } of pieces.filter((piece) => piece.step === index))
+        await emit({ type: "output", task, step, bytes, isError });
+      const exit = { code: 0, signal: null };
+      await emit({ type: "step-end", task, step, exit, at, duration: 0, ...(step.isMain && { saved }) });
+    }
   }
 
   /** Returns when what the task has started before is gone. */
@@ -125,7 +153,7 @@ export class Executor {
     this.#ends.set(task, Date.now());
   }
 
-  async #runStep(task: Task, step: Step): Promise<Outcome> {
+  async #runStep(task: Task, step: Step, cached: CachedTask | undefined): Promise<Outcome> {
     if (this.#isStopping || this.#endings.has(task)) return { kind: "stopped", wasRunning: true };
     const { emit, request } = this.#options;
     const begin = this.now();
@@ -139,9 +167,9 @@ export class Executor {
         scriptName: step.scriptName,
         args: step.isMain ? task.args : [],
         isMain: step.isMain,
-        isCollected: this.#options.output !== "inherit",
+        isCollected: this.#options.output !== "inherit" && !cached,
       });
-      exit = await this.#start(task, step, command, begin);
+      exit = await this.#start(task, step, command, begin, cached);
     } catch (error) {
       const { code = "", message } = error as { code?: string; message: string };
       if (LACK_OF_RESOURCES.has(code) && step === task.steps[0]) throw new Refused(message, code);
@@ -156,8 +184,15 @@ export class Executor {
     return { kind: "failure", code: exit.code, step };
   }
 
-  async #start(task: Task, step: Step, command: Command, at: number): Promise<ChildExit> {
-    const { emit, output, inheritStdin, extraEnvironment } = this.#options;
+  async #start(
+    task: Task,
+    step: Step,
+    command: Command,
+    at: number,
+    cached: CachedTask | undefined,
+  ): Promise<ChildExit> {
+    const { emit, output, inheritStdin, extraEnvironment, onStart } = this.#options;
+    const family = onStart && { family: familyOf(task) };
     const deliver = (bytes: Uint8Array, isError: boolean) =>
       emit({ type: "output", task, step, bytes, isError });
     if (command.evaluate) {
@@ -165,6 +200,21 @@ export class Executor {
       const { code, stdout } = await command.evaluate();
       if (stdout.length > 0) await deliver(stdout, false);
       return { code, signal: null };
+    }
+    if (cached) {
+      const index = task.steps.indexOf(step);
+      const request = { cwd: command.cwd, output: "separate", onOutput: deliver, ...family } as const;
+      const followed = cached.start(index, request);
+      emit({ type: "step-start", task, step, at });
+      const exit = await this.#awaitExit(followed, task);
+      // Where the system does not let it be followed, nothing has been started yet.
+      if (this.#isStopping || (await followed.isTraced)) return exit;
+      const env = cached.environmentOf(index);
+      const { program, argv } = command;
+      return await this.#awaitExit(
+        trees.startChild({ program, argv, env, inheritStdin: false, ...request }),
+        task,
+      );
     }
     const env = isEmpty(extraEnvironment) ? command.env : { ...extraEnvironment, ...command.env };
     const child = trees.startChild({
@@ -175,11 +225,15 @@ export class Executor {
       output,
       inheritStdin,
       onOutput: deliver,
-      ...(this.#options.onStart && { family: familyOf(task) }),
+      ...family,
     });
+    emit({ type: "step-start", task, step, at });
+    return await this.#awaitExit(child, task);
+  }
+
+  async #awaitExit(child: Child, task: Task): Promise<ChildExit> {
     this.#running.set(child, task);
     if (this.#options.onStart) this.#trees.set(task, [...(this.#trees.get(task) ?? []), child]);
-    emit({ type: "step-start", task, step, at });
     const exit = await child.done;
     this.#running.delete(child);
     return exit;

@@ -12,13 +12,22 @@ import type { StopSignal } from "../../platform/contract/process-tree.ts";
 import type { Outcome, Reporter, TaskEvent } from "./event.ts";
 import { Executor } from "./execute.ts";
 import { type Plan, planTasks } from "./plan.ts";
-import { chooseReporters } from "./report/choose.ts";
+import { chooseReporters, chooseSingleReporter, type Reporting } from "./report/choose.ts";
 import { OutputQueue } from "./report/output-queue.ts";
 import { type Failure, type FailurePolicy, startSchedule } from "./schedule.ts";
 import type { RunStatus, Task, TaskRequest, Watcher } from "./task.ts";
 
 export type { Plan } from "./plan.ts";
-export type { Command, CommandRequest, RunStatus, Task, TaskRequest, WatchedRun, Watcher } from "./task.ts";
+export type {
+  CachedTask,
+  Command,
+  CommandRequest,
+  RunStatus,
+  Task,
+  TaskRequest,
+  WatchedRun,
+  Watcher,
+} from "./task.ts";
 
 /** @param planned what `planTasks` has made of the request, where the caller has asked it */
 export async function runTasks(request: TaskRequest, planned?: Plan): Promise<RunStatus> {
@@ -41,6 +50,20 @@ export async function runTasks(request: TaskRequest, planned?: Plan): Promise<Ru
   }
   const status = await execute(plan, request, queue, notices);
   return status === 0 && plan.isIncomplete ? 1 : status;
+}
+
+/** One script that is cached, as if it stood alone at the terminal. */
+export async function runSingle(task: Task, request: TaskRequest): Promise<RunStatus> {
+  const queue = new OutputQueue();
+  const plan: Plan = {
+    tasks: [task],
+    waitsFor: [[]],
+    cycles: [],
+    packageCount: 1,
+    notices: [],
+    isIncomplete: false,
+  };
+  return await execute(plan, request, queue, [], chooseSingleReporter(request, queue));
 }
 
 async function print(text: string, queue: OutputQueue): Promise<RunStatus> {
@@ -76,11 +99,13 @@ async function execute(
   request: TaskRequest,
   queue: OutputQueue,
   notices: readonly string[],
+  single?: Reporting,
 ): Promise<RunStatus> {
   const isSingle = plan.tasks.length === 1;
   const { watcher } = request;
-  const { output, extraEnvironment, ...chosen } = await chooseReporters(plan, request, queue, fail);
-  let { reporters } = chosen;
+  const reporting = single ?? (await chooseReporters(plan, request, queue, fail));
+  const { output, extraEnvironment } = reporting;
+  let { reporters } = reporting;
   let interruptedBy: NodeJS.Signals | undefined;
   let thrown: { readonly error: unknown } | undefined;
   let isComplete = true;

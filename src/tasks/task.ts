@@ -1,6 +1,7 @@
 // The words of this folder: what is asked for, and the tasks that come of it.
-import type { StopSignal } from "../../platform/contract/process-tree.ts";
+import type { Child, ChildRequest, StopSignal } from "../../platform/contract/process-tree.ts";
 import type { SecretValue } from "../redaction/secret-value.ts";
+import type { Outcome } from "./event.ts";
 import type { ManySettings } from "../settings/many.ts";
 import type { PackageJson } from "../workspace/package-json.ts";
 
@@ -30,11 +31,43 @@ export interface CommandRequest {
   readonly isCollected: boolean;
 }
 
+/** What an earlier run of a task wrote. */
+export interface CachedHit {
+  readonly pieces: readonly {
+    readonly step: number;
+    readonly isError: boolean;
+    readonly bytes: Uint8Array;
+  }[];
+  /** How long it took then, in milliseconds. */
+  readonly saved: number;
+  /** Files that were put back. */
+  readonly restored: number;
+}
+
+/** A task that is not run again when nothing has changed: src/cache. */
+export interface CachedTask {
+  /** Its outputs are in place again; nothing is to be started. */
+  readonly hit: CachedHit | undefined;
+  /** Starts a step, by its position, and looks at what it does. */
+  start(
+    step: number,
+    request: Pick<ChildRequest, "cwd" | "output" | "onOutput" | "family">,
+  ): Child & { readonly isTraced: Promise<boolean> };
+  environmentOf(step: number): Readonly<Record<string, string>>;
+  /** It has ended. Lines for people. */
+  close(outcome: Outcome["kind"]): Promise<readonly string[]>;
+}
+
 export interface TaskRequest extends ManySettings {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly silent: boolean;
   commandFor(request: CommandRequest): Command;
+  /** Undefined for a task that is not cached; a notice where it cannot be. `extra` is added to its environment. */
+  openCached?(
+    task: Task,
+    extra: Readonly<Record<string, string>>,
+  ): Promise<CachedTask | { readonly notice: string } | undefined>;
   /** The secrets that a step gets; absent where the run has none. */
   secretsOf?(manifest: PackageJson, scriptName: string, isMain: boolean): readonly StepSecret[];
   /** Called before the first of these starts, and in a watched run before one starts again. Throws Failure. */

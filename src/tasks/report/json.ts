@@ -138,7 +138,7 @@ function explain(target: string, error: unknown): string {
 function detailOf(outcome: Outcome): object {
   switch (outcome.kind) {
     case "success":
-      return { exitCode: 0 };
+      return outcome.saved === undefined ? { exitCode: 0 } : { exitCode: 0, saved: round(outcome.saved) };
     case "failure":
     case "unstartable":
       return { exitCode: outcome.code };
