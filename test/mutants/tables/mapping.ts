@@ -165,6 +165,18 @@ export default {
   ],
   "src/secrets/mapping/fetch.ts": [
     {
+      fault: "an address is read for each name that has it",
+      text: "const read = reads.get(key) ?? readSource(secret, folder);",
+      becomes: "const read = readSource(secret, folder);",
+      tests: ["secrets/mapping/fetching"],
+    },
+    {
+      fault: "each secret is read over a connection of its own",
+      text: "store ??= import(",
+      becomes: "store = import(",
+      tests: ["secrets/mapping/fetching"],
+    },
+    {
       fault: "a value with a NUL character is cut",
       text: "if (value.includes(0))",
       becomes: "if (value.length < 0)",
