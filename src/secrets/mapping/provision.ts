@@ -90,6 +90,7 @@ export function openProvision({ asked, from, config, isForScripts }: ProvisionRe
       const all = [...wanted.values()];
       if (mapping && all.some((each) => !each.isFromLine && inheritedValue(each) === undefined))
         requireTrust(mapping);
+      if (all.length > 0) host.hideMemory?.();
       values = await fetchAll(all, mapping?.folder ?? from);
     },
     valuesFor: (receiver) => wantedBy(receiver).flatMap(({ name }) => values.get(name) ?? []),

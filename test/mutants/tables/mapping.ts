@@ -42,6 +42,12 @@ export default {
       tests: ["secrets/mapping/trust"],
     },
     {
+      fault: "others can look into rt while it keeps values",
+      text: "if (all.length > 0) host.hideMemory?.();",
+      becomes: "",
+      tests: ["secrets/mapping/values"],
+    },
+    {
       fault: "a script runs without what is missing",
       text: "const missing = lacking.filter(({ secret }) => !secret.isOptional);",
       becomes: "const missing = lacking.filter(() => false);",
