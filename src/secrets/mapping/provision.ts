@@ -92,6 +92,7 @@ export function openProvision({ asked, from, config, isForScripts }: ProvisionRe
       const all = [...wanted.values()];
       if (mapping && all.some((each) => !each.isFromLine && inheritedValue(each) === undefined))
         requireTrust(mapping);
+      if (all.length > 0) host.hideMemory?.();
       const fetched = await fetchAll(all, mapping?.folder ?? from);
       for (const name of wanted.keys()) {
         const before = values.get(name);

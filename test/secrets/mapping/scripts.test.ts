@@ -193,6 +193,32 @@ describe.skipIf(process.platform !== "linux")("secrets of scripts", () => {
     expect([many.stdout, many.stderr, many.status]).toEqual(["", stderr, 1]);
   });
 
+  test("rt secrets env tells names, sources and what is missing, of all or of a script, and no value", async () => {
+    const all = await runRt({ args: ["secrets", "env"], cwd: project.path, env: { ...env, TWO: "value-0" } });
+    expect(all.stdout.split("\n").map((line) => line.trimEnd().replaceAll(/ {2,}/g, "  "))).toEqual([
+      "ONE  there  acme/one  show* broken {a,b}* descriptors",
+      'TWO  in the environment  service "acme/x", name "two"  web#show pre* [',
+      'PRINTED  not asked  command ["./print","a word","$HOME"]  postshow printed reading',
+      "MAYBE  missing, optional  acme/never  show*",
+      "GONE  missing  acme/gone  broken  of the old server",
+      'FAILING  not asked  command ["./fail"]  broken',
+      "",
+      `${project.path} is allowed to read secrets`,
+      "",
+    ]);
+    expect([all.stderr, all.status]).toEqual(["", 1]);
+    const of = async (script: string, folder = ".") => {
+      const options = { args: ["secrets", "env", "--json", script], cwd: project.join(folder), env };
+      const { stdout, status } = await runRt(options);
+      const { secrets } = JSON.parse(stdout) as { secrets: { name: string; state: string }[] };
+      return [secrets.map(({ name, state }) => `${name} ${state}`).join(), status];
+    };
+    expect(await of("show")).toEqual(["ONE present,MAYBE missing", 0]);
+    expect(await of("show", "packages/web")).toEqual(["ONE present,MAYBE missing,TWO present", 0]);
+    expect(await of("web#show")).toEqual(["ONE present,MAYBE missing,TWO present", 0]);
+    expect(await of("hidden")).toEqual(["", 0]);
+  });
+
   test("says that there is no store, and where a value may come from then", async () => {
     const { stderr, status } = await run(["run", "show:other"], {
       DBUS_SESSION_BUS_ADDRESS: "unix:path=/nonexistent",
