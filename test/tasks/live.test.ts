@@ -89,9 +89,7 @@ describe("the live view", () => {
       await using project = await createProject(FILES);
       const name = openTerminal(columns, 18, project.path, "--concurrency 2 --filter '*' t");
       await waitUntil(
-        () =>
-          screen(name).some((line) => line.includes("20%")) &&
-          screen(name).some((line) => line.startsWith("│ 30 日")),
+        () => screen(name).includes("│ 20%") && screen(name).some((line) => line.startsWith("│ 30 日")),
       );
       const during = screen(name);
       expect(during.length).toBeLessThan(18);
