@@ -118,6 +118,7 @@ export default {
       text: "SIGPIPE: 128 + 13, ",
       becomes: "",
       tests: ["tasks/signals"],
+      why: "raised with the default in its place again it ends rt as well, and a shell makes the same number of that",
     },
     {
       fault: "a cycle of packages is not told without its end",
