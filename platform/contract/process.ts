@@ -73,6 +73,9 @@ export interface ProcessOperations {
   /** Whether standard input ends before its first byte; waits for that byte, but does not take it. */
   isInputEmpty(): boolean;
 
+  /** Whether a read of standard input would answer at once. Absent where the system does not tell. */
+  hasInput?(): boolean;
+
   /** Writes a short text in one go. False when that did not work: nothing of it has been written then. */
   write(descriptor: number, text: string): boolean;
 

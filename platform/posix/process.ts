@@ -12,7 +12,7 @@ import type { ProcessOperations, ReplaceRequest } from "../contract/process.ts";
 import { exactArguments } from "./arguments.ts";
 import { constants } from "./constants.ts";
 import { environmentEntries, environmentList, originalEnvironment, originalVariable } from "./environment.ts";
-import { isInputEmpty } from "./input.ts";
+import { hasInput, isInputEmpty } from "./input.ts";
 import { encodeCString, lastError, libc, openLibc, processLibc } from "./libc.ts";
 import { listDescriptors } from "./libproc.ts";
 import { heeded, stopHeeding } from "./signals.ts";
@@ -185,6 +185,7 @@ export const operations: ProcessOperations = {
   isTerminal,
   inheritedDescriptors,
   isInputEmpty,
+  hasInput,
   exactArguments,
   defaultShell: "system",
   findShell,

@@ -16,6 +16,7 @@ import {
   scriptNames,
   scriptOf,
 } from "../workspace/package-json.ts";
+import { choosesPackages } from "../settings/many.ts";
 import { Failure } from "../failure.ts";
 import { collapse, orderPackages } from "./graph.ts";
 import type { Step, Task, TaskRequest } from "./task.ts";
@@ -32,14 +33,15 @@ export interface Plan {
   readonly notices: readonly string[];
   /** Packages whose package.json cannot be read were left out; the run cannot succeed. */
   readonly isIncomplete: boolean;
+  /** Where the packages were chosen from. */
+  readonly packages?: SelectedPackages;
 }
 
 const GLOB = /[*?[\]{}]/;
 
 /** Throws Failure, PackageJsonError. */
 export async function planTasks(request: TaskRequest): Promise<Plan> {
-  const isWorkspaceRun = request.filters.length > 0 || request.workspaces || request.affected !== undefined;
-  return isWorkspaceRun ? planWorkspace(request) : planPackage(request);
+  return choosesPackages(request) ? planWorkspace(request) : planPackage(request);
 }
 
 /** Several scripts of the package we stand in. */
@@ -114,7 +116,8 @@ export async function selectPackages(request: SelectionRequest): Promise<Selecte
 }
 
 async function planWorkspace(request: TaskRequest): Promise<Plan> {
-  const { workspace, graph, selected, eligible, notices, unreadable } = await selectPackages(request);
+  const packages = await selectPackages(request);
+  const { workspace, graph, selected, eligible, notices, unreadable } = packages;
   const { order, acyclic, cycles } = orderPackages(graph, selected);
   const isSelected = new Set(selected);
   const tasks: Task[] = [];
@@ -149,6 +152,7 @@ async function planWorkspace(request: TaskRequest): Promise<Plan> {
     packageCount: selected.length,
     notices,
     isIncomplete: unreadable.length > 0,
+    packages,
   };
 }
 
@@ -226,11 +230,14 @@ function createMemberTask(member: Member, scriptName: string, index: number, req
   );
 }
 
-function createTask(task: Omit<Task, "steps" | "args">, { args }: TaskRequest): Task {
+function createTask(task: Omit<Task, "steps" | "args">, { args, secretsOf }: TaskRequest): Task {
   const { scriptName, manifest } = task;
   const steps = [`pre${scriptName}`, scriptName, `post${scriptName}`].flatMap((name): Step[] => {
     const command = scriptOf(manifest, name);
-    return command === null ? [] : [{ scriptName: name, command, isMain: name === scriptName }];
+    if (command === null) return [];
+    const isMain = name === scriptName;
+    const secrets = secretsOf?.(manifest, name, isMain) ?? [];
+    return [{ scriptName: name, command, isMain, ...(secrets.length > 0 && { secrets }) }];
   });
   return { ...task, steps, args };
 }

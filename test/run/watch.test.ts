@@ -62,7 +62,9 @@ const POKED = "rt: poke.json changed";
 describe("what a run writes itself", () => {
   test("is no change where it writes what is there already", async () => {
     await using live = await watch({
-      ...scripts(`printf x > src/gen.ts && cp src/gen.ts src/copy.ts && ${SAY} && sleep 1000`),
+      ...scripts(
+        `: > src/gen.ts; sleep 0.1; printf x > src/gen.ts && cp src/gen.ts src/copy.ts && ${SAY} && sleep 1000`,
+      ),
       "src/gen.ts": "x",
       "src/copy.ts": "x",
     });
@@ -358,20 +360,24 @@ describe("what is said", () => {
       "-c",
       `echo ${limit.split(" ")[1]} > /proc/sys/user/max_inotify_${limit.split(" ")[0]} && exec '${RT}' --watch run dev`,
     ];
+    // The script and rt write to two streams, in no order.
+    const sees = (from: Live, text: string) => waitUntil(() => from.output.includes(text));
     await using live = startLive({ program: limited("watches 2"), cwd: project.path });
-    await live.see(
+    await sees(
+      live,
       "warning: 2 of 4 folders are not watched: the system allows no more\n" +
         "hint: sudo sysctl fs.inotify.max_user_watches=524288, or watch less: --watch-path=src\n",
     );
-    await live.see("started 0.");
+    await sees(live, "started 0.");
     await project.write({ "poke.json": "1" });
-    await live.see("started 1.");
+    await sees(live, "started 1.");
     await using none = startLive({ program: limited("instances 0"), cwd: project.path });
-    await none.see(
+    await sees(
+      none,
       "warning: 4 of 4 folders are not watched: the system allows no more\n" +
         "hint: sudo sysctl fs.inotify.max_user_instances=1024, or raise ulimit -n\n",
     );
-    await none.see("started 1.");
+    await sees(none, "started 1.");
   });
 });
 

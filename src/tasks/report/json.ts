@@ -9,12 +9,14 @@
 import { Failure } from "../../failure.ts";
 import { escapeJson, oneLine } from "../../printable.ts";
 import type { Outcome, Reporter, TaskEvent } from "../event.ts";
+import type { Step, Task } from "../task.ts";
 import type { OutputQueue } from "./output-queue.ts";
 import { describeOutcome } from "./wording.ts";
 
 interface ReportedStep {
   readonly script: string;
   readonly command: string;
+  readonly secrets?: Step["secrets"];
   readonly start: number;
   duration: number | null;
   exitCode: number | null;
@@ -36,14 +38,16 @@ export function createJsonReporter(file: string, cwd: string, queue: OutputQueue
   const startedAt = new Date();
   const started = performance.now();
   const steps = new Map<string, ReportedStep>();
-  const tasks: object[] = [];
+  /** Of a task that has run again, the last. */
+  const tasks = new Map<Task, object>();
   return {
     report(event: TaskEvent): void {
       if (event.type === "step-start") {
-        const { scriptName: script, command } = event.step;
+        const { scriptName: script, command, secrets } = event.step;
         steps.set(`${event.task.index} ${script}`, {
           script,
           command,
+          ...(secrets && { secrets }),
           start: round(event.at),
           duration: null,
           exitCode: null,
@@ -57,7 +61,8 @@ export function createJsonReporter(file: string, cwd: string, queue: OutputQueue
         step.exitCode = event.exit.signal === null ? event.exit.code : null;
       } else if (event.type === "task-end") {
         const { task, outcome, at, duration } = event;
-        tasks.push({
+        tasks.delete(task);
+        tasks.set(task, {
           package: task.packageName === "" ? null : task.packageName,
           directory: task.packageDirectory,
           script: task.scriptName,
@@ -75,7 +80,7 @@ export function createJsonReporter(file: string, cwd: string, queue: OutputQueue
         version: 1,
         startedAt: startedAt.toISOString(),
         duration: round(performance.now() - started),
-        tasks,
+        tasks: [...tasks.values()],
       };
       try {
         const text = `${escapeJson(JSON.stringify(report, null, 2))}\n`;
@@ -133,7 +138,7 @@ function explain(target: string, error: unknown): string {
 function detailOf(outcome: Outcome): object {
   switch (outcome.kind) {
     case "success":
-      return { exitCode: 0 };
+      return outcome.saved === undefined ? { exitCode: 0 } : { exitCode: 0, saved: round(outcome.saved) };
     case "failure":
     case "unstartable":
       return { exitCode: outcome.code };

@@ -47,6 +47,28 @@ export default {
       tests: ["cli/wrong-values"],
     },
   ],
+  "src/run/watch/packages-session.ts": [
+    {
+      fault: "a change starts every script again",
+      text: "for (const task of affected) reached.add(task);",
+      becomes: "for (const task of this.#plan.tasks) reached.add(task);",
+      tests: ["run/watch-packages"],
+    },
+    {
+      fault: "what one start has written is a change for the one that follows",
+      text: "this.#counts.set(tasks, count + 1);",
+      becomes: "this.#counts.set(tasks, count);",
+      tests: ["run/watch-packages"],
+    },
+  ],
+  "src/run/watch/affected-tasks.ts": [
+    {
+      fault: "a package.json is a file like others",
+      text: "|| /[/\\\\]package\\.json$/.test(path)",
+      becomes: "",
+      tests: ["run/watch-packages"],
+    },
+  ],
   "src/run/script/signals.ts": [
     {
       fault: "process 1 keeps signals that are meant for the program",
@@ -218,7 +240,7 @@ export default {
     },
     {
       fault: "descriptors of rt's own reach the script behind a hook",
-      text: "const descriptors = steps.length > 0 ? host.inheritedDescriptors() : undefined;",
+      text: "const descriptors = inherited ?? (steps.length > 0 ? host.inheritedDescriptors() : undefined);",
       becomes: "const descriptors = undefined;",
       tests: ["run/inheritance", "run/hooks"],
     },

@@ -4,6 +4,18 @@ import type { MutantTable } from "../mutant.ts";
 export default {
   "src/tasks/execute.ts": [
     {
+      fault: "what has lost its parent lives on when its script starts again",
+      text: "family: familyOf(task)",
+      becomes: "family: undefined",
+      tests: ["run/watch-packages"],
+    },
+    {
+      fault: "what others have left ends with a script that starts again",
+      text: "trees.signalTrees(children, signal, families);\n    const ended",
+      becomes: "trees.signalTrees(children, signal);\n    const ended",
+      tests: ["run/watch-packages"],
+    },
+    {
       fault: "nothing is killed after the grace",
       text: `this.#killTimer ??= setTimeout(() => trees.signalTrees(this.#stopped, "SIGKILL"), GRACE);`,
       becomes: "",
@@ -130,8 +142,8 @@ export default {
   "src/tasks/schedule.ts": [
     {
       fault: "one more than the limit runs",
-      text: "running < limit",
-      becomes: "running <= limit",
+      text: "running.size < limit",
+      becomes: "running.size <= limit",
       tests: ["tasks/schedule", "tasks/concurrency"],
     },
     {
@@ -153,20 +165,38 @@ export default {
       tests: ["tasks/schedule", "tasks/workspace-run"],
     },
     {
+      fault: "what depends on a task that runs again stays as it is",
+      text: "for (const dependent of dependents[index] ?? []) reached.add(dependent);",
+      becomes: "",
+      tests: ["tasks/schedule"],
+    },
+    {
+      fault: "a failure is not tried again for what waits for it",
+      text: `if (outcomes[target] && outcomes[target].kind !== "success") reached.add(target);`,
+      becomes: ";",
+      tests: ["tasks/schedule", "run/watch-packages"],
+    },
+    {
+      fault: "a task starts again before it has ended",
+      text: "if (running.has(index)) ending.add(index);",
+      becomes: "running.delete(index);",
+      tests: ["tasks/schedule"],
+    },
+    {
       fault: "the limit stays where the system refused",
-      text: "    limit = running;\n",
+      text: "    limit = running.size;\n",
       becomes: "",
       tests: ["tasks/schedule"],
     },
     {
       fault: "running tasks are told twice to stop",
-      text: `if (isFailure && onFailure === "stop" && !isHalted) {`,
+      text: `if (isFailure && onFailure === "stop" && !isHalted && !isStopped) {`,
       becomes: `if (isFailure && onFailure === "stop") {`,
       tests: ["tasks/schedule"],
     },
     {
       fault: "a task that was stopped counts as the failure",
-      text: `!(outcome.kind === "stopped" && isHalted)`,
+      text: `!(outcome.kind === "stopped" && (isHalted || isStopped))`,
       becomes: "true",
       tests: ["tasks/schedule"],
     },
