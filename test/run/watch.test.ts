@@ -7,6 +7,7 @@ import { describe, expect, test } from "bun:test";
 import { statSync } from "node:fs";
 import { rename } from "node:fs/promises";
 import { startLive, type Live } from "../options/live.ts";
+import { freePort } from "../support/ports.ts";
 import { expectRt } from "../support/rt.ts";
 import { createMark, waitUntil } from "../support/processes.ts";
 import { createProject, type Files, type Project } from "../support/project.ts";
@@ -468,9 +469,7 @@ describe("the end of a run", () => {
     const server = `
       const server = Bun.serve({ port: Number(process.env.TEST_PORT), fetch: () => new Response("x") });
       console.log("serving on", server.port);`;
-    const probe = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
-    const { port } = probe;
-    probe.stop(true);
+    const port = freePort();
     const dev = `${SAY}; export TEST_PORT=${port}; (setsid '${RT}' server.ts &) ; sleep 1000`;
     await using live = await watch({ ...scripts(dev), "server.ts": server });
     for (let round = 0; round < 3; round += 1) {
