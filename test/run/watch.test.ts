@@ -153,6 +153,16 @@ describe("what a user writes", () => {
     expect(live.runs()).toBe(3);
   });
 
+  test("does not count where a .gitignore above the project ignores it", async () => {
+    const above = { ".git/HEAD": "", ".gitignore": "*.gen.ts\n" };
+    const { "package.json": manifest } = scripts(`${SAY} && sleep 1000`);
+    const files = { "app/package.json": manifest!, "app/poke.json": "0", "app/a.gen.ts": "" };
+    await using live = await watch({ ...above, ...files }, [], "app");
+    await live.see("started 0.");
+    await live.project.write({ "app/a.gen.ts": "1" });
+    expect(await live.poke()).toBe(POKED);
+  });
+
   test(".env counts although Git ignores it", async () => {
     await using live = await watch({
       ...scripts(`${SAY} && sleep 1000`),

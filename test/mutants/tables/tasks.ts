@@ -395,6 +395,7 @@ export default {
       text: "if (this.#isOpen) this.#options.openLine.take(null, false);",
       becomes: "",
       tests: ["tasks/output", "tasks/several-scripts"],
+      why: "how a script ended is always said behind it, and ends the line as well",
     },
     {
       fault: "a line that goes on gets a prefix in its middle",
