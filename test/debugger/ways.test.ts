@@ -1,6 +1,7 @@
 // rt --inspect in the ways of running code that are not a file, and with a client that is not ours.
 import { expect, test } from "bun:test";
 import { pathToFileURL } from "node:url";
+import { freePort } from "../support/ports.ts";
 import { createProject } from "../support/project.ts";
 import { enable, openChrome, placeOf, setBreakpoint, startDebugged } from "./chrome-client.ts";
 
@@ -89,9 +90,7 @@ test("sum", () => {
 
 test("a program that --watch starts again is at the same address, and stops there again", async () => {
   await using project = await createProject({ "a.ts": SOURCE });
-  const probe = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
-  const { port } = probe;
-  probe.stop(true);
+  const port = freePort();
   const { live, url } = await startDebugged(project, ["--watch", `--inspect-wait=127.0.0.1:${port}`, "a.ts"]);
   await using _live = live;
   let address = url;

@@ -7,6 +7,7 @@ import { describe, expect, test } from "bun:test";
 import { statSync } from "node:fs";
 import { rename } from "node:fs/promises";
 import { startLive, type Live } from "../options/live.ts";
+import { freePort } from "../support/ports.ts";
 import { expectRt } from "../support/rt.ts";
 import { createMark, waitUntil } from "../support/processes.ts";
 import { createProject, type Files, type Project } from "../support/project.ts";
@@ -150,6 +151,16 @@ describe("what a user writes", () => {
     await live.see("rt: lib/deep/b.ts changed");
     await live.see("started 0.");
     expect(live.runs()).toBe(3);
+  });
+
+  test("does not count where a .gitignore above the project ignores it", async () => {
+    const above = { ".git/HEAD": "", ".gitignore": "*.gen.ts\n" };
+    const { "package.json": manifest } = scripts(`${SAY} && sleep 1000`);
+    const files = { "app/package.json": manifest!, "app/poke.json": "0", "app/a.gen.ts": "" };
+    await using live = await watch({ ...above, ...files }, [], "app");
+    await live.see("started 0.");
+    await live.project.write({ "app/a.gen.ts": "1" });
+    expect(await live.poke()).toBe(POKED);
   });
 
   test(".env counts although Git ignores it", async () => {
@@ -468,9 +479,7 @@ describe("the end of a run", () => {
     const server = `
       const server = Bun.serve({ port: Number(process.env.TEST_PORT), fetch: () => new Response("x") });
       console.log("serving on", server.port);`;
-    const probe = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
-    const { port } = probe;
-    probe.stop(true);
+    const port = freePort();
     const dev = `${SAY}; export TEST_PORT=${port}; (setsid '${RT}' server.ts &) ; sleep 1000`;
     await using live = await watch({ ...scripts(dev), "server.ts": server });
     for (let round = 0; round < 3; round += 1) {

@@ -223,7 +223,7 @@ test.each(["SIGHUP", "SIGINT"] as const)(
 );
 
 test.skipIf(process.platform !== "linux")(
-  "whose children cannot be kept in mind, whoever has the number of one lives on when rt is killed",
+  "a run that cannot write down its children any more has nobody killed when rt is",
   async () => {
     const scripts = {
       t: "until test -e go; do sleep 0.01; done",
