@@ -4,6 +4,12 @@ declare module "rt:preload" {
   export default url;
 }
 
+declare module "rt:debugger" {
+  /** src/debugger/attachment.ts as one module, to be written to a file. */
+  const script: string;
+  export default script;
+}
+
 declare module "rt:option-preload" {
   const url: string;
   export default url;

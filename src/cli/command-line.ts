@@ -72,11 +72,12 @@ function isCalled(name: string): boolean {
 
 async function carryOutTool(command: string, given: Invocation): Promise<Outcome> {
   const invocation = command === "x" ? (await import("./x-words.ts")).readForced(given) : given;
-  const { hintAtShadowedScript } = await import("./shadowed.ts");
+  const { hintAtRepl, hintAtShadowedScript } = await import("./shadowed.ts");
   const { findOwnConfig, testPreloads } = await import("../config/tool.ts");
   const { args, path } = findOwnConfig(invocation.args);
   const opened = await openSettings(invocation, { config: path });
   hintAtShadowedScript(command, opened.cwd);
+  hintAtRepl(command, args);
   const preloads = opened.config && command === "test" ? testPreloads(opened.config) : [];
   const words =
     command === "build" ? (await import("../run/engine/build-words.ts")).addBuildWords(args) : args;

@@ -19,6 +19,7 @@ export const GUIDES: Readonly<Record<string, Guide>> = {
     page: "secrets-in-scripts.md",
     help: "Tokens for scripts from the credential store, instead of .env",
   },
+  "moving-in": { page: "moving-in.md", help: "From .env files to the credential store, and back" },
   csrf: { page: "csrf.md", help: "Signed, expiring tokens for forms" },
   debugging: { page: "debugging.md", help: "VS Code and other debuggers, profiles" },
   ci: { page: "ci.md", help: "CI servers, containers and other machines without a desktop" },

@@ -45,7 +45,8 @@ function isUnfit({ path, value }: Setting, purpose: Purpose): boolean {
   return (name === "preload" && purpose === "code") || (name === "test.preload" && purpose === "test");
 }
 
-function isCredential(name: string, value: string): boolean {
+/** Whether the value of a key that may hold a credential is one, and not the name of a variable. */
+export function isCredential(name: string, value: string): boolean {
   if (value.startsWith("$")) return false;
   return /(?:token|password)$/.test(name) || /\/\/[^/@]*:[^/@]*@/.test(value);
 }

@@ -115,7 +115,8 @@ export const OPTIONS: readonly Option[] = [
       name: "interactive",
       by: "engine",
       evaluates: true,
-      help: "Start a Node.js-compatible REPL, with rt in it",
+      isHelped: true,
+      help: "Start a Node.js-compatible REPL, with rt and TypeScript",
     },
   ]),
   ...group("Workspaces", [

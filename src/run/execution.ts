@@ -1,16 +1,18 @@
 // A plan, carried out: the program is started, becomes this process, or is refused in a line or two. What a run needs
 // besides (a file for the engine, variables of --env-file, --watch) is imported when it is asked for.
 import { host } from "../../platform/process.ts";
+import { mentionsSecrets } from "../config/file.ts";
 import type { Config } from "../config/rtfig.ts";
 import { complain } from "../complaint.ts";
+import type { ScriptName } from "../secrets/mapping/grants.ts";
+import type { Provision, Receiver, ShownSecret } from "../secrets/mapping/provision.ts";
 import { choosesPackages } from "../settings/many.ts";
 import type { ScriptSettings } from "../settings/script.ts";
 import type { Settings } from "../settings/settings.ts";
 import { type LocatedPackage, scriptOf } from "../workspace/package-json.ts";
 import { SUPERVISED } from "./engine/own-variables.ts";
-import type { Provision, Receiver, ShownSecret } from "../secrets/mapping/provision.ts";
 import type { Plan } from "./plan.ts";
-import type { Ending, SecretsFor } from "./script/launch.ts";
+import type { Ending, Supply } from "./script/launch.ts";
 import { openSecrets, receiverOf } from "./secrets.ts";
 
 /** The user's program starts when nothing of ours can be mistaken for a failure of its own. */
@@ -62,13 +64,13 @@ export async function execute(
           return await (await import("./many.ts")).runCached(task, settings, process.cwd());
         if (task) console.error(`warning: the script is not cached, since it is given secrets`);
       }
-      const [{ launchProgram, launchScript }, values] = await Promise.all([
+      const [{ launchProgram, launchScript }, supply] = await Promise.all([
         import("./script/launch.ts"),
         fetchFor(secrets),
       ]);
       return plan.mode === "script"
-        ? await launchScript(plan, settings.script, values)
-        : await launchProgram(plan, settings.script, values?.(""));
+        ? await launchScript(plan, settings.script, supply)
+        : await launchProgram(plan, settings.script, supply);
     }
   }
 }
@@ -80,30 +82,38 @@ async function openTargetSecrets(
   config: Config | undefined,
 ): Promise<TargetSecrets | undefined> {
   if (plan.mode === "nothing" || plan.mode === "refuse") return undefined;
-  const located = plan.mode === "script" ? plan.target.package : undefined;
-  const provision = await openSecrets(settings, config, located?.directory);
-  if (!provision) return undefined;
-  const receivers: Receiver[] =
-    plan.mode === "script" ? receiversOf(plan.target.package, plan.target.name) : ["target"];
-  const shown = receivers.flatMap((receiver) => provision.shown(receiver));
-  return shown.length === 0 ? undefined : { provision, receivers, shown };
+  if (plan.mode !== "script") {
+    const provision = await openSecrets({ settings, config });
+    return provision && { provision, receivers: ["target"], shown: provision.shown("target") };
+  }
+  const { package: located, name } = plan.target;
+  const receivers = receiversOf(located, name);
+  const { directory } = located;
+  const provision = await openSecrets({ settings, config, directory, scripts: receivers });
+  const shown = provision ? receivers.flatMap((receiver) => provision.shown(receiver)) : [];
+  return provision && shown.length > 0 ? { provision, receivers, shown } : undefined;
 }
 
 /** The script and its hooks, of those that there are. */
-function receiversOf(located: LocatedPackage, name: string): Receiver[] {
+function receiversOf(located: LocatedPackage, name: string): ScriptName[] {
   return [`pre${name}`, name, `post${name}`]
     .filter((event) => scriptOf(located.manifest, event) !== null)
     .map((event) => receiverOf(located, event, event !== name));
 }
 
 /** What the target gets, when it has been fetched. */
-async function fetchFor(secrets: TargetSecrets | undefined): Promise<SecretsFor | undefined> {
+async function fetchFor(secrets: TargetSecrets | undefined): Promise<Supply | undefined> {
   if (!secrets) return undefined;
   const { provision, receivers } = secrets;
+  // Before the connection to the store is one of them.
+  const descriptors = host.inheritedDescriptors();
   await provision.fetch(receivers);
-  return (event) => {
-    const receiver = receivers.find((each) => each === "target" || each.script === event);
-    return receiver ? provision.valuesFor(receiver) : [];
+  return {
+    descriptors,
+    secretsFor(event) {
+      const receiver = receivers.find((each) => each === "target" || each.script === event);
+      return receiver ? provision.valuesFor(receiver) : [];
+    },
   };
 }
 
@@ -136,11 +146,16 @@ async function executeInEngine(
   const configFile = await engineConfig(argv[0]!, runsCode, config);
   const { becomeEngine } = await import("./engine/engine.ts");
   const { isHelped, asksRegistry } = code;
-  const values = (await fetchFor(secrets))?.("");
-  return becomeEngine(argv, runsCode, { config: configFile, path, isHelped, asksRegistry, secrets: values });
+  const supply = await fetchFor(secrets);
+  return becomeEngine(argv, runsCode, { config: configFile, path, isHelped, asksRegistry, supply });
 }
 
 async function engineConfig(word: string, runsCode: boolean, config?: Config): Promise<string | undefined> {
+  if (!runsCode && mentionsSecrets(process.cwd())) {
+    const { configWithTokens } = await import("../secrets/registries/tool-config.ts");
+    const path = await configWithTokens(word, config, process.cwd());
+    if (path !== undefined) return path;
+  }
   if (!config) return undefined;
   const { fileForEngine } = await import("../config/handover.ts");
   return fileForEngine(config, word === "test" ? "test" : runsCode ? "code" : "tool", process.cwd());

@@ -26,12 +26,17 @@ import { openSecrets, receiverOf } from "./secrets.ts";
 export interface ManyRequest extends Disposable {
   readonly tasks: TaskRequest;
   readonly provision: Provision | undefined;
+  /** What rt was started with, where there are secrets: nothing else is for a program that takes its place. */
+  readonly descriptors: readonly number[] | undefined;
 }
 
 export async function runMany(settings: Settings, config: Config | undefined, cwd: string): Promise<Ending> {
   using request = await openMany(settings, config, cwd);
-  const { tasks, provision } = request;
-  return await runTasks({ ...tasks, runAlone: (task) => runAlone(task, tasks, settings, provision) });
+  const { tasks, provision, descriptors } = request;
+  return await runTasks({
+    ...tasks,
+    runAlone: (task) => runAlone(task, tasks, settings, { provision, descriptors }),
+  });
 }
 
 /** A script that is cached, as if it stood alone at the terminal. */
@@ -57,9 +62,11 @@ export async function openMany(
   config: Config | undefined,
   cwd: string,
 ): Promise<ManyRequest> {
-  const provision = await openSecrets(settings, config, cwd);
+  const provision = await openSecrets({ settings, config, directory: cwd });
+  // Before the connection to the store is one of them.
+  const descriptors = provision && host.inheritedDescriptors();
   const tasks = requestFor(settings.many!, settings, cwd, provision);
-  return { tasks, provision, [Symbol.dispose]: () => provision?.zero() };
+  return { tasks, provision, descriptors, [Symbol.dispose]: () => provision?.zero() };
 }
 
 function requestFor(
@@ -127,7 +134,7 @@ async function runAlone(
   task: Task,
   request: TaskRequest,
   { script, cache }: Settings,
-  provision: Provision | undefined,
+  { provision, descriptors }: Pick<ManyRequest, "provision" | "descriptors">,
 ): Promise<Ending> {
   const { packageDirectory, manifest, scriptName, args } = task;
   const target = {
@@ -136,10 +143,10 @@ async function runAlone(
     package: { directory: packageDirectory, manifest },
   } as const;
   const plan = { mode: "script", target, args } as const;
-  const secretsFor = (event: string) =>
-    provision ? provision.valuesFor(receiverOf({ manifest }, event, event !== scriptName)) : [];
+  const secretsFor = (event = scriptName) =>
+    provision?.valuesFor(receiverOf({ manifest }, event, event !== scriptName)) ?? [];
   const isGivenSecrets = task.steps.some((step) => secretsFor(step.scriptName).length > 0);
   if (cache && !isGivenSecrets && (await import("./cached.ts")).planCached(plan, cache))
     return await runSingle(task, request);
-  return await launchScript(plan, script, secretsFor);
+  return await launchScript(plan, script, { secretsFor, ...(descriptors && { descriptors }) });
 }

@@ -22,11 +22,15 @@ function add({ a }: Sum): number {
 
 console.log("result", add({ a: 41 }), typeof rt.secrets.get);
 `;
+const FIRST_LINE = 11; // that runs
 const BREAK_LINE = 7; // "const twice", after \`answer\` is known
 
+/** Where Web Inspector and the extension for this engine connect. */
+const WEBKIT = /For Web Inspector: (ws:\/\/\S+)/;
+
 async function connect(live: Live): Promise<Debugger> {
-  const [url] = await live.see(/ws:\/\/\S+/);
-  return await openDebugger(url);
+  const [, url] = await live.see(WEBKIT);
+  return await openDebugger(url!);
 }
 
 /** Where a line of the source is in the code that runs, by the source map that the debugger is given. */
@@ -44,7 +48,9 @@ function generatedLine(script: { sourceMapURL: string }, sourceLine: number): nu
 async function debugThrough(client: Debugger): Promise<void> {
   const atFirst = await client.event("Debugger.paused");
   const script = await client.event("Debugger.scriptParsed", ({ url }) => url.endsWith("/a.ts"));
-  expect(atFirst.callFrames[0].location).toMatchObject({ scriptId: script.scriptId, lineNumber: 0 });
+  const { scriptId } = script;
+  const lineNumber = generatedLine(script, FIRST_LINE);
+  expect(atFirst.callFrames[0].location).toMatchObject({ scriptId, lineNumber });
   const line = generatedLine(script, BREAK_LINE);
   const location = { scriptId: script.scriptId, lineNumber: line, columnNumber: 0 };
   await client.send("Debugger.setBreakpoint", { location });
@@ -81,8 +87,9 @@ describe("the debugger", () => {
         args: ["--inspect-brk=127.0.0.1:0/debug-me", "a.ts"],
         cwd: project.path,
       });
-      const [url] = await live.see(/ws:\/\/127\.0\.0\.1:\d+\/debug-me/);
-      using client = await openDebugger(url);
+      const [, url] = await live.see(WEBKIT);
+      expect(url).toEndWith("/debug-me");
+      using client = await openDebugger(url!);
       await attach(client);
       await client.send("Inspector.initialized");
       await debugThrough(client);
@@ -106,10 +113,10 @@ describe("the debugger", () => {
         'globalThis.state = { loads: 1 }; console.log("running", typeof rt.secrets.get); setInterval(() => {}, 1000);',
     });
     await using live = startLive({ args: ["--inspect=127.0.0.1:0/again", "a.ts"], cwd: project.path });
-    const [url] = await live.see(/ws:\/\/\S+/);
+    const [, url] = await live.see(WEBKIT);
     await waitUntil(() => live.output.includes("running function"));
     for (let visit = 1; visit <= 3; visit += 1) {
-      using client = await openDebugger(url);
+      using client = await openDebugger(url!);
       await attach(client);
       const { result } = await client.send("Runtime.evaluate", { expression: "state.loads++" });
       expect(result.value).toBe(visit);
@@ -127,7 +134,7 @@ describe("the debugger", () => {
       [`127.0.0.1:${port}/path`, `ws://127.0.0.1:${port}/path`],
     ]) {
       await using live = startLive({ args: [`--inspect=${value}`, "a.ts"], cwd: project.path });
-      const [url] = await live.see(/ws:\/\/\S+/);
+      const [, url] = await live.see(WEBKIT);
       expect(url).toContain(expected!);
     }
   });
@@ -193,7 +200,7 @@ describe("rt debug-config", () => {
       "launch",
       "attach",
     ]);
-    expect(configurations[0]).toMatchObject({ type: "bun", runtime: RT, program: "${file}" });
+    expect(configurations[0]).toMatchObject({ type: "node", runtimeExecutable: RT, program: "${file}" });
   });
 
   test("rt debug-config leaves a launch.json alone that is there, and prints what to add", async () => {

@@ -64,11 +64,7 @@ export function startLive(options: RtOptions): Live {
     async [Symbol.asyncDispose]() {
       // What is being started at this moment is found the next time.
       do {
-        for (const { pid } of mark.find()) {
-          try {
-            process.kill(pid, "SIGKILL");
-          } catch {}
-        }
+        mark.kill();
         await Promise.race([ended, Bun.sleep(5)]);
       } while (!isOver);
     },

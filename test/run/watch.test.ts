@@ -73,12 +73,12 @@ describe("what a run writes itself", () => {
     expect(live.runs()).toBe(4);
   });
 
-  test("is no change where it was written before the next start", async () => {
-    await using live = await watch(
-      scripts(`trap 'cat poke.json > state.json; exit' TERM; ${SAY}; while :; do sleep 0.02; done`),
-    );
+  test("starts nothing again where it was written before the next start", async () => {
+    // It ends a while after it has written, so that rt has heard of it, and may name it.
+    const trap = "trap 'cat poke.json > state.json; sleep 0.2; exit' TERM";
+    await using live = await watch(scripts(`${trap}; ${SAY}; while :; do sleep 0.02; done`));
     await live.see("started 0.");
-    for (let round = 0; round < 3; round += 1) expect(await live.poke()).toBe(POKED);
+    for (let round = 0; round < 3; round += 1) expect(await live.poke()).toStartWith("rt: poke.json ");
     expect(live.runs()).toBe(4);
   });
 
@@ -100,6 +100,7 @@ describe("what a run writes itself", () => {
       "dist/a.js": "",
       ".next/server/a.js": "",
       "coverage/a.json": "",
+      "node_modules/x/a.js": "",
       "build/a.js": "",
       "packages/x/dist/a.js": "",
       "packages/x/a.tsbuildinfo.json": "",
@@ -199,9 +200,9 @@ describe("what a user writes", () => {
     await live.project.write({ "a.ts": "1" });
     await other.see("a.ts changed");
     await other.see("started 0.");
-    await live.project.write({ "b.ts": "1" });
+    expect(live.output).not.toContain("a.ts changed");
     await rename(live.project.join(".git/index.lock"), live.project.join(".git/index"));
-    await live.see("rt: a.ts and 1 more changed");
+    await live.see("rt: a.ts changed");
   });
 });
 

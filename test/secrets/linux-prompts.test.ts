@@ -13,6 +13,14 @@ describe.skipIf(process.platform !== "linux")("secrets on Linux", () => {
       expect(await entered.secrets.get(PAIR)).toBe("value");
     });
 
+    test("an item that is locked again whenever it was unlocked is given up", async () => {
+      await using entered = await enterFake();
+      entered.fake.addItem(PAIR.service, PAIR.name, "value");
+      entered.fake.failures.set("GetSecret", Array(20).fill("org.freedesktop.Secret.Error.IsLocked"));
+      expect(await failureOf(entered.secrets.get(PAIR))).toMatchObject({ code: "ERR_SECRETS_LOCKED" });
+      expect(entered.fake.count("Unlock")).toBe(3);
+    });
+
     test("a dismissed dialog is CANCELED where there is a display", async () => {
       await using entered = await enterFake();
       using _ = setEnvironment({ DISPLAY: ":0" });

@@ -9,7 +9,15 @@ export interface MarkedProcess {
 
 const MARK = "RT_TEST_MARK";
 
-export function createMark(): { readonly env: Record<string, string>; find(): MarkedProcess[] } {
+export interface Mark {
+  readonly env: Record<string, string>;
+  /** Those that have it and live. */
+  find(): MarkedProcess[];
+  /** Sends a signal to all of them, SIGKILL where none is named. */
+  kill(signal?: NodeJS.Signals): void;
+}
+
+export function createMark(): Mark {
   const mark = crypto.randomUUID();
   /** They cannot have it. One that ends may leave its number to one that has. */
   let others = new Set(processNames());
@@ -21,7 +29,7 @@ export function createMark(): { readonly env: Record<string, string>; find(): Ma
       all.filter((name) => !others.has(name)),
     );
   };
-  return { env: { [MARK]: mark }, find };
+  return { env: { [MARK]: mark }, find, kill: (signal = "SIGKILL") => endAll(find(), signal) };
 }
 
 function processNames(): string[] {
@@ -45,9 +53,13 @@ function findMarked(entry: string, names: readonly string[]): MarkedProcess[] {
 
 /** Kills all that has this variable in its environment; nothing on systems without /proc. */
 export function endProcesses(name: string, value: string): void {
-  for (const { pid } of findMarked(`${name}=${value}`, processNames())) {
+  endAll(findMarked(`${name}=${value}`, processNames()), "SIGKILL");
+}
+
+function endAll(processes: readonly MarkedProcess[], signal: NodeJS.Signals): void {
+  for (const { pid } of processes) {
     try {
-      if (pid !== process.pid) process.kill(pid, "SIGKILL");
+      if (pid !== process.pid) process.kill(pid, signal);
     } catch {
       // It has ended meanwhile.
     }

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "bun:test";
 import { readProc } from "../../platform/posix/process-table.ts";
 import { createProject } from "../support/project.ts";
-import { createMark, waitUntil } from "../support/processes.ts";
+import { createMark, type Mark, waitUntil } from "../support/processes.ts";
 import { RT, startRt } from "../support/rt.ts";
 
 // Each script starts a plain child, one in the background, one in a session of its own and one whose parent
@@ -12,7 +12,7 @@ const MEMBERS = 4; // the sleeps that somebody's tree still holds: 1001, 1002, 1
 
 interface Started {
   readonly child: ReturnType<typeof startRt>;
-  readonly mark: ReturnType<typeof createMark>;
+  readonly mark: Mark;
   sleeps(): string[];
 }
 
@@ -37,7 +37,7 @@ async function withRun(
     await waitUntil(() => sleeps().length === expected);
     await use({ child, mark, sleeps });
   } finally {
-    for (const { pid } of mark.find()) process.kill(pid, "SIGKILL");
+    mark.kill();
   }
 }
 
@@ -163,7 +163,7 @@ test("a script's Ctrl-C handler hears one SIGINT, below another rt as well", asy
     await child.exited;
     expect(await Bun.file(project.join("log")).text()).toBe("heard\nended\n");
   } finally {
-    for (const { pid } of mark.find()) process.kill(pid, "SIGKILL");
+    mark.kill();
     await child.exited;
   }
 });
@@ -193,7 +193,7 @@ test("a background process that a script leaves behind does not hold the run up"
   const child = startRt({ args: ["run", "--parallel", "--silent", "t"], cwd: project.path, env: mark.env });
   expect(await new Response(child.stdout).text()).toBe("t | up\n");
   expect(await child.exited).toBe(0);
-  for (const { pid } of mark.find()) process.kill(pid, "SIGKILL");
+  mark.kill();
 });
 
 test.each(["SIGHUP", "SIGINT"] as const)(
@@ -216,7 +216,7 @@ test.each(["SIGHUP", "SIGINT"] as const)(
         expect(rest).toContain("done\n");
         expect(await child.exited).toBe(0);
       } finally {
-        for (const { pid } of mark.find()) process.kill(pid, "SIGKILL");
+        mark.kill();
       }
     }
   },
@@ -246,7 +246,7 @@ test.skipIf(process.platform !== "linux")(
       await project.write({ end: "" });
       expect(await child.exited).toBe(0);
     } finally {
-      for (const { pid } of mark.find()) process.kill(pid, "SIGKILL");
+      mark.kill();
     }
   },
 );

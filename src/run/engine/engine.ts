@@ -5,9 +5,10 @@
 // Surprising: the configuration file is always named where one is read, because the engine would otherwise read
 // a bunfig.toml of the working directory, which is another program's configuration.
 import { host } from "../../../platform/process.ts";
-import type { SecretValue } from "../../redaction/secret-value.ts";
 import { MANIFEST_CACHE } from "../../runtime/manifest-cache.ts";
+import type { Supply } from "../script/launch.ts";
 import { variablesOf } from "../script/secret-variables.ts";
+import type { Debugging } from "./debugger.ts";
 import { optionPreloadFor, preloadFor } from "./preload.ts";
 import { BECAME, SUPERVISED } from "./own-variables.ts";
 
@@ -26,12 +27,25 @@ function engineArguments(
   runsCode: boolean,
   config = NO_FILE,
   isHelped = false,
+  debugged?: Debugging,
 ): string[] {
-  const ours = runsCode ? [`--preload=${preloadFor(argv)}`] : [];
-  if (runsCode && isHelped) ours.push(`--preload=${optionPreloadFor(argv)}`);
+  const words = debugged?.words ?? argv;
+  const ours = runsCode ? [`--preload=${preloadFor(words)}`] : [];
+  if (runsCode && isHelped) ours.push(`--preload=${optionPreloadFor(words)}`);
+  if (debugged) {
+    ours.unshift(`--preload=${debugged.first}`);
+    ours.push(`--preload=${debugged.last}`);
+  }
   const isTool = !runsCode || SUBCOMMANDS.includes(argv[0] ?? "");
   if (!isTool || CONFIGURED.includes(` ${argv[0]} `)) ours.unshift(`--config=${config}`);
-  return isTool ? [argv[0]!, ...ours, ...argv.slice(1)] : [...ours, ...argv];
+  return isTool ? [words[0]!, ...ours, ...words.slice(1)] : [...ours, ...words];
+}
+
+/** Where an option or an editor asks for a debugger; without them nothing of it is loaded. */
+function asDebugged(argv: readonly string[]): Debugging | undefined {
+  const isEdited = host.originalVariable("VSCODE_INSPECTOR_OPTIONS") !== undefined;
+  if (!isEdited && !argv.some((word) => word.startsWith("--inspect"))) return undefined;
+  return (require("./debugger.ts") as typeof import("./debugger.ts")).orderDebugger(argv);
 }
 
 export interface EngineSettings {
@@ -44,8 +58,7 @@ export interface EngineSettings {
   /** Whether an option needs src/runtime/option-effects.ts. */
   readonly isHelped?: boolean;
   readonly asksRegistry?: boolean;
-  /** For the environment. */
-  readonly secrets?: readonly SecretValue[] | undefined;
+  readonly supply?: Supply | undefined;
 }
 
 /** The engine would take what follows for a package if it were called bunx; its command `x` is there already. */
@@ -57,13 +70,14 @@ function ownName(): string {
 export function becomeEngine(
   argv: readonly string[],
   runsCode: boolean,
-  { name = ownName(), config, path, isHelped, asksRegistry, secrets = [] }: EngineSettings = {},
+  { name = ownName(), config, path, isHelped, asksRegistry, supply }: EngineSettings = {},
 ): never {
   const { pid } = process;
   const isLost = host.originalVariable(BECAME) === `${pid}`;
+  const debugged = runsCode && !isLost ? asDebugged(argv) : undefined;
   const words = isLost
     ? host.exactArguments(process.argv.slice(2))
-    : engineArguments(argv, runsCode, config, isHelped);
+    : engineArguments(argv, runsCode, config, isHelped, debugged);
   const code = host.replace({
     program: process.execPath,
     argv: [name, ...words],
@@ -71,9 +85,13 @@ export function becomeEngine(
       [SUPERVISED]: undefined,
       [BECAME]: `${pid}`,
       ...(path === undefined ? {} : { PATH: path }),
+      // The scripts of packages have no use for a key to secrets.
+      ...(runsCode ? {} : { RT_AGE_KEY: undefined }),
+      ...debugged?.environment,
       ...(asksRegistry ? { [MANIFEST_CACHE]: "0" } : {}),
-      ...variablesOf(secrets),
+      ...variablesOf(supply?.secretsFor() ?? []),
     },
+    ...(supply?.descriptors && { descriptors: supply.descriptors }),
     engine: true,
     isSwitchOpen: isLost,
   });

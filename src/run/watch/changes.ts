@@ -70,7 +70,10 @@ export class Changes implements Disposable {
     const [first] = this.#pending.values();
     if (this.#quiet !== undefined && Date.now() - first! > LONGEST) return;
     clearTimeout(this.#quiet);
-    this.#quiet = setTimeout(() => this.#settle(), QUIET);
+    // Where the process was kept waiting, the time is over before what has come meanwhile was read: one more turn reads it.
+    this.#quiet = setTimeout(() => {
+      this.#quiet = setTimeout(() => this.#settle(), 0);
+    }, QUIET);
   }
 
   #settle(): void {

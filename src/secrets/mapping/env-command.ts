@@ -11,7 +11,8 @@ import { readOwnConfig } from "../../config/rtfig.ts";
 import { escapeJson, printable } from "../../printable.ts";
 import { findPackageJson, textField } from "../../workspace/package-json.ts";
 import { print } from "../streams.ts";
-import { describeSource, type MappedSecret, type Mapping, namesFor, parseScriptName } from "./mapping.ts";
+import { describeSource, type MappedSecret, type Mapping, namesFor } from "./mapping.ts";
+import { parseRowName } from "./grants.ts";
 import { findMapping } from "./mapping-file.ts";
 import { fingerprint, isTrusted } from "./trust.ts";
 
@@ -54,7 +55,7 @@ export async function describeEnvironment(script: string | undefined, isJson: bo
 
 /** "package#script", or a script of the package that we stand in. */
 function scriptNamed(text: string) {
-  const { package: owner, script } = parseScriptName(text);
+  const { package: owner, script } = parseRowName(text);
   const located = owner === undefined ? findPackageJson(process.cwd()) : null;
   return {
     package: owner ?? (located ? textField(located.manifest, "name") : ""),

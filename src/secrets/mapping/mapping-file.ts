@@ -14,7 +14,9 @@ import { type Config, readConfig } from "../../config/rtfig.ts";
 import { files } from "../../../platform/files.ts";
 import { findWorkspaceRoot } from "../../workspace/members.ts";
 import { findPackageJson } from "../../workspace/package-json.ts";
+import { printable } from "../../printable.ts";
 import { type Mapping, readMapping } from "./mapping.ts";
+import { tell } from "./question.ts";
 
 /**
  * Undefined where nothing speaks of secrets. Throws Failure, PackageJsonError.
@@ -24,17 +26,28 @@ import { type Mapping, readMapping } from "./mapping.ts";
 export function findMapping(from: string, config: Config | undefined): Mapping | undefined {
   if (config && config.file !== FILE_NAME) return openMapping(config, dirname(realpathSync(config.file)));
   const root = findRoot(from);
+  const cwd = realpathSync(".");
+  if (config && root !== cwd && speaksOfSecrets(config))
+    tell([
+      `warning: what ${printable(join(cwd, FILE_NAME))} says of secrets counts for nothing: ${explain(root)}`,
+    ]);
   if (root === undefined) return undefined;
-  if (config && root === realpathSync(".")) return openMapping(config, root);
+  if (config && root === cwd) return openMapping(config, root);
   const file = join(root, FILE_NAME);
   if (files.readFile(file, 1) === "ENOENT") return undefined;
   return openMapping(readConfig(file), root);
 }
 
+function explain(root: string | undefined): string {
+  return root === undefined ? "it is a dependency's" : `the root project is in ${printable(root)}`;
+}
+
 function openMapping(config: Config, folder: string): Mapping | undefined {
-  const { secrets, run } = config.content as { secrets?: unknown; run?: { secrets?: unknown } };
-  if (secrets === undefined && run?.secrets === undefined) return undefined;
-  return readMapping(config, folder);
+  return speaksOfSecrets(config) ? readMapping(config, folder) : undefined;
+}
+
+function speaksOfSecrets({ settings }: Config): boolean {
+  return settings.some(({ key }) => key.isOfSecrets);
 }
 
 /** The folder of the root project, without symbolic links; undefined where none may speak for a package. */

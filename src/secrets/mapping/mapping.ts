@@ -9,6 +9,7 @@ import { Failure } from "../../failure.ts";
 import { nearest } from "../../nearest.ts";
 import { escapeJson, printable } from "../../printable.ts";
 import { checkText } from "../secrets.ts";
+import { isFor, parseRowName, type RowName, type ScriptName } from "./grants.ts";
 import { faultOfName } from "./variable-name.ts";
 
 export type Source =
@@ -28,12 +29,9 @@ export interface MappedSecret {
 }
 
 /** A row of [run.secrets]. */
-export interface Grant {
+export interface Grant extends RowName {
   /** As it is written. */
   readonly pattern: string;
-  /** Name or glob; undefined for all packages. */
-  readonly package?: string | undefined;
-  readonly script: string;
   readonly names: readonly string[];
 }
 
@@ -44,15 +42,6 @@ export interface Mapping {
   readonly folder: string;
   readonly secrets: ReadonlyMap<string, MappedSecret>;
   readonly grants: readonly Grant[];
-}
-
-/** A script as rows know it. */
-export interface ScriptName {
-  /** "" for a package without a name. */
-  readonly package: string;
-  readonly script: string;
-  /** It runs because of another one, before or after it. */
-  readonly isHook: boolean;
 }
 
 type Row = Readonly<Record<string, unknown>>;
@@ -72,17 +61,6 @@ export function readMapping(config: Config, folder: string): Mapping {
 /** The names that a script gets, each once, in the order of the file. */
 export function namesFor({ grants }: Mapping, script: ScriptName): string[] {
   return [...new Set(grants.filter((grant) => isFor(grant, script)).flatMap(({ names }) => names))];
-}
-
-function isFor(grant: Grant, { package: name, script, isHook }: ScriptName): boolean {
-  if (grant.package !== undefined && !matches(grant.package, name)) return false;
-  return isHook ? grant.script === script : matches(grant.script, script);
-}
-
-const GLOB = /[*?[\]{}]/;
-
-function matches(pattern: string, name: string): boolean {
-  return pattern === name || (GLOB.test(pattern) && new Bun.Glob(pattern).match(name));
 }
 
 function readSecret(name: string, row: Row, config: Config): MappedSecret {
@@ -163,7 +141,7 @@ function readGrant(
         : `did you mean ${similar}?`,
     );
   }
-  const { package: owner, script } = parseScriptName(pattern);
+  const { package: owner, script } = parseRowName(pattern);
   if (script === "" || owner === "")
     throw failureAt(
       config,
@@ -172,12 +150,6 @@ function readGrant(
       'write it as "script" or "package#script"',
     );
   return { pattern, package: owner, script, names };
-}
-
-/** "script" or "package#script". */
-export function parseScriptName(text: string): Pick<Grant, "package" | "script"> {
-  const hash = text.indexOf("#");
-  return { package: hash < 0 ? undefined : text.slice(0, hash), script: text.slice(hash + 1) };
 }
 
 function failureAt({ file, text }: Config, path: readonly string[], message: string, hint?: string): Failure {

@@ -410,7 +410,7 @@ export default {
       fault: "an item that is locked again and again is unlocked for ever",
       text: " || count === MAX_UNLOCKS",
       becomes: "",
-      tests: ["secrets/linux-service", "secrets/linux-prompts"],
+      tests: ["secrets/linux-prompts"],
     },
   ],
   "platform/linux/item-search.ts": [
