@@ -9,6 +9,7 @@ import { files } from "../../platform/files.ts";
 import { host } from "../../platform/process.ts";
 import { trees } from "../../platform/process-tree.ts";
 import type { Child, ChildExit, ChildRequest, StopSignal } from "../../platform/contract/process-tree.ts";
+import type { RedactedOutput } from "../redaction/stream.ts";
 import type { Outcome, TaskEvent } from "./event.ts";
 import { Refused } from "./schedule.ts";
 import type { CachedTask, Command, Step, Task, TaskRequest } from "./task.ts";
@@ -183,12 +184,18 @@ export class Executor {
       if (stdout.length > 0) await deliver(stdout, false);
       return { code, signal: null };
     }
+    if (output === "inherit" && command.attend) {
+      emit({ type: "step-start", task, step, at });
+      return await command.attend();
+    }
+    const redacted = command.redact?.(deliver);
+    const onOutput = redacted?.push ?? deliver;
     if (cached) {
       const index = task.steps.indexOf(step);
-      const request = { cwd: command.cwd, output: "separate", onOutput: deliver, ...family } as const;
+      const request = { cwd: command.cwd, output: "separate", onOutput, ...family } as const;
       const followed = cached.start(index, request);
       emit({ type: "step-start", task, step, at });
-      const exit = await this.#awaitExit(followed, task);
+      const exit = await this.#awaitExit(followed, task, redacted);
       // Where the system does not let it be followed, nothing has been started yet.
       if (this.#isStopping || (await followed.isTraced)) return exit;
       const env = cached.environmentOf(index);
@@ -196,6 +203,7 @@ export class Executor {
       return await this.#awaitExit(
         trees.startChild({ program, argv, env, inheritStdin: false, ...request }),
         task,
+        redacted,
       );
     }
     const env = isEmpty(extraEnvironment) ? command.env : { ...extraEnvironment, ...command.env };
@@ -206,18 +214,19 @@ export class Executor {
       env,
       output,
       inheritStdin,
-      onOutput: deliver,
+      onOutput,
       ...family,
     });
     emit({ type: "step-start", task, step, at });
-    return await this.#awaitExit(child, task);
+    return await this.#awaitExit(child, task, redacted);
   }
 
-  async #awaitExit(child: Child, task: Task): Promise<ChildExit> {
+  async #awaitExit(child: Child, task: Task, redacted: RedactedOutput | undefined): Promise<ChildExit> {
     this.#running.set(child, task);
     this.#watched?.add(task, child);
     const exit = await child.done;
     this.#running.delete(child);
+    await redacted?.end();
     return exit;
   }
 
