@@ -61,6 +61,7 @@ const SHARED: Readonly<Record<string, readonly string[]>> = {
   "command-line": ["src/cli/command-line"],
   engine: ["src/run/engine/engine", "src/run/engine/preload", "src/run/engine/input"],
   "script-start": ["src/cli/script-start", "src/run/script/launch"],
+  redaction: ["src/run/script/attended", "src/redaction/stream"],
   many: [
     "src/run/many",
     "src/run/watch/script-watch",

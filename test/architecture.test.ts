@@ -66,7 +66,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   workspace: ["platform", ...GROUND],
   runtime: ["secrets", "csrf", "platform"],
   secrets: ["redaction", "config", "workspace", "platform", "errors", ...GROUND],
-  redaction: [],
+  redaction: GROUND,
   upgrade: GROUND,
   csrf: ["platform", "errors"],
   errors: [],

@@ -123,6 +123,11 @@ export class Executor {
       if (stdout.length > 0) await deliver(stdout, false);
       return { code, signal: null };
     }
+    if (output === "inherit" && command.attend) {
+      emit({ type: "step-start", task, step, at });
+      return await command.attend();
+    }
+    const redacted = command.redact?.(deliver);
     const env = isEmpty(extraEnvironment) ? command.env : { ...extraEnvironment, ...command.env };
     const child = trees.startChild({
       program: command.program,
@@ -131,12 +136,13 @@ export class Executor {
       env,
       output,
       inheritStdin,
-      onOutput: deliver,
+      onOutput: redacted?.push ?? deliver,
     });
     this.#running.set(child, task);
     emit({ type: "step-start", task, step, at });
     const exit = await child.done;
     this.#running.delete(child);
+    await redacted?.end();
     return exit;
   }
 

@@ -5,6 +5,7 @@
 // Surprising: the configuration file is always named where one is read, because the engine would otherwise read
 // a bunfig.toml of the working directory, which is another program's configuration.
 import { host } from "../../../platform/process.ts";
+import type { ReplaceRequest } from "../../../platform/contract/process.ts";
 import type { SecretValue } from "../../redaction/secret-value.ts";
 import { MANIFEST_CACHE } from "../../runtime/manifest-cache.ts";
 import { variablesOf } from "../script/secret-variables.ts";
@@ -57,14 +58,24 @@ function ownName(): string {
 export function becomeEngine(
   argv: readonly string[],
   runsCode: boolean,
-  { name = ownName(), config, path, isHelped, asksRegistry, secrets = [] }: EngineSettings = {},
+  settings: EngineSettings = {},
 ): never {
+  const code = host.replace(engineCommand(argv, runsCode, settings));
+  throw new Error(`Cannot start the engine: ${code}`);
+}
+
+/** How the engine is started. */
+export function engineCommand(
+  argv: readonly string[],
+  runsCode: boolean,
+  { name = ownName(), config, path, isHelped, asksRegistry, secrets = [] }: EngineSettings,
+): ReplaceRequest {
   const { pid } = process;
   const isLost = host.originalVariable(BECAME) === `${pid}`;
   const words = isLost
     ? host.exactArguments(process.argv.slice(2))
     : engineArguments(argv, runsCode, config, isHelped);
-  const code = host.replace({
+  return {
     program: process.execPath,
     argv: [name, ...words],
     environment: {
@@ -78,6 +89,5 @@ export function becomeEngine(
     },
     engine: true,
     isSwitchOpen: isLost,
-  });
-  throw new Error(`Cannot start the engine: ${code}`);
+  };
 }
