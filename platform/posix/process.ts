@@ -15,6 +15,7 @@ import { environmentEntries, environmentList, originalEnvironment, originalVaria
 import { hasInput, isInputEmpty } from "./input.ts";
 import { encodeCString, lastError, libc, openLibc, processLibc } from "./libc.ts";
 import { listDescriptors } from "./libproc.ts";
+import { hideMemory } from "./memory.ts";
 import { heeded, stopHeeding } from "./signals.ts";
 
 const SIGPIPE = 13;
@@ -186,6 +187,7 @@ export const operations: ProcessOperations = {
   inheritedDescriptors,
   isInputEmpty,
   hasInput,
+  hideMemory,
   exactArguments,
   defaultShell: "system",
   findShell,

@@ -1,16 +1,18 @@
 // A plan, carried out: the program is started, becomes this process, or is refused in a line or two. What a run needs
 // besides (a file for the engine, variables of --env-file, --watch) is imported when it is asked for.
 import { host } from "../../platform/process.ts";
+import { mentionsSecrets } from "../config/file.ts";
 import type { Config } from "../config/rtfig.ts";
 import { complain } from "../complaint.ts";
+import type { ScriptName } from "../secrets/mapping/grants.ts";
+import type { Provision, Receiver, ShownSecret } from "../secrets/mapping/provision.ts";
+import { choosesPackages } from "../settings/many.ts";
 import type { ScriptSettings } from "../settings/script.ts";
 import type { Settings } from "../settings/settings.ts";
 import { type LocatedPackage, scriptOf } from "../workspace/package-json.ts";
 import { SUPERVISED } from "./engine/own-variables.ts";
-import type { ScriptName } from "../secrets/mapping/grants.ts";
-import type { Provision, Receiver, ShownSecret } from "../secrets/mapping/provision.ts";
 import type { Plan } from "./plan.ts";
-import type { Ending, SecretsFor } from "./script/launch.ts";
+import type { Ending, Supply } from "./script/launch.ts";
 import { openSecrets, receiverOf } from "./secrets.ts";
 
 /** The user's program starts when nothing of ours can be mistaken for a failure of its own. */
@@ -69,13 +71,20 @@ async function carryOut(
     case "script": {
       if (settings.watch) return await watchScript(settings);
       await warnAboutScript(settings);
-      const [{ launchProgram, launchScript }, values] = await Promise.all([
+      if (plan.mode === "script" && settings.cache) {
+        const { planCached } = await import("./cached.ts");
+        const task = planCached(plan, settings.cache);
+        if (task && !secrets)
+          return await (await import("./many.ts")).runCached(task, settings, process.cwd());
+        if (task) console.error(`warning: the script is not cached, since it is given secrets`);
+      }
+      const [{ launchProgram, launchScript }, supply] = await Promise.all([
         import("./script/launch.ts"),
         fetchFor(secrets),
       ]);
       return plan.mode === "script"
-        ? await launchScript(plan, settings.script, values)
-        : await launchProgram(plan, settings.script, values?.(""));
+        ? await launchScript(plan, settings.script, supply)
+        : await launchProgram(plan, settings.script, supply);
     }
   }
 }
@@ -107,13 +116,18 @@ function receiversOf(located: LocatedPackage, name: string): ScriptName[] {
 }
 
 /** What the target gets, when it has been fetched. */
-async function fetchFor(secrets: TargetSecrets | undefined): Promise<SecretsFor | undefined> {
+async function fetchFor(secrets: TargetSecrets | undefined): Promise<Supply | undefined> {
   if (!secrets) return undefined;
   const { provision, receivers } = secrets;
+  // Before the connection to the store is one of them.
+  const descriptors = host.inheritedDescriptors();
   await provision.fetch(receivers);
-  return (event) => {
-    const receiver = receivers.find((each) => each === "target" || each.script === event);
-    return receiver ? provision.valuesFor(receiver) : [];
+  return {
+    descriptors,
+    secretsFor(event) {
+      const receiver = receivers.find((each) => each === "target" || each.script === event);
+      return receiver ? provision.valuesFor(receiver) : [];
+    },
   };
 }
 
@@ -146,11 +160,12 @@ async function executeInEngine(
   const configFile = await engineConfig(argv[0]!, runsCode, config);
   const { becomeEngine, engineCommand } = await import("./engine/engine.ts");
   const { isHelped, asksRegistry } = code;
-  const values = (await fetchFor(secrets))?.("");
-  const engine = { config: configFile, path, isHelped, asksRegistry, secrets: values };
-  if (values) {
+  const supply = await fetchFor(secrets);
+  const engine = { config: configFile, path, isHelped, asksRegistry, supply };
+  if (supply) {
     const { attendIfRedacted } = await import("./script/attended.ts");
-    const outcome = await attendIfRedacted(engineCommand(argv, runsCode, engine), values, "end");
+    const command = engineCommand(argv, runsCode, engine);
+    const outcome = await attendIfRedacted(command, supply.secretsFor(), "end");
     if (typeof outcome === "string") throw new Error(`Cannot start the engine: ${outcome}`);
     if (outcome !== undefined) return outcome;
   }
@@ -158,6 +173,11 @@ async function executeInEngine(
 }
 
 async function engineConfig(word: string, runsCode: boolean, config?: Config): Promise<string | undefined> {
+  if (!runsCode && mentionsSecrets(process.cwd())) {
+    const { configWithTokens } = await import("../secrets/registries/tool-config.ts");
+    const path = await configWithTokens(word, config, process.cwd());
+    if (path !== undefined) return path;
+  }
   if (!config) return undefined;
   const { fileForEngine } = await import("../config/handover.ts");
   return fileForEngine(config, word === "test" ? "test" : runsCode ? "code" : "tool", process.cwd());
@@ -169,7 +189,11 @@ export async function executeMany(
   config: Config | undefined,
   cwd: string,
 ): Promise<Outcome> {
-  if (settings.watch) return await watchScript(settings);
+  if (settings.watch) {
+    if (!choosesPackages(settings.many!)) return await watchScript(settings);
+    const { watchPackages } = await import("./watch/packages-watch.ts");
+    return await watchPackages(settings, config, cwd);
+  }
   await warnAboutScript(settings);
   const { runMany } = await import("./many.ts");
   return await runMany(settings, config, cwd);

@@ -6,11 +6,12 @@ import type { SecretValue } from "../redaction/secret-value.ts";
 import type { Deliver, RedactedOutput } from "../redaction/stream.ts";
 import type { Provision, Receiver } from "../secrets/mapping/provision.ts";
 import type { Config } from "../config/rtfig.ts";
-import type { ScriptSettings } from "../settings/script.ts";
+import type { ManySettings } from "../settings/many.ts";
 import type { Settings } from "../settings/settings.ts";
 import {
   type Command,
   type CommandRequest,
+  runSingle,
   runTasks,
   type Task,
   type TaskRequest,
@@ -25,38 +26,90 @@ import { openRun, prepareStep, type RunContext } from "./script/preparation.ts";
 import { variablesOf } from "./script/secret-variables.ts";
 import { openSecrets, receiverOf } from "./secrets.ts";
 
+/** Its secrets are zeroed when it is disposed of. */
+export interface ManyRequest extends Disposable {
+  readonly tasks: TaskRequest;
+  readonly provision: Provision | undefined;
+  /** What rt was started with, where there are secrets: nothing else is for a program that takes its place. */
+  readonly descriptors: readonly number[] | undefined;
+}
+
 export async function runMany(settings: Settings, config: Config | undefined, cwd: string): Promise<Ending> {
-  const { script } = settings;
-  const many = settings.many!;
+  using request = await openMany(settings, config, cwd);
+  const { tasks, provision, descriptors } = request;
+  return await runTasks({
+    ...tasks,
+    runAlone: (task) => runAlone(task, tasks, settings, { provision, descriptors }),
+  });
+}
+
+/** A script that is cached, as if it stood alone at the terminal. */
+export async function runCached(task: Task, settings: Settings, cwd: string): Promise<Ending> {
+  return await runSingle(task, requestFor(ONE, settings, cwd, undefined));
+}
+
+/** What a run of many is asked for, when it is a run of one. */
+const ONE: ManySettings = {
+  scripts: [],
+  args: [],
+  filters: [],
+  workspaces: false,
+  parallel: false,
+  sequential: false,
+  noExitOnError: false,
+  ifPresent: false,
+};
+
+/** Throws Failure, PackageJsonError. */
+export async function openMany(
+  settings: Settings,
+  config: Config | undefined,
+  cwd: string,
+): Promise<ManyRequest> {
+  const provision = await openSecrets({ settings, config, directory: cwd });
+  // Before the connection to the store is one of them.
+  const descriptors = provision && host.inheritedDescriptors();
+  const tasks = requestFor(settings.many!, settings, cwd, provision);
+  return { tasks, provision, descriptors, [Symbol.dispose]: () => provision?.zero() };
+}
+
+function requestFor(
+  many: ManySettings,
+  { script, cache }: Settings,
+  cwd: string,
+  provision: Provision | undefined,
+): TaskRequest {
   const originalEnvironment = host.originalEnvironment();
   const context = openRun(script);
-  const provision = await openSecrets({ settings, config, directory: cwd });
   let attending: Attending | undefined;
-  const request: TaskRequest = {
+  /** Of all that was fetched; in a watched run some of it again. */
+  const known = new Map<string, SecretValue>();
+  const commandOf = (wanted: CommandRequest) =>
+    commandFor(wanted, originalEnvironment, context, provision, attending);
+  return {
     ...many,
     args: host.exactArguments(many.args),
     cwd,
     env: originalEnvironment,
     silent: script.silent,
-    commandFor: (wanted) => commandFor(wanted, originalEnvironment, context, provision, attending),
+    commandFor: commandOf,
     quote: quoteArgument,
-    runAlone: (task) => runAlone(task, script, provision),
+    ...(cache && {
+      openCached: async (task, extra) =>
+        await (await import("./cached.ts")).openCachedTask(task, extra, cache, commandOf),
+    }),
     ...(provision && {
       secretsOf: (manifest, event, isMain) => provision.shown(receiverOf({ manifest }, event, !isMain)),
       async prepare(tasks) {
         const receivers = tasks.flatMap(receiversIn);
         await provision.fetch(receivers);
-        const values = receivers.flatMap((receiver) => provision.valuesFor(receiver));
-        const secrets = [...new Map(values.map((each) => [each.name, each])).values()];
+        for (const value of receivers.flatMap((receiver) => provision.valuesFor(receiver)))
+          known.set(value.name, value);
+        const secrets = [...known.values()];
         if (secrets.some(({ isRedacted }) => isRedacted)) attending = await loadAttending(secrets);
       },
     }),
   };
-  try {
-    return await runTasks(request);
-  } finally {
-    provision?.zero();
-  }
 }
 
 /** Loaded before anything starts, since what starts does so at once. */
@@ -134,16 +187,22 @@ async function collect({ code, output }: Answer): Promise<ShellResult> {
 }
 
 async function runAlone(
-  { packageDirectory, manifest, scriptName, args }: Task,
-  settings: ScriptSettings,
-  provision: Provision | undefined,
+  task: Task,
+  request: TaskRequest,
+  { script, cache }: Settings,
+  { provision, descriptors }: Pick<ManyRequest, "provision" | "descriptors">,
 ): Promise<Ending> {
+  const { packageDirectory, manifest, scriptName, args } = task;
   const target = {
     kind: "script",
     name: scriptName,
     package: { directory: packageDirectory, manifest },
   } as const;
-  return await launchScript({ mode: "script", target, args }, settings, (event) =>
-    provision ? provision.valuesFor(receiverOf({ manifest }, event, event !== scriptName)) : [],
-  );
+  const plan = { mode: "script", target, args } as const;
+  const secretsFor = (event = scriptName) =>
+    provision?.valuesFor(receiverOf({ manifest }, event, event !== scriptName)) ?? [];
+  const isGivenSecrets = task.steps.some((step) => secretsFor(step.scriptName).length > 0);
+  if (cache && !isGivenSecrets && (await import("./cached.ts")).planCached(plan, cache))
+    return await runSingle(task, request);
+  return await launchScript(plan, script, { secretsFor, ...(descriptors && { descriptors }) });
 }

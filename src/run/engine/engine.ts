@@ -6,9 +6,10 @@
 // a bunfig.toml of the working directory, which is another program's configuration.
 import { host } from "../../../platform/process.ts";
 import type { ReplaceRequest } from "../../../platform/contract/process.ts";
-import type { SecretValue } from "../../redaction/secret-value.ts";
 import { MANIFEST_CACHE } from "../../runtime/manifest-cache.ts";
+import type { Supply } from "../script/launch.ts";
 import { variablesOf } from "../script/secret-variables.ts";
+import type { Debugging } from "./debugger.ts";
 import { optionPreloadFor, preloadFor } from "./preload.ts";
 import { BECAME, SUPERVISED } from "./own-variables.ts";
 
@@ -27,12 +28,25 @@ function engineArguments(
   runsCode: boolean,
   config = NO_FILE,
   isHelped = false,
+  debugged?: Debugging,
 ): string[] {
-  const ours = runsCode ? [`--preload=${preloadFor(argv)}`] : [];
-  if (runsCode && isHelped) ours.push(`--preload=${optionPreloadFor(argv)}`);
+  const words = debugged?.words ?? argv;
+  const ours = runsCode ? [`--preload=${preloadFor(words)}`] : [];
+  if (runsCode && isHelped) ours.push(`--preload=${optionPreloadFor(words)}`);
+  if (debugged) {
+    ours.unshift(`--preload=${debugged.first}`);
+    ours.push(`--preload=${debugged.last}`);
+  }
   const isTool = !runsCode || SUBCOMMANDS.includes(argv[0] ?? "");
   if (!isTool || CONFIGURED.includes(` ${argv[0]} `)) ours.unshift(`--config=${config}`);
-  return isTool ? [argv[0]!, ...ours, ...argv.slice(1)] : [...ours, ...argv];
+  return isTool ? [words[0]!, ...ours, ...words.slice(1)] : [...ours, ...words];
+}
+
+/** Where an option or an editor asks for a debugger; without them nothing of it is loaded. */
+function asDebugged(argv: readonly string[]): Debugging | undefined {
+  const isEdited = host.originalVariable("VSCODE_INSPECTOR_OPTIONS") !== undefined;
+  if (!isEdited && !argv.some((word) => word.startsWith("--inspect"))) return undefined;
+  return (require("./debugger.ts") as typeof import("./debugger.ts")).orderDebugger(argv);
 }
 
 export interface EngineSettings {
@@ -45,8 +59,7 @@ export interface EngineSettings {
   /** Whether an option needs src/runtime/option-effects.ts. */
   readonly isHelped?: boolean;
   readonly asksRegistry?: boolean;
-  /** For the environment. */
-  readonly secrets?: readonly SecretValue[] | undefined;
+  readonly supply?: Supply | undefined;
 }
 
 /** The engine would take what follows for a package if it were called bunx; its command `x` is there already. */
@@ -68,13 +81,14 @@ export function becomeEngine(
 export function engineCommand(
   argv: readonly string[],
   runsCode: boolean,
-  { name = ownName(), config, path, isHelped, asksRegistry, secrets = [] }: EngineSettings,
+  { name = ownName(), config, path, isHelped, asksRegistry, supply }: EngineSettings,
 ): ReplaceRequest {
   const { pid } = process;
   const isLost = host.originalVariable(BECAME) === `${pid}`;
+  const debugged = runsCode && !isLost ? asDebugged(argv) : undefined;
   const words = isLost
     ? host.exactArguments(process.argv.slice(2))
-    : engineArguments(argv, runsCode, config, isHelped);
+    : engineArguments(argv, runsCode, config, isHelped, debugged);
   return {
     program: process.execPath,
     argv: [name, ...words],
@@ -82,9 +96,13 @@ export function engineCommand(
       [SUPERVISED]: undefined,
       [BECAME]: `${pid}`,
       ...(path === undefined ? {} : { PATH: path }),
+      // The scripts of packages have no use for a key to secrets.
+      ...(runsCode ? {} : { RT_AGE_KEY: undefined }),
+      ...debugged?.environment,
       ...(asksRegistry ? { [MANIFEST_CACHE]: "0" } : {}),
-      ...variablesOf(secrets),
+      ...variablesOf(supply?.secretsFor() ?? []),
     },
+    ...(supply?.descriptors && { descriptors: supply.descriptors }),
     engine: true,
     isSwitchOpen: isLost,
   };

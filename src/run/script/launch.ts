@@ -17,10 +17,15 @@ import type { ScriptSettings } from "../../settings/script.ts";
 import { openRun, prepareProgram, prepareStep, type Step } from "./preparation.ts";
 import { largestOf, variablesOf } from "./secret-variables.ts";
 
-/** What the script of that name gets, which may be a hook. */
-export type SecretsFor = (event: string) => readonly SecretValue[];
+/** What a target gets beyond its settings, found out before it is launched. */
+export interface Supply {
+  /** What the script of that name gets, which may be a hook; whatever is no script has none. */
+  secretsFor(event?: string): readonly SecretValue[];
+  /** What rt was started with, beyond the standard three. */
+  readonly descriptors?: readonly number[];
+}
 
-const NONE: readonly SecretValue[] = [];
+const NOTHING: Supply = { secretsFor: () => [] };
 
 function withSecrets(step: Step, secrets: readonly SecretValue[]): Step {
   if (secrets.length === 0) return step;
@@ -33,11 +38,12 @@ export type Ending = number | { readonly signal: NodeJS.Signals };
 export async function launchProgram(
   { path, name, words = [], args }: Extract<Plan, { mode: "program" }>,
   settings: ScriptSettings,
-  secrets: readonly SecretValue[] = NONE,
+  { secretsFor, descriptors }: Supply = NOTHING,
 ): Promise<Ending> {
+  const secrets = secretsFor();
   const environment = { ...prepareProgram(openRun(settings), firstLine(path)), ...variablesOf(secrets) };
   const command = { program: path, argv: [name, ...words, ...host.exactArguments(args)], environment };
-  const outcome = await becomeOrAttend(command, secrets);
+  const outcome = await becomeOrAttend(descriptors ? { ...command, descriptors } : command, secrets);
   if (typeof outcome !== "string") return outcome;
   const status = outcome === "ENOENT" ? 127 : 126;
   const hint = outcome === "E2BIG" ? largestOf(secrets) : undefined;
@@ -63,7 +69,7 @@ function explainExec(code: string): string {
 export async function launchScript(
   { target, args }: Extract<Plan, { mode: "script" }>,
   settings: ScriptSettings,
-  secretsFor: SecretsFor = () => NONE,
+  { secretsFor, descriptors: inherited }: Supply = NOTHING,
 ): Promise<Ending> {
   const { directory, manifest } = target.package;
   const context = openRun(settings);
@@ -90,7 +96,7 @@ export async function launchScript(
   if (directory !== context.initialDirectory) process.chdir(directory);
   const last = steps.pop()!;
   // A hook is waited for with descriptors of rt's own, which are not the script's.
-  const descriptors = steps.length > 0 ? host.inheritedDescriptors() : undefined;
+  const descriptors = inherited ?? (steps.length > 0 ? host.inheritedDescriptors() : undefined);
   for (const step of steps) {
     echo(step.command, settings);
     const next = step === steps.at(-1) ? "replacement" : "step";

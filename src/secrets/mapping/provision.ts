@@ -55,7 +55,7 @@ export type Receiver = ScriptName | "target";
 export interface Provision {
   /** What a receiver gets: names and sources. */
   shown(receiver: Receiver): readonly ShownSecret[];
-  /** Reads all that these get. Throws Failure where one is not there that has to be. */
+  /** Reads all that these get, anew. Throws Failure where one is not there that has to be. */
   fetch(receivers: readonly Receiver[]): Promise<void>;
   /** What a receiver gets of all that has been fetched. The bytes stay this object's. */
   valuesFor(receiver: Receiver): readonly SecretValue[];
@@ -76,7 +76,9 @@ export function openProvision({
   const onLine = new Map(
     asked.map(({ name, address }) => [name, readAsked(name, address, mapping?.secrets.get(name))]),
   );
-  let values = new Map<string, SecretValue>();
+  const values = new Map<string, SecretValue>();
+  /** What was replaced by a later fetch may still be compared with what a script shows. */
+  const replaced: SecretValue[] = [];
 
   function wantedBy(receiver: Receiver): readonly Wanted[] {
     const isScript = receiver !== "target";
@@ -98,7 +100,14 @@ export function openProvision({
       const all = [...wanted.values()];
       if (mapping && all.some((each) => !each.isFromLine && inheritedValue(each) === undefined))
         requireTrust(mapping);
-      values = await fetchAll(all, mapping?.folder ?? from);
+      if (all.length > 0) host.hideMemory?.();
+      const fetched = await fetchAll(all, mapping?.folder ?? from);
+      for (const name of wanted.keys()) {
+        const before = values.get(name);
+        if (before) replaced.push(before);
+        values.delete(name);
+      }
+      for (const [name, value] of fetched) values.set(name, value);
     },
     valuesFor: (receiver) =>
       wantedBy(receiver).flatMap(({ name }) => {
@@ -106,7 +115,7 @@ export function openProvision({
         return found ? { ...found, isRedacted: found.isRedacted && !showsSecrets } : [];
       }),
     zero() {
-      for (const { value } of values.values()) value.fill(0);
+      for (const { value } of [...values.values(), ...replaced]) value.fill(0);
     },
   };
 }

@@ -30,6 +30,8 @@ postshow = ["PRINTED"]
 printed = ["PRINTED"]
 broken = ["GONE", "FAILING", "ONE"]
 "{a,b}*" = ["ONE"]
+descriptors = ["ONE"]
+reading = ["PRINTED"]
 "[" = ["TWO"]
 `;
 const FILES: Files = {
@@ -47,6 +49,8 @@ const FILES: Files = {
       prepare: SHOW,
       broken: SHOW,
       apple: SHOW,
+      reading: `${SHOW}; cat`,
+      descriptors: "ls /proc/self/fd | sort -n | tr '\\n' ' '; echo",
       nested: "rt --silent --no-redact run show 2>&1; rt --silent run hidden",
     },
   },
@@ -86,6 +90,11 @@ describe.skipIf(process.platform !== "linux")("secrets of scripts", () => {
       status: 0,
     });
     expect((await run(["run", "show:other"])).stdout).toBe("root show:other: value-1|||\n");
+    for (const args of [
+      ["--shell=rt", "run", "show:other"],
+      ["--shell=rt", "run", "--sequential", "show:other"],
+    ])
+      expect((await run(args)).stdout).toContain("root show:other: value-1|||\n");
     expect((await run(["run", "hidden"])).stdout).toBe("root hidden: |||\n");
     expect((await run(["apple"])).stdout).toBe("root apple: value-1|||\n");
     // Asked for by its name it is a script like others, which a glob may mean.
@@ -188,6 +197,32 @@ describe.skipIf(process.platform !== "linux")("secrets of scripts", () => {
     expect([many.stdout, many.stderr, many.status]).toEqual(["", stderr, 1]);
   });
 
+  test("rt secrets env tells names, sources and what is missing, of all or of a script, and no value", async () => {
+    const all = await runRt({ args: ["secrets", "env"], cwd: project.path, env: { ...env, TWO: "value-0" } });
+    expect(all.stdout.split("\n").map((line) => line.trimEnd().replaceAll(/ {2,}/g, "  "))).toEqual([
+      "ONE  there  acme/one  show* broken {a,b}* descriptors",
+      'TWO  in the environment  service "acme/x", name "two"  web#show pre* [',
+      'PRINTED  not asked  command ["./print","a word","$HOME"]  postshow printed reading',
+      "MAYBE  missing, optional  acme/never  show*",
+      "GONE  missing  acme/gone  broken  of the old server",
+      'FAILING  not asked  command ["./fail"]  broken',
+      "",
+      `${project.path} is allowed to read secrets`,
+      "",
+    ]);
+    expect([all.stderr, all.status]).toEqual(["", 1]);
+    const of = async (script: string, folder = ".") => {
+      const options = { args: ["secrets", "env", "--json", script], cwd: project.join(folder), env };
+      const { stdout, status } = await runRt(options);
+      const { secrets } = JSON.parse(stdout) as { secrets: { name: string; state: string }[] };
+      return [secrets.map(({ name, state }) => `${name} ${state}`).join(), status];
+    };
+    expect(await of("show")).toEqual(["ONE present,MAYBE missing", 0]);
+    expect(await of("show", "packages/web")).toEqual(["ONE present,MAYBE missing,TWO present", 0]);
+    expect(await of("web#show")).toEqual(["ONE present,MAYBE missing,TWO present", 0]);
+    expect(await of("hidden")).toEqual(["", 0]);
+  });
+
   test("says that there is no store, and where a value may come from then", async () => {
     const { stderr, status } = await run(["run", "show:other"], {
       DBUS_SESSION_BUS_ADDRESS: "unix:path=/nonexistent",
@@ -197,6 +232,22 @@ describe.skipIf(process.platform !== "linux")("secrets of scripts", () => {
       1,
     ]);
     expect(stderr).toContain("that the environment has, as in CI");
+  });
+
+  test("a program that prints a secret cannot take what is meant for the script", async () => {
+    const options = { args: ["--silent", "run", "reading"], cwd: project.path, env, stdin: "for the script" };
+    expect((await runRt(options)).stdout).toBe("root reading: ||a word,$HOME|\nfor the script");
+  });
+
+  test("nothing of the connection to the store is left to what is started", async () => {
+    const list = ["--secret=ONE=acme/one", "run", "--"];
+    const sh = ["sh", "-c", "ls /proc/self/fd | sort -n | tr '\\n' ' '"];
+    const { stdout } = await run([...list, ...sh]);
+    expect(stdout).toBe("0 1 2 3 ");
+    const files = `console.log(require("fs").readdirSync("/proc/self/fd").filter((fd) => { if (fd < 3) return false; try { return require("fs").readlinkSync("/proc/self/fd/" + fd).startsWith("socket:") } catch { return false } }))`;
+    expect((await run(["--secret=ONE=acme/one", "-e", files])).stdout).toBe("[]\n");
+    const script = await run(["run", "descriptors"]);
+    expect(script.stdout).toBe("0 1 2 3 \n");
   });
 
   test("a script that is not named needs no store and nothing allowed", async () => {

@@ -1,10 +1,12 @@
 // Which values a variable can have, and what is done with those that it cannot; where a value does not go.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { chmod } from "node:fs/promises";
 import { startLive } from "../../options/live.ts";
 import { type Keyring, startKeyring } from "../../support/keyring.ts";
 import { createProject, type Project } from "../../support/project.ts";
-import { type RtResult, runRt } from "../../support/rt.ts";
+import { RT, type RtResult, runRt } from "../../support/rt.ts";
 import { trustOf } from "../../support/trusted.ts";
+import { AS_OTHER, isRoot, NOBODY } from "../../support/users.ts";
 
 const CONFIG = `[secrets.TOKEN]
 from.command = ["sh", "./value"]
@@ -97,6 +99,24 @@ describe.skipIf(process.platform !== "linux")("values", () => {
     const both = await run(["--no-redact", "run", "--parallel", "show", "other"]);
     expect(both.stdout).toContain(`show  | ${hash("a-value-1").trimEnd()}`);
     expect(both.stdout).not.toContain("a-value-1");
+  });
+
+  test("while rt keeps a value, nobody else of its user can look into it", async () => {
+    const owners = 'stat -c "rt %u" /proc/$PPID/environ; stat -c "script %u" /proc/self/environ';
+    await using open = await createProject({
+      "rtfig.toml": '[secrets.TOKEN]\nfrom.command = ["echo", "a-value"]\n[run.secrets]\nowners = ["TOKEN"]',
+      "package.json": { scripts: { owners, plain: owners } },
+    });
+    await chmod(open.path, 0o755);
+    const own = isRoot ? NOBODY : process.getuid!();
+    const as = async (...args: string[]) => {
+      const env = { RT_TRUST: await trustOf(open.path) };
+      const program = [...AS_OTHER, RT, "--silent"];
+      return (await runRt({ program, args, cwd: open.path, env })).stdout;
+    };
+    expect(await as("run", "--parallel", "owners")).toBe(`owners | rt 0\nowners | script ${own}\n`);
+    expect(await as("run", "--parallel", "plain")).toBe(`plain | rt ${own}\nplain | script ${own}\n`);
+    expect(await as("run", "owners")).toEndWith(`script ${own}\n`);
   });
 
   test("with --watch a changed value counts from the next start on", async () => {
