@@ -54,19 +54,25 @@ const GROUND = ["color", "complaint", "failure", "nearest", "printable", "versio
 
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   main: ["cli", "run", "platform"],
-  cli: ["run", "settings", "config", "options", "secrets", "upgrade", "workspace", "platform", ...GROUND],
+  cli: [
+    ...["run", "debugger", "cache", "settings", "config", "options", "secrets", "upgrade", "workspace"],
+    ...["platform", ...GROUND],
+  ],
   run: [
-    ...["tasks", "settings", "config", "options", "runtime", "secrets", "redaction", "workspace", "platform"],
+    ...["tasks", "cache", "settings", "config", "options", "debugger", "runtime", "secrets", "redaction"],
+    ...["workspace", "platform"],
     ...GROUND,
   ],
   tasks: ["settings", "redaction", "workspace", "platform", ...GROUND],
+  cache: ["settings", "platform", ...GROUND],
   settings: ["config", "options", "platform", ...GROUND],
   config: ["options", "workspace", "platform", ...GROUND],
   options: [],
   workspace: ["platform", ...GROUND],
   runtime: ["secrets", "csrf", "platform"],
+  debugger: [],
   secrets: ["redaction", "config", "workspace", "platform", "errors", ...GROUND],
-  redaction: [],
+  redaction: GROUND,
   upgrade: GROUND,
   csrf: ["platform", "errors"],
   errors: [],
@@ -175,7 +181,8 @@ test("process.platform is asked for in platform alone", () => {
 
 test("main.ts alone ends the process", () => {
   // Windows cannot replace a process: there, to replace is to wait and to exit as the child did.
-  const allowed = ["src/main.ts", "platform/windows/process.ts"];
+  // What a debugger needs runs in the program, which is not to go on without it.
+  const allowed = ["src/main.ts", "platform/windows/process.ts", "src/debugger/attachment.ts"];
   expect(
     placesWith(/\bprocess\s*\.\s*(?:exit|reallyExit|abort)\s*\(|\bprocess\.exitCode\s*=/, (path) =>
       allowed.includes(path),
@@ -186,6 +193,9 @@ test("main.ts alone ends the process", () => {
 /** Who reads or changes the environment that the user's program sees, in which `.env` files are. */
 const ENVIRONMENT: Readonly<Record<string, string>> = {
   "platform/environment-files.ts": "takes out what .env files have put there, for rt's own commands",
+  "src/debugger/attachment.ts":
+    "takes out what rt has told it of how the program is to be debugged, tells children of its editor",
+  "src/run/file/in-process.ts": "whether to look, in the other environment, for an editor that waits",
   "src/runtime/engine-switch.ts": "takes out rt's own variables before the program's first line",
   "src/runtime/option-effects.ts":
     "reads where a program's certificates are, takes out a variable of rt's own",
@@ -220,7 +230,7 @@ const WRITERS: Readonly<Record<string, string>> = {
   "src/cli/own-commands.ts": "answers",
   "src/complaint.ts": "what is wrong, and what to do",
   "src/run/execution.ts": "warnings, and a plan that is asked for",
-  "src/cli/shadowed.ts": "the hint at a script with a command's name",
+  "src/cli/shadowed.ts": "hints at a script with a command's name, and at the other REPL",
   "src/run/script/launch.ts": "the command of a script, and how a hook ended",
   "src/run/script/stand-ins.ts": "that --rt has no place for its links",
   "src/run/file/in-process.ts": "the address of a server, as the engine writes it",

@@ -12,7 +12,8 @@ const HEADER = `# Every key of rtfig.toml, the configuration of rt. Made by buil
 /** Tables have one line each: "install.registry" is a key as well as a table, and TOML takes only one of them. */
 function renderKey({ name, kinds, choices, help, example }: Key, section: string): string {
   const rest = section === "" ? name : name.slice(section.length + 1);
-  const written = rest === "*" ? PLACEHOLDERS[section]! : rest.replaceAll("*", "team");
+  const written =
+    rest === "*" ? PLACEHOLDERS[section]! : rest.replaceAll("*", PLACEHOLDERS[section] ?? "team");
   return `# ${help}: ${allowedIn({ kinds, choices }).join(", ")}\n# ${written} = ${example}`;
 }
 
@@ -25,6 +26,7 @@ const PLACEHOLDERS: Readonly<Record<string, string>> = {
   loader: '".svg"',
   "serve.static.define": "VERSION",
   "install.scopes": "team",
+  "run.cache": "build",
   "run.secrets": "release",
 };
 

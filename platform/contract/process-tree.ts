@@ -29,6 +29,8 @@ export interface ChildRequest {
   readonly descriptors?: readonly number[];
   /** Whether the child reads our standard input; otherwise it finds it empty. */
   readonly inheritStdin: boolean;
+  /** By which what loses its parent is known again, after `adoptOrphans`. Unique, without a line break. */
+  readonly family?: string;
   /** The bytes are only valid during the call; a promise holds back the next ones (of this child). Never throws. */
   onOutput(bytes: Uint8Array, isError: boolean): void | Promise<void>;
 }
@@ -44,8 +46,11 @@ export type StopSignal = "SIGINT" | "SIGTERM" | "SIGHUP" | "SIGKILL";
 export interface ProcessTreeOperations {
   /** Throws the system's error (`code` ENOENT, EACCES, EMFILE, ...). */
   startChild(request: ChildRequest): Child;
-  /** Sends a signal to every process that these children started, whatever group it has moved to. */
-  signalTrees(children: readonly Child[], signal: StopSignal): void;
+  /**
+   * Sends a signal to every process that these children started, whatever group it has moved to.
+   * @param families of what has lost its parent only theirs; without it, all of that
+   */
+  signalTrees(children: readonly Child[], signal: StopSignal, families?: readonly string[]): void;
   /**
    * A stop that the terminal asks for (Ctrl-Z) reaches rt alone where its children lead sessions of their own. Until
    * the returned function is called it also stops the trees of `children()`, and what continues rt continues them.
@@ -54,12 +59,13 @@ export interface ProcessTreeOperations {
   /** Whether a process above this one runs the program of that path. False where that cannot be seen. */
   hasAncestor(program: string): boolean;
   /**
-   * From here on a tree keeps what loses its parent: with one child at a time, all of that is of the last one's tree.
+   * From here on a tree keeps what loses its parent: with one child at a time, all of that is of the last one's tree, with
+   * several that which has its family in its environment.
    * Nothing changes where the system has no such thing (macOS).
    */
   adoptOrphans(): void;
   /** Whether any process of these trees is left. */
-  hasSurvivors(children: readonly Child[]): boolean;
+  hasSurvivors(children: readonly Child[], families?: readonly string[]): boolean;
   /**
    * When every child has ended and another program is about to take rt's place: it finds no process among its
    * children that it has not started.

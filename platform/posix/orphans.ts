@@ -50,14 +50,39 @@ export function reapOrphans(): void {
   });
 }
 
-/** The roots of all trees, what we have adopted among them. */
+/** What a child's descendants are known by when it is no longer above them. */
+const FAMILY = "RT_FAMILY";
+
+export function withFamily(environment: Record<string, string>, family?: string): Record<string, string> {
+  return isAdopting && family !== undefined ? { ...environment, [FAMILY]: family } : environment;
+}
+
+/** The roots of all trees, what we have adopted among them; with `families`, only what is of one of these. */
 export function withOrphans(
   roots: readonly TreeRoot[],
   processes: readonly ProcessEntry[],
+  families?: readonly string[],
 ): readonly TreeRoot[] {
   if (!isAdopting) return roots;
-  const orphans = processes.filter(({ pid, parent }) => parent === process.pid && !isGuarded(pid));
+  const orphans = processes.filter(
+    ({ pid, parent }) =>
+      parent === process.pid && !isGuarded(pid) && (!families || families.includes(familyOf(pid) ?? "")),
+  );
   return [...roots, ...orphans.map(({ pid }) => ({ pid, ownsSession: false }))];
+}
+
+/** Undefined for one that has made an environment of its own, or that another rt's run has in between. */
+function familyOf(pid: number): string | undefined {
+  try {
+    const environment = process.getBuiltinModule("node:fs").readFileSync(`/proc/${pid}/environ`, "latin1");
+    const start = `${FAMILY}=`;
+    return environment
+      .split("\0")
+      .find((entry) => entry.startsWith(start))
+      ?.slice(start.length);
+  } catch {
+    return undefined; // it has ended meanwhile
+  }
 }
 
 function listOrphans(): number[] {

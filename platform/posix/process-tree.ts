@@ -7,102 +7,25 @@
 //
 // Surprising: most scripts live only for a millisecond or two, so for the first `ATTACH_AFTER` nothing
 // listens: what such a script wrote waits in the pipe and is read when it has exited. Only those that live
-// longer get a stream. A process that a script left in the background may hold the pipe open for ever: after
-// the script's exit it is heard for `LINGER` more, then not any longer.
+// longer get a stream. See outlet.ts for its end.
 import {
   type Child,
   type ChildExit,
   describeExit,
   type ProcessTreeOperations,
 } from "../contract/process-tree.ts";
-import { closeDescriptor, openPipe, readAvailable } from "./pipe.ts";
+import { Outlet } from "./outlet.ts";
+import { closeDescriptor, openPipe } from "./pipe.ts";
 import { descriptorLimit } from "./process.ts";
 import { heeded, stopLikeTerminal } from "./signals.ts";
-import { listProcesses, runs, selectTrees, type TreeRoot } from "./process-table.ts";
+import { listProcesses, type ProcessEntry, runs, selectTrees, type TreeRoot } from "./process-table.ts";
 import { dismissGuardian, guard, release } from "./guardian.ts";
-import { adoptOrphans, reapOrphans, withOrphans } from "./orphans.ts";
+import { adoptOrphans, reapOrphans, withFamily, withOrphans } from "./orphans.ts";
 
 const ATTACH_AFTER = 2; // ms
-const LINGER = 100; // ms
-const LOOK_AGAIN_AFTER = 10; // ms
-/** Bytes that may still be in a pipe when nobody listens to it any more. */
-const MOST_IN_PIPE = 1 << 20;
 /** Per child: our ends of the pipes, the streams' copies, and the engine's handle of the process. */
 const DESCRIPTORS_PER_CHILD = 5;
 const DESCRIPTORS_RESERVED = 48;
-
-/** Our end of one pipe: first silent, then read as a stream or, after the exit, in one go. */
-class Outlet {
-  readonly #descriptor: number;
-  readonly #deliver: (bytes: Uint8Array) => void | Promise<void>;
-  #stream: Promise<void> | undefined;
-  #reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
-  #isHeard = true;
-  #isDelivering = false;
-
-  constructor(descriptor: number, deliver: (bytes: Uint8Array) => void | Promise<void>) {
-    this.#descriptor = descriptor;
-    this.#deliver = deliver;
-  }
-
-  attach(): void {
-    this.#stream = this.#pump();
-  }
-
-  /** The child has exited: delivers the rest. */
-  async finish(): Promise<void> {
-    if (!this.#stream) {
-      const isAtEnd = await this.#drain();
-      if (!isAtEnd) this.attach();
-    }
-    if (this.#stream) {
-      const lingering = setInterval(() => this.#isDelivering || this.#stopListening(), LINGER);
-      await this.#stream;
-      clearInterval(lingering);
-      if (!this.#isHeard) await this.#drain(MOST_IN_PIPE);
-    }
-    closeDescriptor(this.#descriptor);
-  }
-
-  /** True at the end of the pipe. */
-  async #drain(limit = Number.POSITIVE_INFINITY): Promise<boolean> {
-    for (let size = 0; size < limit;) {
-      const bytes = readAvailable(this.#descriptor);
-      if (bytes === null || bytes.length === 0) return bytes === null;
-      size += bytes.length;
-      await this.#handOver(bytes);
-    }
-    return false;
-  }
-
-  /** Its reader's slowness is no reason to stop listening. */
-  async #handOver(bytes: Uint8Array): Promise<void> {
-    const pending = this.#deliver(bytes);
-    if (!pending) return;
-    this.#isDelivering = true;
-    await pending;
-    this.#isDelivering = false;
-  }
-
-  async #pump(): Promise<void> {
-    try {
-      this.#reader = Bun.file(this.#descriptor).stream().getReader();
-      for (;;) {
-        const { done, value } = await this.#reader.read();
-        if (done) return;
-        await this.#handOver(value);
-      }
-    } catch {
-      // The stream needs a descriptor of its own, of which there may be none left.
-    }
-    while (this.#isHeard && !(await this.#drain())) await Bun.sleep(LOOK_AGAIN_AFTER);
-  }
-
-  #stopListening(): void {
-    this.#isHeard = false;
-    void this.#reader?.cancel().catch(() => {});
-  }
-}
 
 interface PosixChild extends Child {
   readonly ownsSession: boolean;
@@ -118,7 +41,7 @@ const startChild: ProcessTreeOperations["startChild"] = (request): PosixChild =>
     subprocess = Bun.spawn([request.program ?? request.argv[0]!, ...request.argv.slice(1)], {
       argv0: request.argv[0],
       cwd: request.cwd,
-      env: request.env as Record<string, string>,
+      env: withFamily(request.env as Record<string, string>, request.family),
       stdio: [
         request.inheritStdin ? "inherit" : "ignore",
         pipes[0]?.writer ?? "inherit",
@@ -162,20 +85,28 @@ async function follow(subprocess: Bun.Subprocess, outlets: readonly Outlet[]): P
 /** Another rt in the tree passes on what it gets; its children would otherwise hear everything twice. */
 const RELAYED: readonly string[] = ["SIGINT", "SIGTERM", "SIGHUP"];
 
-const signalTrees = (children: readonly Child[], signal: NodeJS.Signals): void => {
+const signalTrees = (
+  children: readonly Child[],
+  signal: NodeJS.Signals,
+  families?: readonly string[],
+): void => {
   const relay = RELAYED.includes(signal) ? process.execPath : null;
   const roots = (children as readonly PosixChild[]).map(({ pid, ownsSession }) => ({ pid, ownsSession }));
-  const targets = signal === "SIGCONT" ? targetsOf(roots, relay) : freezeTrees(roots, relay);
+  const adopt = (known: readonly TreeRoot[], processes: readonly ProcessEntry[]) =>
+    withOrphans(known, processes, families);
+  const targets = signal === "SIGCONT" ? targetsOf(roots, relay, adopt) : freezeTrees(roots, relay, adopt);
   if (signal === "SIGSTOP") return;
   for (const target of targets) send(target, signal);
   if (RELAYED.includes(signal)) for (const target of targets) send(target, "SIGCONT");
 };
 
+type Adopt = (roots: readonly TreeRoot[], processes: readonly ProcessEntry[]) => readonly TreeRoot[];
+
 /** Groups (negative) and single processes. What is in a group that a root leads is reached through the group. */
-function targetsOf(roots: readonly TreeRoot[], relay: string | null): number[] {
+function targetsOf(roots: readonly TreeRoot[], relay: string | null, adopt: Adopt): number[] {
   const leads = new Set(roots.flatMap(({ pid, ownsSession }) => (ownsSession ? [pid] : [])));
   const processes = listProcesses();
-  const members = selectTrees(processes, withOrphans(roots, processes), relay);
+  const members = selectTrees(processes, adopt(roots, processes), relay);
   const others = members.flatMap(({ pid, group }) => (leads.has(group) ? [] : [pid]));
   return [...Array.from(leads, (lead) => -lead), ...others];
 }
@@ -187,12 +118,12 @@ const MOST_READINGS = 10;
  * The process table is not read in one moment, and what forks or takes a session of its own meanwhile, just
  * before its parent is ended, would never be found again. What stands still does neither.
  */
-function freezeTrees(roots: readonly TreeRoot[], relay: string | null): number[] {
+function freezeTrees(roots: readonly TreeRoot[], relay: string | null, adopt: Adopt): number[] {
   const frozen = new Set<number>();
   for (const { pid, ownsSession } of roots) freeze(ownsSession ? -pid : pid);
   const known = [...roots];
   for (let reading = 0; reading < MOST_READINGS; reading += 1) {
-    const fresh = targetsOf(known, relay).filter((target) => !frozen.has(target));
+    const fresh = targetsOf(known, relay, adopt).filter((target) => !frozen.has(target));
     if (fresh.length === 0) break;
     for (const pid of fresh) {
       freeze(pid);
@@ -234,9 +165,10 @@ function send(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
-const hasSurvivors: ProcessTreeOperations["hasSurvivors"] = (children) => {
+const hasSurvivors: ProcessTreeOperations["hasSurvivors"] = (children, families) => {
   const processes = listProcesses();
-  return selectTrees(processes, withOrphans(children as readonly PosixChild[], processes), null).length > 0;
+  const roots = withOrphans(children as readonly PosixChild[], processes, families);
+  return selectTrees(processes, roots, null).length > 0;
 };
 
 const hasAncestor: ProcessTreeOperations["hasAncestor"] = (program) => {

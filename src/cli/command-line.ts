@@ -4,6 +4,7 @@
 //
 // What starting a script does not need is imported where it is used; each of those imports is a chunk of its own
 // in the compiled file and costs nothing until then.
+import { TRACED_NAME } from "../../platform/contract/tracing.ts";
 import { host } from "../../platform/process.ts";
 import { complain } from "../complaint.ts";
 import { COMMANDS } from "../options/commands.ts";
@@ -18,6 +19,7 @@ import { runAsNode, runOwn, showHelp } from "./own-commands.ts";
 
 export async function carryOutCommandLine(words: readonly string[]): Promise<Outcome> {
   try {
+    if (isCalled(TRACED_NAME)) return await (await import("../../platform/tracing.ts")).runTraced(words);
     if (isCalled("node")) return await runAsNode(words);
     if (isCalled("bunx")) return await carryOut({ options: [], command: "x", args: words }, words);
     if (isCalled("git-credential-rt")) return await runOwn("secrets", ["helper", "git", ...words]);
@@ -70,11 +72,12 @@ function isCalled(name: string): boolean {
 
 async function carryOutTool(command: string, given: Invocation): Promise<Outcome> {
   const invocation = command === "x" ? (await import("./x-words.ts")).readForced(given) : given;
-  const { hintAtShadowedScript } = await import("./shadowed.ts");
+  const { hintAtRepl, hintAtShadowedScript } = await import("./shadowed.ts");
   const { findOwnConfig, testPreloads } = await import("../config/tool.ts");
   const { args, path } = findOwnConfig(invocation.args);
   const opened = await openSettings(invocation, { config: path });
   hintAtShadowedScript(command, opened.cwd);
+  hintAtRepl(command, args);
   const preloads = opened.config && command === "test" ? testPreloads(opened.config) : [];
   const words =
     command === "build" ? (await import("../run/engine/build-words.ts")).addBuildWords(args) : args;

@@ -6,9 +6,15 @@
 // is not offered.
 import { findPackageJson, scriptNames, scriptOf } from "../workspace/package-json.ts";
 import {
+  CHECK_FLAGS,
+  ENTRY_FLAGS,
+  SHARE_ACTIONS,
+  SHARE_FLAGS,
+  type Flag,
   FLAGS,
   type Helper,
   HELPER_FLAGS,
+  IMPORT_FLAGS,
   HELPERS,
   SECRETS_COMMANDS,
   TRUST_FLAGS,
@@ -92,15 +98,27 @@ interface OwnCompletion {
 /** What may follow a command that is a module of ours; undefined for every other target. */
 function completeOwn([command, ...operands]: readonly string[]): OwnCompletion | undefined {
   const first = (words: readonly Candidate[]) => (operands.length === 0 ? words : []);
-  const flags = FLAGS.map(({ name, help }) => ({ value: `--${name}`, description: help }));
+  const flags = FLAGS.map(describeFlag);
   switch (command) {
     case "secrets":
       if (operands[0] === "helper") return completeHelper(operands.slice(1));
-      return { words: first(candidatesOf(SECRETS_COMMANDS)), flags, files: false };
+      if (operands[0] === "check") return { words: [], flags: CHECK_FLAGS.map(describeFlag), files: true };
+      if (operands[0] === "share")
+        return {
+          words: operands.length === 1 ? SHARE_ACTIONS.map((value) => ({ value, description: "" })) : [],
+          flags: SHARE_FLAGS.map(describeFlag),
+          files: false,
+        };
+      if (operands[0] === "import") return { words: [], flags: IMPORT_FLAGS.map(describeFlag), files: true };
+      return {
+        words: first(candidatesOf(SECRETS_COMMANDS)),
+        flags: ENTRY_FLAGS.map(describeFlag),
+        files: false,
+      };
     case "trust":
       return {
         words: [],
-        flags: TRUST_FLAGS.map(({ name, help }) => ({ value: `--${name}`, description: help })),
+        flags: TRUST_FLAGS.map(describeFlag),
         files: true,
       };
     case "doctor":
@@ -141,12 +159,16 @@ function completeOwn([command, ...operands]: readonly string[]): OwnCompletion |
 
 /** A tool, then what it may ask for. */
 function completeHelper([tool, ...rest]: readonly string[]): OwnCompletion {
-  const flags = HELPER_FLAGS.map(({ name, help }) => ({ value: `--${name}`, description: help }));
+  const flags = HELPER_FLAGS.map(describeFlag);
   const helper: Helper | undefined = Object.entries(HELPERS).find(([name]) => name === tool)?.[1];
   const actions = rest.length === 0 ? (helper?.actions ?? []) : [];
   const words =
     tool === undefined ? candidatesOf(HELPERS) : actions.map((value) => ({ value, description: "" }));
   return { words, flags, files: false };
+}
+
+function describeFlag({ name, help }: Flag): Candidate {
+  return { value: `--${name}`, description: help };
 }
 
 function candidatesOf(table: Readonly<Record<string, { readonly help: string }>>): Candidate[] {

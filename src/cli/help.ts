@@ -14,7 +14,11 @@ import {
   SECRETS_COMMANDS,
   SECRETS_EXIT_CODES,
   type Helper,
+  CHECK_FLAGS,
+  ENTRY_FLAGS,
+  SHARE_FLAGS,
   HELPER_FLAGS,
+  IMPORT_FLAGS,
   HELPERS,
   TRUST_FLAGS,
 } from "../secrets/commands.ts";
@@ -83,7 +87,10 @@ function detailsOf(
           help,
         })),
         Helpers: Object.entries(HELPERS).map(([word, helper]) => describeHelper(word, helper)),
-        Options: FLAGS.map(describeFlag),
+        Options: ENTRY_FLAGS.map(describeFlag),
+        "Options of rt secrets share": SHARE_FLAGS.map(describeFlag),
+        "Options of rt secrets import": IMPORT_FLAGS.map(describeFlag),
+        "Options of rt secrets check": CHECK_FLAGS.map(describeFlag),
         "Options of rt secrets helper": HELPER_FLAGS.map(describeFlag),
         "Exit codes": describeCodes(SECRETS_EXIT_CODES),
       },
@@ -139,8 +146,9 @@ function detailsOf(
   return { sections: {}, ...(by === "engine" && { closing: `rt ${name} --help shows its options` }) };
 }
 
-function describeFlag({ name, short, help }: Flag): Row {
-  return { name: short ? `-${short}, --${name}` : `--${name}`, help };
+function describeFlag({ name, short, value, help }: Flag): Row {
+  const long = value ? `--${name}=<${value}>` : `--${name}`;
+  return { name: short ? `-${short}, ${long}` : long, help };
 }
 
 function describeHelper(name: string, { help, actions, operand }: Helper): Row {

@@ -37,6 +37,11 @@ export async function runOwn(command: string, args: readonly string[]): Promise<
     if (args.some((word) => word === "--help" || word === "-h")) return await showHelp(command);
     return await (await import("../upgrade/command.ts")).runUpgradeCommand([...args]);
   }
+  if (command === "cache") {
+    if (args.some((word) => word === "--help" || word === "-h")) return await showHelp(command);
+    const { answerCache } = await import("../cache/command.ts");
+    return console.log(answerCache(args));
+  }
   if (command === "trust") {
     if (args.some((word) => word === "--help" || word === "-h")) return await showHelp(command);
     return (await import("../secrets/mapping/trust-command.ts")).runTrustCommand(args);

@@ -25,6 +25,8 @@ export interface Key {
   readonly as?: string | Readonly<Record<string, Words | null>>;
   /** Read by the engine when it runs code, so that the code cannot run in this process. */
   readonly isForCode?: boolean;
+  /** Read by rt from the file itself; the engine has no such key. */
+  readonly isOwn?: true;
   /** Read by src/secrets/mapping: neither an option nor the engine's. */
   readonly isOfSecrets?: boolean;
   /** Holds a credential, unless its value is the name of a variable: "$NAME". */
@@ -141,6 +143,25 @@ const SCRIPTS: readonly Key[] = within("run", [
   }),
 ]);
 
+const CACHING: readonly Key[] = within("run.cache", [
+  key("*", "boolean", "true", {
+    isOwn: true,
+    help: 'A script, or "package#script", that is not run again when nothing it reads has changed (Linux)',
+  }),
+  key("*.env", "strings", '["API_URL"]', {
+    isOwn: true,
+    help: "Variables that it gets, beside the usual ones",
+  }),
+  key("*.inputs", "strings", '["../schema/**"]', {
+    isOwn: true,
+    help: "Files that count besides those that it is seen to read",
+  }),
+  key("*.outputs", "strings", '["dist/**"]', {
+    isOwn: true,
+    help: "Files that are its own, whatever was there before",
+  }),
+  key("*.ignore", "strings", '[".tool-cache/**"]', { isOwn: true, help: "Files that do not matter" }),
+]);
 const SECRETS: readonly Key[] = [
   key("run.secrets.*", "strings", '["NPM_TOKEN"]', {
     isOfSecrets: true,
@@ -288,4 +309,12 @@ const PACKAGES: readonly Key[] = within("install", [
   }),
 ]);
 
-export const KEYS: readonly Key[] = [...RUNNING, ...SCRIPTS, ...SECRETS, ...WATCHING, ...TESTS, ...PACKAGES];
+export const KEYS: readonly Key[] = [
+  ...RUNNING,
+  ...SCRIPTS,
+  ...CACHING,
+  ...SECRETS,
+  ...WATCHING,
+  ...TESTS,
+  ...PACKAGES,
+];

@@ -43,6 +43,11 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     help: "Allow this project's rtfig.toml to give secrets to its scripts",
   },
   doctor: { by: "rt", usage: "[--json]", help: "Look at the credential store and say what is wrong with it" },
+  cache: {
+    by: "rt",
+    usage: "status|clear|why <script>",
+    help: "Show what is kept of scripts, or why one of them was started",
+  },
   upgrade: {
     by: "rt",
     usage: "[url|file] [--sha256=<sum>] [--allow-downgrade] [--rollback]",
@@ -53,7 +58,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   fmt: { by: "engine", usage: "[files]", help: "Format files" },
   build: { by: "engine", usage: "<entry points>", help: "Bundle files" },
   x: { by: "engine", usage: "<binary> [args]", help: "Run a package's binary, installing it if needed" },
-  repl: { by: "engine", help: "Start a REPL for TypeScript; that of --interactive has rt" },
+  repl: { by: "engine", help: "Start the engine's REPL; that of --interactive has rt" },
   exec: { by: "engine", usage: "<command>", help: "Run a shell command in the built-in shell" },
   install: { by: "engine", help: "Install dependencies" },
   i: { by: "engine", help: "Alias of install", aliasOf: "install" },

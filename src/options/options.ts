@@ -115,7 +115,8 @@ export const OPTIONS: readonly Option[] = [
       name: "interactive",
       by: "engine",
       evaluates: true,
-      help: "Start a Node.js-compatible REPL, with rt in it",
+      isHelped: true,
+      help: "Start a Node.js-compatible REPL, with rt and TypeScript",
     },
   ]),
   ...group("Workspaces", [
@@ -172,6 +173,19 @@ export const OPTIONS: readonly Option[] = [
       by: "runner",
       many: "scripts",
       help: "Write order, times and exit codes as JSON",
+    },
+    { name: "no-cache", by: "runner", help: "Neither use nor keep what [run.cache] says" },
+    {
+      name: "force",
+      by: "runner",
+      help: "Run scripts of [run.cache] whatever is known, and keep what they do",
+    },
+    {
+      name: "cache",
+      value: oneOf("local:rw", "local:r", "local:w"),
+      by: "runner",
+      default: "local:rw",
+      help: "Whether what [run.cache] keeps is read and written",
     },
     {
       name: "affected",
@@ -479,6 +493,7 @@ export const OPTIONS: readonly Option[] = [
       by: "runner",
       help: "Give the target a secret of the credential store as a variable; repeatable",
     },
+    { name: "no-redact", by: "runner", help: "Let what runs show the values of its secrets" },
     {
       name: "cwd",
       value: text("directory"),

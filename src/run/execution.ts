@@ -1,10 +1,12 @@
 // A plan, carried out: the program is started, becomes this process, or is refused in a line or two. What a run needs
 // besides (a file for the engine, variables of --env-file, --watch) is imported when it is asked for.
 import { host } from "../../platform/process.ts";
+import { mentionsSecrets } from "../config/file.ts";
 import type { Config } from "../config/rtfig.ts";
 import { complain } from "../complaint.ts";
 import type { ScriptName } from "../secrets/mapping/grants.ts";
 import type { Provision, Receiver, ShownSecret } from "../secrets/mapping/provision.ts";
+import { choosesPackages } from "../settings/many.ts";
 import type { ScriptSettings } from "../settings/script.ts";
 import type { Settings } from "../settings/settings.ts";
 import { type LocatedPackage, scriptOf } from "../workspace/package-json.ts";
@@ -35,6 +37,20 @@ export async function execute(
   const secrets = await openTargetSecrets(plan, settings, config);
   if (host.originalVariable("RT_DEBUG") === "plan")
     console.error(JSON.stringify({ ...plan, ...(secrets && { secrets: secrets.shown }) }));
+  try {
+    return await carryOut(plan, settings, runsCode, config, secrets);
+  } finally {
+    secrets?.provision.zero();
+  }
+}
+
+async function carryOut(
+  plan: Plan,
+  settings: Settings,
+  runsCode: boolean,
+  config: Config | undefined,
+  secrets: TargetSecrets | undefined,
+): Promise<Outcome> {
   switch (plan.mode) {
     case "nothing":
       return;
@@ -55,6 +71,13 @@ export async function execute(
     case "script": {
       if (settings.watch) return await watchScript(settings);
       await warnAboutScript(settings);
+      if (plan.mode === "script" && settings.cache) {
+        const { planCached } = await import("./cached.ts");
+        const task = planCached(plan, settings.cache);
+        if (task && !secrets)
+          return await (await import("./many.ts")).runCached(task, settings, process.cwd());
+        if (task) console.error(`warning: the script is not cached, since it is given secrets`);
+      }
       const [{ launchProgram, launchScript }, supply] = await Promise.all([
         import("./script/launch.ts"),
         fetchFor(secrets),
@@ -135,13 +158,26 @@ async function executeInEngine(
     path = pathForEngine(code.forceRuntime, runsCode ? "" : "rt bun bunx");
   }
   const configFile = await engineConfig(argv[0]!, runsCode, config);
-  const { becomeEngine } = await import("./engine/engine.ts");
+  const { becomeEngine, engineCommand } = await import("./engine/engine.ts");
   const { isHelped, asksRegistry } = code;
   const supply = await fetchFor(secrets);
-  return becomeEngine(argv, runsCode, { config: configFile, path, isHelped, asksRegistry, supply });
+  const engine = { config: configFile, path, isHelped, asksRegistry, supply };
+  if (supply) {
+    const { attendIfRedacted } = await import("./script/attended.ts");
+    const command = engineCommand(argv, runsCode, engine);
+    const outcome = await attendIfRedacted(command, supply.secretsFor(), "end");
+    if (typeof outcome === "string") throw new Error(`Cannot start the engine: ${outcome}`);
+    if (outcome !== undefined) return outcome;
+  }
+  return becomeEngine(argv, runsCode, engine);
 }
 
 async function engineConfig(word: string, runsCode: boolean, config?: Config): Promise<string | undefined> {
+  if (!runsCode && mentionsSecrets(process.cwd())) {
+    const { configWithTokens } = await import("../secrets/registries/tool-config.ts");
+    const path = await configWithTokens(word, config, process.cwd());
+    if (path !== undefined) return path;
+  }
   if (!config) return undefined;
   const { fileForEngine } = await import("../config/handover.ts");
   return fileForEngine(config, word === "test" ? "test" : runsCode ? "code" : "tool", process.cwd());
@@ -153,7 +189,11 @@ export async function executeMany(
   config: Config | undefined,
   cwd: string,
 ): Promise<Outcome> {
-  if (settings.watch) return await watchScript(settings);
+  if (settings.watch) {
+    if (!choosesPackages(settings.many!)) return await watchScript(settings);
+    const { watchPackages } = await import("./watch/packages-watch.ts");
+    return await watchPackages(settings, config, cwd);
+  }
   await warnAboutScript(settings);
   const { runMany } = await import("./many.ts");
   return await runMany(settings, config, cwd);

@@ -1,7 +1,7 @@
 // What programs are told of builtin modules names "rt" among them: tools leave those to the runtime, where they look for
 // every other name in node_modules.
 //
-// Contract: node:module's list and test, process.getBuiltinModule() and the resolvers of `Bun` answer for "rt" as they do for
+// Contract: node:module's list, test and resolver, process.getBuiltinModule() and the resolvers of `Bun` answer for "rt" as they do for
 // "bun", in whichever way a program asks. The engine itself answers `require.resolve()`, and `import.meta.resolve()` cannot
 // be told (docs/tools.md).
 //
@@ -19,6 +19,29 @@ function withRt<F extends Call>(original: F, answer: () => unknown): F {
   });
 }
 
+interface Resolving {
+  _resolveFilename: Call;
+}
+
+/**
+ * What is assigned to this property the engine calls at each `require()`, so it is not assigned to: it is read otherwise, and
+ * programs that put their own there still do.
+ */
+function nameForRequire(nodeModule: Resolving): void {
+  const { get, set } = Object.getOwnPropertyDescriptor(nodeModule, "_resolveFilename")!;
+  const original = nodeModule._resolveFilename;
+  const answering = withRt(original, () => NAME);
+  Object.defineProperty(nodeModule, "_resolveFilename", {
+    get() {
+      const current: unknown = get!.call(nodeModule);
+      return current === original ? answering : current;
+    },
+    set,
+    enumerable: true,
+    configurable: true,
+  });
+}
+
 export function nameBuiltin(): void {
   const { getBuiltinModule } = process;
   const nodeModule = getBuiltinModule("node:module");
@@ -29,5 +52,6 @@ export function nameBuiltin(): void {
     resolve: withRt(Bun.resolve, () => Promise.resolve(NAME)),
     resolveSync: withRt(Bun.resolveSync, () => NAME),
   });
+  nameForRequire(nodeModule as unknown as Resolving);
   process.getBuiltinModule = withRt(getBuiltinModule, () => createRequire(process.execPath)(NAME));
 }

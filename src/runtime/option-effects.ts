@@ -8,11 +8,13 @@
 //                    own. So node:tls gets others as a default, and fetch() and WebSocket with each call that has none.
 // --extension-order  The engine knows it for require() alone. In the text of a module, what is imported without an
 //                    extension gets the one that is first in the order.
+// --interactive      Its REPL reads JavaScript alone; here TypeScript as well.
 // --prefer-latest    A variable tells the engine: see src/run/engine/engine.ts. The program is not to see it.
 import { libraryVariables } from "../../platform/library-variables.ts";
 import { orderExtensions } from "./extension-order.ts";
 import { MANIFEST_CACHE } from "./manifest-cache.ts";
 import { trustOnly } from "./own-authorities.ts";
+import { readTypeScript } from "./typed-repl.ts";
 
 /** That of the module which the build wraps around this script. */
 declare const importMeta: ImportMeta;
@@ -32,6 +34,7 @@ if (given.includes("--use-bundled-ca")) {
     );
 }
 if (given.includes("--use-openssl-ca")) trustOnly(process.env);
+if (given.includes("--interactive")) readTypeScript();
 if (given.includes("--prefer-latest")) delete process.env[MANIFEST_CACHE];
 const orders = given.filter((word) => word.startsWith("--extension-order="));
 if (orders.length > 0)

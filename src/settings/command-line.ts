@@ -7,8 +7,6 @@ export interface CommandLines {
   readonly code: readonly string[];
   /** Of the rt that runs a script once. */
   readonly script: readonly string[];
-  /** The same without what chooses packages, for some of them. */
-  readonly packages: readonly string[];
 }
 
 const WATCHING = ["watch", "watch-path", "watch-ignore", "watch-kill-signal", "no-clear-screen"];
@@ -18,10 +16,6 @@ export function commandLines(invocation: Invocation): CommandLines {
   return {
     code: wordsWithout(["cwd"], invocation),
     script: wordsWithout([...WATCHING, "cwd"], invocation),
-    packages: wordsWithout(
-      [...WATCHING, "cwd", "filter", "workspaces", "affected", "if-present"],
-      invocation,
-    ),
   };
 }
 

@@ -52,6 +52,11 @@ export function readManySettings(
   };
 }
 
+/** Whether the scripts are those of packages that are looked for, not of the one that we stand in. */
+export function choosesPackages({ filters, workspaces, affected }: ManySettings): boolean {
+  return filters.length > 0 || workspaces || affected !== undefined;
+}
+
 export function selectsPackages({ options }: Invocation): boolean {
   return options.some((each) => asksForMany(each, false));
 }

@@ -6,6 +6,7 @@
 //
 // Each purpose has a file and a type of its own: how code runs, how scripts run, how many run, how to watch.
 import { collectOptions, type Invocation } from "../options/parse.ts";
+import type { CacheSettings } from "./cache.ts";
 import { type CodeSettings, readCodeSettings } from "./code.ts";
 import { type CommandLines, commandLines } from "./command-line.ts";
 import { type ManySettings, readManySettings } from "./many.ts";
@@ -25,6 +26,8 @@ export interface Settings {
   readonly ifPresent: boolean;
   readonly code: CodeSettings;
   readonly script: ScriptSettings;
+  /** Where rtfig.toml names scripts that are not run again when nothing has changed. */
+  readonly cache?: CacheSettings | undefined;
   /** What --secret gives to the target. */
   readonly secrets: readonly AskedSecret[];
   /** Where many scripts, or the scripts of many packages, are asked for. */

@@ -7,6 +7,7 @@ import { FILE_NAME } from "../config/file.ts";
 import type { Config } from "../config/rtfig.ts";
 import { Failure } from "../failure.ts";
 import { collectOptions, type Given, type Invocation } from "../options/parse.ts";
+import type { CacheSettings } from "./cache.ts";
 import { readSettings, type Settings } from "./settings.ts";
 
 export interface Opened {
@@ -30,7 +31,8 @@ export async function openSettings(invocation: Invocation, tool?: ToolWords): Pr
   // As if the user had written the file's options in front of the others.
   const configured = { ...invocation, options: [...options, ...invocation.options] };
   const environment = { RT_CONCURRENCY: host.originalVariable("RT_CONCURRENCY") };
-  return { settings: readSettings(configured, environment), config, cwd };
+  const cache = config && !tool ? await cacheIn(config, configured, cwd) : undefined;
+  return { settings: { ...readSettings(configured, environment), cache }, config, cwd };
 }
 
 async function openConfig(path: string | undefined): Promise<Config | undefined> {
@@ -43,6 +45,16 @@ async function openConfig(path: string | undefined): Promise<Config | undefined>
 async function optionsIn(config: Config): Promise<Given[]> {
   const { optionsOf } = await import("../config/rtfig.ts");
   return optionsOf(config);
+}
+
+async function cacheIn(
+  config: Config,
+  { options }: Invocation,
+  cwd: string,
+): Promise<CacheSettings | undefined> {
+  if (!config.settings.some(({ path }) => path[0] === "run" && path[1] === "cache")) return undefined;
+  const { readCacheSettings } = await import("./cache.ts");
+  return readCacheSettings(config, collectOptions(options), cwd);
 }
 
 function changeDirectory(directory: string | undefined): string {

@@ -3,17 +3,18 @@
 // Contract: a failing step ends the task. INT, TERM and HUP that reach rt are passed at once to everything
 // its children have started; what is still there after a grace, or at a second INT, is killed. When a run
 // is over because of a signal or a failure, nothing of it is left running. A background process that a
-// script leaves behind in a run without either is the script's affair.
+// script leaves behind in a run without either is the script's affair. In a run that is watched it is not: it ends before
+// its task starts again, and with the run.
 import { files } from "../../platform/files.ts";
 import { host } from "../../platform/process.ts";
 import { trees } from "../../platform/process-tree.ts";
 import type { Child, ChildExit, ChildRequest, StopSignal } from "../../platform/contract/process-tree.ts";
+import type { RedactedOutput } from "../redaction/stream.ts";
 import type { Outcome, TaskEvent } from "./event.ts";
 import { Refused } from "./schedule.ts";
-import type { Command, Step, Task, TaskRequest } from "./task.ts";
+import type { CachedTask, Command, Step, Task, TaskRequest } from "./task.ts";
+import { familyOf, GRACE, WatchedTrees } from "./watched-trees.ts";
 
-/** Milliseconds between a signal that asks and SIGKILL. */
-const GRACE = 5000;
 const LOOK_AGAIN_AFTER = 10; // ms
 const LACK_OF_RESOURCES = new Set(["EMFILE", "ENFILE", "EAGAIN", "ENOMEM"]);
 /** What shells say of a program that is not there, or is none. */
@@ -26,12 +27,14 @@ const START_FAILURES: Readonly<Record<string, number>> = {
 const FORWARDED = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 export interface ExecutorOptions {
-  readonly request: Pick<TaskRequest, "commandFor">;
+  readonly request: Pick<TaskRequest, "commandFor" | "prepare" | "openCached">;
   readonly output: ChildRequest["output"];
   readonly inheritStdin: boolean;
   /** Added to every child's environment. */
   readonly extraEnvironment: Readonly<Record<string, string>>;
   emit(event: TaskEvent): void | Promise<void>;
+  /** That of a watched run. @param task is about to start */
+  readonly onStart?: ((task: Task) => void) | undefined;
   /** A signal came: nothing more is to be started. */
   onInterrupt(signal: NodeJS.Signals): void;
   /** Everything is about to stand still, rt included. */
@@ -43,6 +46,9 @@ export class Executor {
   readonly #running = new Map<Child, Task>();
   readonly #started = performance.now();
   #stopped: Child[] = [];
+  readonly #watched: WatchedTrees | undefined;
+  /** Tasks of it that begin again: what their scripts get may be another by now. */
+  readonly #again = new Set<Task>();
   #isStopping = false;
   #killTimer: ReturnType<typeof setTimeout> | undefined;
   #interrupts = 0;
@@ -50,6 +56,7 @@ export class Executor {
 
   constructor(options: ExecutorOptions) {
     this.#options = options;
+    this.#watched = options.onStart && new WatchedTrees();
     for (const signal of host.heeded(FORWARDED)) {
       const listener = () => this.#interrupt(signal);
       process.on(signal, listener);
@@ -65,6 +72,11 @@ export class Executor {
     this.#listeners.push(stopSharing);
   }
 
+  /** Of a watched run alone. */
+  get watched(): WatchedTrees {
+    return this.#watched!;
+  }
+
   now(): number {
     return performance.now() - this.#started;
   }
@@ -72,33 +84,75 @@ export class Executor {
   /** Never rejects because of the task; rejects with Refused when its first step found no resources. */
   async run(task: Task): Promise<Outcome> {
     const { emit } = this.#options;
+    if (this.#watched) await this.#beginWatched(task, this.#watched);
     const begin = this.now();
     let outcome: Outcome = { kind: "success" };
-    for (const step of task.steps) {
-      outcome = await this.#runStep(task, step);
-      if (outcome.kind !== "success") break;
+    const cached = await this.#openCached(task);
+    if (cached?.hit) {
+      await this.#replay(task, cached.hit);
+      outcome = { kind: "success", saved: cached.hit.saved };
+    } else {
+      for (const step of task.steps) {
+        outcome = await this.#runStep(task, step, cached);
+        if (outcome.kind !== "success") break;
+      }
+      for (const message of (await cached?.close(outcome.kind)) ?? []) void emit({ type: "notice", message });
+    }
+    const ending = this.#watched?.endingOf(task);
+    if (ending) {
+      await ending;
+      outcome = { kind: "stopped", wasRunning: true };
     }
     const at = this.now();
     await emit({ type: "task-end", task, outcome, at, duration: at - begin });
+    // Not before: up to here it may still be asked to end.
+    this.#watched?.finish(task);
     return outcome;
   }
 
-  async #runStep(task: Task, step: Step): Promise<Outcome> {
-    if (this.#isStopping) return { kind: "stopped", wasRunning: true };
+  async #openCached(task: Task): Promise<CachedTask | undefined> {
+    const { request, extraEnvironment, emit } = this.#options;
+    const opened = await request.openCached?.(task, extraEnvironment);
+    if (!opened || !("notice" in opened)) return opened;
+    void emit({ type: "notice", message: opened.notice });
+    return undefined;
+  }
+
+  /** What it wrote then, as if it had run. */
+  async #replay(task: Task, { pieces, saved }: NonNullable<CachedTask["hit"]>): Promise<void> {
+    const { emit } = this.#options;
+    for (const [index, step] of task.steps.entries()) {
+      const at = this.now();
+      await emit({ type: "step-start", task, step, at });
+      for (const { bytes, isError } of pieces.filter((piece) => piece.step === index))
+        await emit({ type: "output", task, step, bytes, isError });
+      const exit = { code: 0, signal: null };
+      await emit({ type: "step-end", task, step, exit, at, duration: 0, ...(step.isMain && { saved }) });
+    }
+  }
+
+  async #beginWatched(task: Task, watched: WatchedTrees): Promise<void> {
+    if (await watched.begin(task)) this.#again.add(task);
+    if (!this.#isStopping) this.#options.onStart?.(task);
+  }
+
+  async #runStep(task: Task, step: Step, cached: CachedTask | undefined): Promise<Outcome> {
+    if (this.#isEnding(task)) return { kind: "stopped", wasRunning: true };
     const { emit, request } = this.#options;
     const begin = this.now();
     let exit: ChildExit;
     let command: Command | undefined;
     try {
+      if (this.#again.delete(task)) await request.prepare?.([task]);
       command = request.commandFor({
         packageDirectory: task.packageDirectory,
         manifest: task.manifest,
         scriptName: step.scriptName,
         args: step.isMain ? task.args : [],
         isMain: step.isMain,
-        isCollected: this.#options.output !== "inherit",
+        isCollected: this.#options.output !== "inherit" && !cached,
       });
-      exit = await this.#start(task, step, command, begin);
+      exit = await this.#start(task, step, command, begin, cached);
     } catch (error) {
       const { code = "", message } = error as { code?: string; message: string };
       if (LACK_OF_RESOURCES.has(code) && step === task.steps[0]) throw new Refused(message, code);
@@ -108,13 +162,20 @@ export class Executor {
     const at = this.now();
     await emit({ type: "step-end", task, step, exit, at, duration: at - begin });
     if (exit.signal === null && exit.code === 0) return { kind: "success" };
-    if (this.#isStopping) return { kind: "stopped", wasRunning: true };
+    if (this.#isEnding(task)) return { kind: "stopped", wasRunning: true };
     if (exit.signal !== null) return { kind: "signal", signal: exit.signal as NodeJS.Signals, step };
     return { kind: "failure", code: exit.code, step };
   }
 
-  async #start(task: Task, step: Step, command: Command, at: number): Promise<ChildExit> {
-    const { emit, output, inheritStdin, extraEnvironment } = this.#options;
+  async #start(
+    task: Task,
+    step: Step,
+    command: Command,
+    at: number,
+    cached: CachedTask | undefined,
+  ): Promise<ChildExit> {
+    const { emit, output, inheritStdin, extraEnvironment, onStart } = this.#options;
+    const family = onStart && { family: familyOf(task) };
     const deliver = (bytes: Uint8Array, isError: boolean) =>
       emit({ type: "output", task, step, bytes, isError });
     if (command.evaluate) {
@@ -122,6 +183,28 @@ export class Executor {
       const { code, stdout } = await command.evaluate();
       if (stdout.length > 0) await deliver(stdout, false);
       return { code, signal: null };
+    }
+    if (output === "inherit" && command.attend) {
+      emit({ type: "step-start", task, step, at });
+      return await command.attend();
+    }
+    const redacted = command.redact?.(deliver);
+    const onOutput = redacted?.push ?? deliver;
+    if (cached) {
+      const index = task.steps.indexOf(step);
+      const request = { cwd: command.cwd, output: "separate", onOutput, ...family } as const;
+      const followed = cached.start(index, request);
+      emit({ type: "step-start", task, step, at });
+      const exit = await this.#awaitExit(followed, task, redacted);
+      // Where the system does not let it be followed, nothing has been started yet.
+      if (this.#isStopping || (await followed.isTraced)) return exit;
+      const env = cached.environmentOf(index);
+      const { program, argv } = command;
+      return await this.#awaitExit(
+        trees.startChild({ program, argv, env, inheritStdin: false, ...request }),
+        task,
+        redacted,
+      );
     }
     const env = isEmpty(extraEnvironment) ? command.env : { ...extraEnvironment, ...command.env };
     const child = trees.startChild({
@@ -131,12 +214,19 @@ export class Executor {
       env,
       output,
       inheritStdin,
-      onOutput: deliver,
+      onOutput,
+      ...family,
     });
-    this.#running.set(child, task);
     emit({ type: "step-start", task, step, at });
+    return await this.#awaitExit(child, task, redacted);
+  }
+
+  async #awaitExit(child: Child, task: Task, redacted: RedactedOutput | undefined): Promise<ChildExit> {
+    this.#running.set(child, task);
+    this.#watched?.add(task, child);
     const exit = await child.done;
     this.#running.delete(child);
+    await redacted?.end();
     return exit;
   }
 
@@ -154,18 +244,30 @@ export class Executor {
     this.stop(isImpatient ? "SIGKILL" : signal, isToldAlready && !isImpatient);
   }
 
+  #isEnding(task: Task): boolean {
+    return this.#isStopping || this.#watched?.endingOf(task) !== undefined;
+  }
+
   /** Ends everything that runs; returns at once. */
   stop(signal: StopSignal, isToldAlready = false): void {
     this.#isStopping = true;
-    for (const child of this.#running.keys()) if (!this.#stopped.includes(child)) this.#stopped.push(child);
-    if (!isToldAlready && this.#stopped.length > 0) trees.signalTrees(this.#stopped, signal);
+    for (const child of [...this.#running.keys(), ...(this.#watched?.children ?? [])])
+      if (!this.#stopped.includes(child)) this.#stopped.push(child);
+    if (!isToldAlready && this.#hasStopped) trees.signalTrees(this.#stopped, signal);
     this.#killTimer ??= setTimeout(() => trees.signalTrees(this.#stopped, "SIGKILL"), GRACE);
   }
 
   /** After the last task: waits until nothing is left of what had to be stopped. */
   async finish(): Promise<void> {
-    while (this.#stopped.length > 0 && trees.hasSurvivors(this.#stopped)) await Bun.sleep(LOOK_AGAIN_AFTER);
+    // What a shell has put into the background does not listen to Ctrl-C.
+    if (this.#watched) trees.signalTrees(this.#stopped, "SIGTERM");
+    while (this.#hasStopped && trees.hasSurvivors(this.#stopped)) await Bun.sleep(LOOK_AGAIN_AFTER);
     clearTimeout(this.#killTimer);
+  }
+
+  /** A watched run may have left what nobody knows the script of. */
+  get #hasStopped(): boolean {
+    return this.#stopped.length > 0 || this.#watched !== undefined;
   }
 
   /** From now on a signal is the system's affair again. */

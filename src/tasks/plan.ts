@@ -16,6 +16,7 @@ import {
   scriptNames,
   scriptOf,
 } from "../workspace/package-json.ts";
+import { choosesPackages } from "../settings/many.ts";
 import { Failure } from "../failure.ts";
 import { collapse, orderPackages } from "./graph.ts";
 import type { Step, Task, TaskRequest } from "./task.ts";
@@ -32,14 +33,15 @@ export interface Plan {
   readonly notices: readonly string[];
   /** Packages whose package.json cannot be read were left out; the run cannot succeed. */
   readonly isIncomplete: boolean;
+  /** Where the packages were chosen from. */
+  readonly packages?: SelectedPackages;
 }
 
 const GLOB = /[*?[\]{}]/;
 
 /** Throws Failure, PackageJsonError. */
 export async function planTasks(request: TaskRequest): Promise<Plan> {
-  const isWorkspaceRun = request.filters.length > 0 || request.workspaces || request.affected !== undefined;
-  return isWorkspaceRun ? planWorkspace(request) : planPackage(request);
+  return choosesPackages(request) ? planWorkspace(request) : planPackage(request);
 }
 
 /** Several scripts of the package we stand in. */
@@ -114,7 +116,8 @@ export async function selectPackages(request: SelectionRequest): Promise<Selecte
 }
 
 async function planWorkspace(request: TaskRequest): Promise<Plan> {
-  const { workspace, graph, selected, eligible, notices, unreadable } = await selectPackages(request);
+  const packages = await selectPackages(request);
+  const { workspace, graph, selected, eligible, notices, unreadable } = packages;
   const { order, acyclic, cycles } = orderPackages(graph, selected);
   const isSelected = new Set(selected);
   const tasks: Task[] = [];
@@ -149,6 +152,7 @@ async function planWorkspace(request: TaskRequest): Promise<Plan> {
     packageCount: selected.length,
     notices,
     isIncomplete: unreadable.length > 0,
+    packages,
   };
 }
 

@@ -4,26 +4,39 @@
 // first; a signal that rt itself received wins, the first of them. Errors in the request are thrown (Failure,
 // PackageJsonError) before anything has started; one of rt's own ends everything, and is thrown when that has ended. What
 // could not be delivered makes the run a failure. After the first signal the output's reader is waited for, after the
-// second one that reads nothing is not.
+// second one that reads nothing is not. A run that is watched is not over when nothing runs: what the reporters say at the
+// end they say then, and the next round has others.
 import { host } from "../../platform/process.ts";
 import { trees } from "../../platform/process-tree.ts";
+import type { StopSignal } from "../../platform/contract/process-tree.ts";
 import type { Outcome, Reporter, TaskEvent } from "./event.ts";
 import { Executor } from "./execute.ts";
 import { type Plan, planTasks } from "./plan.ts";
-import { chooseReporters } from "./report/choose.ts";
+import { chooseReporters, chooseSingleReporter, type Reporting } from "./report/choose.ts";
 import { OutputQueue } from "./report/output-queue.ts";
-import { type FailurePolicy, startSchedule } from "./schedule.ts";
-import type { RunStatus, TaskRequest } from "./task.ts";
+import { type Failure, type FailurePolicy, startSchedule } from "./schedule.ts";
+import type { RunStatus, Task, TaskRequest, Watcher } from "./task.ts";
 
-export type { Command, CommandRequest, RunStatus, Task, TaskRequest } from "./task.ts";
+export type { Plan } from "./plan.ts";
+export type {
+  CachedTask,
+  Command,
+  CommandRequest,
+  RunStatus,
+  Task,
+  TaskRequest,
+  WatchedRun,
+  Watcher,
+} from "./task.ts";
 
-export async function runTasks(request: TaskRequest): Promise<RunStatus> {
+/** @param planned what `planTasks` has made of the request, where the caller has asked it */
+export async function runTasks(request: TaskRequest, planned?: Plan): Promise<RunStatus> {
   const queue = new OutputQueue();
   if (request.scripts.length === 0) {
     const { listScripts } = await import("./list.ts");
     return await print(await listScripts(request, host.isTerminal(1)), queue);
   }
-  const plan = await planTasks(request);
+  const plan = planned ?? (await planTasks(request));
   if (request.dryRun) {
     const { renderPlan } = await import("./report/dry-run.ts");
     const status = await print(renderPlan(plan, request, request.dryRun), queue);
@@ -37,6 +50,20 @@ export async function runTasks(request: TaskRequest): Promise<RunStatus> {
   }
   const status = await execute(plan, request, queue, notices);
   return status === 0 && plan.isIncomplete ? 1 : status;
+}
+
+/** One script that is cached, as if it stood alone at the terminal. */
+export async function runSingle(task: Task, request: TaskRequest): Promise<RunStatus> {
+  const queue = new OutputQueue();
+  const plan: Plan = {
+    tasks: [task],
+    waitsFor: [[]],
+    cycles: [],
+    packageCount: 1,
+    notices: [],
+    isIncomplete: false,
+  };
+  return await execute(plan, request, queue, [], chooseSingleReporter(request, queue));
 }
 
 async function print(text: string, queue: OutputQueue): Promise<RunStatus> {
@@ -72,13 +99,22 @@ async function execute(
   request: TaskRequest,
   queue: OutputQueue,
   notices: readonly string[],
+  single?: Reporting,
 ): Promise<RunStatus> {
   const isSingle = plan.tasks.length === 1;
-  const { reporters, output, extraEnvironment } = await chooseReporters(plan, request, queue, fail);
+  const { watcher } = request;
+  const reporting = single ?? (await chooseReporters(plan, request, queue, fail));
+  const { output, extraEnvironment } = reporting;
+  let { reporters } = reporting;
   let interruptedBy: NodeJS.Signals | undefined;
   let thrown: { readonly error: unknown } | undefined;
   let isComplete = true;
   let isOver = false;
+  /** Of a watched run: it was ended; nothing runs; what is asked for meanwhile, and who waits for that. */
+  let isEnding = false;
+  let isIdle = false;
+  let wanted: Task[] = [];
+  let wake = () => {};
   let halt = () => {};
   const executor = new Executor({
     request,
@@ -86,15 +122,18 @@ async function execute(
     inheritStdin: isSingle,
     extraEnvironment,
     emit,
+    onStart: watcher && ((task) => watcher.onStart(task)),
     onInterrupt(signal) {
       if (interruptedBy || isOver) queue.hurry();
       interruptedBy ??= signal;
       halt();
+      wake();
     },
     onSuspend: () => void queue.flush(),
   });
   queue.onBroken = ({ code }) => {
     isComplete = false;
+    isEnding = true;
     if (code === "EPIPE") interruptedBy ??= "SIGPIPE";
     end();
   };
@@ -103,29 +142,87 @@ async function execute(
     tasks: plan.tasks,
     waitsFor: plan.waitsFor,
     limit: chooseLimit(request),
-    onFailure: choosePolicy(request),
+    onFailure: watcher && request.parallel ? "continue" : choosePolicy(request),
     run: (task) => executor.run(task),
+    mayEnd: (task) => executor.watched.isRunning(task),
     settle: (task, outcome) =>
       void emit({ type: "task-end", task, outcome, at: executor.now(), duration: 0 }),
-    stop: () => executor.stop("SIGTERM"),
+    stop: () => (watcher ? undefined : executor.stop("SIGTERM")),
   });
   halt = () => schedule.halt();
   if (interruptedBy || thrown) halt();
-  const failure = await schedule.finished.catch(fail);
+  if (watcher) begin(watcher);
+  const failure = watcher ? await goOn(watcher) : await schedule.finished.catch(fail);
   await executor.finish();
   isOver = true;
-  for (const reporter of reporters) if (!(await finishReporter(reporter))) isComplete = false;
-  await queue.flush();
+  await finishReporters();
   executor.close();
   if (interruptedBy) return dieBy(interruptedBy);
   if (thrown) throw thrown.error;
   if (failure) return statusOf(failure.outcome);
   return isComplete ? 0 : 1;
 
+  function begin(watcher: Watcher): void {
+    const { killSignal } = watcher;
+    watcher.onBegin({
+      again(tasks) {
+        const reached = schedule.reach(tasks);
+        if (isIdle) {
+          wanted.push(...reached);
+          wake();
+        } else if (reached.length > 0) {
+          void emit({ type: "again", tasks: reached });
+          executor.watched.end(reached, killSignal);
+          schedule.again(reached);
+        }
+        return reached;
+      },
+      end() {
+        isEnding = true;
+        end(killSignal);
+      },
+      say: (line) => void (isIdle ? queue.write(2, `${line}\n`) : emit({ type: "remark", line })),
+      endOf: (tasks) => executor.watched.endOf(tasks),
+      isRunning: (task) => executor.watched.isRunning(task),
+    });
+  }
+
+  /** Round after round, each with reporters of its own, until the run is ended. */
+  async function goOn(watcher: Watcher): Promise<Failure | null | void> {
+    const isEnded = () => isEnding || interruptedBy !== undefined || thrown !== undefined;
+    for (;;) {
+      const failure = await schedule.finished.catch(fail);
+      if (isEnded()) return failure;
+      if (!schedule.isIdle) continue; // something was asked for again in this moment
+      isIdle = true;
+      await finishReporters();
+      watcher.onIdle(failure ? statusOf(failure.outcome) : isComplete && !plan.isIncomplete ? 0 : 1);
+      if (wanted.length === 0 && !isEnded()) await new Promise<void>((resolve) => (wake = resolve));
+      if (isEnded()) return failure;
+      await watcher.onRound();
+      reporters = (await chooseReporters(plan, request, queue, fail, [])).reporters;
+      const round = schedule.reach(wanted);
+      wanted = [];
+      isComplete = true;
+      isIdle = false;
+      void emit({ type: "again", tasks: round });
+      executor.watched.end(round, watcher.killSignal);
+      schedule.again(round);
+    }
+  }
+
   /** Nothing is left running, whatever went wrong. */
-  function end(): void {
+  function end(signal: StopSignal = "SIGTERM"): void {
     halt();
-    executor.stop("SIGTERM");
+    executor.stop(signal);
+    wake();
+  }
+
+  async function finishReporters(): Promise<void> {
+    const finishing = reporters;
+    reporters = [];
+    for (const reporter of finishing) if (!(await finishReporter(reporter))) isComplete = false;
+    await queue.flush();
   }
 
   function fail(error: unknown): void {

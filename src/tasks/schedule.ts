@@ -2,7 +2,8 @@
 //
 // Contract: tasks start in plan order; never more than `limit` at once. After a failure either everything
 // stops ("stop"), what depends on it is skipped ("skip"), or nothing changes ("continue"). The result names
-// the failure that came first: its code is the run's.
+// the failure that came first: its code is the run's. A run that is watched has many rounds: tasks may be asked for again
+// while others run, or when nothing does, and a task that runs is started again when the caller has ended it.
 //
 // Surprising: the system may refuse one more process (`Refused`): the task then goes back to the front, and
 // the limit shrinks to what did run.
@@ -21,7 +22,9 @@ export interface ScheduleOptions {
   run(task: Task): Promise<Outcome>;
   /** A task that never ran has its outcome. */
   settle(task: Task, outcome: Outcome): void;
-  /** Asked to end what runs; called at most once. */
+  /** Whether a task that was started can be ended to start again: it has begun. Asked by `reach` alone. */
+  mayEnd?(task: Task): boolean;
+  /** Asked to end what runs; called at most once in a round. */
   stop(): void;
 }
 
@@ -42,10 +45,19 @@ export interface Failure {
 }
 
 export interface Schedule {
-  /** The first failure, or null. */
+  /** The first failure, or null. From `again` on that of another round, where this one was over. */
   readonly finished: Promise<Failure | null>;
+  /** Nothing runs, and nothing is going to. */
+  readonly isIdle: boolean;
   /** Starts nothing any more; what runs is the caller's. */
   halt(): void;
+  /**
+   * With what waits for them, the failures that keep them from running, and what a failure has stopped, in plan order. What
+   * is going to start anyway is not among them.
+   */
+  reach(tasks: readonly Task[]): Task[];
+  /** Runs these again, in order; what runs of them the caller has asked to end. @param tasks what `reach` has returned */
+  again(tasks: readonly Task[]): void;
 }
 
 export function startSchedule({
@@ -55,72 +67,83 @@ export function startSchedule({
   run,
   settle,
   stop,
+  mayEnd,
   ...options
 }: ScheduleOptions): Schedule {
   const waiting = tasks.map((_, index) => waitsFor[index]?.length ?? 0);
   const dependents: number[][] = tasks.map(() => []);
   for (const [index, targets] of waitsFor.entries())
     for (const target of targets) dependents[target]?.push(index);
-  const ready = waiting.flatMap((count, index) => (count === 0 ? [index] : [])).reverse(); // the next one last
-  const settled = new Uint8Array(tasks.length);
+  let ready = waiting.flatMap((count, index) => (count === 0 ? [index] : [])).reverse(); // the next one last
+  const outcomes: (Outcome | undefined)[] = tasks.map(() => undefined);
+  const running = new Set<number>();
+  /** Of those that run: they are being ended, to start again. */
+  const ending = new Set<number>();
   let limit = options.limit;
-  let running = 0;
   let isHalted = false;
+  /** By a failure. */
+  let isStopped = false;
   let first: Failure | null = null;
-  const { promise: finished, resolve, reject } = Promise.withResolvers<Failure | null>();
+  let isIdle = false;
+  let { promise: finished, resolve, reject } = Promise.withResolvers<Failure | null>();
 
   function fill(): void {
-    while (!isHalted && running < limit) {
+    while (!isHalted && !isStopped && running.size < limit) {
       const index = ready.pop();
       if (index === undefined) break;
       const task = tasks[index]!;
-      running++;
+      running.add(index);
       run(task).then(
         (outcome) => complete(task, outcome),
         (error: unknown) => refuse(task, error),
       );
     }
-    if (running > 0) return;
+    if (running.size > 0) return;
     // Nothing runs and nothing can start: whatever is left was stopped.
     for (const task of tasks)
-      if (!settled[task.index]) conclude(task, { kind: "stopped", wasRunning: false });
+      if (!outcomes[task.index]) conclude(task, { kind: "stopped", wasRunning: false });
+    isIdle = true;
     resolve(first);
   }
 
   function complete(task: Task, outcome: Outcome): void {
-    running--;
-    settled[task.index] = 1;
-    const isFailure = outcome.kind !== "success" && !(outcome.kind === "stopped" && isHalted);
+    running.delete(task.index);
+    if (ending.delete(task.index) && !isHalted) {
+      if (waiting[task.index] === 0) insertReady(task.index);
+      return fill();
+    }
+    outcomes[task.index] = outcome;
+    const isFailure = outcome.kind !== "success" && !(outcome.kind === "stopped" && (isHalted || isStopped));
     if (isFailure) first ??= { task, outcome };
-    if (isFailure && onFailure === "stop" && !isHalted) {
-      isHalted = true;
+    if (isFailure && onFailure === "stop" && !isHalted && !isStopped) {
+      isStopped = true;
       stop();
     }
     if (isFailure && onFailure === "skip") skipDependents(task);
     else
       for (const index of dependents[task.index] ?? [])
-        if (--waiting[index]! === 0 && !settled[index]) insertReady(index);
+        if (--waiting[index]! === 0 && !outcomes[index] && !running.has(index)) insertReady(index);
     fill();
   }
 
   function skipDependents(cause: Task): void {
     const queue = [...(dependents[cause.index] ?? [])];
     for (let index = queue.shift(); index !== undefined; index = queue.shift()) {
-      if (settled[index]) continue;
+      if (outcomes[index]) continue;
       conclude(tasks[index]!, { kind: "skipped", because: cause });
       queue.push(...(dependents[index] ?? []));
     }
   }
 
   function conclude(task: Task, outcome: Outcome): void {
-    settled[task.index] = 1;
+    outcomes[task.index] = outcome;
     settle(task, outcome);
   }
 
   function refuse(task: Task, error: unknown): void {
-    running--;
-    if (!(error instanceof Refused) || running === 0) return reject(error);
-    limit = running;
+    running.delete(task.index);
+    if (!(error instanceof Refused) || running.size === 0) return reject(error);
+    limit = running.size;
     insertReady(task.index);
     fill();
   }
@@ -131,11 +154,61 @@ export function startSchedule({
     ready.splice(at, 0, index);
   }
 
+  function reach(wanted: readonly Task[]): Task[] {
+    const reached = new Set(wanted.map(({ index }) => index));
+    for (const { index } of tasks) if (isHeldBack(outcomes[index])) reached.add(index);
+    // A Set is walked while it grows.
+    for (const index of reached) {
+      for (const dependent of dependents[index] ?? []) reached.add(dependent);
+      for (const target of waitsFor[index] ?? [])
+        if (outcomes[target] && outcomes[target].kind !== "success") reached.add(target);
+    }
+    return tasks.filter((task) => reached.has(task.index) && (outcomes[task.index] || isEndable(task)));
+  }
+
+  function isEndable(task: Task): boolean {
+    return running.has(task.index) && !ending.has(task.index) && (mayEnd?.(task) ?? true);
+  }
+
+  function again(wanted: readonly Task[]): void {
+    if (isHalted) return;
+    isStopped = false;
+    for (const { index } of wanted) {
+      outcomes[index] = undefined;
+      if (running.has(index)) ending.add(index);
+      if (first?.task.index === index) first = null;
+    }
+    for (const { index } of tasks)
+      waiting[index] = (waitsFor[index] ?? []).filter((target) => !outcomes[target]).length;
+    ready = [];
+    for (const { index } of tasks)
+      if (!outcomes[index] && !running.has(index) && waiting[index] === 0) insertReady(index);
+    if (isIdle) {
+      isIdle = false;
+      first = null;
+      limit = options.limit;
+      ({ promise: finished, resolve, reject } = Promise.withResolvers<Failure | null>());
+    }
+    fill();
+  }
+
   fill();
   return {
-    finished,
+    get finished() {
+      return finished;
+    },
+    get isIdle() {
+      return isIdle;
+    },
     halt() {
       isHalted = true;
     },
+    reach,
+    again,
   };
+}
+
+/** It never ran, because of what is another task's. */
+function isHeldBack(outcome: Outcome | undefined): boolean {
+  return outcome?.kind === "stopped" && !outcome.wasRunning;
 }

@@ -1,5 +1,7 @@
 // The words of this folder: what is asked for, and the tasks that come of it.
-import type { SecretValue } from "../redaction/secret-value.ts";
+import type { Child, ChildExit, ChildRequest, StopSignal } from "../../platform/contract/process-tree.ts";
+import type { Deliver, RedactedOutput } from "../redaction/stream.ts";
+import type { Outcome } from "./event.ts";
 import type { ManySettings } from "../settings/many.ts";
 import type { PackageJson } from "../workspace/package-json.ts";
 
@@ -10,8 +12,12 @@ export interface Command {
   readonly argv: readonly string[];
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Those of `env` that are not to be shown in what the program writes. */
-  readonly secrets?: readonly SecretValue[] | undefined;
+  /** Where it gets secrets: keeps their values out of what is delivered. */
+  readonly redact?: ((deliver: Deliver) => RedactedOutput) | undefined;
+  /**
+   * Where its output goes to the terminal as it is: runs it with its secrets kept out of that. Signals are its own affair.
+   */
+  readonly attend?: (() => Promise<ChildExit>) | undefined;
   /** Runs inside this process instead (the rest but `cwd` is not used). Ends at once, by itself. */
   readonly evaluate?: (() => Promise<{ readonly code: number; readonly stdout: Uint8Array }>) | undefined;
 }
@@ -29,14 +35,46 @@ export interface CommandRequest {
   readonly isCollected: boolean;
 }
 
+/** What an earlier run of a task wrote. */
+export interface CachedHit {
+  readonly pieces: readonly {
+    readonly step: number;
+    readonly isError: boolean;
+    readonly bytes: Uint8Array;
+  }[];
+  /** How long it took then, in milliseconds. */
+  readonly saved: number;
+  /** Files that were put back. */
+  readonly restored: number;
+}
+
+/** A task that is not run again when nothing has changed: src/cache. */
+export interface CachedTask {
+  /** Its outputs are in place again; nothing is to be started. */
+  readonly hit: CachedHit | undefined;
+  /** Starts a step, by its position, and looks at what it does. */
+  start(
+    step: number,
+    request: Pick<ChildRequest, "cwd" | "output" | "onOutput" | "family">,
+  ): Child & { readonly isTraced: Promise<boolean> };
+  environmentOf(step: number): Readonly<Record<string, string>>;
+  /** It has ended. Lines for people. */
+  close(outcome: Outcome["kind"]): Promise<readonly string[]>;
+}
+
 export interface TaskRequest extends ManySettings {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly silent: boolean;
   commandFor(request: CommandRequest): Command;
+  /** Undefined for a task that is not cached; a notice where it cannot be. `extra` is added to its environment. */
+  openCached?(
+    task: Task,
+    extra: Readonly<Record<string, string>>,
+  ): Promise<CachedTask | { readonly notice: string } | undefined>;
   /** The secrets that a step gets; absent where the run has none. */
   secretsOf?(manifest: PackageJson, scriptName: string, isMain: boolean): readonly StepSecret[];
-  /** Called once, before the first of these starts. Throws Failure. */
+  /** Called before the first of these starts, and in a watched run before one starts again. Throws Failure. */
   prepare?(tasks: readonly Task[]): Promise<void>;
   /** A word as one would type it in a shell. */
   quote(word: string): string;
@@ -45,6 +83,34 @@ export interface TaskRequest extends ManySettings {
    * in its package. Without it, it is run here with the terminal inherited.
    */
   runAlone?(task: Task): Promise<RunStatus>;
+  /** Who has scripts run again, and ends the run. Without it a run is over when nothing of it runs. */
+  readonly watcher?: Watcher;
+}
+
+export interface Watcher {
+  /** What asks a script to end that is to start again. */
+  readonly killSignal: StopSignal;
+  /** The run has begun. */
+  onBegin(run: WatchedRun): void;
+  /** A task is about to start. */
+  onStart(task: Task): void;
+  /** Nothing runs any more. */
+  onIdle(status: RunStatus): void;
+  /** Nothing runs, and something is about to. */
+  onRound(): Promise<void> | void;
+}
+
+/** A run that goes on until it is ended. */
+export interface WatchedRun {
+  /** Ends these tasks and what depends on them, and starts them again in order. Those that this does something to. */
+  again(tasks: readonly Task[]): readonly Task[];
+  /** Ends all of it; `runTasks` returns. */
+  end(): void;
+  /** A line on standard error, in its place among the scripts' output. */
+  say(line: string): void;
+  /** When the last of these had ended, with what it had started, in milliseconds since 1970; undefined while one runs. */
+  endOf(tasks: readonly Task[]): number | undefined;
+  isRunning(task: Task): boolean;
 }
 
 /** An exit code, or the signal to die by. */

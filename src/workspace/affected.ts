@@ -49,20 +49,25 @@ const SHARED_FILES = [
 ] as const;
 
 /** Pure: absolute paths in, positions of the packages that hold them out. */
-function ownersOf({ root, members }: Workspace, files: readonly string[]): Set<number> {
+function ownersOf(workspace: Workspace, files: readonly string[]): Set<number> {
+  const find = findOwners(workspace);
+  const owners = files.map(find);
+  if (owners.includes("all")) return new Set(workspace.members.keys());
+  return new Set(owners.filter((owner) => typeof owner === "number"));
+}
+
+/** Pure: of an absolute path the position of the innermost package that holds it, undefined where none does. */
+export function findOwners({ root, members }: Workspace): (file: string) => number | "all" | undefined {
   const shared = new Set<string>(SHARED_FILES.map((name) => join(root, name)));
-  if (files.some((file) => shared.has(file))) return new Set(members.keys());
   const byDirectory = new Map(members.map(({ directory }, index) => [directory, index]));
-  const owners = new Set<number>();
-  for (const file of files) {
+  return (file) => {
+    if (shared.has(file)) return "all";
     for (let directory = parentDirectory(file); directory !== null; directory = parentDirectory(directory)) {
       const owner = byDirectory.get(directory);
-      if (owner === undefined) continue;
-      owners.add(owner);
-      break;
+      if (owner !== undefined) return owner;
     }
-  }
-  return owners;
+    return undefined;
+  };
 }
 
 async function changedFiles(root: string, reference: string): Promise<string[]> {

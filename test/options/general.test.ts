@@ -1,5 +1,7 @@
 // Options that say what to run and how to report it.
 import { describe, expect } from "bun:test";
+import { existsSync } from "node:fs";
+import { waitUntil } from "../support/processes.ts";
 import { createProject } from "../support/project.ts";
 import { RT, runRt, startRt } from "../support/rt.ts";
 import { outputOf, prove, runIn } from "./prove.ts";
@@ -66,6 +68,40 @@ describe("general execution", () => {
   prove("interactive", "reads and evaluates lines", async () => {
     const stdin = "6 * 7\ntypeof rt.secrets\n.exit\n";
     expect(await outputOf({}, ["--interactive"], { stdin })).toContain("> 42\n> 'object'\n");
+  });
+
+  prove("interactive", "reads TypeScript and imports", async () => {
+    const stdin = `
+      const x: number = 20
+      x + 1
+      function half(value: number): number {
+      return value / 2 }
+      half(x)
+      enum Size { Small, Large }
+      Size.Large as number
+      interface Shape {}
+      let later: Promise<number> = Promise.resolve(4)
+      later
+      a b
+      throw 5 as any
+      _error
+      x.y.z as any
+      { a: 1 }
+      process.execArgv
+    `.replaceAll(/^ +/gm, "");
+    const output = await outputOf({}, ["--interactive"], { stdin });
+    // What is typed stands nowhere, and what one line has not ended the next goes on with.
+    expect(output).toContain(
+      "> 20\n> 21\n> | undefined\n> 10\n> undefined\n> 1\n> undefined\n> Promise { 4 }\n> Promise { 4 }\n> a b\n",
+    );
+    expect(output).toContain("SyntaxError: Unexpected identifier 'b'\n> Uncaught 5\n> 5\n> ");
+    expect(output).toContain("Uncaught TypeError: undefined is not an object (evaluating 'x.y.z')\n");
+    expect(output).toContain("> { a: 1 }\n> [ '--interactive' ]\n");
+    const files = { "a.ts": "export const a: number = 7; export default 'b';\n" };
+    const imports = { stdin: 'import b, { a as c } from "./a.ts"\n' };
+    expect(await outputOf(files, ["--interactive"], imports)).toEndWith("> 'b'");
+    const awaited = { stdin: 'const d: number = (await import("./a.ts")).a as number\n' };
+    expect(await outputOf(files, ["--interactive"], awaited)).toEndWith("> 7");
   });
 });
 
@@ -188,7 +224,7 @@ describe("processes", () => {
     const shell = startRt({ program: ["sh", "-c", `'${RT}' --no-orphans a.ts & wait`], cwd: project.path });
     const pid = Number(new TextDecoder().decode((await shell.stdout.getReader().read()).value));
     shell.kill("SIGKILL");
-    while ((await Bun.file(`/proc/${pid}/comm`).exists()) && pid > 0) await Bun.sleep(5);
     expect(pid).toBeGreaterThan(0);
+    await waitUntil(() => !existsSync(`/proc/${pid}/comm`));
   });
 });

@@ -14,12 +14,20 @@ const told = async (name) => ({
   named: isBuiltin(name),
   inNamespace: all.isBuiltin(name) && all.default.isBuiltin(name) && all.default.builtinModules.includes(name),
   required: createRequire(process.execPath)("module").isBuiltin(name),
-  resolved: [createRequire(process.execPath).resolve(name), Bun.resolveSync(name, "/"), await Bun.resolve(name, "/")].map((found) => found === name),
+  resolved: [all.default._resolveFilename(name), createRequire(process.execPath).resolve(name), Bun.resolveSync(name, "/"), await Bun.resolve(name, "/")].map((found) => found === name),
   same: process.getBuiltinModule(name) === createRequire(process.execPath)(name),
   which: [process.getBuiltinModule(name).which, createRequire(process.execPath)(name).which, (await import(name)).which].map((which) => which === Bun.which),
 });
 const others = [isBuiltin("fs"), isBuiltin("node:fs"), isBuiltin("rtt"), isBuiltin("node:rt"), process.getBuiltinModule("rtt"), process.getBuiltinModule("fs") === process.getBuiltinModule("node:fs"),
   await Bun.resolve("rtt", "/").catch(() => "unresolved"), Bun.resolveSync("node:fs", "/")];
+// Who puts a resolver of their own there is asked, and asks the one that was there.
+const { default: Module } = all;
+const before = Module._resolveFilename;
+const asked = [];
+Module._resolveFilename = function (name, ...rest) { asked.push(name); return before.call(this, name, ...rest); };
+others.push(Module._resolveFilename("rt"), before.name, createRequire(process.execPath)("node:path").sep);
+try { createRequire(process.execPath)("./nowhere.cjs"); } catch {}
+others.push(asked.includes("./nowhere.cjs"), asked[0]);
 console.log("TOLD " + JSON.stringify([await told("rt"), await told("bun"), others]));
 process.exit();
 `;
@@ -33,6 +41,20 @@ describe("the module rt is builtin, in", () => {
       const [rt, bun, others] = JSON.parse(line.replace("TOLD ", "")) as unknown[];
       expect(bun).toMatchObject({ listed: 1, named: true, which: [true, true, true] });
       expect(rt).toEqual(bun);
-      expect(others).toEqual([true, true, false, false, null, true, "unresolved", "node:fs"]);
+      expect(others).toEqual([
+        true,
+        true,
+        false,
+        false,
+        null,
+        true,
+        "unresolved",
+        "node:fs",
+        "rt",
+        "_resolveFilename",
+        "/",
+        true,
+        "rt",
+      ]);
     });
 });

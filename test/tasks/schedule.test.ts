@@ -44,7 +44,7 @@ function createRun(waitsFor: number[][], limit: number, onFailure: FailurePolicy
     running.get(index)!.reject(new Refused("no more", "EMFILE"));
     for (let turn = 0; turn < 5; turn++) await null;
   };
-  return { log, end, refuse, running: () => [...running.keys()], schedule };
+  return { tasks, log, end, refuse, running: () => [...running.keys()], schedule };
 }
 
 describe("startSchedule()", () => {
@@ -126,6 +126,63 @@ describe("startSchedule()", () => {
     run.schedule.finished.catch(() => {});
     await run.refuse(0);
     expect(run.schedule.finished).rejects.toThrow("no more");
+  });
+
+  test("runs what is asked for again with all that waits for it, in order, and leaves the rest", async () => {
+    const run = createRun([[], [0], [1], []], 4);
+    await run.end(0);
+    await run.end(1);
+    expect(run.running()).toEqual([3, 2]);
+    // What has yet to begin, or is ending already, is not asked for twice.
+    const reached = run.schedule.reach([run.tasks[0]!]);
+    expect(reached.map(({ index }) => index)).toEqual([0, 1, 2]);
+    run.schedule.again(reached);
+    expect(run.schedule.reach([run.tasks[0]!])).toEqual([run.tasks[0]!]);
+    expect(run.log.slice(4)).toEqual(["start 0"]);
+    await run.end(2, { kind: "stopped", wasRunning: true });
+    await run.end(0);
+    await run.end(1);
+    expect(run.log.slice(4)).toEqual(["start 0", "start 1", "start 2"]);
+    await run.end(2);
+    expect(run.schedule.isIdle).toBe(false);
+    await run.end(3);
+    expect(await run.schedule.finished).toBeNull();
+    expect(run.schedule.isIdle).toBe(true);
+  });
+
+  test("asked again, has the failures of the new round alone, and tries those that kept it from running", async () => {
+    const run = createRun([[], [0], [], [2]], 4);
+    await run.end(0, failed);
+    await run.end(2);
+    await run.end(3);
+    expect((await run.schedule.finished)?.task.index).toBe(0);
+    const reached = run.schedule.reach([run.tasks[1]!]);
+    expect(reached.map(({ index }) => index)).toEqual([0, 1]);
+    run.schedule.again(reached);
+    await run.end(0);
+    await run.end(1);
+    expect(await run.schedule.finished).toBeNull();
+    expect(run.log.slice(-2)).toEqual(["start 0", "start 1"]);
+  });
+
+  test("asked again after a failure that stopped it, goes on with what was stopped", async () => {
+    const run = createRun([[], [], []], 1, "stop");
+    await run.end(0, failed);
+    await run.schedule.finished;
+    run.schedule.again(run.schedule.reach([run.tasks[0]!]));
+    for (const index of [0, 1, 2]) await run.end(index);
+    expect(run.log.slice(-3)).toEqual(["start 0", "start 1", "start 2"]);
+    expect(await run.schedule.finished).toBeNull();
+  });
+
+  test("halted, starts nothing again", async () => {
+    const run = createRun([[]], 1);
+    run.schedule.again(run.schedule.reach([run.tasks[0]!]));
+    run.schedule.halt();
+    await run.end(0, { kind: "stopped", wasRunning: true });
+    run.schedule.again(run.tasks);
+    expect(run.log).toEqual(["start 0"]);
+    expect(await run.schedule.finished).toBeNull();
   });
 
   test("ends at once when there is nothing to do", async () => {

@@ -1,8 +1,8 @@
 // From events to reasons: which files have changed so that the script is to start again.
 //
 // Contract: saves come in bursts (an editor renames and writes, Git checks out a thousand files), and a burst is one
-// reason: it is over when nothing has happened for QUIET and Git does not hold its lock. What changed up to a start is
-// no reason to start again.
+// reason: it is over when nothing has happened for QUIET, Git does not hold its lock, and no file is empty that a program may
+// be about to fill. What changed up to a start is no reason to start again.
 import { type Scope, type SourceWatcher, watchSources } from "./source-watcher.ts";
 import { Contents } from "./contents.ts";
 import { startOf } from "./gitignore.ts";
@@ -18,8 +18,8 @@ export interface Listener {
   onReason(paths: readonly string[]): void;
   /** The script writes it with each start; it is left alone from now on. */
   onNamed(path: string): void;
-  /** When the last process of the run had ended, in milliseconds since 1970; undefined while there is one. */
-  runEnd(): number | undefined;
+  /** The run that a change of this file would start again. */
+  runOf(path: string): Run;
 }
 
 export class Changes implements Disposable {
@@ -31,7 +31,6 @@ export class Changes implements Disposable {
   /** When the first event of each came. */
   readonly #pending = new Map<string, number>();
   readonly #held = new Set<string>();
-  #run: Run = { number: 0, begin: 0 };
   #quiet: Timer | undefined;
   #hold: Timer | undefined;
   /** What has been given since the start. */
@@ -47,17 +46,23 @@ export class Changes implements Disposable {
     });
   }
 
-  /** A run is about to start: it finds every file as it is now. */
-  begin(): void {
-    clearTimeout(this.#quiet);
-    clearTimeout(this.#hold);
-    this.#quiet = undefined;
-    for (const path of this.#expand([...this.#pending.keys(), ...this.#reasons, ...this.#held]))
-      this.#contents.look(path);
-    this.#pending.clear();
-    this.#held.clear();
-    this.#reasons = [];
-    this.#run = { number: this.#run.number + 1, begin: Date.now() };
+  /**
+   * A run is about to start: it finds every file as it is now. Where others go on, they have yet to hear of what concerns
+   * them.
+   */
+  begin(concerns: (path: string) => boolean = () => true): void {
+    const seen = [...this.#pending.keys(), ...this.#reasons, ...this.#held].filter(concerns);
+    for (const path of this.#expand(seen)) this.#contents.look(path);
+    for (const path of seen) {
+      this.#pending.delete(path);
+      this.#held.delete(path);
+    }
+    this.#reasons = this.#reasons.filter((path) => !seen.includes(path));
+    if (this.#pending.size === 0) {
+      clearTimeout(this.#quiet);
+      this.#quiet = undefined;
+    }
+    if (this.#held.size === 0) clearTimeout(this.#hold);
   }
 
   #note(path: string): void {
@@ -65,24 +70,26 @@ export class Changes implements Disposable {
     const [first] = this.#pending.values();
     if (this.#quiet !== undefined && Date.now() - first! > LONGEST) return;
     clearTimeout(this.#quiet);
-    this.#quiet = setTimeout(() => this.#settle(), QUIET);
+    // Where the process was kept waiting, the time is over before what has come meanwhile was read: one more turn reads it.
+    this.#quiet = setTimeout(() => {
+      this.#quiet = setTimeout(() => this.#settle(), 0);
+    }, QUIET);
   }
 
   #settle(): void {
     this.#quiet = undefined;
     const [first] = this.#pending.values();
     if (first === undefined) return;
-    if (Date.now() - first < LONGEST_LOCK && process.getBuiltinModule("node:fs").existsSync(this.#lock)) {
+    if (this.#isUnfinished(Date.now() - first)) {
       this.#quiet = setTimeout(() => this.#settle(), QUIET);
       return;
     }
-    const run = { ...this.#run, end: this.#listener.runEnd() };
     const reasons: string[] = [];
     for (const path of this.#expand([...this.#pending.keys()])) {
       const { isEqual, changedAt } = this.#contents.look(path);
       const seenAt = this.#pending.get(path) ?? first;
       const at = Math.min(seenAt, changedAt ?? seenAt);
-      const verdict = this.#ownWrites.judge({ path, isEqual, at }, run);
+      const verdict = this.#ownWrites.judge({ path, isEqual, at }, this.#listener.runOf(path));
       if (verdict === "restart") reasons.push(path);
       if (verdict === "hold") this.#held.add(path);
       if (verdict === "named") this.#listener.onNamed(path);
@@ -94,6 +101,13 @@ export class Changes implements Disposable {
       clearTimeout(this.#hold);
       this.#hold = setTimeout(() => this.#give([...this.#held]), HOLD);
     }
+  }
+
+  /** @param age of the burst, in milliseconds */
+  #isUnfinished(age: number): boolean {
+    if (age < LONGEST && [...this.#pending.keys()].some((path) => this.#contents.isEmptied(path)))
+      return true;
+    return age < LONGEST_LOCK && process.getBuiltinModule("node:fs").existsSync(this.#lock);
   }
 
   #give(reasons: readonly string[]): void {

@@ -3,7 +3,7 @@
 import { host } from "../../../platform/process.ts";
 import type { ChildExit } from "../../../platform/contract/process-tree.ts";
 import { wantsColor } from "../../color.ts";
-import { printable } from "../../printable.ts";
+import { oneLine, printable } from "../../printable.ts";
 import { OutputQueue } from "../../tasks/report/output-queue.ts";
 import type { WatchSettings } from "../../settings/watch.ts";
 import { startOf } from "./gitignore.ts";
@@ -19,10 +19,25 @@ export class WatchNotes {
   readonly #settings: WatchSettings;
   readonly #cwd: string;
   readonly #queue = new OutputQueue();
+  /**
+   * Not by `console.error`, which waits for a reader, and no signal would end that. At once where there is room: what is
+   * started next writes to the same place.
+   */
+  readonly #write = (line: string): void => {
+    void this.#queue.write(2, `${line}\n`);
+    void this.#queue.flush();
+  };
+  #print: (line: string) => void;
 
   constructor(settings: WatchSettings, cwd: string) {
     this.#settings = settings;
     this.#cwd = cwd;
+    this.#print = this.#write;
+  }
+
+  /** From here on lines take their place among others; without an argument they do not any more. */
+  printBy(print: (line: string) => void = this.#write): void {
+    this.#print = print;
   }
 
   tellScope({ directories, refused }: SourceWatcher): void {
@@ -37,15 +52,22 @@ export class WatchNotes {
     this.#tell(`watching ${what}${where} (rt help watching)`);
   }
 
-  tellReasons([first, ...others]: readonly string[]): void {
+  /** @param more what comes of it */
+  tellReasons([first, ...others]: readonly string[], more = ""): void {
     const count = new Set(others).size;
-    this.#tell(`${this.#name(first!)}${count > 0 ? ` and ${count} more` : ""} changed`);
+    this.#tell(`${this.#name(first!)}${count > 0 ? ` and ${count} more` : ""} changed${more}`);
   }
 
   tellOwn(path: string): void {
     const name = this.#name(path);
     this.#print(`warning: your script changes what it watches: ${name} is left alone from now on`);
     this.#print(`hint: --watch-ignore='${name}', or [watch] ignore in rtfig.toml, says so from the start`);
+  }
+
+  /** What is wrong with what was to run. */
+  tellMistake(message: string, hint: string | readonly string[] | undefined): void {
+    this.#print(`error: ${oneLine(message)}`);
+    for (const line of [hint ?? []].flat()) this.#print(`hint: ${oneLine(line)}`);
   }
 
   tellEnd({ code, signal }: ChildExit): void {
@@ -58,11 +80,6 @@ export class WatchNotes {
     const line = `rt: ${text}`;
     const isDim = wantsColor(host.originalVariable, () => host.isTerminal(2));
     this.#print(isDim ? `\x1b[2m${line}\x1b[0m` : line);
-  }
-
-  /** Not by `console.error`, which waits for a reader, and no signal would end that. */
-  #print(line: string): void {
-    void this.#queue.write(2, `${line}\n`);
   }
 
   #name(path: string): string {

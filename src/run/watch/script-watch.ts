@@ -8,14 +8,15 @@
 // script has started ends before the next start, and when rt ends, so that processes do not pile up and ports are free
 // again; on Linux also what has left its parent, its group and its session.
 //
-// The script is run by another rt, which does with hooks and many scripts what it would do without --watch.
+// The script is run by another rt, which does with hooks and many scripts what it would do without --watch. The scripts of
+// many packages are watched by packages-watch.ts.
 import { host } from "../../../platform/process.ts";
 import { trees } from "../../../platform/process-tree.ts";
 import type { Child, StopSignal } from "../../../platform/contract/process-tree.ts";
 import type { Ending } from "../script/launch.ts";
 import { Failure } from "../../failure.ts";
 import type { Settings } from "../../settings/settings.ts";
-import { projectOf, wordsForChange } from "./affected-packages.ts";
+import { findPackageJson } from "../../workspace/package-json.ts";
 import { Changes } from "./changes.ts";
 import { readScope } from "./scope.ts";
 import { WatchNotes } from "./notes.ts";
@@ -27,7 +28,7 @@ const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 const CLEAR = "\x1b[2J\x1b[3J\x1b[H";
 
 /** --watch-kill-signal, as far as it is one that programs take for the end. Throws Failure. */
-function toStopSignal(name = "SIGTERM"): StopSignal {
+export function toStopSignal(name = "SIGTERM"): StopSignal {
   const known: readonly StopSignal[] = ["SIGTERM", "SIGINT", "SIGHUP", "SIGKILL"];
   const signal = known.find((each) => each === name);
   if (signal) return signal;
@@ -36,28 +37,35 @@ function toStopSignal(name = "SIGTERM"): StopSignal {
 
 /** Throws Failure. */
 export async function watchRun(
-  { watch, again, many }: Pick<Settings, "watch" | "again" | "many">,
+  { watch, again }: Pick<Settings, "watch" | "again">,
   cwd: string,
 ): Promise<Ending> {
   const settings = watch!;
-  let words = again!.script;
   const killSignal = toStopSignal(settings.signal);
-  const project = projectOf(many, cwd);
+  const project = findPackageJson(cwd)?.directory ?? cwd;
   const notes = new WatchNotes(settings, cwd);
   let wake = () => {};
   let reasons: readonly string[] = [];
   let stop: StopSignal | undefined;
   let child: Child | undefined;
   let hasExited = false;
-  let end: number | undefined;
-  const runEnd = () => (end ??= hasExited && child && !trees.hasSurvivors([child]) ? Date.now() : undefined);
+  const run: { number: number; begin: number; end: number | undefined } = {
+    number: 0,
+    begin: 0,
+    end: undefined,
+  };
+  const look = () =>
+    (run.end ??= hasExited && child && !trees.hasSurvivors([child]) ? Date.now() : undefined);
   using changes = new Changes(readScope(settings, project, cwd), project, {
     onReason(paths) {
       reasons = [...reasons, ...paths];
       wake();
     },
     onNamed: (path) => notes.tellOwn(path),
-    runEnd,
+    runOf() {
+      look();
+      return { ...run };
+    },
   });
   const onSignal = (signal: StopSignal) => {
     if (stop && child) trees.signalTrees([child], "SIGKILL"); // asked twice
@@ -71,11 +79,11 @@ export async function watchRun(
   while (!stop) {
     reasons = [];
     hasExited = false;
-    end = undefined;
     changes.begin();
+    Object.assign(run, { number: run.number + 1, begin: Date.now(), end: undefined });
     child = trees.startChild({
       program: process.execPath,
-      argv: ["rt", ...words],
+      argv: ["rt", ...again!.script],
       cwd,
       env: host.originalEnvironment(),
       output: "inherit",
@@ -85,23 +93,25 @@ export async function watchRun(
     const woken = new Promise<void>((resolve) => (wake = resolve));
     const exited = child.done.then((exit) => {
       hasExited = true;
-      runEnd();
+      look();
       if (reasons.length === 0 && !stop) notes.tellEnd(exit);
     });
     await Promise.race([woken, exited]);
     if (reasons.length === 0 && !stop) await woken;
-    const isDone = hasExited;
     const ending = endingOf(child);
     await endTree(child, stop ?? killSignal, stop === "SIGINT" && host.isTerminal(0));
     // As without --watch: what started the container is told what the script made of the signal.
     if (stop && process.pid === 1) return await ending;
     if (stop) break;
-    if (settings.clearsScreen && host.isTerminal(1)) await Bun.write(Bun.stdout, CLEAR);
+    if (settings.clearsScreen) await clearScreen();
     notes.tellReasons(reasons);
-    words = isDone && many ? await wordsForChange(again!, many, reasons, cwd) : again!.script;
   }
   for (const signal of signals) process.off(signal, onSignal);
   return { signal: stop! };
+}
+
+export async function clearScreen(): Promise<void> {
+  if (host.isTerminal(1)) await Bun.write(Bun.stdout, CLEAR);
 }
 
 async function endingOf({ done }: Child): Promise<Ending> {

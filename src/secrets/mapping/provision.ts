@@ -33,6 +33,8 @@ export interface ProvisionRequest {
   readonly config: Config | undefined;
   /** Whether rtfig.toml may give something to the target, which it does for scripts alone. */
   readonly isForScripts: boolean;
+  /** Values are not kept out of what is shown, whatever rtfig.toml says. */
+  readonly showsSecrets: boolean;
 }
 
 /** One that something of this run gets. */
@@ -53,7 +55,7 @@ export type Receiver = ScriptName | "target";
 export interface Provision {
   /** What a receiver gets: names and sources. */
   shown(receiver: Receiver): readonly ShownSecret[];
-  /** Reads all that these get. Throws Failure where one is not there that has to be. */
+  /** Reads all that these get, anew. Throws Failure where one is not there that has to be. */
   fetch(receivers: readonly Receiver[]): Promise<void>;
   /** What a receiver gets of all that has been fetched. The bytes stay this object's. */
   valuesFor(receiver: Receiver): readonly SecretValue[];
@@ -62,13 +64,21 @@ export interface Provision {
 }
 
 /** Throws Failure, PackageJsonError. */
-export function openProvision({ asked, from, config, isForScripts }: ProvisionRequest): Provision {
+export function openProvision({
+  asked,
+  from,
+  config,
+  isForScripts,
+  showsSecrets,
+}: ProvisionRequest): Provision {
   const needsMapping = isForScripts || asked.some(({ address }) => address === undefined);
   const mapping = needsMapping ? findMapping(from, config) : undefined;
   const onLine = new Map(
     asked.map(({ name, address }) => [name, readAsked(name, address, mapping?.secrets.get(name))]),
   );
-  let values = new Map<string, SecretValue>();
+  const values = new Map<string, SecretValue>();
+  /** What was replaced by a later fetch may still be compared with what a script shows. */
+  const replaced: SecretValue[] = [];
 
   function wantedBy(receiver: Receiver): readonly Wanted[] {
     const isScript = receiver !== "target";
@@ -91,11 +101,21 @@ export function openProvision({ asked, from, config, isForScripts }: ProvisionRe
       if (mapping && all.some((each) => !each.isFromLine && inheritedValue(each) === undefined))
         requireTrust(mapping);
       if (all.length > 0) host.hideMemory?.();
-      values = await fetchAll(all, mapping?.folder ?? from);
+      const fetched = await fetchAll(all, mapping?.folder ?? from);
+      for (const name of wanted.keys()) {
+        const before = values.get(name);
+        if (before) replaced.push(before);
+        values.delete(name);
+      }
+      for (const [name, value] of fetched) values.set(name, value);
     },
-    valuesFor: (receiver) => wantedBy(receiver).flatMap(({ name }) => values.get(name) ?? []),
+    valuesFor: (receiver) =>
+      wantedBy(receiver).flatMap(({ name }) => {
+        const found = values.get(name);
+        return found ? { ...found, isRedacted: found.isRedacted && !showsSecrets } : [];
+      }),
     zero() {
-      for (const { value } of values.values()) value.fill(0);
+      for (const { value } of [...values.values(), ...replaced]) value.fill(0);
     },
   };
 }

@@ -105,7 +105,13 @@ export function createGitHubReporter(queue: OutputQueue, fail: (error: unknown) 
         }
         case "notice":
           return warn(event.message);
+        case "remark": {
+          const lead = isLineOpen ? "\n" : "";
+          isLineOpen = false;
+          return queue.write(1, `${lead}${event.line}\n`);
+        }
         case "step-end":
+        case "again":
         case "interrupt":
         case "resume":
           return;

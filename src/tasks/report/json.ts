@@ -9,7 +9,7 @@
 import { Failure } from "../../failure.ts";
 import { escapeJson, oneLine } from "../../printable.ts";
 import type { Outcome, Reporter, TaskEvent } from "../event.ts";
-import type { Step } from "../task.ts";
+import type { Step, Task } from "../task.ts";
 import type { OutputQueue } from "./output-queue.ts";
 import { describeOutcome } from "./wording.ts";
 
@@ -38,7 +38,8 @@ export function createJsonReporter(file: string, cwd: string, queue: OutputQueue
   const startedAt = new Date();
   const started = performance.now();
   const steps = new Map<string, ReportedStep>();
-  const tasks: object[] = [];
+  /** Of a task that has run again, the last. */
+  const tasks = new Map<Task, object>();
   return {
     report(event: TaskEvent): void {
       if (event.type === "step-start") {
@@ -60,7 +61,8 @@ export function createJsonReporter(file: string, cwd: string, queue: OutputQueue
         step.exitCode = event.exit.signal === null ? event.exit.code : null;
       } else if (event.type === "task-end") {
         const { task, outcome, at, duration } = event;
-        tasks.push({
+        tasks.delete(task);
+        tasks.set(task, {
           package: task.packageName === "" ? null : task.packageName,
           directory: task.packageDirectory,
           script: task.scriptName,
@@ -78,7 +80,7 @@ export function createJsonReporter(file: string, cwd: string, queue: OutputQueue
         version: 1,
         startedAt: startedAt.toISOString(),
         duration: round(performance.now() - started),
-        tasks,
+        tasks: [...tasks.values()],
       };
       try {
         const text = `${escapeJson(JSON.stringify(report, null, 2))}\n`;
@@ -136,7 +138,7 @@ function explain(target: string, error: unknown): string {
 function detailOf(outcome: Outcome): object {
   switch (outcome.kind) {
     case "success":
-      return { exitCode: 0 };
+      return outcome.saved === undefined ? { exitCode: 0 } : { exitCode: 0, saved: round(outcome.saved) };
     case "failure":
     case "unstartable":
       return { exitCode: outcome.code };

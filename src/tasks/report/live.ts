@@ -42,8 +42,9 @@ const END_UPDATE = "\x1b[?2026l";
 
 export function createLiveReporter({ tasks, queue, elideLines, useColor, silent }: LiveOptions): Reporter {
   const running = new Map<Task, LiveTask>();
-  const failed: LiveTask[] = [];
-  let ended = 0;
+  const failed = new Map<Task, LiveTask>();
+  /** They have not begun. */
+  const waiting = new Set(tasks);
   let isComplete = true;
   let drawn: Frame = { lines: [] };
   let scrolled = "";
@@ -65,8 +66,7 @@ export function createLiveReporter({ tasks, queue, elideLines, useColor, silent 
   function draw(): void {
     const { columns, rows } = terminalSize();
     const blocks = [...running.values()].map(blockOf);
-    const waiting = tasks.length - ended - running.size;
-    const next = renderFrame(blocks, { columns, rows, elideLines, waiting, useColor });
+    const next = renderFrame(blocks, { columns, rows, elideLines, waiting: waiting.size, useColor });
     const back = Math.min(rowsTaken(drawn, columns), rows - 1);
     // Overwritten line by line, not erased first: no flicker, and terminals that keep what is erased from
     // their first row on (tmux) have nothing to keep.
@@ -89,7 +89,7 @@ export function createLiveReporter({ tasks, queue, elideLines, useColor, silent 
   }
 
   function end(task: Task, status: string, tone: BlockState["tone"]): void {
-    ended++;
+    waiting.delete(task);
     const live = running.get(task);
     running.delete(task);
     const { columns } = terminalSize();
@@ -108,7 +108,7 @@ export function createLiveReporter({ tasks, queue, elideLines, useColor, silent 
           .join("\n") + "\n";
     } else {
       scrolled += `${renderBlock({ ...block, status, tone }, { columns, elideLines, useColor }).join("\n")}\n`;
-      if (live && tone === "failed" && block.total > (elideLines || KEPT_WHEN_ALL)) failed.push(live);
+      if (live && tone === "failed" && block.total > (elideLines || KEPT_WHEN_ALL)) failed.set(task, live);
       else live?.log.discard();
     }
     requestRedraw();
@@ -134,6 +134,7 @@ export function createLiveReporter({ tasks, queue, elideLines, useColor, silent 
     report(event: TaskEvent): void | Promise<void> {
       switch (event.type) {
         case "step-start": {
+          waiting.delete(event.task);
           const known = running.get(event.task);
           if (known) known.command = event.step.command;
           else
@@ -162,6 +163,16 @@ export function createLiveReporter({ tasks, queue, elideLines, useColor, silent 
         case "notice":
           scrolled += `warn: ${oneLine(event.message)}\n`;
           return requestRedraw();
+        case "remark":
+          scrolled += `${event.line}\n`;
+          return requestRedraw();
+        case "again":
+          for (const task of event.tasks) {
+            if (!running.has(task)) waiting.add(task);
+            failed.get(task)?.log.discard();
+            failed.delete(task);
+          }
+          return requestRedraw();
         case "resume":
           drawn = { lines: [] }; // the shell has written below
           return draw();
@@ -174,7 +185,7 @@ export function createLiveReporter({ tasks, queue, elideLines, useColor, silent 
       clearTimeout(timer);
       process.off("SIGWINCH", resized);
       draw();
-      for (const live of failed) {
+      for (const live of failed.values()) {
         void queue.write(1, `\n${labelOf(live.task)}: all of its output\n`);
         printLog(live);
       }

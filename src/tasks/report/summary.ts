@@ -14,15 +14,18 @@ interface Result {
 const SLOWEST = 3;
 
 export function createSummaryReporter(queue: OutputQueue, useColor: boolean): Reporter {
-  const results: Result[] = [];
+  /** Of a task that has run again, the last. */
+  const last = new Map<Task, Result>();
   let end = 0;
   return {
     report(event: TaskEvent): void {
       if (event.type !== "task-end") return;
-      results.push(event);
+      last.delete(event.task);
+      last.set(event.task, event);
       end = Math.max(end, event.at);
     },
     finish() {
+      const results = [...last.values()];
       if (results.length > 1) void queue.write(2, renderSummary(results, end, useColor));
     },
   };

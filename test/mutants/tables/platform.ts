@@ -369,10 +369,10 @@ export default {
       tests: ["macos/keychain"],
     },
     {
-      fault: "a library that is not there is waited for",
+      fault: "a library that is not there is not named",
       text: "if (failure !== undefined) return scope.postMessage({ failure });",
       becomes: "",
-      tests: ["macos/product"],
+      tests: ["posix/foreign-threads"],
     },
   ],
   "platform/posix/environment.ts": [

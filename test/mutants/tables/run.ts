@@ -47,6 +47,28 @@ export default {
       tests: ["cli/wrong-values"],
     },
   ],
+  "src/run/watch/packages-session.ts": [
+    {
+      fault: "a change starts every script again",
+      text: "for (const task of affected) reached.add(task);",
+      becomes: "for (const task of this.#plan.tasks) reached.add(task);",
+      tests: ["run/watch-packages"],
+    },
+    {
+      fault: "what one start has written is a change for the one that follows",
+      text: "this.#counts.set(tasks, count + 1);",
+      becomes: "this.#counts.set(tasks, count);",
+      tests: ["run/watch-packages"],
+    },
+  ],
+  "src/run/watch/affected-tasks.ts": [
+    {
+      fault: "a package.json is a file like others",
+      text: "|| /[/\\\\]package\\.json$/.test(path)",
+      becomes: "",
+      tests: ["run/watch-packages"],
+    },
+  ],
   "src/run/script/signals.ts": [
     {
       fault: "process 1 keeps signals that are meant for the program",
@@ -126,13 +148,13 @@ export default {
       fault: "node_modules are watched",
       text: "isIgnored(path, true, [...stack, ignore])",
       becomes: "false",
-      tests: ["options/watch"],
+      tests: ["run/watch"],
     },
     {
       fault: "a directory that comes back is not entered again",
       text: "if (leave(path)) onChange(path, true);",
       becomes: "",
-      tests: ["options/watch"],
+      tests: ["run/watch"],
     },
     {
       fault: "what is in a new directory is not told",
@@ -144,13 +166,13 @@ export default {
       fault: "ignore files above the project do not hold",
       text: "const above = ignoreFilesAbove(directory);",
       becomes: "const above: IgnoreFile[] = [];",
-      tests: ["options/watch"],
+      tests: ["run/watch"],
     },
     {
       fault: ".env files are no sources",
       text: ` || name.startsWith(".env.")`,
       becomes: "",
-      tests: ["options/watch"],
+      tests: ["run/watch"],
     },
   ],
   "src/run/watch/gitignore.ts": [
@@ -164,13 +186,13 @@ export default {
       fault: "a pattern for directories holds for files",
       text: " || (isForDirectories && !isDirectory)",
       becomes: "",
-      tests: ["options/watch"],
+      tests: ["run/gitignore"],
     },
     {
       fault: "an anchored pattern holds everywhere",
       text: "isAnchored ? pattern : ",
       becomes: "",
-      tests: ["options/watch"],
+      tests: ["run/gitignore"],
     },
   ],
   "src/run/script/launch.ts": [
@@ -259,6 +281,7 @@ export default {
       text: "if (!isWarned)",
       becomes: "",
       tests: ["run/unwritable"],
+      why: "a run opens its links once, whatever it starts; this holds should that change",
     },
     {
       fault: "a word that has rt in it is taken for it",

@@ -2,6 +2,34 @@
 import type { MutantTable } from "../mutant.ts";
 
 export default {
+  "src/runtime/typed-repl.ts": [
+    {
+      fault: "TypeScript is refused",
+      text: "if (isPlain(code, plain)) return",
+      becomes: "return",
+      tests: ["options/general"],
+    },
+    {
+      fault: "a line of TypeScript that has not ended is refused",
+      text: "if (END_OF_INPUT.test((error as Error).message))",
+      becomes: "if (false)",
+      tests: ["options/general"],
+    },
+    {
+      fault: "static imports are refused",
+      text: `kind !== "import-statement"`,
+      becomes: "true",
+      tests: ["options/general"],
+    },
+  ],
+  "src/runtime/builtin-name.ts": [
+    {
+      fault: "node:module's resolver looks for rt in node_modules",
+      text: "current === original ? answering : current",
+      becomes: "current",
+      tests: ["runtime/builtin-name"],
+    },
+  ],
   "src/runtime/engine-switch.ts": [
     {
       fault: "RT_BECAME is left behind for the user's programs",
@@ -65,7 +93,7 @@ export default {
       fault: "another program that was named is not taken",
       text: "    executablePath !== undefined,\n",
       becomes: "    false,\n",
-      tests: ["runtime/program"],
+      tests: ["run/build"],
     },
     {
       fault: "programs are made of rt's own file",

@@ -2,7 +2,33 @@
 import type { MutantTable } from "../mutant.ts";
 
 export default {
+  "src/tasks/watched-trees.ts": [
+    {
+      fault: "what others have left ends with a script that starts again",
+      text: "trees.signalTrees(children, signal, families);\n    const ended",
+      becomes: "trees.signalTrees(children, signal);\n    const ended",
+      tests: ["run/watch-packages"],
+    },
+    {
+      fault: "a script starts again before what it has left is gone",
+      text: "await this.#endings.get(task);",
+      becomes: "",
+      tests: ["run/watch-packages"],
+    },
+    {
+      fault: "what does not end for a restart is not killed",
+      text: `if (performance.now() > deadline) trees.signalTrees(children, "SIGKILL", families);`,
+      becomes: "",
+      tests: ["run/watch-packages"],
+    },
+  ],
   "src/tasks/execute.ts": [
+    {
+      fault: "what has lost its parent lives on when its script starts again",
+      text: "family: familyOf(task)",
+      becomes: "family: undefined",
+      tests: ["run/watch-packages"],
+    },
     {
       fault: "nothing is killed after the grace",
       text: `this.#killTimer ??= setTimeout(() => trees.signalTrees(this.#stopped, "SIGKILL"), GRACE);`,
@@ -23,7 +49,7 @@ export default {
     },
     {
       fault: "what is left of stopped scripts is not waited for",
-      text: "while (this.#stopped.length > 0 && trees.hasSurvivors(this.#stopped)) await Bun.sleep(LOOK_AGAIN_AFTER);",
+      text: "while (this.#hasStopped && trees.hasSurvivors(this.#stopped)) await Bun.sleep(LOOK_AGAIN_AFTER);",
       becomes: "",
       tests: ["tasks/ending", "tasks/signals"],
     },
@@ -75,7 +101,7 @@ export default {
       fault: "a run goes on after an internal error",
       text: "    thrown ??= { error };\n    end();\n",
       becomes: "    thrown ??= { error };\n",
-      tests: ["tasks/report", "tasks/output"],
+      tests: ["tasks/no-room"],
     },
     {
       fault: "a reader that has gone is a success",
@@ -118,6 +144,7 @@ export default {
       text: "SIGPIPE: 128 + 13, ",
       becomes: "",
       tests: ["tasks/signals"],
+      why: "raised with the default in its place again it ends rt as well, and a shell makes the same number of that",
     },
     {
       fault: "a cycle of packages is not told without its end",
@@ -129,8 +156,8 @@ export default {
   "src/tasks/schedule.ts": [
     {
       fault: "one more than the limit runs",
-      text: "running < limit",
-      becomes: "running <= limit",
+      text: "running.size < limit",
+      becomes: "running.size <= limit",
       tests: ["tasks/schedule", "tasks/concurrency"],
     },
     {
@@ -152,20 +179,38 @@ export default {
       tests: ["tasks/schedule", "tasks/workspace-run"],
     },
     {
+      fault: "what depends on a task that runs again stays as it is",
+      text: "for (const dependent of dependents[index] ?? []) reached.add(dependent);",
+      becomes: "",
+      tests: ["tasks/schedule"],
+    },
+    {
+      fault: "a failure is not tried again for what waits for it",
+      text: `if (outcomes[target] && outcomes[target].kind !== "success") reached.add(target);`,
+      becomes: ";",
+      tests: ["tasks/schedule", "run/watch-packages"],
+    },
+    {
+      fault: "a task starts again before it has ended",
+      text: "if (running.has(index)) ending.add(index);",
+      becomes: "running.delete(index);",
+      tests: ["tasks/schedule"],
+    },
+    {
       fault: "the limit stays where the system refused",
-      text: "    limit = running;\n",
+      text: "    limit = running.size;\n",
       becomes: "",
       tests: ["tasks/schedule"],
     },
     {
       fault: "running tasks are told twice to stop",
-      text: `if (isFailure && onFailure === "stop" && !isHalted) {`,
+      text: `if (isFailure && onFailure === "stop" && !isHalted && !isStopped) {`,
       becomes: `if (isFailure && onFailure === "stop") {`,
       tests: ["tasks/schedule"],
     },
     {
       fault: "a task that was stopped counts as the failure",
-      text: `!(outcome.kind === "stopped" && isHalted)`,
+      text: `!(outcome.kind === "stopped" && (isHalted || isStopped))`,
       becomes: "true",
       tests: ["tasks/schedule"],
     },
@@ -331,7 +376,7 @@ export default {
       fault: "a slow reader does not slow the scripts",
       text: "return this.#length > FLUSH_AT ? this.#draining : undefined;",
       becomes: "return undefined;",
-      tests: ["tasks/output"],
+      tests: ["tasks/unread"],
     },
     {
       fault: "a reader that has gone is told of",
@@ -364,6 +409,7 @@ export default {
       text: "if (this.#isOpen) this.#options.openLine.take(null, false);",
       becomes: "",
       tests: ["tasks/output", "tasks/several-scripts"],
+      why: "how a script ended is always said behind it, and ends the line as well",
     },
     {
       fault: "a line that goes on gets a prefix in its middle",

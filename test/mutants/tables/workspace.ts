@@ -109,9 +109,9 @@ export default {
       tests: ["tasks/affected"],
     },
     {
-      fault: "a changed file belongs to every package around it",
-      text: "      owners.add(owner);\n      break;\n",
-      becomes: "      owners.add(owner);\n",
+      fault: "a changed file belongs to the root, whatever package holds it",
+      text: "for (let directory = parentDirectory(file); directory !== null;",
+      becomes: "for (let directory: string | null = root; directory !== null;",
       tests: ["tasks/affected"],
     },
     {

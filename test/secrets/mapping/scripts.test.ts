@@ -51,7 +51,7 @@ const FILES: Files = {
       apple: SHOW,
       reading: `${SHOW}; cat`,
       descriptors: "ls /proc/self/fd | sort -n | tr '\\n' ' '; echo",
-      nested: "rt --silent run show 2>&1; rt --silent run hidden",
+      nested: "rt --silent --no-redact run show 2>&1; rt --silent run hidden",
     },
   },
   "packages/web/package.json": { name: "web", scripts: { show: SHOW, hidden: SHOW } },
@@ -77,7 +77,11 @@ describe.skipIf(process.platform !== "linux")("secrets of scripts", () => {
     await project?.[Symbol.asyncDispose]();
   });
   const run = (args: string[], extra: Record<string, string> = {}, folder = "."): Promise<RtResult> =>
-    runRt({ args: ["--silent", ...args], cwd: project.join(folder), env: { ...env, ...extra } });
+    runRt({
+      args: ["--silent", "--no-redact", ...args],
+      cwd: project.join(folder),
+      env: { ...env, ...extra },
+    });
 
   test("a script gets what it is named for; its hooks what names them exactly", async () => {
     expect(await run(["run", "show"])).toEqual({

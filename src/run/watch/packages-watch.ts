@@ -1,0 +1,112 @@
+// `rt --watch run --filter '*' dev`: the scripts of many packages, in one run that goes on. A change ends and starts again
+// those that it reaches, whether they run or have ended; the others are left as they are, servers among them.
+//
+//   planning --> running --a change reaches some of it--> running (those end, and start again in order)
+//      ^           |  ^--a change--> waiting <--nothing runs any more--+
+//      +-----------+ a change reaches all of it: everything ends, and is planned anew
+//
+// Contract: what script-watch.ts promises of one script holds of each: nothing of it is left when it starts again, or when rt
+// ends. With --parallel a script that fails ends no other. A workspace that cannot be planned is said to be so, and waits
+// for a change as well.
+import { host } from "../../../platform/process.ts";
+import { trees } from "../../../platform/process-tree.ts";
+import type { StopSignal } from "../../../platform/contract/process-tree.ts";
+import type { Config } from "../../config/rtfig.ts";
+import type { Failure } from "../../failure.ts";
+import type { Settings } from "../../settings/settings.ts";
+import { planTasks } from "../../tasks/plan.ts";
+import { type Plan, runTasks, type TaskRequest } from "../../tasks/run-tasks.ts";
+import { openWorkspace } from "../../workspace/members.ts";
+import { openMany } from "../many.ts";
+import type { Ending } from "../script/launch.ts";
+import { Changes } from "./changes.ts";
+import { WatchNotes } from "./notes.ts";
+import { Session } from "./packages-session.ts";
+import { readScope } from "./scope.ts";
+import { clearScreen, toStopSignal } from "./script-watch.ts";
+
+const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+
+/** Throws Failure. */
+export async function watchPackages(
+  settings: Settings,
+  config: Config | undefined,
+  cwd: string,
+): Promise<Ending> {
+  const watch = settings.watch!;
+  const many = settings.many!;
+  const killSignal = toStopSignal(watch.signal);
+  const { root } = openWorkspace(cwd);
+  const notes = new WatchNotes(watch, cwd);
+  using request = await openMany(settings, config, cwd);
+  let session: Session | undefined;
+  let number = 0;
+  let reasons: readonly string[] = [];
+  let stop: StopSignal | undefined;
+  let wake = () => {};
+  const offer = () => {
+    if (reasons.length > 0 && session?.react(reasons)) reasons = [];
+  };
+  using changes = new Changes(readScope(watch, root, cwd), root, {
+    onReason(paths) {
+      reasons = [...reasons, ...paths];
+      offer();
+      wake();
+    },
+    onNamed: (path) => notes.tellOwn(path),
+    runOf: (path) => session?.runOf(path) ?? { number, begin: 0, end: 0 },
+  });
+  const onSignal = (signal: StopSignal) => {
+    stop ??= signal;
+    wake();
+  };
+  const signals = host.heeded(SIGNALS);
+  for (const signal of signals) process.on(signal, onSignal);
+  const clear = async () => void (watch.clearsScreen && (await clearScreen()));
+  trees.adoptOrphans();
+  notes.tellScope(changes.watcher);
+  try {
+    for (;;) {
+      number += 1;
+      reasons = [];
+      changes.begin();
+      const plan = await planOrExplain(request.tasks, notes);
+      if (stop) return { signal: stop };
+      if (plan) {
+        session = new Session(plan, {
+          number,
+          killSignal,
+          notes,
+          hasReference: many.affected !== undefined,
+          onReady: offer,
+          onStart: (concerns) => changes.begin(concerns),
+          clear,
+        });
+        const status = await runTasks({ ...request.tasks, watcher: session }, plan);
+        if (!session.isOver || stop) return status;
+        session = undefined;
+        notes.printBy();
+      } else {
+        notes.tellEnd({ code: 1, signal: null });
+        if (reasons.length === 0) await new Promise<void>((resolve) => (wake = resolve));
+        if (stop) return { signal: stop };
+      }
+      await clear();
+      notes.tellReasons(reasons);
+    }
+  } finally {
+    for (const signal of signals) process.off(signal, onSignal);
+  }
+}
+
+/** Undefined where there is something that the user can mend, which is said. */
+async function planOrExplain(request: TaskRequest, notes: WatchNotes): Promise<Plan | undefined> {
+  try {
+    return await planTasks(request);
+  } catch (error) {
+    const { name, message, hint } = error as Failure;
+    if (name !== "Failure" && name !== "PackageJsonError") throw error;
+    notes.tellMistake(message, hint);
+    return undefined;
+  }
+}
