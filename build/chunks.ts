@@ -62,6 +62,7 @@ const SHARED: Readonly<Record<string, readonly string[]>> = {
   engine: ["src/run/engine/engine", "src/run/engine/preload", "src/run/engine/input"],
   debugger: ["src/run/engine/debugger"],
   "script-start": ["src/cli/script-start", "src/run/script/launch"],
+  redaction: ["src/run/script/attended", "src/redaction/stream"],
   many: [
     "src/run/many",
     "src/run/watch/script-watch",

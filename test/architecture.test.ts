@@ -72,7 +72,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   runtime: ["secrets", "csrf", "platform"],
   debugger: [],
   secrets: ["redaction", "config", "workspace", "platform", "errors", ...GROUND],
-  redaction: [],
+  redaction: GROUND,
   upgrade: GROUND,
   csrf: ["platform", "errors"],
   errors: [],

@@ -80,7 +80,9 @@ export async function openCached(script: CachedScript, settings: CacheSettings):
   if (!rule || host.originalVariable(MARK) !== undefined) return undefined;
   const tracing = await findTracing();
   if (!tracing)
-    return tellOnce("[run.cache] has no effect here: only on Linux can rt see what a script reads");
+    return tellOnce(
+      "[run.cache] has no effect here: only on Linux, from 5.9 on, can rt see what a script reads",
+    );
   const directory = storeDirectory();
   if (directory === undefined) return tellOnce("Nothing is cached: set HOME or XDG_CACHE_HOME, to say where");
   try {

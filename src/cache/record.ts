@@ -54,10 +54,9 @@ export async function recordRun({ paths, doubt }: Trace, world: Rooted): Promise
     } else await recordInput(traced, now, recorded, world);
   }
   await addDeclared(recorded, world);
-  const own = new Set([...written, ...recorded.outputs.map(({ path }) => path)]);
-  recorded.own.push(
-    ...[...written].filter((path) => !recorded.outputs.some((output) => output.path === path)),
-  );
+  const outputs = new Set(recorded.outputs.map(({ path }) => path));
+  for (const path of written) if (!outputs.has(path)) recorded.own.push(path);
+  const own = new Set([...written, ...outputs]);
   for (const { path, names, first } of paths) {
     // One that the script has made had nothing in it but what the script put there.
     if (!names || first.kind === "absent" || world.isIgnored(path)) continue;

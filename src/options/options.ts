@@ -493,6 +493,7 @@ export const OPTIONS: readonly Option[] = [
       by: "runner",
       help: "Give the target a secret of the credential store as a variable; repeatable",
     },
+    { name: "no-redact", by: "runner", help: "Let what runs show the values of its secrets" },
     {
       name: "cwd",
       value: text("directory"),

@@ -32,7 +32,7 @@ export async function openCachedTask(
       isCollected: false,
     });
     // What it writes would be kept with them in it.
-    if (command.secrets) return { notice: `${label} is not cached, since it is given secrets` };
+    if (step.secrets) return { notice: `${label} is not cached, since it is given secrets` };
     if (command.program === undefined) return undefined;
     const { program, argv, env } = command;
     steps.push({ event: step.scriptName, program, argv, env: { ...extra, ...env } });

@@ -37,6 +37,20 @@ export async function execute(
   const secrets = await openTargetSecrets(plan, settings, config);
   if (host.originalVariable("RT_DEBUG") === "plan")
     console.error(JSON.stringify({ ...plan, ...(secrets && { secrets: secrets.shown }) }));
+  try {
+    return await carryOut(plan, settings, runsCode, config, secrets);
+  } finally {
+    secrets?.provision.zero();
+  }
+}
+
+async function carryOut(
+  plan: Plan,
+  settings: Settings,
+  runsCode: boolean,
+  config: Config | undefined,
+  secrets: TargetSecrets | undefined,
+): Promise<Outcome> {
   switch (plan.mode) {
     case "nothing":
       return;
@@ -144,10 +158,18 @@ async function executeInEngine(
     path = pathForEngine(code.forceRuntime, runsCode ? "" : "rt bun bunx");
   }
   const configFile = await engineConfig(argv[0]!, runsCode, config);
-  const { becomeEngine } = await import("./engine/engine.ts");
+  const { becomeEngine, engineCommand } = await import("./engine/engine.ts");
   const { isHelped, asksRegistry } = code;
   const supply = await fetchFor(secrets);
-  return becomeEngine(argv, runsCode, { config: configFile, path, isHelped, asksRegistry, supply });
+  const engine = { config: configFile, path, isHelped, asksRegistry, supply };
+  if (supply) {
+    const { attendIfRedacted } = await import("./script/attended.ts");
+    const command = engineCommand(argv, runsCode, engine);
+    const outcome = await attendIfRedacted(command, supply.secretsFor(), "end");
+    if (typeof outcome === "string") throw new Error(`Cannot start the engine: ${outcome}`);
+    if (outcome !== undefined) return outcome;
+  }
+  return becomeEngine(argv, runsCode, engine);
 }
 
 async function engineConfig(word: string, runsCode: boolean, config?: Config): Promise<string | undefined> {

@@ -1,6 +1,9 @@
 // Many scripts, or the scripts of many packages: asks src/tasks for what the settings say, and supplies what that folder
 // must not know, which is how a script is started.
 import { host } from "../../platform/process.ts";
+import type { ChildExit } from "../../platform/contract/process-tree.ts";
+import type { SecretValue } from "../redaction/secret-value.ts";
+import type { Deliver, RedactedOutput } from "../redaction/stream.ts";
 import type { Provision, Receiver } from "../secrets/mapping/provision.ts";
 import type { Config } from "../config/rtfig.ts";
 import type { ManySettings } from "../settings/many.ts";
@@ -18,6 +21,7 @@ import type { Answer } from "./script/bash-builtins.ts";
 import { evaluate, needsNoProcess, type ShellResult } from "./script/built-in-shell.ts";
 import { type Ending, launchScript } from "./script/launch.ts";
 import { appendArguments, quoteArgument } from "./script/quoting.ts";
+import type { ShellCommand } from "./script/shell.ts";
 import { openRun, prepareStep, type RunContext } from "./script/preparation.ts";
 import { variablesOf } from "./script/secret-variables.ts";
 import { openSecrets, receiverOf } from "./secrets.ts";
@@ -77,7 +81,11 @@ function requestFor(
 ): TaskRequest {
   const originalEnvironment = host.originalEnvironment();
   const context = openRun(script);
-  const commandOf = (wanted: CommandRequest) => commandFor(wanted, originalEnvironment, context, provision);
+  let attending: Attending | undefined;
+  /** Of all that was fetched; in a watched run some of it again. */
+  const known = new Map<string, SecretValue>();
+  const commandOf = (wanted: CommandRequest) =>
+    commandFor(wanted, originalEnvironment, context, provision, attending);
   return {
     ...many,
     args: host.exactArguments(many.args),
@@ -92,8 +100,49 @@ function requestFor(
     }),
     ...(provision && {
       secretsOf: (manifest, event, isMain) => provision.shown(receiverOf({ manifest }, event, !isMain)),
-      prepare: async (tasks) => await provision.fetch(tasks.flatMap(receiversIn)),
+      async prepare(tasks) {
+        const receivers = tasks.flatMap(receiversIn);
+        await provision.fetch(receivers);
+        for (const value of receivers.flatMap((receiver) => provision.valuesFor(receiver)))
+          known.set(value.name, value);
+        const secrets = [...known.values()];
+        if (secrets.some(({ isRedacted }) => isRedacted)) attending = await loadAttending(secrets);
+      },
     }),
+  };
+}
+
+/** Loaded before anything starts, since what starts does so at once. */
+interface Attending {
+  readonly redact: (deliver: Deliver) => RedactedOutput;
+  /** Undefined where nothing is to be kept out. */
+  attend(
+    command: ShellCommand,
+    secrets: readonly SecretValue[],
+    directory: string,
+  ): (() => Promise<ChildExit>) | undefined;
+}
+
+/** @param secrets of all scripts of the run. Throws Failure where a value cannot be kept out of what is shown. */
+async function loadAttending(secrets: readonly SecretValue[]): Promise<Attending> {
+  const [{ attend, planAttendance }, { openOutput, refuseShort }] = await Promise.all([
+    import("./script/attended.ts"),
+    import("../redaction/stream.ts"),
+  ]);
+  refuseShort(secrets);
+  return {
+    redact: (deliver) => openOutput(secrets, deliver),
+    attend(command, secrets, directory) {
+      const way = planAttendance(secrets);
+      if (way.way === "become") return undefined;
+      return async () => {
+        process.chdir(directory); // a run that gives its only script the terminal has no other
+        const ending = await attend(command, way, secrets, "end");
+        if (typeof ending === "string") throw Object.assign(new Error(ending), { code: ending });
+        if (typeof ending === "number") return { code: ending, signal: null };
+        return { code: 1, signal: ending.signal };
+      };
+    },
   };
 }
 
@@ -106,6 +155,7 @@ function commandFor(
   originalEnvironment: Readonly<Record<string, string>>,
   context: RunContext,
   provision: Provision | undefined,
+  attending: Attending | undefined,
 ): Command {
   const line = appendArguments(scriptOf(manifest, scriptName) ?? "", args);
   const secrets = provision?.valuesFor(receiverOf({ manifest }, scriptName, !isMain)) ?? [];
@@ -116,14 +166,20 @@ function commandFor(
   const answer = mayEvaluate ? context.shell.answer(line) : undefined;
   if (answer) return { argv: [], cwd: directory, env: {}, evaluate: () => collect(answer) };
   const { shell, environment } = prepareStep(context, { directory, manifest }, scriptName, line);
-  // rt's own `exec` command changes into the engine's shell without a trace in the child's environment.
-  return {
+  const variables = { ...environment, ...shell.environment, ...variablesOf(secrets) };
+  const command = {
     program: shell.program,
     argv: shell.argv,
     cwd: directory,
-    env: { ...originalEnvironment, ...environment, ...shell.environment, ...variablesOf(secrets) },
-    ...(secrets.length > 0 && { secrets }),
+    // rt's own `exec` command changes into the engine's shell without a trace in the child's environment.
+    env: { ...originalEnvironment, ...variables },
   };
+  if (!attending) return command;
+  // Those of the others too: what one has from the environment, or from a file of another's, it may show as well.
+  if (isCollected) return { ...command, redact: attending.redact };
+  if (secrets.length === 0) return command;
+  const start = { ...shell, environment: variables };
+  return { ...command, attend: attending.attend(start, secrets, directory) };
 }
 
 async function collect({ code, output }: Answer): Promise<ShellResult> {

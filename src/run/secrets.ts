@@ -7,7 +7,7 @@ import type { Settings } from "../settings/settings.ts";
 import { type LocatedPackage, parentDirectory, textField } from "../workspace/package-json.ts";
 
 export interface SecretsRequest {
-  readonly settings: Pick<Settings, "secrets">;
+  readonly settings: Pick<Settings, "secrets" | "script">;
   readonly config: Config | undefined;
   /** Of the package whose script runs, or in whose workspace; without it rtfig.toml gives nothing. */
   readonly directory?: string | undefined;
@@ -21,7 +21,9 @@ export async function openSecrets(request: SecretsRequest): Promise<Provision | 
   const isForScripts = directory !== undefined && maySayWhoGets(request, directory);
   if (settings.secrets.length === 0 && !isForScripts) return undefined;
   const { openProvision } = await import("../secrets/mapping/provision.ts");
-  return openProvision({ asked: settings.secrets, from: directory ?? process.cwd(), config, isForScripts });
+  const { secrets: asked, script } = settings;
+  const from = directory ?? process.cwd();
+  return openProvision({ asked, from, config, isForScripts, showsSecrets: script.showsSecrets });
 }
 
 /** Whether the root project's rtfig.toml, or the file that --config names, may give one of these something. */

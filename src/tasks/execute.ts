@@ -9,12 +9,12 @@ import { files } from "../../platform/files.ts";
 import { host } from "../../platform/process.ts";
 import { trees } from "../../platform/process-tree.ts";
 import type { Child, ChildExit, ChildRequest, StopSignal } from "../../platform/contract/process-tree.ts";
+import type { RedactedOutput } from "../redaction/stream.ts";
 import type { Outcome, TaskEvent } from "./event.ts";
 import { Refused } from "./schedule.ts";
 import type { CachedTask, Command, Step, Task, TaskRequest } from "./task.ts";
+import { familyOf, GRACE, WatchedTrees } from "./watched-trees.ts";
 
-/** Milliseconds between a signal that asks and SIGKILL. */
-const GRACE = 5000;
 const LOOK_AGAIN_AFTER = 10; // ms
 const LACK_OF_RESOURCES = new Set(["EMFILE", "ENFILE", "EAGAIN", "ENOMEM"]);
 /** What shells say of a program that is not there, or is none. */
@@ -46,15 +46,8 @@ export class Executor {
   readonly #running = new Map<Child, Task>();
   readonly #started = performance.now();
   #stopped: Child[] = [];
-  /** In a watched run: what each task has started last and may have left something of. */
-  readonly #trees = new Map<Task, Child[]>();
-  /** Tasks that are to start again, each with the end of all that was started before. */
-  readonly #endings = new Map<Task, Promise<void>>();
-  readonly #ends = new Map<Task, number>();
-  /** Watched tasks that run. */
-  readonly #active = new Set<Task>();
-  readonly #begun = new Set<Task>();
-  /** Those of them that begin again: what their scripts get may be another by now. */
+  readonly #watched: WatchedTrees | undefined;
+  /** Tasks of it that begin again: what their scripts get may be another by now. */
   readonly #again = new Set<Task>();
   #isStopping = false;
   #killTimer: ReturnType<typeof setTimeout> | undefined;
@@ -63,6 +56,7 @@ export class Executor {
 
   constructor(options: ExecutorOptions) {
     this.#options = options;
+    this.#watched = options.onStart && new WatchedTrees();
     for (const signal of host.heeded(FORWARDED)) {
       const listener = () => this.#interrupt(signal);
       process.on(signal, listener);
@@ -78,6 +72,11 @@ export class Executor {
     this.#listeners.push(stopSharing);
   }
 
+  /** Of a watched run alone. */
+  get watched(): WatchedTrees {
+    return this.#watched!;
+  }
+
   now(): number {
     return performance.now() - this.#started;
   }
@@ -85,7 +84,7 @@ export class Executor {
   /** Never rejects because of the task; rejects with Refused when its first step found no resources. */
   async run(task: Task): Promise<Outcome> {
     const { emit } = this.#options;
-    if (this.#options.onStart) await this.#prepareWatched(task);
+    if (this.#watched) await this.#beginWatched(task, this.#watched);
     const begin = this.now();
     let outcome: Outcome = { kind: "success" };
     const cached = await this.#openCached(task);
@@ -99,7 +98,7 @@ export class Executor {
       }
       for (const message of (await cached?.close(outcome.kind)) ?? []) void emit({ type: "notice", message });
     }
-    const ending = this.#endings.get(task);
+    const ending = this.#watched?.endingOf(task);
     if (ending) {
       await ending;
       outcome = { kind: "stopped", wasRunning: true };
@@ -107,7 +106,7 @@ export class Executor {
     const at = this.now();
     await emit({ type: "task-end", task, outcome, at, duration: at - begin });
     // Not before: up to here it may still be asked to end.
-    if (this.#options.onStart) this.#noteEnd(task);
+    this.#watched?.finish(task);
     return outcome;
   }
 
@@ -132,29 +131,13 @@ export class Executor {
     }
   }
 
-  /** Returns when what the task has started before is gone. */
-  async #prepareWatched(task: Task): Promise<void> {
-    await this.#endings.get(task);
-    this.#endings.delete(task);
-    this.#trees.delete(task);
-    this.#ends.delete(task);
-    this.#active.add(task);
-    if (this.#begun.has(task)) this.#again.add(task);
-    this.#begun.add(task);
-    if (!this.#isStopping) this.#options.onStart!(task);
-  }
-
-  /** Its children are forgotten when nothing is left of them: their numbers may be given to others. */
-  #noteEnd(task: Task): void {
-    this.#active.delete(task);
-    const children = this.#trees.get(task) ?? [];
-    if (children.length > 0 && trees.hasSurvivors(children, [familyOf(task)])) return;
-    this.#trees.delete(task);
-    this.#ends.set(task, Date.now());
+  async #beginWatched(task: Task, watched: WatchedTrees): Promise<void> {
+    if (await watched.begin(task)) this.#again.add(task);
+    if (!this.#isStopping) this.#options.onStart?.(task);
   }
 
   async #runStep(task: Task, step: Step, cached: CachedTask | undefined): Promise<Outcome> {
-    if (this.#isStopping || this.#endings.has(task)) return { kind: "stopped", wasRunning: true };
+    if (this.#isEnding(task)) return { kind: "stopped", wasRunning: true };
     const { emit, request } = this.#options;
     const begin = this.now();
     let exit: ChildExit;
@@ -179,7 +162,7 @@ export class Executor {
     const at = this.now();
     await emit({ type: "step-end", task, step, exit, at, duration: at - begin });
     if (exit.signal === null && exit.code === 0) return { kind: "success" };
-    if (this.#isStopping || this.#endings.has(task)) return { kind: "stopped", wasRunning: true };
+    if (this.#isEnding(task)) return { kind: "stopped", wasRunning: true };
     if (exit.signal !== null) return { kind: "signal", signal: exit.signal as NodeJS.Signals, step };
     return { kind: "failure", code: exit.code, step };
   }
@@ -201,12 +184,18 @@ export class Executor {
       if (stdout.length > 0) await deliver(stdout, false);
       return { code, signal: null };
     }
+    if (output === "inherit" && command.attend) {
+      emit({ type: "step-start", task, step, at });
+      return await command.attend();
+    }
+    const redacted = command.redact?.(deliver);
+    const onOutput = redacted?.push ?? deliver;
     if (cached) {
       const index = task.steps.indexOf(step);
-      const request = { cwd: command.cwd, output: "separate", onOutput: deliver, ...family } as const;
+      const request = { cwd: command.cwd, output: "separate", onOutput, ...family } as const;
       const followed = cached.start(index, request);
       emit({ type: "step-start", task, step, at });
-      const exit = await this.#awaitExit(followed, task);
+      const exit = await this.#awaitExit(followed, task, redacted);
       // Where the system does not let it be followed, nothing has been started yet.
       if (this.#isStopping || (await followed.isTraced)) return exit;
       const env = cached.environmentOf(index);
@@ -214,6 +203,7 @@ export class Executor {
       return await this.#awaitExit(
         trees.startChild({ program, argv, env, inheritStdin: false, ...request }),
         task,
+        redacted,
       );
     }
     const env = isEmpty(extraEnvironment) ? command.env : { ...extraEnvironment, ...command.env };
@@ -224,18 +214,19 @@ export class Executor {
       env,
       output,
       inheritStdin,
-      onOutput: deliver,
+      onOutput,
       ...family,
     });
     emit({ type: "step-start", task, step, at });
-    return await this.#awaitExit(child, task);
+    return await this.#awaitExit(child, task, redacted);
   }
 
-  async #awaitExit(child: Child, task: Task): Promise<ChildExit> {
+  async #awaitExit(child: Child, task: Task, redacted: RedactedOutput | undefined): Promise<ChildExit> {
     this.#running.set(child, task);
-    if (this.#options.onStart) this.#trees.set(task, [...(this.#trees.get(task) ?? []), child]);
+    this.#watched?.add(task, child);
     const exit = await child.done;
     this.#running.delete(child);
+    await redacted?.end();
     return exit;
   }
 
@@ -253,66 +244,36 @@ export class Executor {
     this.stop(isImpatient ? "SIGKILL" : signal, isToldAlready && !isImpatient);
   }
 
-  /** Ends what watched tasks have started; those that run come back when all of it has ended, the others may start then. */
-  end(tasks: readonly Task[], signal: StopSignal): void {
-    const fresh = tasks.filter(
-      (task) => !this.#endings.has(task) && (this.#active.has(task) || this.#trees.has(task)),
-    );
-    if (fresh.length === 0) return;
-    const children = fresh.flatMap((task) => this.#trees.get(task) ?? []);
-    const families = fresh.map(familyOf);
-    if (children.length > 0) trees.signalTrees(children, signal, families);
-    const ended = this.#awaitEnd(children, families);
-    for (const task of fresh) this.#endings.set(task, ended);
-  }
-
-  async #awaitEnd(children: readonly Child[], families: readonly string[]): Promise<void> {
-    const deadline = performance.now() + GRACE;
-    while (trees.hasSurvivors(children, families)) {
-      if (performance.now() > deadline) trees.signalTrees(children, "SIGKILL", families);
-      await Bun.sleep(LOOK_AGAIN_AFTER);
-    }
-  }
-
-  /** When the last of these watched tasks had ended, in milliseconds since 1970; undefined while something of them runs. */
-  endOf(tasks: readonly Task[]): number | undefined {
-    if (tasks.some((task) => this.#active.has(task))) return undefined;
-    for (const task of tasks) if (this.#trees.has(task)) this.#noteEnd(task);
-    if (tasks.some((task) => this.#trees.has(task))) return undefined;
-    return Math.max(0, ...tasks.map((task) => this.#ends.get(task) ?? 0));
-  }
-
-  /** It has begun, and nobody has asked it to end. */
-  isRunning(task: Task): boolean {
-    return this.#active.has(task) && !this.#endings.has(task);
+  #isEnding(task: Task): boolean {
+    return this.#isStopping || this.#watched?.endingOf(task) !== undefined;
   }
 
   /** Ends everything that runs; returns at once. */
   stop(signal: StopSignal, isToldAlready = false): void {
     this.#isStopping = true;
-    for (const child of [...this.#running.keys(), ...[...this.#trees.values()].flat()])
+    for (const child of [...this.#running.keys(), ...(this.#watched?.children ?? [])])
       if (!this.#stopped.includes(child)) this.#stopped.push(child);
-    if (!isToldAlready && this.#stopped.length > 0) trees.signalTrees(this.#stopped, signal);
+    if (!isToldAlready && this.#hasStopped) trees.signalTrees(this.#stopped, signal);
     this.#killTimer ??= setTimeout(() => trees.signalTrees(this.#stopped, "SIGKILL"), GRACE);
   }
 
   /** After the last task: waits until nothing is left of what had to be stopped. */
   async finish(): Promise<void> {
     // What a shell has put into the background does not listen to Ctrl-C.
-    if (this.#options.onStart && this.#stopped.length > 0) trees.signalTrees(this.#stopped, "SIGTERM");
-    while (this.#stopped.length > 0 && trees.hasSurvivors(this.#stopped)) await Bun.sleep(LOOK_AGAIN_AFTER);
+    if (this.#watched) trees.signalTrees(this.#stopped, "SIGTERM");
+    while (this.#hasStopped && trees.hasSurvivors(this.#stopped)) await Bun.sleep(LOOK_AGAIN_AFTER);
     clearTimeout(this.#killTimer);
+  }
+
+  /** A watched run may have left what nobody knows the script of. */
+  get #hasStopped(): boolean {
+    return this.#stopped.length > 0 || this.#watched !== undefined;
   }
 
   /** From now on a signal is the system's affair again. */
   close(): void {
     for (const remove of this.#listeners) remove();
   }
-}
-
-/** Tells what a task's descendants are from those of another, also when they have lost their parents. */
-function familyOf({ index }: Task): string {
-  return `${process.pid}.${index}`;
 }
 
 /** The system's own words do not say what it is that is missing. */

@@ -144,7 +144,7 @@ async function execute(
     limit: chooseLimit(request),
     onFailure: watcher && request.parallel ? "continue" : choosePolicy(request),
     run: (task) => executor.run(task),
-    mayEnd: (task) => executor.isRunning(task),
+    mayEnd: (task) => executor.watched.isRunning(task),
     settle: (task, outcome) =>
       void emit({ type: "task-end", task, outcome, at: executor.now(), duration: 0 }),
     stop: () => (watcher ? undefined : executor.stop("SIGTERM")),
@@ -172,7 +172,7 @@ async function execute(
           wake();
         } else if (reached.length > 0) {
           void emit({ type: "again", tasks: reached });
-          executor.end(reached, killSignal);
+          executor.watched.end(reached, killSignal);
           schedule.again(reached);
         }
         return reached;
@@ -182,8 +182,8 @@ async function execute(
         end(killSignal);
       },
       say: (line) => void (isIdle ? queue.write(2, `${line}\n`) : emit({ type: "remark", line })),
-      endOf: (tasks) => executor.endOf(tasks),
-      isRunning: (task) => executor.isRunning(task),
+      endOf: (tasks) => executor.watched.endOf(tasks),
+      isRunning: (task) => executor.watched.isRunning(task),
     });
   }
 
@@ -206,7 +206,7 @@ async function execute(
       isComplete = true;
       isIdle = false;
       void emit({ type: "again", tasks: round });
-      executor.end(round, watcher.killSignal);
+      executor.watched.end(round, watcher.killSignal);
       schedule.again(round);
     }
   }

@@ -1,6 +1,6 @@
 // The words of this folder: what is asked for, and the tasks that come of it.
-import type { Child, ChildRequest, StopSignal } from "../../platform/contract/process-tree.ts";
-import type { SecretValue } from "../redaction/secret-value.ts";
+import type { Child, ChildExit, ChildRequest, StopSignal } from "../../platform/contract/process-tree.ts";
+import type { Deliver, RedactedOutput } from "../redaction/stream.ts";
 import type { Outcome } from "./event.ts";
 import type { ManySettings } from "../settings/many.ts";
 import type { PackageJson } from "../workspace/package-json.ts";
@@ -12,8 +12,12 @@ export interface Command {
   readonly argv: readonly string[];
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Those of `env` that are not to be shown in what the program writes. */
-  readonly secrets?: readonly SecretValue[] | undefined;
+  /** Where it gets secrets: keeps their values out of what is delivered. */
+  readonly redact?: ((deliver: Deliver) => RedactedOutput) | undefined;
+  /**
+   * Where its output goes to the terminal as it is: runs it with its secrets kept out of that. Signals are its own affair.
+   */
+  readonly attend?: (() => Promise<ChildExit>) | undefined;
   /** Runs inside this process instead (the rest but `cwd` is not used). Ends at once, by itself. */
   readonly evaluate?: (() => Promise<{ readonly code: number; readonly stdout: Uint8Array }>) | undefined;
 }

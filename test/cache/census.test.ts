@@ -2,7 +2,10 @@
 // to rt's notice, and each call that cannot be followed is a doubt.
 import { expect, test } from "bun:test";
 import { CALLS } from "../../platform/linux/tracing/calls.ts";
-import { CAN_TRACE, cachedProject } from "./cached-project.ts";
+import { chmod } from "node:fs/promises";
+import { RT, runRt } from "../support/rt.ts";
+import { AS_OTHER } from "../support/users.ts";
+import { CAN_TRACE, type CachedProject, cachedProject } from "./cached-project.ts";
 
 /** Those that strace counts as calls with a file's name (%file), of every architecture, but for getcwd. */
 const WITH_PATHS =
@@ -35,16 +38,23 @@ function callAll(): string {
   }).join("\n");
 }
 
+function compile(project: CachedProject): void {
+  const { exitCode, stderr } = Bun.spawnSync(["cc", "-o", project.join("census"), project.join("census.c")]);
+  expect({ status: exitCode, said: stderr.toString() }).toEqual({ status: 0, said: expect.any(String) });
+}
+
 const PROGRAM = `#define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 int main(int count, char **words) {
   unsigned long how[3] = {0, 0, 0};
   if (count == 2) return syscall(atol(words[1]), -1L, -1L, -1L, -1L, -1L) > 0;
   setbuf(stdout, NULL);
+  if (count == 4) return prctl(PR_SET_DUMPABLE, 0L) + (open("census.c", O_RDONLY) < 0);
 ${callAll()}
 #ifdef __x86_64__
   if (count == 3) { long result; __asm__ volatile("int $0x80" : "=a"(result) : "a"(20)); }
@@ -66,11 +76,7 @@ test.skipIf(!CAN_TRACE)(
       { ...scripts, all: "./census", foreign: "./census a b" },
       { "census.c": PROGRAM },
     );
-    const compiled = Bun.spawnSync(["cc", "-o", project.join("census"), project.join("census.c")]);
-    expect({ status: compiled.exitCode, said: compiled.stderr.toString() }).toEqual({
-      status: 0,
-      said: expect.any(String),
-    });
+    compile(project);
     const { stdout, stderr } = await project.rt(["run", "all"], { RT_DEBUG: "trace" });
     const called = stdout.trim().split("\n");
     expect(called.length).toBeGreaterThan(30);
@@ -81,5 +87,31 @@ test.skipIf(!CAN_TRACE)(
     const names = [...Object.keys(numbers), ...(process.arch === "x64" ? ["foreign"] : [])];
     const all = await project.rt(["--parallel", "--concurrency=4", "run", ...names]);
     expect(names.filter((name) => !all.stderr.includes(`warn: ${name} was not cached: it `))).toEqual([]);
+  },
+);
+
+test.skipIf(!CAN_TRACE)(
+  "a user without any rights has hits, and what may not be looked at is a doubt",
+  async () => {
+    await using project = await cachedProject(
+      { plain: "cat census.c > made", hidden: "./census 1 2 3" },
+      { "census.c": PROGRAM },
+    );
+    compile(project);
+    for (const path of [project.path, project.cache]) await chmod(path, 0o777);
+    const run = async (script: string) =>
+      await runRt({
+        program: [...AS_OTHER, RT],
+        args: ["run", script],
+        cwd: project.path,
+        env: { XDG_CACHE_HOME: project.cache },
+      });
+    expect((await run("plain")).stderr).toBe("$ cat census.c > made\n");
+    expect((await run("plain")).stderr).toContain("Done before: ");
+    const hidden = await run("hidden");
+    expect(hidden).toMatchObject({
+      status: 0,
+      stderr: expect.stringContaining("does not let itself be looked at"),
+    });
   },
 );

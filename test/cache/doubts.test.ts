@@ -30,7 +30,6 @@ const DOUBTS: Readonly<Record<string, readonly [script: string, said: RegExp]>> 
   outside: ["echo x > ../outside-$PPID; exit 0", /it wrote .*outside-\d+, outside the project/],
   survivor: ["sleep 1000 > /dev/null 2>&1 & echo $! > pid", /it left a program running/],
   privileged: ["su --version > /dev/null; true", /needs the rights of another user/],
-  mount: [`unshare -rm mount -t tmpfs none /tmp || true`, /changed what paths mean/],
   pipe: [
     "mkfifo fifo; (echo x > fifo) & read y < fifo; rm fifo; mkfifo fifo",
     /which is neither a file nor a link/,

@@ -11,7 +11,7 @@ const PRINT = `from = { command = ["printf", "a value"] }`;
 
 async function run(config: string, script = "show") {
   await using project = await createProject({ "package.json": MANIFEST, "rtfig.toml": config });
-  const options = { args: ["--silent", "run", script], cwd: project.path };
+  const options = { args: ["--silent", "--no-redact", "run", script], cwd: project.path };
   const first = await runRt(options);
   return hashIn(first) ? await runRt({ ...options, env: { RT_TRUST: await trustOf(project.path) } }) : first;
 }

@@ -26,6 +26,7 @@ const ONLY_RT: Readonly<Record<string, string>> = {
   "watch-path": "for scripts, of which nobody knows what they read",
   "watch-ignore": "for scripts, of which nobody knows what they read",
   secret: "from the credential store, which is rt's",
+  "no-redact": "of secrets, which are rt's",
 };
 
 /** Where what a row says differs from what the engine says of it. */

@@ -28,7 +28,7 @@ describe.skipIf(process.platform !== "linux")("--secret", () => {
     await project?.[Symbol.asyncDispose]();
   });
   const run = (args: string[], env = {}): Promise<RtResult> =>
-    runRt({ args, cwd: project.path, env: { ...keyring.env, ...env } });
+    runRt({ args: ["--no-redact", ...args], cwd: project.path, env: { ...keyring.env, ...env } });
   const OPTION = "--secret=TOKEN=acme/npm/x";
 
   prove("secret", "gives a value to whatever runs, before .env and the environment", async () => {
@@ -43,6 +43,13 @@ describe.skipIf(process.platform !== "linux")("--secret", () => {
     const results = await Promise.all(targets.map(([args]) => run([...args], { TOKEN: "inherited" })));
     for (const [index, [, stdout]] of targets.entries())
       expect(results[index]).toEqual({ stdout, stderr: "", status: 0 });
+  });
+
+  prove("no-redact", "lets a value be seen, which is kept out otherwise", async () => {
+    const args = ["--silent", "run", OPTION, "show"];
+    const start = { cwd: project.path, env: keyring.env };
+    expect((await runRt({ args, ...start })).stdout).toBe("before\n[TOKEN]");
+    expect((await runRt({ args: ["--no-redact", ...args], ...start })).stdout).toBe(`before\n${VALUE}`);
   });
 
   prove("secret", "gives a script its value, and not the script's hooks", async () => {

@@ -112,6 +112,25 @@ test("what a change reaches starts again, with all that it has started, and the 
   expect(live.family()).toBe(0);
 });
 
+test("what does not want to end is killed before the next start, and what has left no trace at the end", async () => {
+  const stubborn = "sh -c 'trap \"\" TERM; echo stubborn $$; while :; do sleep 0.05; done' &";
+  const traceless = "(setsid env -i /bin/sh -c 'echo traceless $$; exec sleep 1000' &)";
+  await using live = await watch(
+    workspace({ api: dev(`${stubborn} ${SERVE}`), other: dev(`${traceless}; echo done yes`) }),
+    "--parallel",
+    "--filter=*",
+  );
+  const [first] = await live.next("stubborn", "api");
+  const [traceless1] = await live.next("traceless", "other");
+  await live.next("up", "api");
+  await live.change("packages/api/a.ts");
+  const [second] = await live.next("up", "api");
+  expect([first, second, traceless1].map((pid) => isAlive(pid!))).toEqual([false, true, true]);
+  expect(await live.end()).toBe("SIGINT");
+  expect([second, traceless1].map((pid) => isAlive(pid!))).toEqual([false, false]);
+  expect(live.family()).toBe(0);
+}, 60_000);
+
 test("one that ends, or fails, ends no other, and waits for a change that reaches it", async () => {
   const packages = {
     api: dev('test -e a.ts || exit 3; echo found "$(cat a.ts)"'),

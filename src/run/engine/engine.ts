@@ -5,6 +5,7 @@
 // Surprising: the configuration file is always named where one is read, because the engine would otherwise read
 // a bunfig.toml of the working directory, which is another program's configuration.
 import { host } from "../../../platform/process.ts";
+import type { ReplaceRequest } from "../../../platform/contract/process.ts";
 import { MANIFEST_CACHE } from "../../runtime/manifest-cache.ts";
 import type { Supply } from "../script/launch.ts";
 import { variablesOf } from "../script/secret-variables.ts";
@@ -70,15 +71,25 @@ function ownName(): string {
 export function becomeEngine(
   argv: readonly string[],
   runsCode: boolean,
-  { name = ownName(), config, path, isHelped, asksRegistry, supply }: EngineSettings = {},
+  settings: EngineSettings = {},
 ): never {
+  const code = host.replace(engineCommand(argv, runsCode, settings));
+  throw new Error(`Cannot start the engine: ${code}`);
+}
+
+/** How the engine is started. */
+export function engineCommand(
+  argv: readonly string[],
+  runsCode: boolean,
+  { name = ownName(), config, path, isHelped, asksRegistry, supply }: EngineSettings,
+): ReplaceRequest {
   const { pid } = process;
   const isLost = host.originalVariable(BECAME) === `${pid}`;
   const debugged = runsCode && !isLost ? asDebugged(argv) : undefined;
   const words = isLost
     ? host.exactArguments(process.argv.slice(2))
     : engineArguments(argv, runsCode, config, isHelped, debugged);
-  const code = host.replace({
+  return {
     program: process.execPath,
     argv: [name, ...words],
     environment: {
@@ -94,6 +105,5 @@ export function becomeEngine(
     ...(supply?.descriptors && { descriptors: supply.descriptors }),
     engine: true,
     isSwitchOpen: isLost,
-  });
-  throw new Error(`Cannot start the engine: ${code}`);
+  };
 }

@@ -33,6 +33,8 @@ export interface ProvisionRequest {
   readonly config: Config | undefined;
   /** Whether rtfig.toml may give something to the target, which it does for scripts alone. */
   readonly isForScripts: boolean;
+  /** Values are not kept out of what is shown, whatever rtfig.toml says. */
+  readonly showsSecrets: boolean;
 }
 
 /** One that something of this run gets. */
@@ -62,7 +64,13 @@ export interface Provision {
 }
 
 /** Throws Failure, PackageJsonError. */
-export function openProvision({ asked, from, config, isForScripts }: ProvisionRequest): Provision {
+export function openProvision({
+  asked,
+  from,
+  config,
+  isForScripts,
+  showsSecrets,
+}: ProvisionRequest): Provision {
   const needsMapping = isForScripts || asked.some(({ address }) => address === undefined);
   const mapping = needsMapping ? findMapping(from, config) : undefined;
   const onLine = new Map(
@@ -92,6 +100,7 @@ export function openProvision({ asked, from, config, isForScripts }: ProvisionRe
       const all = [...wanted.values()];
       if (mapping && all.some((each) => !each.isFromLine && inheritedValue(each) === undefined))
         requireTrust(mapping);
+      if (all.length > 0) host.hideMemory?.();
       const fetched = await fetchAll(all, mapping?.folder ?? from);
       for (const name of wanted.keys()) {
         const before = values.get(name);
@@ -100,7 +109,11 @@ export function openProvision({ asked, from, config, isForScripts }: ProvisionRe
       }
       for (const [name, value] of fetched) values.set(name, value);
     },
-    valuesFor: (receiver) => wantedBy(receiver).flatMap(({ name }) => values.get(name) ?? []),
+    valuesFor: (receiver) =>
+      wantedBy(receiver).flatMap(({ name }) => {
+        const found = values.get(name);
+        return found ? { ...found, isRedacted: found.isRedacted && !showsSecrets } : [];
+      }),
     zero() {
       for (const { value } of [...values.values(), ...replaced]) value.fill(0);
     },

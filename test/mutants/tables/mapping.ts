@@ -42,6 +42,12 @@ export default {
       tests: ["secrets/mapping/trust"],
     },
     {
+      fault: "others can look into rt while it keeps values",
+      text: "if (all.length > 0) host.hideMemory?.();",
+      becomes: "",
+      tests: ["secrets/mapping/values"],
+    },
+    {
       fault: "a script runs without what is missing",
       text: "const missing = lacking.filter(({ secret }) => !secret.isOptional);",
       becomes: "const missing = lacking.filter(() => false);",
@@ -164,6 +170,18 @@ export default {
     },
   ],
   "src/secrets/mapping/fetch.ts": [
+    {
+      fault: "an address is read for each name that has it",
+      text: "const read = reads.get(key) ?? readSource(secret, folder);",
+      becomes: "const read = readSource(secret, folder);",
+      tests: ["secrets/mapping/fetching"],
+    },
+    {
+      fault: "each secret is read over a connection of its own",
+      text: "store ??= import(",
+      becomes: "store = import(",
+      tests: ["secrets/mapping/fetching"],
+    },
     {
       fault: "a value with a NUL character is cut",
       text: "if (value.includes(0))",

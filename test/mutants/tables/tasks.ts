@@ -2,17 +2,31 @@
 import type { MutantTable } from "../mutant.ts";
 
 export default {
+  "src/tasks/watched-trees.ts": [
+    {
+      fault: "what others have left ends with a script that starts again",
+      text: "trees.signalTrees(children, signal, families);\n    const ended",
+      becomes: "trees.signalTrees(children, signal);\n    const ended",
+      tests: ["run/watch-packages"],
+    },
+    {
+      fault: "a script starts again before what it has left is gone",
+      text: "await this.#endings.get(task);",
+      becomes: "",
+      tests: ["run/watch-packages"],
+    },
+    {
+      fault: "what does not end for a restart is not killed",
+      text: `if (performance.now() > deadline) trees.signalTrees(children, "SIGKILL", families);`,
+      becomes: "",
+      tests: ["run/watch-packages"],
+    },
+  ],
   "src/tasks/execute.ts": [
     {
       fault: "what has lost its parent lives on when its script starts again",
       text: "family: familyOf(task)",
       becomes: "family: undefined",
-      tests: ["run/watch-packages"],
-    },
-    {
-      fault: "what others have left ends with a script that starts again",
-      text: "trees.signalTrees(children, signal, families);\n    const ended",
-      becomes: "trees.signalTrees(children, signal);\n    const ended",
       tests: ["run/watch-packages"],
     },
     {
@@ -35,7 +49,7 @@ export default {
     },
     {
       fault: "what is left of stopped scripts is not waited for",
-      text: "while (this.#stopped.length > 0 && trees.hasSurvivors(this.#stopped)) await Bun.sleep(LOOK_AGAIN_AFTER);",
+      text: "while (this.#hasStopped && trees.hasSurvivors(this.#stopped)) await Bun.sleep(LOOK_AGAIN_AFTER);",
       becomes: "",
       tests: ["tasks/ending", "tasks/signals"],
     },

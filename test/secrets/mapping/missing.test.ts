@@ -36,7 +36,17 @@ describe.skipIf(process.platform !== "linux")("secrets that are missing", () => 
     keyring.run(["secret-tool", "lookup", "service", "acme", "account", account]);
   const onTerminal = (redirection = "") =>
     startOnTerminal(
-      ["/bin/sh", "-c", `cd "$0" && exec "$@" ${redirection}`, project.path, RT, "--silent", "run", "show"],
+      [
+        "/bin/sh",
+        "-c",
+        `cd "$0" && exec "$@" ${redirection}`,
+        project.path,
+        RT,
+        "--no-redact",
+        "--silent",
+        "run",
+        "show",
+      ],
       { ...env, EXPECTED: `${VALUE}${VALUE}two` },
     );
 

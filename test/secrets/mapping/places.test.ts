@@ -36,7 +36,7 @@ describe("the rtfig.toml that counts", () => {
 
   /** What the script sees, with whatever has to be allowed allowed. */
   async function show(folder: string, ...options: string[]): Promise<string> {
-    const start = { args: ["--silent", ...options, "run", "show"], cwd: project.join(folder) };
+    const start = { args: ["--silent", "--no-redact", ...options, "run", "show"], cwd: project.join(folder) };
     const first = await runRt(start);
     const hash = hashIn(first);
     const { stdout, stderr } = hash ? await runRt({ ...start, env: { RT_TRUST: hash } }) : first;

@@ -51,7 +51,7 @@ const FILES: Files = {
       apple: SHOW,
       reading: `${SHOW}; cat`,
       descriptors: "ls /proc/self/fd | sort -n | tr '\\n' ' '; echo",
-      nested: "rt --silent run show 2>&1; rt --silent run hidden",
+      nested: "rt --silent --no-redact run show 2>&1; rt --silent run hidden",
     },
   },
   "packages/web/package.json": { name: "web", scripts: { show: SHOW, hidden: SHOW } },
@@ -77,7 +77,11 @@ describe.skipIf(process.platform !== "linux")("secrets of scripts", () => {
     await project?.[Symbol.asyncDispose]();
   });
   const run = (args: string[], extra: Record<string, string> = {}, folder = "."): Promise<RtResult> =>
-    runRt({ args: ["--silent", ...args], cwd: project.join(folder), env: { ...env, ...extra } });
+    runRt({
+      args: ["--silent", "--no-redact", ...args],
+      cwd: project.join(folder),
+      env: { ...env, ...extra },
+    });
 
   test("a script gets what it is named for; its hooks what names them exactly", async () => {
     expect(await run(["run", "show"])).toEqual({
@@ -191,6 +195,32 @@ describe.skipIf(process.platform !== "linux")("secrets of scripts", () => {
     );
     const many = await run(["run", "--sequential", "hidden", "broken"]);
     expect([many.stdout, many.stderr, many.status]).toEqual(["", stderr, 1]);
+  });
+
+  test("rt secrets env tells names, sources and what is missing, of all or of a script, and no value", async () => {
+    const all = await runRt({ args: ["secrets", "env"], cwd: project.path, env: { ...env, TWO: "value-0" } });
+    expect(all.stdout.split("\n").map((line) => line.trimEnd().replaceAll(/ {2,}/g, "  "))).toEqual([
+      "ONE  there  acme/one  show* broken {a,b}* descriptors",
+      'TWO  in the environment  service "acme/x", name "two"  web#show pre* [',
+      'PRINTED  not asked  command ["./print","a word","$HOME"]  postshow printed reading',
+      "MAYBE  missing, optional  acme/never  show*",
+      "GONE  missing  acme/gone  broken  of the old server",
+      'FAILING  not asked  command ["./fail"]  broken',
+      "",
+      `${project.path} is allowed to read secrets`,
+      "",
+    ]);
+    expect([all.stderr, all.status]).toEqual(["", 1]);
+    const of = async (script: string, folder = ".") => {
+      const options = { args: ["secrets", "env", "--json", script], cwd: project.join(folder), env };
+      const { stdout, status } = await runRt(options);
+      const { secrets } = JSON.parse(stdout) as { secrets: { name: string; state: string }[] };
+      return [secrets.map(({ name, state }) => `${name} ${state}`).join(), status];
+    };
+    expect(await of("show")).toEqual(["ONE present,MAYBE missing", 0]);
+    expect(await of("show", "packages/web")).toEqual(["ONE present,MAYBE missing,TWO present", 0]);
+    expect(await of("web#show")).toEqual(["ONE present,MAYBE missing,TWO present", 0]);
+    expect(await of("hidden")).toEqual(["", 0]);
   });
 
   test("says that there is no store, and where a value may come from then", async () => {

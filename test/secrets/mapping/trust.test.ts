@@ -43,11 +43,27 @@ describe.skipIf(process.platform === "win32")("trust", () => {
 
   const envOf = (place: string) => cleanEnvironment({ HOME: place });
   const run = (args: string[], extra = {}, cwd = project.path): Promise<RtResult> =>
-    runRt({ args: ["--silent", ...args], cwd, env: { HOME: home.path, ...extra }, stdin: "y\ny\nyes\n" });
+    runRt({
+      args: ["--silent", "--no-redact", ...args],
+      cwd,
+      env: { HOME: home.path, ...extra },
+      stdin: "y\ny\nyes\n",
+    });
   const own = (args: string[], cwd = project.path, place = home.path): Promise<RtResult> =>
     runRt({ args, cwd, env: { HOME: place } });
   const onTerminal = (args: string[], cwd = project.path, place = home.path): TerminalProgram =>
-    startOnTerminal(["/bin/sh", "-c", 'cd "$0" && exec "$@"', cwd, RT, ...args], envOf(place));
+    startOnTerminal(
+      [
+        "/bin/sh",
+        "-c",
+        'cd "$0" && exec "$@"',
+        cwd,
+        RT,
+        ...(args[0] === "run" ? ["--no-redact"] : []),
+        ...args,
+      ],
+      envOf(place),
+    );
 
   test("nothing is fetched before, and a pipe answers no question", async () => {
     const { stdout, stderr, status } = await run(["run", "show"]);
