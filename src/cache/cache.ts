@@ -88,11 +88,27 @@ export async function openCached(script: CachedScript, settings: CacheSettings):
   try {
     const root = realpathSync(settings.root);
     const packageDirectory = realpathSync(script.packageDirectory);
-    const run = new Run(script, rule, { ...settings, root }, packageDirectory, tracing, new Store(directory));
+    const run = new Run(script, rule, { ...settings, root }, packageDirectory, tracing, openStore(directory));
     return await run.find();
   } catch (error) {
     return tellOnce(`Nothing is cached: ${(error as Error).message}`);
   }
+}
+
+// A run of many has hundreds of scripts, and they share these.
+const stores = new Map<string, Store>();
+const memories = new Map<string, Hashes>();
+
+function openStore(directory: string): Store {
+  const store = stores.get(directory) ?? new Store(directory);
+  stores.set(directory, store);
+  return store;
+}
+
+function openHashes(id: string, look: TracingOperations["look"], store: Store): Hashes {
+  const hashes = memories.get(id) ?? new Hashes(look, store.readText("hashes", id));
+  memories.set(id, hashes);
+  return hashes;
 }
 
 const told = new Set<string>();
@@ -150,7 +166,7 @@ class Run implements CachedRun {
     this.#world = {
       look,
       list,
-      hashes: new Hashes(look, store.readText("hashes", this.#hashesId)),
+      hashes: openHashes(this.#hashesId, look, store),
       // The store is no input of anything, wherever it is.
       isIgnored: (path) => ignored(path) || always(path) || path.startsWith(`${store.directory}/`),
       root: settings.root,
