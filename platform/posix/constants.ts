@@ -30,6 +30,8 @@ export const LINUX = {
   TERMIOS_OFLAG: 4,
   TIOCGWINSZ: 0x5413,
   TIOCSWINSZ: 0x5414,
+  VINTR: 0,
+  VQUIT: 1,
   _POSIX_VDISABLE: 0,
 };
 
@@ -57,6 +59,8 @@ export const MACOS: typeof LINUX = {
   TERMIOS_OFLAG: 8,
   TIOCGWINSZ: 0x40087468,
   TIOCSWINSZ: 0x80087467,
+  VINTR: 8,
+  VQUIT: 9,
   _POSIX_VDISABLE: 0xff,
 };
 

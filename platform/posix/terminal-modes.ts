@@ -82,7 +82,19 @@ export function withOutputChanged(modes: Modes, isChanged: boolean): Modes {
 
 /** The byte that stops a job; undefined where no byte does. */
 export function suspendKey(modes: Modes): number | undefined {
-  const key = modes[TERMIOS_CC + VSUSP]!;
+  return keyAt(modes, VSUSP);
+}
+
+/** The bytes that end a job, and what it is told by them. */
+export function endingKeys(modes: Modes): [key: number | undefined, signal: "SIGINT" | "SIGQUIT"][] {
+  return [
+    [keyAt(modes, constants.VINTR), "SIGINT"],
+    [keyAt(modes, constants.VQUIT), "SIGQUIT"],
+  ];
+}
+
+function keyAt(modes: Modes, place: number): number | undefined {
+  const key = modes[TERMIOS_CC + place]!;
   const isHeeded = (word(modes, TERMIOS_LFLAG) & constants.ISIG) !== 0;
   return isHeeded && key !== constants._POSIX_VDISABLE ? key : undefined;
 }

@@ -19,7 +19,9 @@ import { closeDescriptor, openPipe, type Pipe, writeAvailable } from "./pipe.ts"
 import { heeded, nameOfSignal, stopJob } from "./signals.ts";
 import { type Change, startProgram, waitFor } from "./program.ts";
 import {
+  endingKeys,
   foregroundOf,
+  type Modes,
   modesOf,
   openOwn,
   openPair,
@@ -151,6 +153,8 @@ class Session {
   #pid = 0;
   #isOver = false;
   #isSuspended = false;
+  /** What rt has sent to its own job, of which the program knows by its own terminal. */
+  readonly #told = new Set<NodeJS.Signals>();
 
   constructor(request: AttendedRequest, pair: TerminalPair) {
     this.#request = request;
@@ -177,7 +181,8 @@ class Session {
 
   lead(pid: number): void {
     this.#pid = pid;
-    for (const signal of heeded(PASSED_ON)) this.#hear(signal, () => this.#send(pid, signal));
+    for (const signal of heeded(PASSED_ON))
+      this.#hear(signal, () => this.#told.delete(signal) || this.#send(pid, signal));
     for (const signal of heeded(["SIGTSTP"])) this.#hear(signal, () => void this.#suspend());
     this.#hear("SIGWINCH", () => this.#isOver || this.#terminals.copySize());
     this.#hear("SIGCONT", () => this.#isOver || this.#isSuspended || this.#terminals.look());
@@ -202,14 +207,25 @@ class Session {
       const modes = modesOf(this.#pair.slave);
       const key = modes ? suspendKey(modes) : undefined;
       // A shell on that terminal has jobs of its own, and stops them itself.
-      const isOurs = key !== undefined && foregroundOf(this.#pair.master) === this.#pid;
-      const at = isOurs ? rest.indexOf(key) : -1;
-      await this.#write(at < 0 ? rest : rest.subarray(0, at));
+      const isOurs = foregroundOf(this.#pair.master) === this.#pid;
+      const at = isOurs && key !== undefined ? rest.indexOf(key) : -1;
+      const before = at < 0 ? rest : rest.subarray(0, at);
+      await this.#write(before);
+      if (isOurs && modes) this.#tellJob(before, modes);
       if (at < 0) return;
       if (showsKeys(modes!))
         await this.#request.onOutput(this.#shownOn(), Uint8Array.of(0x5e, (key! & 0x1f) | 0x40));
       await this.#suspend();
       rest = rest.subarray(at + 1);
+    }
+  }
+
+  /** Ctrl-C is for the whole job: a shell or a watching rt that waits for this one ends as well. */
+  #tellJob(keys: Uint8Array, modes: Modes): void {
+    for (const [key, signal] of endingKeys(modes)) {
+      if (key === undefined || !keys.includes(key) || heeded([signal]).length === 0) continue;
+      this.#told.add(signal);
+      this.#send(0, signal);
     }
   }
 

@@ -297,6 +297,18 @@ describe.skipIf(process.platform === "win32").concurrent("in a shell with jobs",
     expect(shown).not.toContain("\r\r");
   });
 
+  test("Ctrl-C ends what waits for it as well", async () => {
+    const shown = await inShell(async (shell) => {
+      shell.type(`sh -c '${rt("stay")}; echo a"ft"er'; echo e"n"d $?\n`);
+      await shell.shows("up\r\n");
+      shell.type("ready\n");
+      await shell.shows("ready\r\n", 2);
+      shell.type("\x03");
+      await shell.shows("READY> ", 2);
+    });
+    expect(shown).not.toContain("after");
+  });
+
   test("what comes behind it reads what is typed then, and a stop of its own is one of the job", async () => {
     await inShell(async (shell) => {
       shell.type(`${rt("read")}; echo n"e"xt; head -n 1 | rev\n`);

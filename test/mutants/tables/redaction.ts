@@ -153,7 +153,7 @@ export default {
   "platform/posix/terminal.ts": [
     {
       fault: "Ctrl-Z stops nothing",
-      text: "const at = isOurs ? rest.indexOf(key) : -1;",
+      text: "const at = isOurs && key !== undefined ? rest.indexOf(key) : -1;",
       becomes: "const at = -1;",
       tests: ["run/attended"],
     },
@@ -165,8 +165,14 @@ export default {
     },
     {
       fault: "signals to rt are not passed on",
-      text: "this.#hear(signal, () => this.#send(pid, signal));",
-      becomes: "this.#hear(signal, () => {});",
+      text: "this.#told.delete(signal) || this.#send(pid, signal)",
+      becomes: "{}",
+      tests: ["run/attended"],
+    },
+    {
+      fault: "Ctrl-C ends the program alone, and not what waits for it",
+      text: "      this.#send(0, signal);\n",
+      becomes: "",
       tests: ["run/attended"],
     },
     {
@@ -180,6 +186,7 @@ export default {
       text: "      onEnd: () => this.hangUp(),\n",
       becomes: "      onEnd() {},\n",
       tests: ["run/attended"],
+      why: "as long as it does not ignore SIGHUP, which is passed on too",
     },
   ],
 } satisfies MutantTable;
