@@ -91,8 +91,11 @@ export function packedModules(scripts: ReadonlyMap<string, PackedScript>): BunPl
   return {
     name: "rt-packed",
     setup(build) {
-      build.onResolve({ filter: /^rt:packed\// }, ({ path }) => ({
-        path: scripts.get(path.slice("rt:packed/".length))!.file,
+      // Not by the file's path, which is another one in each build, and would get into the names of chunks.
+      build.onResolve({ filter: /^rt:packed\// }, ({ path }) => ({ path, namespace: "rt-packed-file" }));
+      build.onLoad({ filter: /.*/, namespace: "rt-packed-file" }, async ({ path }) => ({
+        contents: await Bun.file(scripts.get(path.slice("rt:packed/".length))!.file).bytes(),
+        loader: "file",
       }));
       build.onResolve({ filter: /^\.{1,2}\/.*\.ts$/ }, ({ path, importer, kind }) => {
         const name = names.get(join(importer.replace(/\?.*/, ""), "..", path));

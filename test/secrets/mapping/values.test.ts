@@ -105,7 +105,7 @@ describe.skipIf(process.platform !== "linux")("values", () => {
     const owners = 'stat -c "rt %u" /proc/$PPID/environ; stat -c "script %u" /proc/self/environ';
     await using open = await createProject({
       "rtfig.toml":
-        '[secrets.TOKEN]\nfrom.command = ["echo", "a-value"]\nredact = false\n[run.secrets]\nowners = ["TOKEN"]',
+        '[secrets.TOKEN]\nfrom.command = ["echo", "a-value-1"]\n[run.secrets]\nowners = ["TOKEN"]',
       "package.json": { scripts: { owners, plain: owners } },
     });
     await chmod(open.path, 0o755);
