@@ -9,7 +9,7 @@ setDefaultTimeout(60_000);
 
 const FILES = {
   "package.json": { name: "app", scripts: { show: "echo got $TOKEN", other: "echo got $TOKEN" } },
-  "rtfig.toml": '[secrets.TOKEN]\nfrom = "acme/npm"\n[run.secrets]\nshow = ["TOKEN"]\n',
+  "rtfig.toml": '[secrets.TOKEN]\nfrom = "acme/npm"\nredact = false\n[run.secrets]\nshow = ["TOKEN"]\n',
   "file.ts": "console.log(process.env.TOKEN, Bun.env.token)",
 };
 
@@ -33,7 +33,7 @@ describe.skipIf(!canRunWindows)("secrets of scripts on Windows", () => {
   };
 
   test("reach the script that is named, when the project is allowed to read them", async () => {
-    const missing = await run(["run", "--secret", "TOKEN=acme/npm", "file.ts"]);
+    const missing = await run(["run", "--no-redact", "--secret", "TOKEN=acme/npm", "file.ts"]);
     expect([missing.status, missing.stderr]).toEqual([1, expect.stringContaining("rt secrets set acme npm")]);
     await windows.run({ args: ["secrets", "set", "acme", "npm"], cwd: project.path, input: "värde 1" });
     const refused = await run(["run", "show"]);
@@ -41,7 +41,7 @@ describe.skipIf(!canRunWindows)("secrets of scripts on Windows", () => {
     expect([refused.stdout, refused.status]).toEqual(["", 1]);
     expect(await run(["run", "show"], trust)).toMatchObject({ stdout: "got värde 1\n", status: 0 });
     expect(await run(["run", "other"], trust)).toMatchObject({ stdout: "got\n", status: 0 });
-    const file = await run(["run", "--secret", "TOKEN=acme/npm", "file.ts"]);
+    const file = await run(["run", "--no-redact", "--secret", "TOKEN=acme/npm", "file.ts"]);
     expect(file).toMatchObject({ stdout: "värde 1 värde 1\n", status: 0 });
     const many = await run(["run", "--sequential", "show", "other"], trust);
     expect(many.stdout).toBe("show  | got värde 1\nother | got\n");

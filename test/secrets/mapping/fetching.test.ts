@@ -8,7 +8,7 @@ import { trustOf } from "../../support/trusted.ts";
 
 const NAMES = ["S1", "S2", "S3", "S4", "SAME"];
 const addressOf = (name: string) => (name === "SAME" ? "S1" : name);
-const CONFIG = `${NAMES.map((name) => `[secrets.${name}]\nfrom = "acme/${addressOf(name)}"\n`).join("")}
+const CONFIG = `${NAMES.map((name) => `[secrets.${name}]\nfrom = "acme/${addressOf(name)}"\nredact = false\n`).join("")}
 [secrets.GONE]
 from = "acme/gone"
 optional = true
