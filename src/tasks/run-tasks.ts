@@ -29,6 +29,9 @@ export type {
   Watcher,
 } from "./task.ts";
 
+/** How much later rt may hear of a signal than of the end that it made of a script. */
+const SIGNAL_DELAY = 20; // ms
+
 /** @param planned what `planTasks` has made of the request, where the caller has asked it */
 export async function runTasks(request: TaskRequest, planned?: Plan): Promise<RunStatus> {
   const queue = new OutputQueue();
@@ -196,6 +199,9 @@ async function execute(
       if (!schedule.isIdle) continue; // something was asked for again in this moment
       isIdle = true;
       await finishReporters();
+      // Ctrl-C reaches a script that has the terminal as soon as rt, which may hear of its end first.
+      if (failure?.outcome.kind === "signal") await Bun.sleep(SIGNAL_DELAY);
+      if (isEnded()) return failure;
       watcher.onIdle(failure ? statusOf(failure.outcome) : isComplete && !plan.isIncomplete ? 0 : 1);
       if (wanted.length === 0 && !isEnded()) await new Promise<void>((resolve) => (wake = resolve));
       if (isEnded()) return failure;

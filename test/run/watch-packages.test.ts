@@ -30,6 +30,8 @@ interface Watched extends AsyncDisposable {
   next(word: string, ...names: readonly string[]): Promise<string[]>;
   change(name: string): Promise<void>;
   end(): Promise<number | string>;
+  /** One Ctrl-C. */
+  interrupt(): void;
   family(): number;
 }
 
@@ -66,6 +68,7 @@ async function watch(files: Files, ...options: readonly string[]): Promise<Watch
       live.kill("SIGINT");
       return await live.ended;
     },
+    interrupt: () => live.kill("SIGINT"),
     family: () => live.family(),
     async [Symbol.asyncDispose]() {
       await live[Symbol.asyncDispose]();
@@ -115,19 +118,28 @@ test("what a change reaches starts again, with all that it has started, and the 
 test("what does not want to end is killed before the next start, and what has left no trace at the end", async () => {
   const stubborn = "sh -c 'trap \"\" TERM; echo stubborn $$; while :; do sleep 0.05; done' &";
   const traceless = "(setsid env -i /bin/sh -c 'echo traceless $$; exec sleep 1000' &)";
-  await using live = await watch(
-    workspace({ api: dev(`${stubborn} ${SERVE}`), other: dev(`${traceless}; echo done yes`) }),
-    "--parallel",
-    "--filter=*",
-  );
-  const [first] = await live.next("stubborn", "api");
-  const [traceless1] = await live.next("traceless", "other");
-  await live.next("up", "api");
-  await live.change("packages/api/a.ts");
-  const [second] = await live.next("up", "api");
-  expect([first, second, traceless1].map((pid) => isAlive(pid!))).toEqual([false, true, true]);
+  const packages = {
+    api: dev(`${stubborn} ${SERVE}`),
+    ended: dev(`${stubborn} echo up $$`),
+    other: dev(`${traceless}; echo done yes`),
+  };
+  await using live = await watch(workspace(packages), "--parallel", "--filter=*");
+  const first = await live.next("stubborn", "api", "ended");
+  const [stray] = await live.next("traceless", "other");
+  await live.next("up", "api", "ended");
+  await live.sees(/^ended:dev \| Done /m);
+  await live.project.write({ "packages/api/a.ts": "1", "packages/ended/a.ts": "1" });
+  // All that was ended together is gone before any of it starts again.
+  await live.next("up", "ended");
+  expect(first.filter(isAlive)).toEqual([]);
+  const [up] = await live.next("up", "api");
+  expect([up, stray].filter((pid) => isAlive(pid!))).toEqual([up, stray]);
+  const second = await live.next("stubborn", "api", "ended");
+  live.interrupt();
+  await live.sees(/^api:dev +\| Signaled: SIGINT$/m);
+  // The second one kills.
   expect(await live.end()).toBe("SIGINT");
-  expect([second, traceless1].map((pid) => isAlive(pid!))).toEqual([false, false]);
+  expect([...second, up, stray].filter((pid) => isAlive(pid!))).toEqual([]);
   expect(live.family()).toBe(0);
 }, 60_000);
 
