@@ -235,7 +235,8 @@ describe.skipIf(process.platform !== "linux")("secrets of scripts", () => {
   });
 
   test("a program that prints a secret cannot take what is meant for the script", async () => {
-    const options = { args: ["--silent", "run", "reading"], cwd: project.path, env, stdin: "for the script" };
+    const args = ["--silent", "--no-redact", "run", "reading"];
+    const options = { args, cwd: project.path, env, stdin: "for the script" };
     expect((await runRt(options)).stdout).toBe("root reading: ||a word,$HOME|\nfor the script");
   });
 
