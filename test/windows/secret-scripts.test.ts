@@ -25,7 +25,8 @@ describe.skipIf(!canRunWindows)("secrets of scripts on Windows", () => {
   });
   const run = async (args: string[], env = {}) => {
     const { stdout, stderr, status } = await windows.run({
-      args: ["--silent", ...args],
+      // What is shown is looked at here.
+      args: ["--silent", "--no-redact", ...args],
       cwd: project.path,
       env,
     });

@@ -47,7 +47,7 @@ describe.skipIf(process.platform !== "linux")("fetching", () => {
       for (const item of fake.items.values()) item.isLocked = false;
       fake.replies.set("Unlock", ["aoo", [[], "/"]]);
     });
-    expect(await run("--silent", "run", "show")).toEqual({
+    expect(await run("--silent", "--no-redact", "run", "show")).toEqual({
       stdout: "vS1 vS2 vS3 vS4 vS1\n",
       stderr: "",
       status: 0,
