@@ -8,6 +8,7 @@
 import { dirname, join, relative } from "node:path";
 import type { BunPlugin } from "bun";
 import { withoutBuiltinImports } from "./late-builtins.ts";
+import { PACKED_MODULES } from "./packed.ts";
 import type { BuildTarget } from "./targets.ts";
 
 const ROOT = join(import.meta.dir, "..");
@@ -50,11 +51,18 @@ const SHARED: Readonly<Record<string, readonly string[]>> = {
     "platform/macos/keychain",
     "platform/windows/credential-store",
   ],
-  "secrets-command": ["src/secrets/command", "src/secrets/doctor", "src/secrets/hidden-prompt"],
-  "secrets-helper": ["src/secrets/helper/command"],
+  "secrets-command": ["src/secrets/command", "src/secrets/hidden-prompt"],
+  "secrets-mapping": [
+    "src/secrets/mapping/provision",
+    "src/secrets/mapping/command-source",
+    "src/secrets/mapping/age-source",
+    "src/secrets/mapping/declaration",
+  ],
   "command-line": ["src/cli/command-line"],
   engine: ["src/run/engine/engine", "src/run/engine/preload", "src/run/engine/input"],
+  debugger: ["src/run/engine/debugger"],
   "script-start": ["src/cli/script-start", "src/run/script/launch"],
+  redaction: ["src/run/script/attended", "src/redaction/stream"],
   many: [
     "src/run/many",
     "src/run/watch/script-watch",
@@ -70,8 +78,16 @@ const SHARED: Readonly<Record<string, readonly string[]>> = {
     "src/tasks/report/github",
     "src/tasks/report/live",
   ],
+  cache: [
+    "src/run/cached",
+    "src/cache/command",
+    "platform/tracing",
+    "platform/linux/tracing/tracer",
+    "platform/linux/tracing/launcher",
+  ],
   settings: [
     "src/config/rtfig",
+    "src/settings/cache",
     "src/config/handover",
     "src/config/tool",
     "src/settings/files",
@@ -84,17 +100,12 @@ const SHARED: Readonly<Record<string, readonly string[]>> = {
   words: [
     "src/nearest",
     "src/printable",
-    "src/cli/help",
-    "src/cli/guide",
     "src/cli/texts",
-    "src/cli/completions",
-    "src/cli/debug-config",
     "src/cli/list",
     "src/cli/shadowed",
     "src/run/target/suggestion",
     "src/run/engine/node-words",
     "src/run/file/takeover",
-    "src/upgrade/command",
   ],
 };
 
@@ -117,7 +128,11 @@ const ALONE: Readonly<Record<string, string>> = {
 };
 
 /** Every module that may be imported when it is needed. */
-export const LATE_MODULES: readonly string[] = [...Object.values(SHARED).flat(), ...Object.keys(ALONE)];
+export const LATE_MODULES: readonly string[] = [
+  ...Object.values(SHARED).flat(),
+  ...Object.keys(ALONE),
+  ...PACKED_MODULES,
+];
 
 /** The folder of `platform` that only one system's program has. */
 const FOLDERS: Readonly<Record<BuildTarget["os"], string>> = {

@@ -1,8 +1,10 @@
 // Makes the binary: `bun build/compile.ts` leaves the host's at dist/rt, and its manual page at dist/rt.1.
 //
-// Four bundles go into it. Three are scripts for processes that are started as the engine: the preload, as a
-// `data:` URL, what it carries as a text (see src/runtime/late.ts), and the parts that it finds in the finished file (see
-// src/run/engine/preload.ts). The fourth is everything else, split into chunks, so that a start reads only what it needs.
+// Six bundles go into it. Four are scripts for processes that are started as the engine: the preload, as a
+// `data:` URL, what it carries as a text (see src/runtime/late.ts), the parts that it finds in the finished file (see
+// src/run/engine/preload.ts), and what speaks with debuggers. The fifth is the script of a thread
+// (platform/linux/tracing/supervisor.ts), the sixth everything else, split into chunks, so that a start reads only what it
+// needs.
 import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
 import type { BunPlugin } from "bun";
@@ -15,12 +17,14 @@ import { compactElf } from "./elf.ts";
 import { enginePath } from "./engine.ts";
 import { renameTools } from "./engine-words.ts";
 import { signAdHoc } from "./macos/signature.ts";
+import { fromMain, PACKED, packedEntry, packedModules, type PackedScript } from "./packed.ts";
 import { PRODUCT } from "./product.ts";
 import { shortenCutOff } from "./cut-off.ts";
 import { type BuildTarget, hostTarget } from "./targets.ts";
 import { texts } from "./texts.ts";
 import { lateBuiltins } from "./late-builtins.ts";
 import { setMetadata } from "./windows-metadata.ts";
+import { silentDebug } from "./stubs/silent-debug.ts";
 import { dbusOptional } from "./stubs/dbus-optional.ts";
 import { windowsRegistry } from "./windows-registry.ts";
 
@@ -140,6 +144,16 @@ function asPreload(script: string, lateScript: string): string {
   return PRELOAD_URL_START + Buffer.from(source).toString("base64");
 }
 
+/** A module of its own in the file system, which knows its place: see src/debugger/attachment.ts. */
+function asDebugger(script: string): string {
+  return [
+    "const own = { exports: {} };",
+    `(${script.trimEnd().replace(/;$/, "")})(own.exports, process.getBuiltinModule, own, "", "");`,
+    "own.exports.attach(import.meta.path);",
+    "",
+  ].join("\n");
+}
+
 const SYSTEMS: readonly (readonly [BuildTarget["os"], System])[] = [
   ["linux", "linux"],
   ["darwin", "darwin"],
@@ -165,8 +179,14 @@ async function bundleScripts(plugins: readonly BunPlugin[]): Promise<Compiled & 
   };
 }
 
-/** The modules that only exist here: "rt:preload" and "rt:parts" (see src/run/engine/preload.ts). */
-function generatedModules(preload: string, optionPreload: string, partsFile: string): BunPlugin {
+/** The modules that only exist here: "rt:preload" and "rt:parts" (see src/run/engine/preload.ts), and a thread's script. */
+function generatedModules(
+  preload: string,
+  optionPreload: string,
+  debuggerScript: string,
+  partsFile: string,
+  supervisor: string,
+): BunPlugin {
   return {
     name: "rt-generated",
     setup(build) {
@@ -181,12 +201,28 @@ function generatedModules(preload: string, optionPreload: string, partsFile: str
         contents: `export default ${JSON.stringify(preload)}`,
         loader: "js",
       }));
+      build.onResolve({ filter: /^rt:debugger$/ }, () => ({
+        path: "script-of-debugger",
+        namespace: "rt-debugger",
+      }));
+      build.onLoad({ filter: /.*/, namespace: "rt-debugger" }, () => ({
+        contents: `export default ${JSON.stringify(debuggerScript)}`,
+        loader: "js",
+      }));
       build.onResolve({ filter: /^rt:option-preload$/ }, ({ importer }) => ({
         path: `option-for:${relative(ROOT, importer)}`,
         namespace: "rt-option",
       }));
       build.onLoad({ filter: /.*/, namespace: "rt-option" }, () => ({
         contents: `export default ${JSON.stringify(optionPreload)}`,
+        loader: "js",
+      }));
+      build.onResolve({ filter: /^rt:supervisor$/ }, () => ({
+        path: "supervisor",
+        namespace: "rt-supervisor",
+      }));
+      build.onLoad({ filter: /.*/, namespace: "rt-supervisor" }, () => ({
+        contents: `export default ${JSON.stringify(supervisor)}`,
         loader: "js",
       }));
     },
@@ -229,6 +265,31 @@ export async function compile(
   }
 }
 
+/** Writes the scripts of build/packed.ts, compressed. */
+async function packCommands(
+  target: BuildTarget,
+  directory: string,
+  plugins: readonly BunPlugin[],
+): Promise<Compiled & { scripts: ReadonlyMap<string, PackedScript> }> {
+  const inputs: string[] = [];
+  const scripts = new Map<string, PackedScript>();
+  for (const name of Object.keys(PACKED)) {
+    const entry = join(directory, `${name}.ts`);
+    await Bun.write(entry, packedEntry(name));
+    const made = await bundleScript(
+      relative(ROOT, entry),
+      target,
+      [...plugins, fromMain, silentDebug],
+      constantsOf(target),
+    );
+    const file = join(directory, `rt-${name}.packed`);
+    await Bun.write(file, Bun.zstdCompressSync(made.script, { level: 19 }));
+    scripts.set(name, { file, script: made.script });
+    inputs.push(...made.inputs);
+  }
+  return { scripts, inputs: new Set(inputs) };
+}
+
 /** @returns what code was taken from */
 async function bundle(
   target: BuildTarget,
@@ -241,6 +302,12 @@ async function bundle(
   const late = await bundleScript("src/runtime/preload-late.ts", target, [], constants);
   const preload = await bundleScript("src/runtime/preload.ts", target, [], constants);
   const options = await bundleScript("src/runtime/option-effects.ts", target, [], constants);
+  const packed = await packCommands(target, directory, plugins);
+  const debug = await bundleScript("src/debugger/attachment.ts", target, [], constants);
+  const supervisor =
+    target.os === "linux"
+      ? await bundleScript("platform/linux/tracing/supervisor.ts", target, [], constants)
+      : { script: "", inputs: [] };
   const partsFile = join(directory, "rt.parts");
   await Bun.write(partsFile, packScripts(scripts));
   const output = await Bun.build({
@@ -251,16 +318,23 @@ async function bundle(
     bytecode: true,
     minify: true,
     metafile: true,
-    loader: { ".parts": "file" },
+    loader: { ".parts": "file", ".packed": "file" },
     define: constants,
     plugins: [
       ...plugins,
       onlyFor(target),
+      packedModules(packed.scripts),
       sharedChunks(target),
       ownCopies,
       dbusOptional,
       await windowsRegistry(target, true),
-      generatedModules(asPreload(preload.script, late.script), asPreload(options.script, ""), partsFile),
+      generatedModules(
+        asPreload(preload.script, late.script),
+        asPreload(options.script, ""),
+        asDebugger(debug.script),
+        partsFile,
+        supervisor.script,
+      ),
       texts,
       lateBuiltins,
     ],
@@ -279,6 +353,9 @@ async function bundle(
     ...late.inputs,
     ...preload.inputs,
     ...options.inputs,
+    ...packed.inputs,
+    ...debug.inputs,
+    ...supervisor.inputs,
   ]);
 }
 

@@ -11,7 +11,7 @@
 // A task has its thread for itself from its first call to its last, for what the system ties to a thread (mutexes,
 // the last error). The first thread starts with the first task, each further one when all others have been busy with
 // the same tasks for a while: many quick tasks are done sooner by one thread than by several that must start first.
-// Threads never keep the process: see operations.ts.
+// Threads never keep the process: see store-operations.ts.
 //
 // Surprising: the thread's script is the text of the function `serve`. Neither a program that was started as the
 // engine nor a bundle without files has anything else to start a worker from. It must therefore mention nothing

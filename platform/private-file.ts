@@ -69,6 +69,22 @@ function explain({ code, message }: NodeJS.ErrnoException, place: string): strin
   return code === undefined ? message : `${place} (${code})`;
 }
 
+/** What the name of a socket may be long at most, a little less than any system's limit. */
+const LONGEST_SOCKET = 96;
+
+/**
+ * A path at which nothing is yet and a socket can be that nobody else reaches; undefined on Windows, where the engine makes
+ * none. Throws PrivateDirectoryError.
+ */
+export function privateSocketPath(name: string): string | undefined {
+  if (isWindows) return undefined;
+  return inPrivateDirectory(`rt-files-${process.getuid!()}`, (directory) => {
+    const path = join(directory, `${name}.sock`);
+    if (path.length > LONGEST_SOCKET) throw new Error(`${directory} has too long a name for a socket`);
+    return path;
+  });
+}
+
 /** Writes a file, unless one of the same content is there, and answers its path. Throws PrivateDirectoryError. */
 export function writePrivateFile(name: string, extension: string, content: string | Uint8Array): string {
   const hash = new Bun.CryptoHasher("sha256").update(content).digest("hex").slice(0, 32);

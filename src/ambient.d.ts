@@ -4,6 +4,12 @@ declare module "rt:preload" {
   export default url;
 }
 
+declare module "rt:debugger" {
+  /** src/debugger/attachment.ts as one module, to be written to a file. */
+  const script: string;
+  export default script;
+}
+
 declare module "rt:option-preload" {
   const url: string;
   export default url;
@@ -12,6 +18,12 @@ declare module "rt:option-preload" {
 declare module "rt:parts" {
   const file: string;
   export default file;
+}
+
+declare module "rt:supervisor" {
+  /** The script of a thread, as one function expression. */
+  const script: string;
+  export default script;
 }
 
 declare module "rt:registry-addon" {

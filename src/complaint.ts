@@ -1,9 +1,9 @@
 // What is wrong and what to do about it, for a person: the two lines on standard error that every refusal of rt is.
 import { oneLine } from "./printable.ts";
 
-/** Whatever the two quote, each stays one line. Returns the exit code. */
-export function complain(message: string, hint?: string, status = 1): number {
+/** Whatever they quote, each stays one line. Returns the exit code. */
+export function complain(message: string, hint?: string | readonly string[], status = 1): number {
   console.error(`error: ${oneLine(message)}`);
-  if (hint) console.error(`hint: ${oneLine(hint)}`);
+  for (const line of hint ? [hint].flat() : []) console.error(`hint: ${oneLine(line)}`);
   return status;
 }

@@ -5,12 +5,12 @@
 
 export class Failure extends Error {
   override readonly name = "Failure";
-  /** What to do about it; printed on a line of its own. */
-  readonly hint: string | undefined;
+  /** What to do about it; printed on a line of its own, or on one each. */
+  readonly hint: string | readonly string[] | undefined;
   /** What rt exits with. */
   readonly status: number;
 
-  constructor(message: string, hint?: string, status = 1) {
+  constructor(message: string, hint?: string | readonly string[], status = 1) {
     super(message);
     this.hint = hint;
     this.status = status;

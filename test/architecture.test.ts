@@ -54,15 +54,25 @@ const GROUND = ["color", "complaint", "failure", "nearest", "printable", "versio
 
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   main: ["cli", "run", "platform"],
-  cli: ["run", "settings", "config", "options", "secrets", "upgrade", "workspace", "platform", ...GROUND],
-  run: ["tasks", "settings", "config", "options", "runtime", "workspace", "platform", ...GROUND],
-  tasks: ["settings", "workspace", "platform", ...GROUND],
+  cli: [
+    ...["run", "debugger", "cache", "settings", "config", "options", "secrets", "upgrade", "workspace"],
+    ...["platform", ...GROUND],
+  ],
+  run: [
+    ...["tasks", "cache", "settings", "config", "options", "debugger", "runtime", "secrets", "redaction"],
+    ...["workspace", "platform"],
+    ...GROUND,
+  ],
+  tasks: ["settings", "redaction", "workspace", "platform", ...GROUND],
+  cache: ["settings", "platform", ...GROUND],
   settings: ["config", "options", "platform", ...GROUND],
   config: ["options", "workspace", "platform", ...GROUND],
   options: [],
   workspace: ["platform", ...GROUND],
   runtime: ["secrets", "csrf", "platform"],
-  secrets: ["platform", "errors", "printable", "version"],
+  debugger: [],
+  secrets: ["redaction", "config", "workspace", "platform", "errors", ...GROUND],
+  redaction: GROUND,
   upgrade: GROUND,
   csrf: ["platform", "errors"],
   errors: [],
@@ -171,7 +181,8 @@ test("process.platform is asked for in platform alone", () => {
 
 test("main.ts alone ends the process", () => {
   // Windows cannot replace a process: there, to replace is to wait and to exit as the child did.
-  const allowed = ["src/main.ts", "platform/windows/process.ts"];
+  // What a debugger needs runs in the program, which is not to go on without it.
+  const allowed = ["src/main.ts", "platform/windows/process.ts", "src/debugger/attachment.ts"];
   expect(
     placesWith(/\bprocess\s*\.\s*(?:exit|reallyExit|abort)\s*\(|\bprocess\.exitCode\s*=/, (path) =>
       allowed.includes(path),
@@ -182,6 +193,9 @@ test("main.ts alone ends the process", () => {
 /** Who reads or changes the environment that the user's program sees, in which `.env` files are. */
 const ENVIRONMENT: Readonly<Record<string, string>> = {
   "platform/environment-files.ts": "takes out what .env files have put there, for rt's own commands",
+  "src/debugger/attachment.ts":
+    "takes out what rt has told it of how the program is to be debugged, tells children of its editor",
+  "src/run/file/in-process.ts": "whether to look, in the other environment, for an editor that waits",
   "src/runtime/engine-switch.ts": "takes out rt's own variables before the program's first line",
   "src/runtime/option-effects.ts":
     "reads where a program's certificates are, takes out a variable of rt's own",

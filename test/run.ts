@@ -7,8 +7,8 @@
 //
 // All of a run's temporary files are in one directory, removed with what programs leave there on purpose (rt keeps the
 // directories of its links) or because a test has killed them.
-import { chmodSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { compile, DIST } from "../build/compile.ts";
 import { hostTarget } from "../build/targets.ts";
@@ -17,6 +17,20 @@ import { canRunWindows, prepareWindows } from "./support/windows.ts";
 
 const ROOT = join(import.meta.dir, "..");
 const ENGINE = process.execPath;
+
+/** Files that take longest, by their paths' beginnings: begun first, since one that is left over at the end runs alone. */
+const LONG = [
+  ...["windows/", "build/targets", "run/watch", "csrf/browser", "build/release", "build/smoke"],
+  ...[
+    "secrets/interop",
+    "secrets/dialogs",
+    "runtime/program",
+    "tasks/ending",
+    "upgrade/",
+    "secrets/",
+    "macos/",
+  ],
+];
 
 interface Count {
   passed: number;
@@ -68,10 +82,24 @@ function readCount(output: string, word: string): number {
   return Number(output.match(new RegExp(`^\\s*(\\d+) ${word}\\b`, "m"))?.[1] ?? 0);
 }
 
+/** As `bun test` has them: milliseconds by file; the order alone matters here. */
+function timingsOf(): Record<string, number> {
+  const names = [...new Bun.Glob("**/*.test.ts").scanSync(import.meta.dir)];
+  const durationOf = (name: string) => {
+    const place = LONG.findIndex((start) => name.startsWith(start));
+    return place < 0 ? 1 : 1000 * (LONG.length - place);
+  };
+  return Object.fromEntries(names.map((name) => [`test/${name}`, durationOf(name)]));
+}
+
 async function runTests(patterns: readonly string[]): Promise<Count> {
+  const timings = join(temporary, "timings.json");
+  writeFileSync(timings, JSON.stringify({ version: 1, files: timingsOf() }));
   const { status, output } = await run([
     "test",
-    "--parallel",
+    // One more than there are processors, since some tests wait.
+    `--parallel=${availableParallelism() + 1}`,
+    `--timings=${timings}`,
     "--only-failures",
     "--timeout=60000",
     ...patterns,

@@ -12,7 +12,8 @@ const HEADER = `# Every key of rtfig.toml, the configuration of rt. Made by buil
 /** Tables have one line each: "install.registry" is a key as well as a table, and TOML takes only one of them. */
 function renderKey({ name, kinds, choices, help, example }: Key, section: string): string {
   const rest = section === "" ? name : name.slice(section.length + 1);
-  const written = rest === "*" ? PLACEHOLDERS[section]! : rest.replaceAll("*", "team");
+  const written =
+    rest === "*" ? PLACEHOLDERS[section]! : rest.replaceAll("*", PLACEHOLDERS[section] ?? "team");
   return `# ${help}: ${allowedIn({ kinds, choices }).join(", ")}\n# ${written} = ${example}`;
 }
 
@@ -25,7 +26,12 @@ const PLACEHOLDERS: Readonly<Record<string, string>> = {
   loader: '".svg"',
   "serve.static.define": "VERSION",
   "install.scopes": "team",
+  "run.cache": "build",
+  "run.secrets": "release",
 };
+
+/** Tables whose own name is of the user's choice. */
+const SECTIONS: Readonly<Record<string, string>> = { "secrets.*": "secrets.NPM_TOKEN" };
 
 const KIND_WORDS: Readonly<Record<Key["kinds"][number], string>> = {
   boolean: "true or false",
@@ -45,7 +51,7 @@ function sectionOf({ name }: Key): string {
 export function renderExample(): string {
   const sections = [...Map.groupBy(KEYS, sectionOf)].map(([section, keys]) =>
     [
-      ...(section === "" ? [] : [`[${section}]`, ""]),
+      ...(section === "" ? [] : [`[${SECTIONS[section] ?? section}]`, ""]),
       keys.map((key) => renderKey(key, section)).join("\n\n"),
     ].join("\n"),
   );
@@ -102,6 +108,7 @@ A \`*\` in a key stands for a name of your choice.`;
 const SECTION_TITLES: Readonly<Record<string, string>> = {
   "": "Running code",
   run: "Scripts",
+  secrets: "Secrets of scripts",
   test: "Tests",
   install: "Packages",
 };

@@ -193,6 +193,12 @@ makes the output of each script of many a group that folds.
 Opens a debugger, as
 .Cm help debugging
 tells.
+.It Ev RT_TRUST
+What
+.Pa rtfig.toml
+may give to scripts where nobody can be asked: the hash that
+.Cm trust
+prints, several separated by commas.
 .It Ev DBUS_SESSION_BUS_ADDRESS
 On Linux, where the service that keeps credentials is reached.
 .El`;

@@ -73,6 +73,15 @@ export interface ProcessOperations {
   /** Whether standard input ends before its first byte; waits for that byte, but does not take it. */
   isInputEmpty(): boolean;
 
+  /** Whether a read of standard input would answer at once. Absent where the system does not tell. */
+  hasInput?(): boolean;
+
+  /**
+   * From here on no other program of this user sees the memory of this process, and no core file has it, as far as the
+   * system can do that. What this process starts, or becomes, is as ever.
+   */
+  hideMemory?(): void;
+
   /** Writes a short text in one go. False when that did not work: nothing of it has been written then. */
   write(descriptor: number, text: string): boolean;
 

@@ -9,7 +9,7 @@
 // - an operation outlives one death of the bus or the service, and an item or session that vanishes;
 // - it ends when its caller's patience ends, dialog or not;
 // - the process stays until the last operation has ended, and an idle connection does not keep it.
-import { type OperationKind, orGiveUp, Turns } from "../operations.ts";
+import { type OperationKind, orGiveUp, Turns } from "../store-operations.ts";
 import type { CredentialName, OperationOptions, SecretProvider } from "../contract/secret-provider.ts";
 import { PERSON_TIMEOUT } from "./bus.ts";
 import { type Connection, openConnection, renewDefaultCollection, renewSession } from "./connection.ts";

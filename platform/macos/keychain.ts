@@ -4,7 +4,7 @@
 // the `security` command. The file-based keychain is used, as they do: the data protection keychain is closed to
 // programs without an entitlement of their own (-34018).
 //
-// What is kept here: operations on one pair run in the order of their calls, and everything else of operations.ts.
+// What is kept here: operations on one pair run in the order of their calls, and everything else of store-operations.ts.
 // An operation that was given up goes on in its thread until the system answers, since a dialog cannot be taken
 // back; what it used is released then, and what it read is erased.
 //
@@ -13,7 +13,7 @@
 // - A query without a limit finds one item where something is read, and all of them where something is changed or
 //   deleted; naming the limit there is an error.
 // - Names can be listed without unlocking anything; only values are encrypted.
-import { type IsOver, Operations } from "../operations.ts";
+import { type IsOver, Operations } from "../store-operations.ts";
 import {
   type CredentialName,
   type OperationOptions,

@@ -20,6 +20,12 @@ const POLLIN = 1;
 const POLLHUP = 0x10;
 const FOREVER = -1;
 
+/** Whether a read of standard input would answer at once: with what is there, its end, or an error. */
+export function hasInput(): boolean {
+  const asked = new Int32Array([0, POLLIN]);
+  return openLibc(SYMBOLS).functions.poll(ptr(asked), 1, 0) > 0;
+}
+
 /** Waits until somebody writes or nobody will any more. */
 export function isInputEmpty(): boolean {
   const { lseek, poll, recv, ioctl } = openLibc(SYMBOLS).functions;

@@ -114,7 +114,11 @@ const ERROR_CODES: Readonly<Record<number, string>> = {
 
 /** What the last call of either failed with. */
 export function lastError(): string {
-  const number = (files ?? processes)?.errno() ?? 0;
+  return errorCode((files ?? processes)?.errno() ?? 0);
+}
+
+/** The name of an error's number. */
+export function errorCode(number: number): string {
   return ERROR_CODES[number] ?? `errno ${number}`;
 }
 

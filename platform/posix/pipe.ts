@@ -6,7 +6,8 @@ import { type Libc, openLibc, repeat, VARIABLE } from "./libc.ts";
 const F_SETFD = 2;
 const F_SETFL = 4;
 const FD_CLOEXEC = 1;
-const { O_CLOEXEC, O_NONBLOCK } = constants;
+const { EAGAIN, O_CLOEXEC, O_NONBLOCK } = constants;
+const EINTR = 4;
 
 const { i32, i64_fast, u64, ptr: pointer } = FFIType;
 
@@ -14,14 +15,15 @@ const SYMBOLS = {
   close: { args: [i32], returns: i32 },
   fcntl: { args: [i32, i32, ...VARIABLE], returns: i32 },
   read: { args: [i32, pointer, u64], returns: i64_fast },
+  write: { args: [i32, pointer, u64], returns: i64_fast },
 } as const;
 
-let opened: Libc<typeof SYMBOLS>["functions"] | undefined;
+let opened: Libc<typeof SYMBOLS> | undefined;
 let openPair: (() => number) | undefined;
 
 function libc(): Libc<typeof SYMBOLS>["functions"] {
-  opened ??= openLibc(SYMBOLS).functions;
-  return opened;
+  opened ??= openLibc(SYMBOLS);
+  return opened.functions;
 }
 
 export interface Pipe {
@@ -66,10 +68,26 @@ function setFlag(descriptor: number, command: number, value: number): void {
 const buffer = new Uint8Array(1 << 17);
 const bufferPointer = ptr(buffer);
 
-/** What is there now, valid until the next call; null at the end; empty when there is nothing yet. */
+/**
+ * What is there now, valid until the next call; empty when there is nothing yet; null when nothing will come: at the end of
+ * a pipe, and of a terminal that nobody has open any more, which is an error there.
+ */
 export function readAvailable(descriptor: number): Uint8Array | null {
   const count = Number(libc().read(descriptor, bufferPointer, buffer.length));
-  return count === 0 ? null : buffer.subarray(0, Math.max(count, 0));
+  if (count > 0) return buffer.subarray(0, count);
+  return count === 0 || !isPassing() ? null : buffer.subarray(0, 0);
+}
+
+/** How many bytes were taken at once; null when none will ever be. */
+export function writeAvailable(descriptor: number, bytes: Uint8Array): number | null {
+  const count = Number(libc().write(descriptor, ptr(bytes), bytes.length));
+  return count >= 0 ? count : isPassing() ? 0 : null;
+}
+
+/** Whether the last call could do better later. */
+function isPassing(): boolean {
+  const failure = opened!.errno();
+  return failure === EAGAIN || failure === EINTR;
 }
 
 export function closeDescriptor(descriptor: number): void {

@@ -7,15 +7,15 @@
 //
 // Surprising: most scripts live only for a millisecond or two, so for the first `ATTACH_AFTER` nothing
 // listens: what such a script wrote waits in the pipe and is read when it has exited. Only those that live
-// longer get a stream. A process that a script left in the background may hold the pipe open for ever: after
-// the script's exit it is heard for `LINGER` more, then not any longer.
+// longer get a stream. See outlet.ts for its end.
 import {
   type Child,
   type ChildExit,
   describeExit,
   type ProcessTreeOperations,
 } from "../contract/process-tree.ts";
-import { closeDescriptor, openPipe, readAvailable } from "./pipe.ts";
+import { Outlet } from "./outlet.ts";
+import { closeDescriptor, openPipe } from "./pipe.ts";
 import { descriptorLimit } from "./process.ts";
 import { heeded, stopLikeTerminal } from "./signals.ts";
 import { listProcesses, type ProcessEntry, runs, selectTrees, type TreeRoot } from "./process-table.ts";
@@ -23,86 +23,9 @@ import { dismissGuardian, guard, release } from "./guardian.ts";
 import { adoptOrphans, reapOrphans, withFamily, withOrphans } from "./orphans.ts";
 
 const ATTACH_AFTER = 2; // ms
-const LINGER = 100; // ms
-const LOOK_AGAIN_AFTER = 10; // ms
-/** Bytes that may still be in a pipe when nobody listens to it any more. */
-const MOST_IN_PIPE = 1 << 20;
 /** Per child: our ends of the pipes, the streams' copies, and the engine's handle of the process. */
 const DESCRIPTORS_PER_CHILD = 5;
 const DESCRIPTORS_RESERVED = 48;
-
-/** Our end of one pipe: first silent, then read as a stream or, after the exit, in one go. */
-class Outlet {
-  readonly #descriptor: number;
-  readonly #deliver: (bytes: Uint8Array) => void | Promise<void>;
-  #stream: Promise<void> | undefined;
-  #reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
-  #isHeard = true;
-  #isDelivering = false;
-
-  constructor(descriptor: number, deliver: (bytes: Uint8Array) => void | Promise<void>) {
-    this.#descriptor = descriptor;
-    this.#deliver = deliver;
-  }
-
-  attach(): void {
-    this.#stream = this.#pump();
-  }
-
-  /** The child has exited: delivers the rest. */
-  async finish(): Promise<void> {
-    if (!this.#stream) {
-      const isAtEnd = await this.#drain();
-      if (!isAtEnd) this.attach();
-    }
-    if (this.#stream) {
-      const lingering = setInterval(() => this.#isDelivering || this.#stopListening(), LINGER);
-      await this.#stream;
-      clearInterval(lingering);
-      if (!this.#isHeard) await this.#drain(MOST_IN_PIPE);
-    }
-    closeDescriptor(this.#descriptor);
-  }
-
-  /** True at the end of the pipe. */
-  async #drain(limit = Number.POSITIVE_INFINITY): Promise<boolean> {
-    for (let size = 0; size < limit;) {
-      const bytes = readAvailable(this.#descriptor);
-      if (bytes === null || bytes.length === 0) return bytes === null;
-      size += bytes.length;
-      await this.#handOver(bytes);
-    }
-    return false;
-  }
-
-  /** Its reader's slowness is no reason to stop listening. */
-  async #handOver(bytes: Uint8Array): Promise<void> {
-    const pending = this.#deliver(bytes);
-    if (!pending) return;
-    this.#isDelivering = true;
-    await pending;
-    this.#isDelivering = false;
-  }
-
-  async #pump(): Promise<void> {
-    try {
-      this.#reader = Bun.file(this.#descriptor).stream().getReader();
-      for (;;) {
-        const { done, value } = await this.#reader.read();
-        if (done) return;
-        await this.#handOver(value);
-      }
-    } catch {
-      // The stream needs a descriptor of its own, of which there may be none left.
-    }
-    while (this.#isHeard && !(await this.#drain())) await Bun.sleep(LOOK_AGAIN_AFTER);
-  }
-
-  #stopListening(): void {
-    this.#isHeard = false;
-    void this.#reader?.cancel().catch(() => {});
-  }
-}
 
 interface PosixChild extends Child {
   readonly ownsSession: boolean;

@@ -12,9 +12,10 @@ import type { ProcessOperations, ReplaceRequest } from "../contract/process.ts";
 import { exactArguments } from "./arguments.ts";
 import { constants } from "./constants.ts";
 import { environmentEntries, environmentList, originalEnvironment, originalVariable } from "./environment.ts";
-import { isInputEmpty } from "./input.ts";
+import { hasInput, isInputEmpty } from "./input.ts";
 import { encodeCString, lastError, libc, openLibc, processLibc } from "./libc.ts";
 import { listDescriptors } from "./libproc.ts";
+import { hideMemory } from "./memory.ts";
 import { heeded, stopHeeding } from "./signals.ts";
 
 const SIGPIPE = 13;
@@ -49,9 +50,9 @@ function pointerArray(pointers: readonly Pointer[]): Pointer {
   return ptr(array);
 }
 
-const ENGINE_SWITCH = "BUN_BE_BUN";
+export const ENGINE_SWITCH = "BUN_BE_BUN";
 /** By this src/runtime/engine-switch.ts knows it for ours. */
-const SWITCHED_OFF = "off";
+export const SWITCHED_OFF = "off";
 
 /** libc looks through all that it has for each change, so that many thousands take it a minute. */
 const MOST_CHANGES_BY_LIBC = 500;
@@ -185,6 +186,8 @@ export const operations: ProcessOperations = {
   isTerminal,
   inheritedDescriptors,
   isInputEmpty,
+  hasInput,
+  hideMemory,
   exactArguments,
   defaultShell: "system",
   findShell,

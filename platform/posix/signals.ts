@@ -38,8 +38,23 @@ export const stopHeeding: ProcessOperations["stopHeeding"] = (signals) => {
 
 /** Returns when something has continued this process, or at once where nothing could. */
 export function stopLikeTerminal(): void {
+  stopBy(() => processLibc().raise(numberOf("SIGTSTP")));
+}
+
+/** The same for all of this process's group, as the terminal's Ctrl-Z does it. */
+export function stopJob(): void {
+  stopBy(() => process.kill(0, "SIGTSTP"));
+}
+
+function stopBy(send: () => void): void {
   const number = numberOf("SIGTSTP");
   const handler = processLibc().signal(number, SIG_DFL);
-  processLibc().raise(number);
+  send();
   processLibc().signal(number, handler);
+}
+
+/** Undefined for those that have none. */
+export function nameOfSignal(number: number): NodeJS.Signals | undefined {
+  const { signals } = process.getBuiltinModule("node:os").constants;
+  return (Object.keys(signals) as NodeJS.Signals[]).find((name) => signals[name] === number);
 }

@@ -2,13 +2,13 @@
 //
 // (service, name) becomes an entry with the target "service/name" and the user name `name`, the layout of Bun.secrets
 // and keytar; targets.ts says what becomes of pairs that share a target, entries.ts of values that are too large
-// for an entry. operations.ts keeps the order of the operations and their callers' patience.
+// for an entry. store-operations.ts keeps the order of the operations and their callers' patience.
 //
 // Every call into Windows is made in a thread of its own: it asks a security service that may take its time. Whoever
 // writes holds a lock against other processes of rt, because writing takes several steps; who reads does so only when
 // a value turns out to be changing under it.
 import { ForeignThreads, type ForeignCall } from "../foreign-threads.ts";
-import { type IsOver, Operations } from "../operations.ts";
+import { type IsOver, Operations } from "../store-operations.ts";
 import type {
   CredentialName,
   OperationOptions,

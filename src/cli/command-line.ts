@@ -4,6 +4,7 @@
 //
 // What starting a script does not need is imported where it is used; each of those imports is a chunk of its own
 // in the compiled file and costs nothing until then.
+import { TRACED_NAME } from "../../platform/contract/tracing.ts";
 import { host } from "../../platform/process.ts";
 import { complain } from "../complaint.ts";
 import { COMMANDS } from "../options/commands.ts";
@@ -18,6 +19,7 @@ import { runAsNode, runOwn, showHelp } from "./own-commands.ts";
 
 export async function carryOutCommandLine(words: readonly string[]): Promise<Outcome> {
   try {
+    if (isCalled(TRACED_NAME)) return await (await import("../../platform/tracing.ts")).runTraced(words);
     if (isCalled("node")) return await runAsNode(words);
     if (isCalled("bunx")) return await carryOut({ options: [], command: "x", args: words }, words);
     if (isCalled("git-credential-rt")) return await runOwn("secrets", ["helper", "git", ...words]);
@@ -85,7 +87,7 @@ async function carryOutTool(command: string, given: Invocation): Promise<Outcome
 async function carryOutRun(invocation: Invocation): Promise<Outcome> {
   const opened = await openSettings(invocation);
   const { settings, cwd } = opened;
-  if (settings.many) return await executeMany(settings, cwd);
+  if (settings.many) return await executeMany(settings, opened.config, cwd);
   if (settings.evaluates || settings.target !== undefined) return await runTarget(opened);
   if (!settings.isExplicit)
     throw new UsageError("Nothing to run", "name a file or a script after the options");
@@ -123,7 +125,7 @@ function describeLack({ code, syscall }: Thrown): string | undefined {
 interface Thrown extends Error {
   readonly code?: string;
   readonly syscall?: string;
-  readonly hint?: string;
+  readonly hint?: string | readonly string[];
   readonly status?: number;
   readonly unknown?: UsageError["unknown"];
 }

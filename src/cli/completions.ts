@@ -5,7 +5,20 @@
 // new script of package.json and a new package are known at once. A name that is more than one line, or steers a terminal,
 // is not offered.
 import { findPackageJson, scriptNames, scriptOf } from "../workspace/package-json.ts";
-import { FLAGS, type Helper, HELPER_FLAGS, HELPERS, SECRETS_COMMANDS } from "../secrets/commands.ts";
+import {
+  CHECK_FLAGS,
+  ENTRY_FLAGS,
+  SHARE_ACTIONS,
+  SHARE_FLAGS,
+  type Flag,
+  FLAGS,
+  type Helper,
+  HELPER_FLAGS,
+  IMPORT_FLAGS,
+  HELPERS,
+  SECRETS_COMMANDS,
+  TRUST_FLAGS,
+} from "../secrets/commands.ts";
 import { COMMANDS } from "../options/commands.ts";
 import { GUIDES } from "./guides.ts";
 import { type Option, OPTIONS } from "../options/options.ts";
@@ -85,11 +98,29 @@ interface OwnCompletion {
 /** What may follow a command that is a module of ours; undefined for every other target. */
 function completeOwn([command, ...operands]: readonly string[]): OwnCompletion | undefined {
   const first = (words: readonly Candidate[]) => (operands.length === 0 ? words : []);
-  const flags = FLAGS.map(({ name, help }) => ({ value: `--${name}`, description: help }));
+  const flags = FLAGS.map(describeFlag);
   switch (command) {
     case "secrets":
       if (operands[0] === "helper") return completeHelper(operands.slice(1));
-      return { words: first(candidatesOf(SECRETS_COMMANDS)), flags, files: false };
+      if (operands[0] === "check") return { words: [], flags: CHECK_FLAGS.map(describeFlag), files: true };
+      if (operands[0] === "share")
+        return {
+          words: operands.length === 1 ? SHARE_ACTIONS.map((value) => ({ value, description: "" })) : [],
+          flags: SHARE_FLAGS.map(describeFlag),
+          files: false,
+        };
+      if (operands[0] === "import") return { words: [], flags: IMPORT_FLAGS.map(describeFlag), files: true };
+      return {
+        words: first(candidatesOf(SECRETS_COMMANDS)),
+        flags: ENTRY_FLAGS.map(describeFlag),
+        files: false,
+      };
+    case "trust":
+      return {
+        words: [],
+        flags: TRUST_FLAGS.map(describeFlag),
+        files: true,
+      };
     case "doctor":
       return { words: [], flags, files: false };
     case "help":
@@ -128,12 +159,16 @@ function completeOwn([command, ...operands]: readonly string[]): OwnCompletion |
 
 /** A tool, then what it may ask for. */
 function completeHelper([tool, ...rest]: readonly string[]): OwnCompletion {
-  const flags = HELPER_FLAGS.map(({ name, help }) => ({ value: `--${name}`, description: help }));
+  const flags = HELPER_FLAGS.map(describeFlag);
   const helper: Helper | undefined = Object.entries(HELPERS).find(([name]) => name === tool)?.[1];
   const actions = rest.length === 0 ? (helper?.actions ?? []) : [];
   const words =
     tool === undefined ? candidatesOf(HELPERS) : actions.map((value) => ({ value, description: "" }));
   return { words, flags, files: false };
+}
+
+function describeFlag({ name, help }: Flag): Candidate {
+  return { value: `--${name}`, description: help };
 }
 
 function candidatesOf(table: Readonly<Record<string, { readonly help: string }>>): Candidate[] {

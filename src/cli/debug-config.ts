@@ -1,34 +1,31 @@
-// `rt debug-config vscode`: writes .vscode/launch.json for the editor's extension for this engine, which starts
-// programs through rt, or attaches to one that was started with --inspect.
+// `rt debug-config vscode`: writes .vscode/launch.json for the debugger that VS Code has of its own, which starts programs
+// through rt, or attaches to one that was started with --inspect. It needs no extension.
 //
 // A launch.json that is there is the user's: it is not touched, and what could be added to it is printed.
 import { lstatSync, mkdirSync, writeFileSync } from "node:fs";
+import { DEFAULT_PORT } from "../debugger/address.ts";
 import { UsageError } from "../options/parse.ts";
 
-/** Where an editor attaches unless --inspect is told otherwise. */
-const ADDRESS = "ws://127.0.0.1:6499/rt";
-
 function launchConfigurations(runtime: string): object[] {
-  const shared = { type: "bun", internalConsoleOptions: "neverOpen" };
+  const launch = {
+    type: "node",
+    request: "launch",
+    runtimeExecutable: runtime,
+    program: "${file}",
+    cwd: "${workspaceFolder}",
+  };
   return [
+    { name: "rt: this file", ...launch },
+    { name: "rt: this file, stopped at its first line", ...launch, stopOnEntry: true },
+    // By its address: where ::1 refuses, the editor takes that for the answer.
     {
-      ...shared,
-      request: "launch",
-      name: "rt: this file",
-      runtime,
-      program: "${file}",
-      cwd: "${workspaceFolder}",
+      name: "rt: attach (rt --inspect ...)",
+      type: "node",
+      request: "attach",
+      address: "127.0.0.1",
+      port: DEFAULT_PORT,
+      restart: true,
     },
-    {
-      ...shared,
-      request: "launch",
-      name: "rt: this file, stopped at its first line",
-      runtime,
-      program: "${file}",
-      cwd: "${workspaceFolder}",
-      stopOnEntry: true,
-    },
-    { ...shared, request: "attach", name: `rt: attach (rt --inspect=${ADDRESS.slice(5)} ...)`, url: ADDRESS },
   ];
 }
 
@@ -61,7 +58,7 @@ export function writeDebugConfig(
     if (error instanceof UsageError) throw error;
     throw new UsageError(`Cannot write ${path}: ${(error as NodeJS.ErrnoException).code}`);
   }
-  return { text: `Wrote ${file}; the editor needs the extension "oven.bun-vscode"`, isWritten: true };
+  return { text: `Wrote ${file}; F5 in the editor starts the file at hand`, isWritten: true };
 }
 
 /** A link that leads nowhere is there too: a project must not say where rt writes. */

@@ -14,8 +14,13 @@ import {
   SECRETS_COMMANDS,
   SECRETS_EXIT_CODES,
   type Helper,
+  CHECK_FLAGS,
+  ENTRY_FLAGS,
+  SHARE_FLAGS,
   HELPER_FLAGS,
+  IMPORT_FLAGS,
   HELPERS,
+  TRUST_FLAGS,
 } from "../secrets/commands.ts";
 import { wantsColor } from "../color.ts";
 import { VERSION } from "../version.ts";
@@ -82,7 +87,10 @@ function detailsOf(
           help,
         })),
         Helpers: Object.entries(HELPERS).map(([word, helper]) => describeHelper(word, helper)),
-        Options: FLAGS.map(describeFlag),
+        Options: ENTRY_FLAGS.map(describeFlag),
+        "Options of rt secrets share": SHARE_FLAGS.map(describeFlag),
+        "Options of rt secrets import": IMPORT_FLAGS.map(describeFlag),
+        "Options of rt secrets check": CHECK_FLAGS.map(describeFlag),
         "Options of rt secrets helper": HELPER_FLAGS.map(describeFlag),
         "Exit codes": describeCodes(SECRETS_EXIT_CODES),
       },
@@ -92,6 +100,11 @@ function detailsOf(
     return {
       sections: { Options: FLAGS.map(describeFlag), "Exit codes": describeCodes(DOCTOR_EXIT_CODES) },
       closing: "rt help secrets says what can be wrong",
+    };
+  if (name === "trust")
+    return {
+      sections: { Options: TRUST_FLAGS.map(describeFlag) },
+      closing: "rt help secrets-in-scripts is the guide",
     };
   if (name === "upgrade")
     return {
@@ -133,8 +146,9 @@ function detailsOf(
   return { sections: {}, ...(by === "engine" && { closing: `rt ${name} --help shows its options` }) };
 }
 
-function describeFlag({ name, short, help }: Flag): Row {
-  return { name: short ? `-${short}, --${name}` : `--${name}`, help };
+function describeFlag({ name, short, value, help }: Flag): Row {
+  const long = value ? `--${name}=<${value}>` : `--${name}`;
+  return { name: short ? `-${short}, ${long}` : long, help };
 }
 
 function describeHelper(name: string, { help, actions, operand }: Helper): Row {

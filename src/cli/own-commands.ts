@@ -19,7 +19,8 @@ export async function runOwn(command: string, args: readonly string[]): Promise<
   }
   if (command === "types") {
     const { readText, TYPES } = await import("./texts.ts");
-    return console.log((await readText(TYPES)).trimEnd());
+    const { declareSecrets } = await import("../secrets/mapping/declaration.ts");
+    return console.log((await readText(TYPES)).trimEnd() + declareSecrets());
   }
   if (command === "completions") {
     const { completionLines, completionText } = await import("./completions.ts");
@@ -35,6 +36,15 @@ export async function runOwn(command: string, args: readonly string[]): Promise<
   if (command === "upgrade") {
     if (args.some((word) => word === "--help" || word === "-h")) return await showHelp(command);
     return await (await import("../upgrade/command.ts")).runUpgradeCommand([...args]);
+  }
+  if (command === "cache") {
+    if (args.some((word) => word === "--help" || word === "-h")) return await showHelp(command);
+    const { answerCache } = await import("../cache/command.ts");
+    return console.log(answerCache(args));
+  }
+  if (command === "trust") {
+    if (args.some((word) => word === "--help" || word === "-h")) return await showHelp(command);
+    return (await import("../secrets/mapping/trust-command.ts")).runTrustCommand(args);
   }
   if (command === "doctor")
     return await (await import("../secrets/doctor.ts")).runDoctorCommand([...args], showOwnHelp);

@@ -13,7 +13,7 @@ export type Purpose = "code" | "test" | "tool";
 export function fileForEngine(config: Config, purpose: Purpose, cwd: string): string | undefined {
   const { settings, content, file } = config;
   const isEngines = ({ key, path }: Setting) =>
-    key.as === undefined && (purpose !== "code" || path[0] !== "test");
+    key.as === undefined && !key.isOfSecrets && !key.isOwn && (purpose !== "code" || path[0] !== "test");
   if (!settings.some((setting) => (purpose === "code" ? isEngines(setting) : true))) return undefined;
   const isForeign = (setting: Setting) => isUnfit(setting, purpose);
   if (!settings.some(isForeign)) return absolute(file, cwd);
@@ -45,7 +45,8 @@ function isUnfit({ path, value }: Setting, purpose: Purpose): boolean {
   return (name === "preload" && purpose === "code") || (name === "test.preload" && purpose === "test");
 }
 
-function isCredential(name: string, value: string): boolean {
+/** Whether the value of a key that may hold a credential is one, and not the name of a variable. */
+export function isCredential(name: string, value: string): boolean {
   if (value.startsWith("$")) return false;
   return /(?:token|password)$/.test(name) || /\/\/[^/@]*:[^/@]*@/.test(value);
 }

@@ -25,6 +25,10 @@ export interface Key {
   readonly as?: string | Readonly<Record<string, Words | null>>;
   /** Read by the engine when it runs code, so that the code cannot run in this process. */
   readonly isForCode?: boolean;
+  /** Read by rt from the file itself; the engine has no such key. */
+  readonly isOwn?: true;
+  /** Read by src/secrets/mapping: neither an option nor the engine's. */
+  readonly isOfSecrets?: boolean;
   /** Holds a credential, unless its value is the name of a variable: "$NAME". */
   readonly secret?: boolean;
 }
@@ -139,6 +143,59 @@ const SCRIPTS: readonly Key[] = within("run", [
   }),
 ]);
 
+const CACHING: readonly Key[] = within("run.cache", [
+  key("*", "boolean", "true", {
+    isOwn: true,
+    help: 'A script, or "package#script", that is not run again when nothing it reads has changed (Linux)',
+  }),
+  key("*.env", "strings", '["API_URL"]', {
+    isOwn: true,
+    help: "Variables that it gets, beside the usual ones",
+  }),
+  key("*.inputs", "strings", '["../schema/**"]', {
+    isOwn: true,
+    help: "Files that count besides those that it is seen to read",
+  }),
+  key("*.outputs", "strings", '["dist/**"]', {
+    isOwn: true,
+    help: "Files that are its own, whatever was there before",
+  }),
+  key("*.ignore", "strings", '[".tool-cache/**"]', { isOwn: true, help: "Files that do not matter" }),
+]);
+const SECRETS: readonly Key[] = [
+  key("run.secrets.*", "strings", '["NPM_TOKEN"]', {
+    isOfSecrets: true,
+    help: "The secrets that scripts of this name get: a name, a glob, or package#script",
+  }),
+  ...within("secrets.*", [
+    key("from", "string", '"com.acme.release/npm"', {
+      isOfSecrets: true,
+      help: "Where a secret comes from: service/name in the credential store, or age:file",
+    }),
+    key("from.service", "string", '"com.acme/release"', {
+      isOfSecrets: true,
+      help: "The service, where it has a slash in it; needs from.name",
+    }),
+    key("from.name", "string", '"npm"', { isOfSecrets: true, help: "The name, beside from.service" }),
+    key("from.command", "strings", '["op", "read", "op://dev/npm/token"]', {
+      isOfSecrets: true,
+      help: "Or a program that prints it, with its arguments; no shell is started",
+    }),
+    key("about", "string", '"npm token that may publish"', {
+      isOfSecrets: true,
+      help: "What it is, for whoever is asked for it",
+    }),
+    key("optional", "boolean", "true", {
+      isOfSecrets: true,
+      help: "Whether scripts run without it where it is not there",
+    }),
+    key("redact", "boolean", "false", {
+      isOfSecrets: true,
+      help: "Whether [NAME] is shown in place of the value",
+    }),
+  ]),
+];
+
 const WATCHING: readonly Key[] = within("watch", [
   key("paths", ["string", "strings"], '["src", "config/*.hbs"]', {
     as: "watch-path",
@@ -252,4 +309,12 @@ const PACKAGES: readonly Key[] = within("install", [
   }),
 ]);
 
-export const KEYS: readonly Key[] = [...RUNNING, ...SCRIPTS, ...WATCHING, ...TESTS, ...PACKAGES];
+export const KEYS: readonly Key[] = [
+  ...RUNNING,
+  ...SCRIPTS,
+  ...CACHING,
+  ...SECRETS,
+  ...WATCHING,
+  ...TESTS,
+  ...PACKAGES,
+];

@@ -14,10 +14,9 @@ import { Failure } from "../failure.ts";
 import { printable } from "../printable.ts";
 import { explainUnreadable } from "../workspace/package-json.ts";
 import { lineOfSyntaxError } from "../workspace/syntax-line.ts";
+import { FILE_NAME, LARGEST_CONFIG } from "./file.ts";
 import { KEYS, type Key, type Kind, type Words } from "./keys.ts";
 import { lineOf } from "./location.ts";
-
-export const FILE_NAME = "rtfig.toml";
 
 /** Characters of a key or value in a message. */
 const LONGEST_SHOWN = 100;
@@ -32,6 +31,7 @@ export interface Setting {
 
 export interface Config {
   readonly file: string;
+  readonly text: string;
   readonly content: Readonly<Record<string, unknown>>;
   readonly settings: readonly Setting[];
 }
@@ -42,9 +42,6 @@ export interface ConfiguredOption {
   readonly value?: string;
   readonly isConfigured: true;
 }
-
-/** Bytes. The engine's parser takes time by the square of the keys: seconds for as much as this. */
-const LARGEST_CONFIG = 128 * 1024;
 
 /** @param path as the user wrote it; relative to the working directory */
 export function readConfig(path: string): Config {
@@ -58,6 +55,11 @@ export function readConfig(path: string): Config {
   return parseConfig(new TextDecoder().decode(bytes), path);
 }
 
+/** That of the working directory; undefined where there is none. Throws Failure. */
+export function readOwnConfig(): Config | undefined {
+  return files.readFile(FILE_NAME, 1) === "ENOENT" ? undefined : readConfig(FILE_NAME);
+}
+
 export function parseConfig(text: string, file: string): Config {
   let content: Record<string, unknown>;
   try {
@@ -69,7 +71,7 @@ export function parseConfig(text: string, file: string): Config {
   }
   const settings: Setting[] = [];
   for (const name of Object.keys(content)) collect([name], content[name], settings, { text, file });
-  return { file, content, settings };
+  return { file, text, content, settings };
 }
 
 interface Source {

@@ -21,7 +21,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     help: "Run a file, a script, a binary, a command or standard input",
   },
   help: { by: "rt", usage: "[command|guide]", help: "Show this help, a command's, or a guide" },
-  types: { by: "rt", help: "Print a .d.ts that declares `rt`" },
+  types: { by: "rt", help: "Print a .d.ts that declares `rt`, and a project's secrets" },
   completions: {
     by: "rt",
     usage: "bash|zsh|fish|powershell",
@@ -37,7 +37,17 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     usage: "<command> [service] [name]",
     help: "Read and write the credential store",
   },
+  trust: {
+    by: "rt",
+    usage: "[--list] [--remove] [folder|hash]",
+    help: "Allow this project's rtfig.toml to give secrets to its scripts",
+  },
   doctor: { by: "rt", usage: "[--json]", help: "Look at the credential store and say what is wrong with it" },
+  cache: {
+    by: "rt",
+    usage: "status|clear|why <script>",
+    help: "Show what is kept of scripts, or why one of them was started",
+  },
   upgrade: {
     by: "rt",
     usage: "[url|file] [--sha256=<sum>] [--allow-downgrade] [--rollback]",

@@ -174,6 +174,19 @@ export const OPTIONS: readonly Option[] = [
       many: "scripts",
       help: "Write order, times and exit codes as JSON",
     },
+    { name: "no-cache", by: "runner", help: "Neither use nor keep what [run.cache] says" },
+    {
+      name: "force",
+      by: "runner",
+      help: "Run scripts of [run.cache] whatever is known, and keep what they do",
+    },
+    {
+      name: "cache",
+      value: oneOf("local:rw", "local:r", "local:w"),
+      by: "runner",
+      default: "local:rw",
+      help: "Whether what [run.cache] keeps is read and written",
+    },
     {
       name: "affected",
       value: optional("ref"),
@@ -474,6 +487,13 @@ export const OPTIONS: readonly Option[] = [
       help: "Load environment variables from a file; repeatable",
     },
     { name: "no-env-file", by: "both", help: "Do not load .env files" },
+    {
+      name: "secret",
+      value: text("name[=service/name]"),
+      by: "runner",
+      help: "Give the target a secret of the credential store as a variable; repeatable",
+    },
+    { name: "no-redact", by: "runner", help: "Let what runs show the values of its secrets" },
     {
       name: "cwd",
       value: text("directory"),

@@ -1,19 +1,31 @@
 // A plan, carried out: the program is started, becomes this process, or is refused in a line or two. What a run needs
 // besides (a file for the engine, variables of --env-file, --watch) is imported when it is asked for.
 import { host } from "../../platform/process.ts";
+import { mentionsSecrets } from "../config/file.ts";
 import type { Config } from "../config/rtfig.ts";
 import { complain } from "../complaint.ts";
+import type { ScriptName } from "../secrets/mapping/grants.ts";
+import type { Provision, Receiver, ShownSecret } from "../secrets/mapping/provision.ts";
 import { choosesPackages } from "../settings/many.ts";
 import type { ScriptSettings } from "../settings/script.ts";
 import type { Settings } from "../settings/settings.ts";
+import { type LocatedPackage, scriptOf } from "../workspace/package-json.ts";
 import { SUPERVISED } from "./engine/own-variables.ts";
 import type { Plan } from "./plan.ts";
-import type { Ending } from "./script/launch.ts";
+import type { Ending, Supply } from "./script/launch.ts";
+import { openSecrets, receiverOf } from "./secrets.ts";
 
 /** The user's program starts when nothing of ours can be mistaken for a failure of its own. */
 type Program = () => Promise<void>;
 
 export type Outcome = Ending | Program | void;
+
+interface TargetSecrets {
+  readonly provision: Provision;
+  readonly receivers: readonly Receiver[];
+  /** Who they are is known, and may be told, before they are fetched. */
+  readonly shown: readonly ShownSecret[];
+}
 
 /** @param runsCode whether code of the user's runs, which is to see `rt` */
 export async function execute(
@@ -22,7 +34,23 @@ export async function execute(
   runsCode: boolean,
   config?: Config,
 ): Promise<Outcome> {
-  if (host.originalVariable("RT_DEBUG") === "plan") console.error(JSON.stringify(plan));
+  const secrets = await openTargetSecrets(plan, settings, config);
+  if (host.originalVariable("RT_DEBUG") === "plan")
+    console.error(JSON.stringify({ ...plan, ...(secrets && { secrets: secrets.shown }) }));
+  try {
+    return await carryOut(plan, settings, runsCode, config, secrets);
+  } finally {
+    secrets?.provision.zero();
+  }
+}
+
+async function carryOut(
+  plan: Plan,
+  settings: Settings,
+  runsCode: boolean,
+  config: Config | undefined,
+  secrets: TargetSecrets | undefined,
+): Promise<Outcome> {
   switch (plan.mode) {
     case "nothing":
       return;
@@ -32,7 +60,7 @@ export async function execute(
         await startInProcess(plan);
       };
     case "engine":
-      return await executeInEngine(plan, settings, runsCode, config);
+      return await executeInEngine(plan, settings, runsCode, config, secrets);
     case "refuse": {
       const { suggestTarget } = await import("./target/suggestion.ts");
       const hint =
@@ -43,12 +71,64 @@ export async function execute(
     case "script": {
       if (settings.watch) return await watchScript(settings);
       await warnAboutScript(settings);
-      const { launchProgram, launchScript } = await import("./script/launch.ts");
+      if (plan.mode === "script" && settings.cache) {
+        const { planCached } = await import("./cached.ts");
+        const task = planCached(plan, settings.cache);
+        if (task && !secrets)
+          return await (await import("./many.ts")).runCached(task, settings, process.cwd());
+        if (task) console.error(`warning: the script is not cached, since it is given secrets`);
+      }
+      const [{ launchProgram, launchScript }, supply] = await Promise.all([
+        import("./script/launch.ts"),
+        fetchFor(secrets),
+      ]);
       return plan.mode === "script"
-        ? await launchScript(plan, settings.script)
-        : await launchProgram(plan, settings.script);
+        ? await launchScript(plan, settings.script, supply)
+        : await launchProgram(plan, settings.script, supply);
     }
   }
+}
+
+/** Undefined where nothing is to be given. Throws Failure, PackageJsonError. */
+async function openTargetSecrets(
+  plan: Plan,
+  settings: Settings,
+  config: Config | undefined,
+): Promise<TargetSecrets | undefined> {
+  if (plan.mode === "nothing" || plan.mode === "refuse") return undefined;
+  if (plan.mode !== "script") {
+    const provision = await openSecrets({ settings, config });
+    return provision && { provision, receivers: ["target"], shown: provision.shown("target") };
+  }
+  const { package: located, name } = plan.target;
+  const receivers = receiversOf(located, name);
+  const { directory } = located;
+  const provision = await openSecrets({ settings, config, directory, scripts: receivers });
+  const shown = provision ? receivers.flatMap((receiver) => provision.shown(receiver)) : [];
+  return provision && shown.length > 0 ? { provision, receivers, shown } : undefined;
+}
+
+/** The script and its hooks, of those that there are. */
+function receiversOf(located: LocatedPackage, name: string): ScriptName[] {
+  return [`pre${name}`, name, `post${name}`]
+    .filter((event) => scriptOf(located.manifest, event) !== null)
+    .map((event) => receiverOf(located, event, event !== name));
+}
+
+/** What the target gets, when it has been fetched. */
+async function fetchFor(secrets: TargetSecrets | undefined): Promise<Supply | undefined> {
+  if (!secrets) return undefined;
+  const { provision, receivers } = secrets;
+  // Before the connection to the store is one of them.
+  const descriptors = host.inheritedDescriptors();
+  await provision.fetch(receivers);
+  return {
+    descriptors,
+    secretsFor(event) {
+      const receiver = receivers.find((each) => each === "target" || each.script === event);
+      return receiver ? provision.valuesFor(receiver) : [];
+    },
+  };
 }
 
 async function executeInEngine(
@@ -56,6 +136,7 @@ async function executeInEngine(
   { code, again, watch }: Settings,
   runsCode: boolean,
   config: Config | undefined,
+  secrets: TargetSecrets | undefined,
 ): Promise<Ending> {
   if (file && code.isWatched && host.originalVariable(SUPERVISED) !== "1") {
     for (const option of watch?.narrowing ?? [])
@@ -77,27 +158,45 @@ async function executeInEngine(
     path = pathForEngine(code.forceRuntime, runsCode ? "" : "rt bun bunx");
   }
   const configFile = await engineConfig(argv[0]!, runsCode, config);
-  const { becomeEngine } = await import("./engine/engine.ts");
+  const { becomeEngine, engineCommand } = await import("./engine/engine.ts");
   const { isHelped, asksRegistry } = code;
-  return becomeEngine(argv, runsCode, { config: configFile, path, isHelped, asksRegistry });
+  const supply = await fetchFor(secrets);
+  const engine = { config: configFile, path, isHelped, asksRegistry, supply };
+  if (supply) {
+    const { attendIfRedacted } = await import("./script/attended.ts");
+    const command = engineCommand(argv, runsCode, engine);
+    const outcome = await attendIfRedacted(command, supply.secretsFor(), "end");
+    if (typeof outcome === "string") throw new Error(`Cannot start the engine: ${outcome}`);
+    if (outcome !== undefined) return outcome;
+  }
+  return becomeEngine(argv, runsCode, engine);
 }
 
 async function engineConfig(word: string, runsCode: boolean, config?: Config): Promise<string | undefined> {
+  if (!runsCode && mentionsSecrets(process.cwd())) {
+    const { configWithTokens } = await import("../secrets/registries/tool-config.ts");
+    const path = await configWithTokens(word, config, process.cwd());
+    if (path !== undefined) return path;
+  }
   if (!config) return undefined;
   const { fileForEngine } = await import("../config/handover.ts");
   return fileForEngine(config, word === "test" ? "test" : runsCode ? "code" : "tool", process.cwd());
 }
 
 /** Many scripts, or the scripts of many packages. */
-export async function executeMany(settings: Settings, cwd: string): Promise<Outcome> {
+export async function executeMany(
+  settings: Settings,
+  config: Config | undefined,
+  cwd: string,
+): Promise<Outcome> {
   if (settings.watch) {
     if (!choosesPackages(settings.many!)) return await watchScript(settings);
     const { watchPackages } = await import("./watch/packages-watch.ts");
-    return await watchPackages(settings, cwd);
+    return await watchPackages(settings, config, cwd);
   }
   await warnAboutScript(settings);
   const { runMany } = await import("./many.ts");
-  return await runMany(settings.many!, settings.script, cwd);
+  return await runMany(settings, config, cwd);
 }
 
 async function watchScript(settings: Settings): Promise<Outcome> {

@@ -1,11 +1,17 @@
 // Many scripts, or the scripts of many packages: asks src/tasks for what the settings say, and supplies what that folder
 // must not know, which is how a script is started.
 import { host } from "../../platform/process.ts";
+import type { ChildExit } from "../../platform/contract/process-tree.ts";
+import type { SecretValue } from "../redaction/secret-value.ts";
+import type { Deliver, RedactedOutput } from "../redaction/stream.ts";
+import type { Provision, Receiver } from "../secrets/mapping/provision.ts";
+import type { Config } from "../config/rtfig.ts";
 import type { ManySettings } from "../settings/many.ts";
-import type { ScriptSettings } from "../settings/script.ts";
+import type { Settings } from "../settings/settings.ts";
 import {
   type Command,
   type CommandRequest,
+  runSingle,
   runTasks,
   type Task,
   type TaskRequest,
@@ -15,45 +21,165 @@ import type { Answer } from "./script/bash-builtins.ts";
 import { evaluate, needsNoProcess, type ShellResult } from "./script/built-in-shell.ts";
 import { type Ending, launchScript } from "./script/launch.ts";
 import { appendArguments, quoteArgument } from "./script/quoting.ts";
+import type { ShellCommand } from "./script/shell.ts";
 import { openRun, prepareStep, type RunContext } from "./script/preparation.ts";
+import { variablesOf } from "./script/secret-variables.ts";
+import { openSecrets, receiverOf } from "./secrets.ts";
 
-export async function runMany(many: ManySettings, script: ScriptSettings, cwd: string): Promise<Ending> {
-  return await runTasks({ ...requestMany(many, script, cwd), runAlone: (task) => runAlone(task, script) });
+/** Its secrets are zeroed when it is disposed of. */
+export interface ManyRequest extends Disposable {
+  readonly tasks: TaskRequest;
+  readonly provision: Provision | undefined;
+  /** What rt was started with, where there are secrets: nothing else is for a program that takes its place. */
+  readonly descriptors: readonly number[] | undefined;
 }
 
-export function requestMany(many: ManySettings, script: ScriptSettings, cwd: string): TaskRequest {
+export async function runMany(settings: Settings, config: Config | undefined, cwd: string): Promise<Ending> {
+  using request = await openMany(settings, config, cwd);
+  const { tasks, provision, descriptors } = request;
+  return await runTasks({
+    ...tasks,
+    runAlone: (task) => runAlone(task, tasks, settings, { provision, descriptors }),
+  });
+}
+
+/** A script that is cached, as if it stood alone at the terminal. */
+export async function runCached(task: Task, settings: Settings, cwd: string): Promise<Ending> {
+  return await runSingle(task, requestFor(ONE, settings, cwd, undefined));
+}
+
+/** What a run of many is asked for, when it is a run of one. */
+const ONE: ManySettings = {
+  scripts: [],
+  args: [],
+  filters: [],
+  workspaces: false,
+  parallel: false,
+  sequential: false,
+  noExitOnError: false,
+  ifPresent: false,
+};
+
+/** Throws Failure, PackageJsonError. */
+export async function openMany(
+  settings: Settings,
+  config: Config | undefined,
+  cwd: string,
+): Promise<ManyRequest> {
+  const provision = await openSecrets({ settings, config, directory: cwd });
+  // Before the connection to the store is one of them.
+  const descriptors = provision && host.inheritedDescriptors();
+  const tasks = requestFor(settings.many!, settings, cwd, provision);
+  return { tasks, provision, descriptors, [Symbol.dispose]: () => provision?.zero() };
+}
+
+function requestFor(
+  many: ManySettings,
+  { script, cache }: Settings,
+  cwd: string,
+  provision: Provision | undefined,
+): TaskRequest {
   const originalEnvironment = host.originalEnvironment();
   const context = openRun(script);
+  let attending: Attending | undefined;
+  /** Of all that was fetched; in a watched run some of it again. */
+  const known = new Map<string, SecretValue>();
+  const commandOf = (wanted: CommandRequest) =>
+    commandFor(wanted, originalEnvironment, context, provision, attending);
   return {
     ...many,
     args: host.exactArguments(many.args),
     cwd,
     env: originalEnvironment,
     silent: script.silent,
-    commandFor: (wanted) => commandFor(wanted, originalEnvironment, context),
+    commandFor: commandOf,
     quote: quoteArgument,
+    ...(cache && {
+      openCached: async (task, extra) =>
+        await (await import("./cached.ts")).openCachedTask(task, extra, cache, commandOf),
+    }),
+    ...(provision && {
+      secretsOf: (manifest, event, isMain) => provision.shown(receiverOf({ manifest }, event, !isMain)),
+      async prepare(tasks) {
+        const receivers = tasks.flatMap(receiversIn);
+        await provision.fetch(receivers);
+        for (const value of receivers.flatMap((receiver) => provision.valuesFor(receiver)))
+          known.set(value.name, value);
+        const secrets = [...known.values()];
+        if (secrets.some(({ isRedacted }) => isRedacted)) attending = await loadAttending(secrets);
+      },
+    }),
   };
 }
 
+/** Loaded before anything starts, since what starts does so at once. */
+interface Attending {
+  readonly redact: (deliver: Deliver) => RedactedOutput;
+  /** Undefined where nothing is to be kept out. */
+  attend(
+    command: ShellCommand,
+    secrets: readonly SecretValue[],
+    directory: string,
+  ): (() => Promise<ChildExit>) | undefined;
+}
+
+/** @param secrets of all scripts of the run. Throws Failure where a value cannot be kept out of what is shown. */
+async function loadAttending(secrets: readonly SecretValue[]): Promise<Attending> {
+  const [{ attend, planAttendance }, { openOutput, refuseShort }] = await Promise.all([
+    import("./script/attended.ts"),
+    import("../redaction/stream.ts"),
+  ]);
+  refuseShort(secrets);
+  return {
+    redact: (deliver) => openOutput(secrets, deliver),
+    attend(command, secrets, directory) {
+      const way = planAttendance(secrets);
+      if (way.way === "become") return undefined;
+      return async () => {
+        process.chdir(directory); // a run that gives its only script the terminal has no other
+        const ending = await attend(command, way, secrets, "end");
+        if (typeof ending === "string") throw Object.assign(new Error(ending), { code: ending });
+        if (typeof ending === "number") return { code: ending, signal: null };
+        return { code: 1, signal: ending.signal };
+      };
+    },
+  };
+}
+
+function receiversIn({ manifest, steps }: Task): Receiver[] {
+  return steps.map(({ scriptName, isMain }) => receiverOf({ manifest }, scriptName, !isMain));
+}
+
 function commandFor(
-  { packageDirectory: directory, manifest, scriptName, args, isCollected }: CommandRequest,
+  { packageDirectory: directory, manifest, scriptName, args, isMain, isCollected }: CommandRequest,
   originalEnvironment: Readonly<Record<string, string>>,
   context: RunContext,
+  provision: Provision | undefined,
+  attending: Attending | undefined,
 ): Command {
   const line = appendArguments(scriptOf(manifest, scriptName) ?? "", args);
-  if (isCollected && context.settings.shell === "rt" && needsNoProcess(line, originalEnvironment)) {
+  const secrets = provision?.valuesFor(receiverOf({ manifest }, scriptName, !isMain)) ?? [];
+  const mayEvaluate = isCollected && secrets.length === 0;
+  if (mayEvaluate && context.settings.shell === "rt" && needsNoProcess(line, originalEnvironment)) {
     return { argv: [], cwd: directory, env: {}, evaluate: () => evaluate(line, directory) };
   }
-  const answer = isCollected ? context.shell.answer(line) : undefined;
+  const answer = mayEvaluate ? context.shell.answer(line) : undefined;
   if (answer) return { argv: [], cwd: directory, env: {}, evaluate: () => collect(answer) };
   const { shell, environment } = prepareStep(context, { directory, manifest }, scriptName, line);
-  // rt's own `exec` command changes into the engine's shell without a trace in the child's environment.
-  return {
+  const variables = { ...environment, ...shell.environment, ...variablesOf(secrets) };
+  const command = {
     program: shell.program,
     argv: shell.argv,
     cwd: directory,
-    env: { ...originalEnvironment, ...environment, ...shell.environment },
+    // rt's own `exec` command changes into the engine's shell without a trace in the child's environment.
+    env: { ...originalEnvironment, ...variables },
   };
+  if (!attending) return command;
+  // Those of the others too: what one has from the environment, or from a file of another's, it may show as well.
+  if (isCollected) return { ...command, redact: attending.redact };
+  if (secrets.length === 0) return command;
+  const start = { ...shell, environment: variables };
+  return { ...command, attend: attending.attend(start, secrets, directory) };
 }
 
 async function collect({ code, output }: Answer): Promise<ShellResult> {
@@ -61,13 +187,22 @@ async function collect({ code, output }: Answer): Promise<ShellResult> {
 }
 
 async function runAlone(
-  { packageDirectory, manifest, scriptName, args }: Task,
-  settings: ScriptSettings,
+  task: Task,
+  request: TaskRequest,
+  { script, cache }: Settings,
+  { provision, descriptors }: Pick<ManyRequest, "provision" | "descriptors">,
 ): Promise<Ending> {
+  const { packageDirectory, manifest, scriptName, args } = task;
   const target = {
     kind: "script",
     name: scriptName,
     package: { directory: packageDirectory, manifest },
   } as const;
-  return await launchScript({ mode: "script", target, args }, settings);
+  const plan = { mode: "script", target, args } as const;
+  const secretsFor = (event = scriptName) =>
+    provision?.valuesFor(receiverOf({ manifest }, event, event !== scriptName)) ?? [];
+  const isGivenSecrets = task.steps.some((step) => secretsFor(step.scriptName).length > 0);
+  if (cache && !isGivenSecrets && (await import("./cached.ts")).planCached(plan, cache))
+    return await runSingle(task, request);
+  return await launchScript(plan, script, { secretsFor, ...(descriptors && { descriptors }) });
 }

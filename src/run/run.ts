@@ -23,7 +23,7 @@ function findTarget({ target, evaluates, isExplicit, code }: Settings, cwd: stri
 
 async function factsOf(
   target: Target,
-  { code }: Settings,
+  { code, secrets }: Settings,
   config: Config | undefined,
   cwd: string,
 ): Promise<Facts> {
@@ -33,9 +33,11 @@ async function factsOf(
     config: config?.file,
     engineReason: !mayStay
       ? undefined
-      : key
-        ? `${key.name} in ${config!.file}`
-        : await engineReason(target.path, cwd),
+      : secrets.length > 0
+        ? "--secret"
+        : key
+          ? `${key.name} in ${config!.file}`
+          : await engineReason(target.path, cwd),
     isInputEmpty: target.kind === "stdin" && !host.isTerminal(0) && host.isInputEmpty(),
   };
 }

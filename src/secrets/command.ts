@@ -14,7 +14,7 @@ import { escapeJson, printable } from "../printable.ts";
 import { host } from "../../platform/process.ts";
 import { splitRemedy } from "../../platform/contract/secret-provider.ts";
 import { checkText, secrets, toSecretsError } from "./secrets.ts";
-import { SECRETS_COMMANDS, type SecretsCommand, type SecretsCommandName } from "./commands.ts";
+import { ENTRY_FLAGS, SECRETS_COMMANDS, type SecretsCommand, type SecretsCommandName } from "./commands.ts";
 import { isTerminal, print, withoutLineBreak } from "./streams.ts";
 import { complain, readWords, WordsError } from "./words.ts";
 
@@ -26,7 +26,19 @@ const INTERRUPTED = 130;
 
 type Perform = (service: string, name: string, isJson: boolean) => Promise<number>;
 
-const PERFORM: Readonly<Record<Exclude<SecretsCommandName, "helper">, Perform>> = {
+type Run = (args: readonly string[], showHelp: () => Promise<void>) => Promise<number>;
+
+/** Commands with words and options of their own, each in a room of its own. */
+const ROOMS = {
+  helper: async () => (await import("./helper/command.ts")).runHelperCommand,
+  check: async () => (await import("./check/command.ts")).runCheckCommand,
+  import: async () => (await import("./import/command.ts")).runImportCommand,
+  share: async () => (await import("./share/command.ts")).runShareCommand,
+} as const satisfies Partial<Readonly<Record<SecretsCommandName, () => Promise<Run>>>>;
+
+type Room = keyof typeof ROOMS;
+
+const PERFORM: Readonly<Record<Exclude<SecretsCommandName, Room | "env">, Perform>> = {
   get: printValue,
   set: storeValue,
   delete: deleteCredential,
@@ -44,11 +56,12 @@ export async function runSecretsCommand(args: string[], showHelp: () => Promise<
 }
 
 async function carryOut(args: readonly string[], showHelp: () => Promise<void>): Promise<number> {
-  if (args[0] === "helper") {
-    const { runHelperCommand } = await import("./helper/command.ts");
-    return await runHelperCommand(args.slice(1), showHelp);
+  const [first = ""] = args;
+  if (isRoom(first)) {
+    const run: Run = await ROOMS[first]();
+    return await run(args.slice(1), showHelp);
   }
-  const { options, operands } = readWords(args);
+  const { options, values, operands } = readWords(args, ENTRY_FLAGS);
   const [word, ...rest] = operands;
   if (options.has("help") || word === undefined) {
     await showHelp();
@@ -58,11 +71,22 @@ async function carryOut(args: readonly string[], showHelp: () => Promise<void>):
     const known = Object.keys(SECRETS_COMMANDS).join(", ");
     throw new WordsError(`"${printable(word)}" is no command of rt secrets`, `there are ${known}`);
   }
-  if (word === "helper") throw new WordsError("Options of rt secrets helper stand after helper");
+  if (isRoom(word)) throw new WordsError(`Options of rt secrets ${word} stand after ${word}`);
+  const file = values.get("file")?.at(-1);
+  if (file !== undefined) {
+    if (word === "env") throw new WordsError("rt secrets env takes no --file: rtfig.toml says which one");
+    const { runEntryCommand } = await import("./share/command.ts");
+    const readEntryValue = async (name: string) => await obtainValue(file, name);
+    return await runEntryCommand(word, file, rest, options.has("json"), readEntryValue);
+  }
   const command: SecretsCommand = SECRETS_COMMANDS[word];
   checkOperands(word, command, rest.length);
   if (options.has("json") && !command.hasJson)
     throw new WordsError(`rt secrets ${word} prints nothing, so no JSON`);
+  if (word === "env") {
+    const { describeEnvironment } = await import("./mapping/env-command.ts");
+    return await describeEnvironment(rest[0], options.has("json"));
+  }
   const [service, name] = rest;
   // What the engine could not decode would be one name for many.
   if (!host.exactArguments(args).every((word) => word.isWellFormed()))
@@ -74,6 +98,10 @@ async function carryOut(args: readonly string[], showHelp: () => Promise<void>):
 
 function isCommand(word: string): word is SecretsCommandName {
   return Object.hasOwn(SECRETS_COMMANDS, word);
+}
+
+function isRoom(word: string): word is Room {
+  return Object.hasOwn(ROOMS, word);
 }
 
 function checkOperands(
@@ -103,8 +131,13 @@ async function printValue(service: string, name: string, isJson: boolean): Promi
   return DONE;
 }
 
+/** Null where the person gave up. */
+async function obtainValue(service: string, name: string): Promise<string | null> {
+  return (await isTerminal(0)) ? await askForValue(service, name) : await readValue();
+}
+
 async function storeValue(service: string, name: string): Promise<number> {
-  const value = (await isTerminal(0)) ? await askForValue(service, name) : await readValue();
+  const value = await obtainValue(service, name);
   if (value === null) return INTERRUPTED;
   await secrets.set(service, name, value);
   return DONE;
@@ -178,10 +211,11 @@ function printJson(value: unknown): Promise<void> {
 }
 
 async function explain(error: unknown, isJson: boolean): Promise<number> {
-  const { name, code, message, hint } = error as Error & { code?: string; hint?: string };
+  const { name, code, message, hint: hints } = error as Error & { code?: string; hint?: string | string[] };
+  const hint = Array.isArray(hints) ? hints.join("; ") : hints;
   if (code === "EPIPE") return FAILED;
   // Nothing may end with 1, which says that there is no such credential.
-  if (name !== "WordsError" && !code?.startsWith("ERR_")) {
+  if (name !== "WordsError" && name !== "Failure" && !code?.startsWith("ERR_")) {
     complain(printable(`${name}: ${message}`), "this is a fault of rt");
     return FAILED;
   }

@@ -12,8 +12,13 @@ export interface SecretsCommand {
 export interface Flag {
   readonly name: string;
   readonly short?: string;
+  /** What its value is called; a switch has none. */
+  readonly value?: string;
   readonly help: string;
 }
+
+/** What `rt secrets share` does. */
+export const SHARE_ACTIONS = ["key", "new-key", "add", "remove", "list"] as const;
 
 export const SECRETS_COMMANDS = {
   get: { usage: "<service> <name>", help: "Print a value", takes: [2, 2], hasJson: true },
@@ -27,6 +32,30 @@ export const SECRETS_COMMANDS = {
   list: {
     usage: "[service]",
     help: "Print the names of the credentials, never their values",
+    takes: [0, 1],
+    hasJson: true,
+  },
+  import: {
+    usage: "<file> [name...]",
+    help: "Move credentials from a file of variables (.env) to the credential store",
+    takes: [1, Number.POSITIVE_INFINITY],
+    hasJson: false,
+  },
+  check: {
+    usage: "[path...]",
+    help: "Look for credentials in plain text, in a project or in what is about to be committed",
+    takes: [0, Number.POSITIVE_INFINITY],
+    hasJson: true,
+  },
+  share: {
+    usage: SHARE_ACTIONS.join("|"),
+    help: "Who reads a file of secrets that is encrypted with age (secrets.age)",
+    takes: [1, 3],
+    hasJson: true,
+  },
+  env: {
+    usage: "[script]",
+    help: "Print which secrets a project's scripts get, where from, and whether they are there",
     takes: [0, 1],
     hasJson: true,
   },
@@ -44,6 +73,12 @@ export type SecretsCommandName = keyof typeof SECRETS_COMMANDS;
 export const FLAGS: readonly Flag[] = [
   { name: "json", help: "Print JSON" },
   { name: "help", short: "h", help: "Show this help" },
+];
+
+/** Of `rt secrets get|set|delete|list` beside those. */
+export const ENTRY_FLAGS: readonly Flag[] = [
+  ...FLAGS,
+  { name: "file", value: "file", help: "An entry of a file that is encrypted with age, not of the store" },
 ];
 
 export interface Helper {
@@ -82,9 +117,42 @@ export const HELPER_FLAGS: readonly Flag[] = [
   { name: "help", short: "h", help: "Show this help" },
 ];
 
+/** Options of `rt secrets import`. */
+export const IMPORT_FLAGS: readonly Flag[] = [
+  { name: "script", value: "script", help: "A script that gets what moves; may be given more than once" },
+  { name: "service", value: "service", help: "Where to, instead of the project's name" },
+  { name: "all", help: "Move every variable, not only what looks like a credential" },
+  { name: "dry-run", help: "Show what would move, and change nothing" },
+  { name: "yes", short: "y", help: "Do not ask" },
+  { name: "undo", help: "Write what has moved back into the file" },
+  { name: "help", short: "h", help: "Show this help" },
+];
+
+/** Options of `rt secrets check`. */
+export const CHECK_FLAGS: readonly Flag[] = [
+  { name: "staged", help: "What git is about to commit, as it would be committed" },
+  { name: "json", help: "Print JSON" },
+  { name: "install", help: "Make git ask before each commit" },
+  { name: "uninstall", help: "Undo that" },
+  { name: "help", short: "h", help: "Show this help" },
+];
+
+/** Options of `rt secrets share`. */
+export const SHARE_FLAGS: readonly Flag[] = [
+  { name: "file", value: "file", help: "Another file than secrets.age" },
+  { name: "json", help: "Print JSON" },
+  { name: "help", short: "h", help: "Show this help" },
+];
+
+/** Options of `rt trust`. */
+export const TRUST_FLAGS: readonly Flag[] = [
+  { name: "list", help: "Print what is allowed: folders, the names of secrets, hashes" },
+  { name: "remove", help: "Take it back: for this project, or for the folder or hash that is named" },
+];
+
 export const SECRETS_EXIT_CODES = {
   0: "Done",
-  1: "There is no such credential",
+  1: "There is no such credential; check has found some; import's question was answered with no",
   2: "The command line is wrong or the store failed; `rt doctor` looks at it",
   130: "Ctrl-C or Ctrl-D at the question for a value",
 } as const;

@@ -34,7 +34,9 @@ async function report(isJson: boolean): Promise<number> {
 }
 
 const READY = "Credentials can be stored";
-const NOT_READY = "No credential can be stored now";
+const NOT_READY =
+  "No credential can be stored now\n" +
+  "Without a store, a project has its secrets in a file that is encrypted with age: rt help moving-in";
 const STATUS_WIDTH = "warning".length;
 const NAME_WIDTH = "credential store".length;
 

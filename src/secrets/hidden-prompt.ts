@@ -4,7 +4,7 @@
 // less than some tokens have; the few keys of editing that people use are handled here. Pastes are asked to be
 // marked (bracketed paste), so that a key of many lines can be pasted: unmarked, its second line would go to
 // the shell as a command.
-import { writeSync } from "node:fs";
+import { readSync, writeSync } from "node:fs";
 import { isatty, ReadStream } from "node:tty";
 import { host } from "../../platform/process.ts";
 
@@ -90,7 +90,7 @@ export async function promptHidden(question: string): Promise<string | null> {
   show();
   const decoder = new TextDecoder();
   try {
-    for await (const chunk of terminal) {
+    for await (const chunk of host.hasInput ? readKeys(host.hasInput) : terminal) {
       typed = typeKeys(typed, decoder.decode(chunk as Uint8Array, { stream: true }));
       if (typed.state === "suspended") suspend();
       else if (typed.state !== "typing") break;
@@ -99,6 +99,24 @@ export async function promptHidden(question: string): Promise<string | null> {
   } finally {
     listenNoMore();
     restore();
+  }
+}
+
+/** How long a key may wait to be looked at. */
+const LOOK_AGAIN_AFTER = 10; // ms
+
+/**
+ * What is typed, to the end of the input. A stream reads in a thread that waits, and when it is left takes what is typed
+ * next: at another question, or for the program that rt is about to become.
+ */
+async function* readKeys(hasInput: () => boolean): AsyncGenerator<Uint8Array> {
+  const keys = new Uint8Array(1024);
+  for (;;) {
+    while (!hasInput()) await Bun.sleep(LOOK_AGAIN_AFTER);
+    const length = readSync(0, keys);
+    if (length === 0) return;
+    yield keys.subarray(0, length);
+    keys.fill(0);
   }
 }
 

@@ -6,6 +6,8 @@ import { type Flag, FLAGS } from "./commands.ts";
 
 export interface Words {
   readonly options: ReadonlySet<string>;
+  /** Of the options that take one; an option may be given more than once. */
+  readonly values: ReadonlyMap<string, readonly string[]>;
   readonly operands: readonly string[];
 }
 
@@ -23,8 +25,10 @@ export class WordsError extends Error {
 /** Options may stand anywhere before `--`. Throws a WordsError for one that does not exist. */
 export function readWords(words: readonly string[], flags: readonly Flag[] = FLAGS): Words {
   const options = new Set<string>();
+  const values = new Map<string, string[]>();
   const operands: string[] = [];
-  for (const [index, word] of words.entries()) {
+  for (let index = 0; index < words.length; index++) {
+    const word = words[index]!;
     if (word === "--") {
       operands.push(...words.slice(index + 1));
       break;
@@ -33,7 +37,10 @@ export function readWords(words: readonly string[], flags: readonly Flag[] = FLA
       operands.push(word);
       continue;
     }
-    const option = flags.find(({ name, short }) => word === `--${name}` || word === `-${short}`);
+    const option = flags.find(
+      ({ name, short, value }) =>
+        word === `--${name}` || word === `-${short}` || (value && word.startsWith(`--${name}=`)),
+    );
     if (!option) {
       const flag = word.startsWith("--") ? word.split("=", 1)[0]! : word.slice(0, 2);
       const known = flags.map(({ name }) => `--${name}`).join(", ");
@@ -43,12 +50,16 @@ export function readWords(words: readonly string[], flags: readonly Flag[] = FLA
       );
     }
     options.add(option.name);
+    if (!option.value) continue;
+    const value = word.includes("=") ? word.slice(word.indexOf("=") + 1) : words[++index];
+    if (!value) throw new WordsError(`--${option.name} needs a value`, `--${option.name}=<${option.value}>`);
+    values.set(option.name, [...(values.get(option.name) ?? []), value]);
   }
-  return { options, operands };
+  return { options, values, operands };
 }
 
 /** Prints what went wrong, and what to do where that is known; both show what is in them, as printable() makes them. */
-export function complain(message: string, hint?: string): void {
-  console.error(`error: ${message}`);
+export function complain(message: string, hint?: string, kind: "error" | "warning" = "error"): void {
+  console.error(`${kind}: ${message}`);
   if (hint) console.error(`hint: ${hint}`);
 }

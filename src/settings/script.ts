@@ -13,6 +13,8 @@ export interface ScriptSettings {
   readonly envFiles: readonly string[];
   /** PORT, for the environment. */
   readonly port?: string | undefined;
+  /** Values of secrets are not kept out of what is shown. */
+  readonly showsSecrets: boolean;
   /** Options of the engine, as "--smol", which a program that is no code of rt's has no use for. */
   readonly idle: readonly string[];
 }
@@ -30,6 +32,7 @@ export const PLAIN_SCRIPT: ScriptSettings = {
   shell: host.defaultShell,
   forceRuntime: false,
   envFiles: [],
+  showsSecrets: false,
   idle: [],
 };
 
@@ -41,6 +44,7 @@ export function readScriptSettings(options: readonly Given[], given: GivenOption
     forceRuntime: given.has("rt"),
     envFiles: given.get("env-file")?.all ?? [],
     port: given.get("port")?.last,
+    showsSecrets: given.has("no-redact"),
     idle: [...new Set(idle.map(({ option }) => `--${option.name}`))],
   };
 }

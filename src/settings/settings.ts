@@ -6,10 +6,12 @@
 //
 // Each purpose has a file and a type of its own: how code runs, how scripts run, how many run, how to watch.
 import { collectOptions, type Invocation } from "../options/parse.ts";
+import type { CacheSettings } from "./cache.ts";
 import { type CodeSettings, readCodeSettings } from "./code.ts";
 import { type CommandLines, commandLines } from "./command-line.ts";
 import { type ManySettings, readManySettings } from "./many.ts";
 import { readScriptSettings, type ScriptSettings } from "./script.ts";
+import { type AskedSecret, readAskedSecrets } from "./secrets.ts";
 import { readWatchSettings, type WatchSettings } from "./watch.ts";
 
 export interface Settings {
@@ -24,6 +26,10 @@ export interface Settings {
   readonly ifPresent: boolean;
   readonly code: CodeSettings;
   readonly script: ScriptSettings;
+  /** Where rtfig.toml names scripts that are not run again when nothing has changed. */
+  readonly cache?: CacheSettings | undefined;
+  /** What --secret gives to the target. */
+  readonly secrets: readonly AskedSecret[];
   /** Where many scripts, or the scripts of many packages, are asked for. */
   readonly many?: ManySettings | undefined;
   /** Where a program that is no code of rt's is to start again at each change. */
@@ -50,6 +56,7 @@ export function readSettings(
     ifPresent: given.has("if-present"),
     code,
     script: readScriptSettings(options, given),
+    secrets: readAskedSecrets(given),
     many: evaluates ? undefined : readManySettings(invocation, given, environment),
     watch,
     again: watch || code.isWatched ? commandLines(invocation) : undefined,

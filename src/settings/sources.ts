@@ -3,9 +3,11 @@
 // Surprising: --cwd takes effect here, before anything is read, so that every relative path means the same from then on.
 import { files } from "../../platform/files.ts";
 import { host } from "../../platform/process.ts";
+import { FILE_NAME } from "../config/file.ts";
 import type { Config } from "../config/rtfig.ts";
 import { Failure } from "../failure.ts";
 import { collectOptions, type Given, type Invocation } from "../options/parse.ts";
+import type { CacheSettings } from "./cache.ts";
 import { readSettings, type Settings } from "./settings.ts";
 
 export interface Opened {
@@ -29,19 +31,30 @@ export async function openSettings(invocation: Invocation, tool?: ToolWords): Pr
   // As if the user had written the file's options in front of the others.
   const configured = { ...invocation, options: [...options, ...invocation.options] };
   const environment = { RT_CONCURRENCY: host.originalVariable("RT_CONCURRENCY") };
-  return { settings: readSettings(configured, environment), config, cwd };
+  const cache = config && !tool ? await cacheIn(config, configured, cwd) : undefined;
+  return { settings: { ...readSettings(configured, environment), cache }, config, cwd };
 }
 
 async function openConfig(path: string | undefined): Promise<Config | undefined> {
   // By its name alone: a working directory below one that may not be entered can still be read that way.
-  if (path === undefined && files.readFile("rtfig.toml", 1) === "ENOENT") return undefined;
-  const { FILE_NAME, readConfig } = await import("../config/rtfig.ts");
+  if (path === undefined && files.readFile(FILE_NAME, 1) === "ENOENT") return undefined;
+  const { readConfig } = await import("../config/rtfig.ts");
   return readConfig(path ?? FILE_NAME);
 }
 
 async function optionsIn(config: Config): Promise<Given[]> {
   const { optionsOf } = await import("../config/rtfig.ts");
   return optionsOf(config);
+}
+
+async function cacheIn(
+  config: Config,
+  { options }: Invocation,
+  cwd: string,
+): Promise<CacheSettings | undefined> {
+  if (!config.settings.some(({ path }) => path[0] === "run" && path[1] === "cache")) return undefined;
+  const { readCacheSettings } = await import("./cache.ts");
+  return readCacheSettings(config, collectOptions(options), cwd);
 }
 
 function changeDirectory(directory: string | undefined): string {

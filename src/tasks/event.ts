@@ -3,7 +3,8 @@ import type { ChildExit } from "../../platform/contract/process-tree.ts";
 import type { Step, Task } from "./task.ts";
 
 export type Outcome =
-  | { readonly kind: "success" }
+  /** `saved` where it was not run, but put back what it did before: milliseconds. */
+  | { readonly kind: "success"; readonly saved?: number }
   | { readonly kind: "failure"; readonly code: number; readonly step: Step }
   | { readonly kind: "signal"; readonly signal: NodeJS.Signals; readonly step: Step }
   /** The command could not be started at all; the code is what a shell would say (127, 126). */
@@ -29,6 +30,8 @@ export type TaskEvent =
       readonly task: Task;
       readonly step: Step;
       readonly exit: ChildExit;
+      /** It was not run: what it did before was put back, and this much time saved, in milliseconds. */
+      readonly saved?: number;
       readonly at: number;
       readonly duration: number;
     }

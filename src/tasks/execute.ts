@@ -9,9 +9,10 @@ import { files } from "../../platform/files.ts";
 import { host } from "../../platform/process.ts";
 import { trees } from "../../platform/process-tree.ts";
 import type { Child, ChildExit, ChildRequest, StopSignal } from "../../platform/contract/process-tree.ts";
+import type { RedactedOutput } from "../redaction/stream.ts";
 import type { Outcome, TaskEvent } from "./event.ts";
 import { Refused } from "./schedule.ts";
-import type { Command, Step, Task, TaskRequest } from "./task.ts";
+import type { CachedTask, Command, Step, Task, TaskRequest } from "./task.ts";
 import { familyOf, GRACE, WatchedTrees } from "./watched-trees.ts";
 
 const LOOK_AGAIN_AFTER = 10; // ms
@@ -26,7 +27,7 @@ const START_FAILURES: Readonly<Record<string, number>> = {
 const FORWARDED = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 export interface ExecutorOptions {
-  readonly request: Pick<TaskRequest, "commandFor">;
+  readonly request: Pick<TaskRequest, "commandFor" | "prepare" | "openCached">;
   readonly output: ChildRequest["output"];
   readonly inheritStdin: boolean;
   /** Added to every child's environment. */
@@ -46,6 +47,8 @@ export class Executor {
   readonly #started = performance.now();
   #stopped: Child[] = [];
   readonly #watched: WatchedTrees | undefined;
+  /** Tasks of it that begin again: what their scripts get may be another by now. */
+  readonly #again = new Set<Task>();
   #isStopping = false;
   #killTimer: ReturnType<typeof setTimeout> | undefined;
   #interrupts = 0;
@@ -84,9 +87,16 @@ export class Executor {
     if (this.#watched) await this.#beginWatched(task, this.#watched);
     const begin = this.now();
     let outcome: Outcome = { kind: "success" };
-    for (const step of task.steps) {
-      outcome = await this.#runStep(task, step);
-      if (outcome.kind !== "success") break;
+    const cached = await this.#openCached(task);
+    if (cached?.hit) {
+      await this.#replay(task, cached.hit);
+      outcome = { kind: "success", saved: cached.hit.saved };
+    } else {
+      for (const step of task.steps) {
+        outcome = await this.#runStep(task, step, cached);
+        if (outcome.kind !== "success") break;
+      }
+      for (const message of (await cached?.close(outcome.kind)) ?? []) void emit({ type: "notice", message });
     }
     const ending = this.#watched?.endingOf(task);
     if (ending) {
@@ -100,26 +110,49 @@ export class Executor {
     return outcome;
   }
 
+  async #openCached(task: Task): Promise<CachedTask | undefined> {
+    const { request, extraEnvironment, emit } = this.#options;
+    const opened = await request.openCached?.(task, extraEnvironment);
+    if (!opened || !("notice" in opened)) return opened;
+    void emit({ type: "notice", message: opened.notice });
+    return undefined;
+  }
+
+  /** What it wrote then, as if it had run. */
+  async #replay(task: Task, { pieces, saved }: NonNullable<CachedTask["hit"]>): Promise<void> {
+    const { emit } = this.#options;
+    for (const [index, step] of task.steps.entries()) {
+      const at = this.now();
+      await emit({ type: "step-start", task, step, at });
+      for (const { bytes, isError } of pieces.filter((piece) => piece.step === index))
+        await emit({ type: "output", task, step, bytes, isError });
+      const exit = { code: 0, signal: null };
+      await emit({ type: "step-end", task, step, exit, at, duration: 0, ...(step.isMain && { saved }) });
+    }
+  }
+
   async #beginWatched(task: Task, watched: WatchedTrees): Promise<void> {
-    await watched.begin(task);
+    if (await watched.begin(task)) this.#again.add(task);
     if (!this.#isStopping) this.#options.onStart?.(task);
   }
 
-  async #runStep(task: Task, step: Step): Promise<Outcome> {
+  async #runStep(task: Task, step: Step, cached: CachedTask | undefined): Promise<Outcome> {
     if (this.#isEnding(task)) return { kind: "stopped", wasRunning: true };
     const { emit, request } = this.#options;
     const begin = this.now();
     let exit: ChildExit;
     let command: Command | undefined;
     try {
+      if (this.#again.delete(task)) await request.prepare?.([task]);
       command = request.commandFor({
         packageDirectory: task.packageDirectory,
         manifest: task.manifest,
         scriptName: step.scriptName,
         args: step.isMain ? task.args : [],
-        isCollected: this.#options.output !== "inherit",
+        isMain: step.isMain,
+        isCollected: this.#options.output !== "inherit" && !cached,
       });
-      exit = await this.#start(task, step, command, begin);
+      exit = await this.#start(task, step, command, begin, cached);
     } catch (error) {
       const { code = "", message } = error as { code?: string; message: string };
       if (LACK_OF_RESOURCES.has(code) && step === task.steps[0]) throw new Refused(message, code);
@@ -134,8 +167,15 @@ export class Executor {
     return { kind: "failure", code: exit.code, step };
   }
 
-  async #start(task: Task, step: Step, command: Command, at: number): Promise<ChildExit> {
-    const { emit, output, inheritStdin, extraEnvironment } = this.#options;
+  async #start(
+    task: Task,
+    step: Step,
+    command: Command,
+    at: number,
+    cached: CachedTask | undefined,
+  ): Promise<ChildExit> {
+    const { emit, output, inheritStdin, extraEnvironment, onStart } = this.#options;
+    const family = onStart && { family: familyOf(task) };
     const deliver = (bytes: Uint8Array, isError: boolean) =>
       emit({ type: "output", task, step, bytes, isError });
     if (command.evaluate) {
@@ -143,6 +183,28 @@ export class Executor {
       const { code, stdout } = await command.evaluate();
       if (stdout.length > 0) await deliver(stdout, false);
       return { code, signal: null };
+    }
+    if (output === "inherit" && command.attend) {
+      emit({ type: "step-start", task, step, at });
+      return await command.attend();
+    }
+    const redacted = command.redact?.(deliver);
+    const onOutput = redacted?.push ?? deliver;
+    if (cached) {
+      const index = task.steps.indexOf(step);
+      const request = { cwd: command.cwd, output: "separate", onOutput, ...family } as const;
+      const followed = cached.start(index, request);
+      emit({ type: "step-start", task, step, at });
+      const exit = await this.#awaitExit(followed, task, redacted);
+      // Where the system does not let it be followed, nothing has been started yet.
+      if (this.#isStopping || (await followed.isTraced)) return exit;
+      const env = cached.environmentOf(index);
+      const { program, argv } = command;
+      return await this.#awaitExit(
+        trees.startChild({ program, argv, env, inheritStdin: false, ...request }),
+        task,
+        redacted,
+      );
     }
     const env = isEmpty(extraEnvironment) ? command.env : { ...extraEnvironment, ...command.env };
     const child = trees.startChild({
@@ -152,14 +214,19 @@ export class Executor {
       env,
       output,
       inheritStdin,
-      onOutput: deliver,
-      ...(this.#watched && { family: familyOf(task) }),
+      onOutput,
+      ...family,
     });
+    emit({ type: "step-start", task, step, at });
+    return await this.#awaitExit(child, task, redacted);
+  }
+
+  async #awaitExit(child: Child, task: Task, redacted: RedactedOutput | undefined): Promise<ChildExit> {
     this.#running.set(child, task);
     this.#watched?.add(task, child);
-    emit({ type: "step-start", task, step, at });
     const exit = await child.done;
     this.#running.delete(child);
+    await redacted?.end();
     return exit;
   }
 

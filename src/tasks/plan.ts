@@ -230,11 +230,14 @@ function createMemberTask(member: Member, scriptName: string, index: number, req
   );
 }
 
-function createTask(task: Omit<Task, "steps" | "args">, { args }: TaskRequest): Task {
+function createTask(task: Omit<Task, "steps" | "args">, { args, secretsOf }: TaskRequest): Task {
   const { scriptName, manifest } = task;
   const steps = [`pre${scriptName}`, scriptName, `post${scriptName}`].flatMap((name): Step[] => {
     const command = scriptOf(manifest, name);
-    return command === null ? [] : [{ scriptName: name, command, isMain: name === scriptName }];
+    if (command === null) return [];
+    const isMain = name === scriptName;
+    const secrets = secretsOf?.(manifest, name, isMain) ?? [];
+    return [{ scriptName: name, command, isMain, ...(secrets.length > 0 && { secrets }) }];
   });
   return { ...task, steps, args };
 }

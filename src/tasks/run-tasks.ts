@@ -12,13 +12,22 @@ import type { StopSignal } from "../../platform/contract/process-tree.ts";
 import type { Outcome, Reporter, TaskEvent } from "./event.ts";
 import { Executor } from "./execute.ts";
 import { type Plan, planTasks } from "./plan.ts";
-import { chooseReporters } from "./report/choose.ts";
+import { chooseReporters, chooseSingleReporter, type Reporting } from "./report/choose.ts";
 import { OutputQueue } from "./report/output-queue.ts";
 import { type Failure, type FailurePolicy, startSchedule } from "./schedule.ts";
 import type { RunStatus, Task, TaskRequest, Watcher } from "./task.ts";
 
 export type { Plan } from "./plan.ts";
-export type { Command, CommandRequest, RunStatus, Task, TaskRequest, WatchedRun, Watcher } from "./task.ts";
+export type {
+  CachedTask,
+  Command,
+  CommandRequest,
+  RunStatus,
+  Task,
+  TaskRequest,
+  WatchedRun,
+  Watcher,
+} from "./task.ts";
 
 /** How much later rt may hear of a signal than of the end that it made of a script. */
 const SIGNAL_DELAY = 20; // ms
@@ -36,6 +45,7 @@ export async function runTasks(request: TaskRequest, planned?: Plan): Promise<Ru
     const status = await print(renderPlan(plan, request, request.dryRun), queue);
     return status === 0 && plan.isIncomplete ? 1 : status;
   }
+  await request.prepare?.(plan.tasks);
   const notices = describeNotices(plan, request);
   const [alone] = plan.tasks;
   if (alone && plan.tasks.length === 1 && request.runAlone && notices.length === 0 && ownsTerminal(request)) {
@@ -43,6 +53,20 @@ export async function runTasks(request: TaskRequest, planned?: Plan): Promise<Ru
   }
   const status = await execute(plan, request, queue, notices);
   return status === 0 && plan.isIncomplete ? 1 : status;
+}
+
+/** One script that is cached, as if it stood alone at the terminal. */
+export async function runSingle(task: Task, request: TaskRequest): Promise<RunStatus> {
+  const queue = new OutputQueue();
+  const plan: Plan = {
+    tasks: [task],
+    waitsFor: [[]],
+    cycles: [],
+    packageCount: 1,
+    notices: [],
+    isIncomplete: false,
+  };
+  return await execute(plan, request, queue, [], chooseSingleReporter(request, queue));
 }
 
 async function print(text: string, queue: OutputQueue): Promise<RunStatus> {
@@ -78,11 +102,13 @@ async function execute(
   request: TaskRequest,
   queue: OutputQueue,
   notices: readonly string[],
+  single?: Reporting,
 ): Promise<RunStatus> {
   const isSingle = plan.tasks.length === 1;
   const { watcher } = request;
-  const { output, extraEnvironment, ...chosen } = await chooseReporters(plan, request, queue, fail);
-  let { reporters } = chosen;
+  const reporting = single ?? (await chooseReporters(plan, request, queue, fail));
+  const { output, extraEnvironment } = reporting;
+  let { reporters } = reporting;
   let interruptedBy: NodeJS.Signals | undefined;
   let thrown: { readonly error: unknown } | undefined;
   let isComplete = true;

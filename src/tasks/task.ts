@@ -1,5 +1,7 @@
 // The words of this folder: what is asked for, and the tasks that come of it.
-import type { StopSignal } from "../../platform/contract/process-tree.ts";
+import type { Child, ChildExit, ChildRequest, StopSignal } from "../../platform/contract/process-tree.ts";
+import type { Deliver, RedactedOutput } from "../redaction/stream.ts";
+import type { Outcome } from "./event.ts";
 import type { ManySettings } from "../settings/many.ts";
 import type { PackageJson } from "../workspace/package-json.ts";
 
@@ -10,6 +12,12 @@ export interface Command {
   readonly argv: readonly string[];
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** Where it gets secrets: keeps their values out of what is delivered. */
+  readonly redact?: ((deliver: Deliver) => RedactedOutput) | undefined;
+  /**
+   * Where its output goes to the terminal as it is: runs it with its secrets kept out of that. Signals are its own affair.
+   */
+  readonly attend?: (() => Promise<ChildExit>) | undefined;
   /** Runs inside this process instead (the rest but `cwd` is not used). Ends at once, by itself. */
   readonly evaluate?: (() => Promise<{ readonly code: number; readonly stdout: Uint8Array }>) | undefined;
 }
@@ -21,8 +29,37 @@ export interface CommandRequest {
   readonly scriptName: string;
   /** For the script; hooks get none. */
   readonly args: readonly string[];
+  /** Whether it is the script itself, and no hook. */
+  readonly isMain: boolean;
   /** Whether what it writes comes here, so that it may be evaluated here. */
   readonly isCollected: boolean;
+}
+
+/** What an earlier run of a task wrote. */
+export interface CachedHit {
+  readonly pieces: readonly {
+    readonly step: number;
+    readonly isError: boolean;
+    readonly bytes: Uint8Array;
+  }[];
+  /** How long it took then, in milliseconds. */
+  readonly saved: number;
+  /** Files that were put back. */
+  readonly restored: number;
+}
+
+/** A task that is not run again when nothing has changed: src/cache. */
+export interface CachedTask {
+  /** Its outputs are in place again; nothing is to be started. */
+  readonly hit: CachedHit | undefined;
+  /** Starts a step, by its position, and looks at what it does. */
+  start(
+    step: number,
+    request: Pick<ChildRequest, "cwd" | "output" | "onOutput" | "family">,
+  ): Child & { readonly isTraced: Promise<boolean> };
+  environmentOf(step: number): Readonly<Record<string, string>>;
+  /** It has ended. Lines for people. */
+  close(outcome: Outcome["kind"]): Promise<readonly string[]>;
 }
 
 export interface TaskRequest extends ManySettings {
@@ -30,6 +67,15 @@ export interface TaskRequest extends ManySettings {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly silent: boolean;
   commandFor(request: CommandRequest): Command;
+  /** Undefined for a task that is not cached; a notice where it cannot be. `extra` is added to its environment. */
+  openCached?(
+    task: Task,
+    extra: Readonly<Record<string, string>>,
+  ): Promise<CachedTask | { readonly notice: string } | undefined>;
+  /** The secrets that a step gets; absent where the run has none. */
+  secretsOf?(manifest: PackageJson, scriptName: string, isMain: boolean): readonly StepSecret[];
+  /** Called before the first of these starts, and in a watched run before one starts again. Throws Failure. */
+  prepare?(tasks: readonly Task[]): Promise<void>;
   /** A word as one would type it in a shell. */
   quote(word: string): string;
   /**
@@ -70,12 +116,20 @@ export interface WatchedRun {
 /** An exit code, or the signal to die by. */
 export type RunStatus = number | { readonly signal: NodeJS.Signals };
 
+/** A variable's name, and where its value comes from, for people. */
+export interface StepSecret {
+  readonly name: string;
+  readonly source: string;
+}
+
 export interface Step {
   readonly scriptName: string;
   /** As package.json has it. */
   readonly command: string;
   /** Only the script itself gets the arguments. */
   readonly isMain: boolean;
+  /** Absent where there are none. */
+  readonly secrets?: readonly StepSecret[];
 }
 
 export interface Task {

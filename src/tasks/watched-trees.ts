@@ -18,19 +18,23 @@ export class WatchedTrees {
   readonly #endings = new Map<Task, Promise<void>>();
   readonly #ends = new Map<Task, number>();
   readonly #active = new Set<Task>();
+  readonly #begun = new Set<Task>();
 
   /** Of all tasks, those that have ended and left something among them. */
   get children(): Child[] {
     return [...this.#children.values()].flat();
   }
 
-  /** Returns when what the task has started before is gone. */
-  async begin(task: Task): Promise<void> {
+  /** Returns when what the task has started before is gone; whether it has begun before. */
+  async begin(task: Task): Promise<boolean> {
     await this.#endings.get(task);
     this.#endings.delete(task);
     this.#children.delete(task);
     this.#ends.delete(task);
     this.#active.add(task);
+    const isAgain = this.#begun.has(task);
+    this.#begun.add(task);
+    return isAgain;
   }
 
   add(task: Task, child: Child): void {

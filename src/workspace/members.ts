@@ -14,6 +14,7 @@ import { directories } from "../../platform/directories.ts";
 import { files } from "../../platform/files.ts";
 import {
   explainUnreadable,
+  findPackageJson,
   PackageJsonError,
   parentDirectory,
   parsePlainPackageJson,
@@ -58,6 +59,19 @@ export function openWorkspace(from: string): Workspace {
     if (belongsTo(workspace, resolveDirectory(from))) return rejectDuplicates(workspace);
   }
   return collectMembers(resolveDirectory(from), ["**"], "");
+}
+
+/**
+ * The root of the declared workspace that the nearest package is a member of; null where there is none. Throws Failure,
+ * PackageJsonError.
+ */
+export function findWorkspaceRoot(from: string): string | null {
+  const declaration = findDeclaration(from);
+  if (!declaration) return null;
+  const { root, patterns, where } = declaration;
+  const own = findPackageJson(from)?.directory;
+  if (own !== undefined && resolveDirectory(own) === root) return root;
+  return belongsTo(collectMembers(root, patterns, where), resolveDirectory(from)) ? root : null;
 }
 
 /** One that we have just been in. */

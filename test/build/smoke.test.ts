@@ -4,8 +4,8 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { copyFile, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { compile } from "../../build/compile.ts";
 import { type BuildTarget, TARGETS } from "../../build/targets.ts";
+import { compiledFor } from "../support/compiled.ts";
 import { type Keyring, startKeyring } from "../support/keyring.ts";
 import { createProject, type Project } from "../support/project.ts";
 import { type Environment, type RtOptions, runRt } from "../support/rt.ts";
@@ -50,13 +50,13 @@ const PREPARE: Partial<Record<BuildTarget["proof"], (directory: string) => Runne
 };
 
 const FILES = {
-  "package.json": { name: "smoke", scripts: { prehello: "echo before", hello: "echo hello" } },
+  "package.json": { name: "smoke", scripts: { prehello: '"$npm_execpath" --version', hello: "echo hello" } },
   "file.tsx": `import { readFileSync } from "node:fs";
 const words: string[] = [process.platform, process.arch, String(readFileSync("package.json").length > 0)];
 console.log(words.join(" "), process.argv.slice(2).join("|"));`,
-  "csrf.ts": `const token = rt.CSRF.generate("secret", { sessionId: "one" });
-console.log(rt.CSRF.verify(token, { secret: "secret", sessionId: "one" }), rt.CSRF.verify(token, { secret: "secret", sessionId: "two" }));`,
-  "secrets.ts": `import { secrets } from "rt";
+  "credentials.ts": `const token = rt.CSRF.generate("secret", { sessionId: "one" });
+console.log(rt.CSRF.verify(token, { secret: "secret", sessionId: "one" }), rt.CSRF.verify(token, { secret: "secret", sessionId: "two" }));
+import { secrets } from "rt";
 const account = { service: "com.example.smoke", name: "me" };
 await secrets.set({ ...account, value: "pässword" });
 console.log(await secrets.get(account), await secrets.delete(account), await secrets.get(account));`,
@@ -71,14 +71,15 @@ for (const target of TARGETS) {
     let project: Project;
     let keyring: Keyring;
     let runner: Runner;
+    let binary: string;
 
     beforeAll(async () => {
       directory = await mkdtemp(join(tmpdir(), "rt-smoke-"));
-      [project, keyring, runner] = await Promise.all([
+      [project, keyring, runner, binary] = await Promise.all([
         createProject(FILES),
         startKeyring(),
         prepare(directory),
-        compile(target, join(directory, "rt")),
+        compiledFor(target),
       ]);
     });
 
@@ -89,54 +90,40 @@ for (const target of TARGETS) {
     });
 
     const expectOutput = async (options: RtOptions, stdout: string, stderr = "") => {
-      const program = [...runner.prefix, join(directory, "rt")];
+      const program = [...runner.prefix, binary];
       const env = { ...options.env, ...runner.env };
       const result = await runRt({ cwd: project.path, ...options, env, program });
       expect(result).toEqual({ stdout, stderr, status: 0 });
     };
 
-    test("and says its version", async () => {
-      await expectOutput({ args: ["--version"] }, `${manifest.version}\n`);
-    });
-
     test("a file", async () => {
       await expectOutput({ args: ["file.tsx", "a b", "c"] }, `linux ${target.arch} true a b|c\n`);
     });
 
-    test("a script with its hook", async () => {
+    test("a script with its hook, and says its version", async () => {
       await expectOutput(
         { args: ["run", "hello", "you"] },
-        "before\nhello you\n",
-        "$ echo before\n$ echo hello you\n",
+        `${manifest.version}\nhello you\n`,
+        '$ "$npm_execpath" --version\n$ echo hello you\n',
       );
     });
 
-    test("code from standard input", async () => {
-      const stdin = "const found: string = process.arch; console.log(found, rt.CSRF !== undefined)";
-      await expectOutput({ args: ["run", "-"], stdin }, `${target.arch} true\n`);
-    });
-
-    test("code from the command line", async () => {
-      await expectOutput(
-        { args: ["-e", "console.log(process.arch, typeof rt.secrets.get)"] },
-        `${target.arch} function\n`,
-      );
+    test("code from standard input, which takes the engine as -e does", async () => {
+      const stdin = "const found: string = process.arch; console.log(found, typeof rt.secrets.get)";
+      await expectOutput({ args: ["run", "-"], stdin }, `${target.arch} function\n`);
     });
 
     test("tools of the engine", async () => {
       const stdout = { args: ["pm", "hash-string"], cwd: project.path };
-      const program = [...runner.prefix, join(directory, "rt")];
+      const program = [...runner.prefix, binary];
       const { status, stderr } = await runRt({ ...stdout, env: runner.env, program });
       expect(status).toBe(1);
       expect(stderr).toContain("lockfile");
     });
 
-    test("tokens", async () => {
-      await expectOutput({ args: ["csrf.ts"] }, "true false\n");
-    });
-
-    test("credentials in the keyring", async () => {
-      await expectOutput({ args: ["secrets.ts"], env: keyring.env }, "pässword true null\n");
+    test("tokens, and credentials in the keyring", async () => {
+      const stdout = "true false\npässword true null\n";
+      await expectOutput({ args: ["credentials.ts"], env: keyring.env }, stdout);
     });
   });
 }

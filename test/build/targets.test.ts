@@ -2,16 +2,16 @@
 // own system's code and no other's, in a file that its system takes. What can be run here is run in smoke.test.ts.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
-import { mkdtemp, readFile, rm, stat } from "node:fs/promises";
+import { readFile, stat } from "node:fs/promises";
 import { builtinModules } from "node:module";
 import { join } from "node:path";
-import { compile, DIST } from "../../build/compile.ts";
 import { checkEngine, enginePath } from "../../build/engine.ts";
 import { MOST_ADDED } from "../../build/release.ts";
 import type { System } from "../../platform/own-program.ts";
 import { unpackScripts } from "../../src/runtime/embedded-parts.ts";
 import { TARGETS, type BuildTarget } from "../../build/targets.ts";
 import { type Checkout, copyCheckout } from "../support/checkout.ts";
+import { compiledFor } from "../support/compiled.ts";
 import { REPOSITORY } from "../support/rt.ts";
 import { verifySignature } from "./code-signature.ts";
 import { readEmbeddedProgram } from "./program-section.ts";
@@ -39,21 +39,21 @@ async function ownWords(os: BuildTarget["os"]): Promise<readonly string[]> {
   return OWN_WORDS[os].filter((word) => texts.some((text) => text.includes(word)));
 }
 
-let directory: string;
+/** One of each system, since what the build does to a file is the same for all of it; release.test.ts compares the host's. */
+const COMPARED = ["linux-arm64-musl", "darwin-arm64", "windows-x64"];
+
 let checkout: Checkout;
 let others: Promise<string>;
 
 beforeAll(async () => {
-  directory = await mkdtemp(join(DIST, "targets-"));
   checkout = await copyCheckout();
   const script = join(import.meta.dir, "compile-copy.ts");
-  others = checkout.run(script, [checkout.path, ...TARGETS.map(({ name }) => name)]);
+  others = checkout.run(script, [checkout.path, ...COMPARED]);
 });
 
 afterAll(async () => {
   await others.catch(() => {});
   await checkout[Symbol.asyncDispose]();
-  await rm(directory, { recursive: true, force: true });
 });
 
 test("Linux and macOS have words of their own to look for", async () => {
@@ -66,10 +66,7 @@ for (const target of TARGETS) {
     let file: Buffer;
 
     beforeAll(async () => {
-      const path = join(directory, target.name);
-      await compile(target, path);
-      file = await readFile(path);
-      await rm(path);
+      file = await readFile(await compiledFor(target));
     });
 
     afterAll(() => {
@@ -146,9 +143,11 @@ for (const target of TARGETS) {
       });
     }
 
-    test("is the same to the byte from another checkout", async () => {
-      const [, sum] = new RegExp(`^${target.name} (\\w+)$`, "m").exec(await others)!;
-      expect(createHash("sha256").update(file).digest("hex")).toBe(sum!);
-    });
+    if (COMPARED.includes(target.name)) {
+      test("is the same to the byte from another checkout", async () => {
+        const [, sum] = new RegExp(`^${target.name} (\\w+)$`, "m").exec(await others)!;
+        expect(createHash("sha256").update(file).digest("hex")).toBe(sum!);
+      });
+    }
   });
 }

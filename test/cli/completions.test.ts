@@ -108,7 +108,10 @@ test("completions leave what follows the target to files", async () => {
 test("completions offer what follows a command of rt's own, and no files", async () => {
   const { values, files } = await complete("secrets", "");
   expect({ values, files }).toEqual({ values: Object.keys(SECRETS_COMMANDS), files: false });
-  expect(await complete("secrets", "get", "--")).toEqual({ values: ["--json", "--help"], files: false });
+  expect(await complete("secrets", "get", "--")).toEqual({
+    values: ["--json", "--help", "--file"],
+    files: false,
+  });
   expect(await complete("secrets", "get", "s")).toEqual({ values: [], files: false });
   expect(await complete("--smol", "doctor", "--j")).toEqual({ values: ["--json"], files: false });
   expect((await complete("completions", "")).values).toEqual(["bash", "zsh", "fish", "powershell"]);

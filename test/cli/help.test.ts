@@ -152,7 +152,7 @@ describe("rt help", () => {
     const { stdout, stderr, status } = await runRt({ args: [command, "--help"] });
     expect({ stderr, status }).toEqual({ stderr: "", status: 0 });
     expect(stdout).toStartWith(`${COMMANDS[command]!.help}\n\nUsage\n  rt ${command} `);
-    expect(stdout).toMatch(/\n\nOptions\n {2}--json {6}Print JSON\n {2}-h, --help {2}Show this help\n/);
+    expect(stdout).toMatch(/\n\nOptions\n {2}--json {6,}Print JSON\n {2}-h, --help {2,}Show this help\n/);
     expect(stdout).toMatch(/\n\nExit codes\n {2}0 +\S/);
   });
 

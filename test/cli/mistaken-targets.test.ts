@@ -18,6 +18,14 @@ testTranscripts("a mistake", [
     { args: ["./missing"], status: 1, stderr: 'error: Module not found "./missing"\n' },
   ],
   [
+    "a path whose name is long, as code is that was meant for -e",
+    {
+      args: [`./${"x".repeat(240)}`],
+      status: 1,
+      stderr: `error: Module not found "./${"x".repeat(198)}..."\n`,
+    },
+  ],
+  [
     "an absolute path that is missing",
     { args: ["$PROJECT/absent/x.ts"], status: 1, stderr: 'error: Module not found "$PROJECT/absent/x.ts"\n' },
   ],

@@ -47,7 +47,7 @@ describe("the table", () => {
   });
 });
 
-function failureOf(text: string): [message: string, hint: string | undefined] {
+function failureOf(text: string): [message: string, hint: Failure["hint"]] {
   try {
     parseConfig(text, "rtfig.toml");
   } catch (error) {

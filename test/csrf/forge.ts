@@ -2,6 +2,7 @@
 // code with the product and can set every field, also to what `generate` refuses to write.
 import { randomBytes } from "node:crypto";
 import type { CSRFAlgorithm } from "../../src/csrf/csrf.ts";
+import type { Random } from "../support/random.ts";
 
 export interface Fields {
   secret?: string;
@@ -43,49 +44,11 @@ function hmac(algorithm: CSRFAlgorithm, secret: string, message: Uint8Array): Ui
   );
 }
 
-/** Repeatable randomness for the property tests: a failure prints `seed`, and the seed brings it back. */
-export class Dice {
-  readonly seed: number;
-  #state: number;
-
-  constructor(seed = Number(process.env.RT_TEST_SEED ?? crypto.getRandomValues(new Uint32Array(1))[0])) {
-    this.seed = seed;
-    this.#state = seed >>> 0;
-  }
-
-  /** An integer from 0 up to, not including, `limit`. */
-  below(limit: number): number {
-    // splitmix32
-    this.#state = (this.#state + 0x9e3779b9) >>> 0;
-    let mixed = this.#state;
-    mixed = Math.imul(mixed ^ (mixed >>> 16), 0x21f0aaad);
-    mixed = Math.imul(mixed ^ (mixed >>> 15), 0x735a2d97);
-    return ((mixed ^ (mixed >>> 15)) >>> 0) % limit;
-  }
-
-  pick<T>(from: readonly T[]): T {
-    return from[this.below(from.length)]!;
-  }
-
-  /** Well-formed text from all planes, with the characters that parsers trip over. */
-  text(longest: number): string {
-    const units = [
-      "a",
-      "Z",
-      "0",
-      "-",
-      "=",
-      " ",
-      "\n",
-      "\0",
-      "é",
-      "ß",
-      "\u0300",
-      "漢",
-      "\uffff",
-      "😀",
-      "\u{10ffff}",
-    ];
-    return Array.from({ length: 1 + this.below(longest) }, () => this.pick(units)).join("");
-  }
+/** Well-formed text from all planes, with the characters that parsers trip over. */
+export function randomText(random: Random, longest: number): string {
+  const units = [
+    ...["a", "Z", "0", "-", "=", " ", "\n", "\0", "é", "ß"],
+    ...["\u0300", "漢", "\uffff", "😀", "\u{10ffff}"],
+  ];
+  return Array.from({ length: 1 + random.below(longest) }, () => random.pick(units)).join("");
 }

@@ -46,6 +46,15 @@ const ARGUMENTS: readonly Fixture[] = [
     args: ["main.cjs", "-a", "x"],
   },
   {
+    name: "a preload of the user's that is called as rt's own, in a thread",
+    files: {
+      "preload-mine.js": "",
+      "main.ts": 'new Worker("./worker.ts")',
+      "worker.ts": "console.log(process.execArgv.filter((o) => o !== '--smol'))",
+    },
+    args: ["--preload=./preload-mine.js", "main.ts"],
+  },
+  {
     name: "process.title can be set",
     files: { "main.ts": "process.title = 'x'; console.log(process.title)" },
   },

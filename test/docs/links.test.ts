@@ -4,7 +4,14 @@ import { existsSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 import { COMMANDS } from "../../src/options/commands.ts";
 import { OPTIONS } from "../../src/options/options.ts";
-import { FLAGS, HELPER_FLAGS } from "../../src/secrets/commands.ts";
+import {
+  CHECK_FLAGS,
+  ENTRY_FLAGS,
+  HELPER_FLAGS,
+  IMPORT_FLAGS,
+  SHARE_FLAGS,
+  TRUST_FLAGS,
+} from "../../src/secrets/commands.ts";
 import { REPOSITORY } from "../support/rt.ts";
 import { PAGES, readPage } from "./samples.ts";
 
@@ -67,6 +74,9 @@ const FOREIGN: Readonly<Record<string, string>> = {
   "--requirements": "codesign",
   "--rerun-each": "bun test",
   "--rollback": "rt upgrade",
+  "--decrypt": "age",
+  "--identity": "age",
+  "--no-verify": "git",
   "--run": "node",
   "--sha256": "rt upgrade",
   "--sign": "npm run build",
@@ -82,7 +92,17 @@ const FOREIGN: Readonly<Record<string, string>> = {
 
 test("pages speak of no option that does not exist", () => {
   const known = new Set(
-    [...OPTIONS, ...FLAGS, ...HELPER_FLAGS].map(({ name }) => `--${name}`).concat("--man"),
+    [
+      ...OPTIONS,
+      ...ENTRY_FLAGS,
+      ...HELPER_FLAGS,
+      ...IMPORT_FLAGS,
+      ...CHECK_FLAGS,
+      ...SHARE_FLAGS,
+      ...TRUST_FLAGS,
+    ]
+      .map(({ name }) => `--${name}`)
+      .concat("--man"),
   );
   const mentioned = new Set(
     [...texts].flatMap(([path, text]) =>

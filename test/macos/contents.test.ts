@@ -1,11 +1,9 @@
 // The programs for macOS, looked into from here: each has what macOS needs, and nothing of another system or of tests.
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { compile } from "../../build/compile.ts";
+import { beforeAll, describe, expect, test } from "bun:test";
+import { readFile } from "node:fs/promises";
 import { TARGETS } from "../../build/targets.ts";
 import { BEGIN, unpackScripts } from "../../src/runtime/embedded-parts.ts";
+import { compiledFor } from "../support/compiled.ts";
 
 const MUST_HAVE = [
   "SecItemCopyMatching",
@@ -31,14 +29,10 @@ const PARTS_MUST_HAVE = ["SecItemUpdate", "CFStringCreateWithCharacters"];
 const FIRST_LOOK = 4 << 20;
 
 describe.each(TARGETS.filter(({ os }) => os === "darwin"))("the program for $name", (target) => {
-  let directory: string;
   let program: Buffer;
   beforeAll(async () => {
-    directory = await mkdtemp(join(tmpdir(), "rt-test-macos-"));
-    await compile(target, join(directory, "rt"));
-    program = await readFile(join(directory, "rt"));
+    program = await readFile(await compiledFor(target));
   }, 300_000); // the engine may have to be fetched
-  afterAll(() => rm(directory, { recursive: true, force: true }));
 
   test("is one for this system", () => {
     const CPU = { x64: 0x01000007, arm64: 0x0100000c };

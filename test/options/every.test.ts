@@ -20,8 +20,13 @@ const ONLY_RT: Readonly<Record<string, string>> = {
   "dry-run": "for many scripts",
   report: "for many scripts",
   affected: "for many scripts",
+  "no-cache": "for scripts that are not run again when nothing has changed",
+  force: "for scripts that are not run again when nothing has changed",
+  cache: "for scripts that are not run again when nothing has changed",
   "watch-path": "for scripts, of which nobody knows what they read",
   "watch-ignore": "for scripts, of which nobody knows what they read",
+  secret: "from the credential store, which is rt's",
+  "no-redact": "of secrets, which are rt's",
 };
 
 /** Where what a row says differs from what the engine says of it. */

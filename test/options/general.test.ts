@@ -1,5 +1,7 @@
 // Options that say what to run and how to report it.
 import { describe, expect } from "bun:test";
+import { existsSync } from "node:fs";
+import { waitUntil } from "../support/processes.ts";
 import { createProject } from "../support/project.ts";
 import { RT, runRt, startRt } from "../support/rt.ts";
 import { outputOf, prove, runIn } from "./prove.ts";
@@ -222,7 +224,7 @@ describe("processes", () => {
     const shell = startRt({ program: ["sh", "-c", `'${RT}' --no-orphans a.ts & wait`], cwd: project.path });
     const pid = Number(new TextDecoder().decode((await shell.stdout.getReader().read()).value));
     shell.kill("SIGKILL");
-    while ((await Bun.file(`/proc/${pid}/comm`).exists()) && pid > 0) await Bun.sleep(5);
     expect(pid).toBeGreaterThan(0);
+    await waitUntil(() => !existsSync(`/proc/${pid}/comm`));
   });
 });

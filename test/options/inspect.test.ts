@@ -3,6 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { symlink } from "node:fs/promises";
 import { SourceMap } from "node:module";
+import { freePort } from "../support/ports.ts";
 import { waitUntil } from "../support/processes.ts";
 import { createProject } from "../support/project.ts";
 import { attach, type Debugger, openDebugger } from "./debugger.ts";
@@ -21,11 +22,15 @@ function add({ a }: Sum): number {
 
 console.log("result", add({ a: 41 }), typeof rt.secrets.get);
 `;
+const FIRST_LINE = 11; // that runs
 const BREAK_LINE = 7; // "const twice", after \`answer\` is known
 
+/** Where Web Inspector and the extension for this engine connect. */
+const WEBKIT = /For Web Inspector: (ws:\/\/\S+)/;
+
 async function connect(live: Live): Promise<Debugger> {
-  const [url] = await live.see(/ws:\/\/\S+/);
-  return await openDebugger(url);
+  const [, url] = await live.see(WEBKIT);
+  return await openDebugger(url!);
 }
 
 /** Where a line of the source is in the code that runs, by the source map that the debugger is given. */
@@ -43,7 +48,9 @@ function generatedLine(script: { sourceMapURL: string }, sourceLine: number): nu
 async function debugThrough(client: Debugger): Promise<void> {
   const atFirst = await client.event("Debugger.paused");
   const script = await client.event("Debugger.scriptParsed", ({ url }) => url.endsWith("/a.ts"));
-  expect(atFirst.callFrames[0].location).toMatchObject({ scriptId: script.scriptId, lineNumber: 0 });
+  const { scriptId } = script;
+  const lineNumber = generatedLine(script, FIRST_LINE);
+  expect(atFirst.callFrames[0].location).toMatchObject({ scriptId, lineNumber });
   const line = generatedLine(script, BREAK_LINE);
   const location = { scriptId: script.scriptId, lineNumber: line, columnNumber: 0 };
   await client.send("Debugger.setBreakpoint", { location });
@@ -80,8 +87,9 @@ describe("the debugger", () => {
         args: ["--inspect-brk=127.0.0.1:0/debug-me", "a.ts"],
         cwd: project.path,
       });
-      const [url] = await live.see(/ws:\/\/127\.0\.0\.1:\d+\/debug-me/);
-      using client = await openDebugger(url);
+      const [, url] = await live.see(WEBKIT);
+      expect(url).toEndWith("/debug-me");
+      using client = await openDebugger(url!);
       await attach(client);
       await client.send("Inspector.initialized");
       await debugThrough(client);
@@ -105,10 +113,10 @@ describe("the debugger", () => {
         'globalThis.state = { loads: 1 }; console.log("running", typeof rt.secrets.get); setInterval(() => {}, 1000);',
     });
     await using live = startLive({ args: ["--inspect=127.0.0.1:0/again", "a.ts"], cwd: project.path });
-    const [url] = await live.see(/ws:\/\/\S+/);
+    const [, url] = await live.see(WEBKIT);
     await waitUntil(() => live.output.includes("running function"));
     for (let visit = 1; visit <= 3; visit += 1) {
-      using client = await openDebugger(url);
+      using client = await openDebugger(url!);
       await attach(client);
       const { result } = await client.send("Runtime.evaluate", { expression: "state.loads++" });
       expect(result.value).toBe(visit);
@@ -119,15 +127,14 @@ describe("the debugger", () => {
 
   prove("inspect", "takes a port, a host with a port, and a path", async () => {
     await using project = await createProject({ "a.ts": "setInterval(() => {}, 1000)" });
-    const probe = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
-    probe.stop(true);
+    const port = freePort();
     for (const [value, expected] of [
-      [`${probe.port}`, `:${probe.port}/`],
-      [`127.0.0.1:${probe.port}`, `ws://127.0.0.1:${probe.port}/`],
-      [`127.0.0.1:${probe.port}/path`, `ws://127.0.0.1:${probe.port}/path`],
+      [`${port}`, `:${port}/`],
+      [`127.0.0.1:${port}`, `ws://127.0.0.1:${port}/`],
+      [`127.0.0.1:${port}/path`, `ws://127.0.0.1:${port}/path`],
     ]) {
       await using live = startLive({ args: [`--inspect=${value}`, "a.ts"], cwd: project.path });
-      const [url] = await live.see(/ws:\/\/\S+/);
+      const [, url] = await live.see(WEBKIT);
       expect(url).toContain(expected!);
     }
   });
@@ -144,9 +151,8 @@ describe("the debugger", () => {
 
   prove("inspect-brk", "stops again after each restart by --watch", async () => {
     await using project = await createProject({ "a.ts": SOURCE });
-    const probe = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
-    probe.stop(true);
-    const args = ["--watch", `--inspect-brk=127.0.0.1:${probe.port}/w`, "a.ts"];
+    const port = freePort();
+    const args = ["--watch", `--inspect-brk=127.0.0.1:${port}/w`, "a.ts"];
     await using live = startLive({ args, cwd: project.path });
     for (let run = 1; run <= 3; run += 1) {
       const client = await connect(live);
@@ -166,9 +172,8 @@ describe("BUN_INSPECT", () => {
       "a.ts": `const worker = new Worker("./w.ts"); worker.onmessage = ({ data }) => { ${"console.log('worker says', data); process.exit();"} };`,
       "w.ts": "postMessage(typeof rt.secrets.get)",
     });
-    const probe = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
-    probe.stop(true);
-    const url = `ws://127.0.0.1:${probe.port}/by-editor`;
+    const port = freePort();
+    const url = `ws://127.0.0.1:${port}/by-editor`;
     await using live = startLive({
       args: ["a.ts"],
       cwd: project.path,
@@ -195,7 +200,7 @@ describe("rt debug-config", () => {
       "launch",
       "attach",
     ]);
-    expect(configurations[0]).toMatchObject({ type: "bun", runtime: RT, program: "${file}" });
+    expect(configurations[0]).toMatchObject({ type: "node", runtimeExecutable: RT, program: "${file}" });
   });
 
   test("rt debug-config leaves a launch.json alone that is there, and prints what to add", async () => {

@@ -12,6 +12,10 @@ export interface Live extends AsyncDisposable {
   kill(signal?: NodeJS.Signals): void;
   /** How many processes it and all that it started are. */
   family(): number;
+  /** Those of them that run this command line. */
+  running(command: string): number[];
+  /** The numbers of those that it has started. */
+  others(): number[];
 }
 
 export function startLive(options: RtOptions): Live {
@@ -55,14 +59,12 @@ export function startLive(options: RtOptions): Live {
     ended,
     kill: (signal = "SIGTERM") => void child.kill(signal),
     family: () => mark.find().length,
+    running: (command) => mark.find().flatMap((each) => (each.command === command ? [each.pid] : [])),
+    others: () => mark.find().flatMap(({ pid }) => (pid === child.pid ? [] : [pid])),
     async [Symbol.asyncDispose]() {
       // What is being started at this moment is found the next time.
       do {
-        for (const { pid } of mark.find()) {
-          try {
-            process.kill(pid, "SIGKILL");
-          } catch {}
-        }
+        mark.kill();
         await Promise.race([ended, Bun.sleep(5)]);
       } while (!isOver);
     },

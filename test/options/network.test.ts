@@ -4,6 +4,7 @@ import { createSocket } from "node:dgram";
 import { createSecureServer } from "node:http2";
 import type { AddressInfo } from "node:net";
 import { once } from "node:events";
+import { freePort } from "../support/ports.ts";
 import { createProject } from "../support/project.ts";
 import { startRt } from "../support/rt.ts";
 import { type Certificates, createCertificates } from "../support/certificates.ts";
@@ -16,13 +17,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await certificates[Symbol.asyncDispose]();
 });
-
-/** A port that nobody listened on a moment ago. */
-function freePort(): number {
-  const server = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
-  server.stop(true);
-  return server.port;
-}
 
 describe("HTTP", () => {
   prove("port", "is the default port of Bun.serve", async () => {

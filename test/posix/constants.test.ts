@@ -5,7 +5,19 @@ import { createProject } from "../support/project.ts";
 
 /** Those of this system, by the compiler. */
 async function askCompiler(names: readonly string[]): Promise<Record<string, number>> {
-  const headers = ["dirent", "errno", "fcntl", "limits", "signal", "stddef", "sys/ioctl", "sys/resource"];
+  const headers = [
+    "dirent",
+    "errno",
+    "fcntl",
+    "limits",
+    "signal",
+    "spawn",
+    "stddef",
+    "sys/ioctl",
+    "sys/resource",
+    "termios",
+    "unistd",
+  ];
   await using project = await createProject({
     "constants.c": [
       "#define _GNU_SOURCE",
@@ -14,6 +26,9 @@ async function askCompiler(names: readonly string[]): Promise<Record<string, num
       ...["linux/limits.h"].map((header) => `#if __linux__\n#include <${header}>\n#endif`),
       ...["NAME", "TYPE"].map(
         (field) => `#define DIRENT_${field} offsetof(struct dirent, d_${field.toLowerCase()})`,
+      ),
+      ...["CC", "LFLAG", "OFLAG"].map(
+        (field) => `#define TERMIOS_${field} offsetof(struct termios, c_${field.toLowerCase()})`,
       ),
       "int main(void) {",
       ...names.map((name) => `  printf("${name} %lu\\n", (unsigned long)${name});`),
@@ -40,8 +55,9 @@ test("both tables have the same names, and macOS's are its own", () => {
   // An ioctl of BSD carries direction, size, group and number.
   const control = (direction: number, size: number, group: string, number: number) =>
     (direction | (size << 16) | (group.charCodeAt(0) << 8) | number) >>> 0;
-  const [NONE, READ] = [0x20000000, 0x40000000];
+  const [NONE, READ, WRITE] = [0x20000000, 0x40000000, 0x80000000];
   expect(MACOS.FIONCLEX).toBe(control(NONE, 0, "f", 2));
   expect(MACOS.FIONREAD).toBe(control(READ, 4, "f", 127));
   expect(MACOS.TIOCGWINSZ).toBe(control(READ, 8, "t", 104));
+  expect(MACOS.TIOCSWINSZ).toBe(control(WRITE, 8, "t", 103));
 });

@@ -96,7 +96,7 @@ test.skipIf(!isLinux)("what is just being started elsewhere is killed with its t
   try {
     await waitUntil(() => mark.find().length === 0);
   } finally {
-    for (const { pid } of mark.find()) process.kill(pid, "SIGKILL");
+    mark.kill();
   }
 });
 

@@ -105,7 +105,7 @@ describe("--shell rt in a run of many", () => {
     expect(needsNoProcess(command, {})).toBe(false);
   });
 
-  test("nobody can tell", async () => {
+  test("prints and ends as with a shell of the system", async () => {
     const random = createRandom(3);
     const commands = [...INSIDE, ...Array.from({ length: 100 }, () => randomList(random))];
     expect(commands.filter((command) => !needsNoProcess(command, {}))).toEqual([]);

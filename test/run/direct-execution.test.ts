@@ -1,4 +1,4 @@
-// A command that is started without a shell must not be able to tell: thousands of random commands, each carried out as
+// A command that is started without a shell must not be able to tell: random commands, each carried out as
 // src/run/script/shell.ts says and by a real bash, compared in arguments, environment, output and exit code.
 import { describe, expect, test } from "bun:test";
 import { createRandom } from "../support/random.ts";
@@ -12,6 +12,9 @@ import {
   surroundingsOf,
   WORDS,
 } from "./bash.ts";
+
+/** RT_FUZZ says another number, as in test/support/fuzz.ts. */
+const COUNT = Number(process.env.RT_FUZZ ?? 500);
 
 const PROGRAMS = ["show", "bin/show", "./show", "../show", "sub/../show", "other", "$PROJECT/bin/show"];
 const NAMES = [
@@ -106,7 +109,7 @@ describe("a command that is started directly", () => {
     const random = createRandom(7);
     const all = surroundingsOf(project);
     let direct = 0;
-    for (let round = 0; round < 40_000 && direct < 1200; round += 1) {
+    for (let round = 0; round < 40 * COUNT && direct < COUNT; round += 1) {
       const surroundings = random.below(2) ? all[0]! : random.pick(all);
       const command = randomCommand(random).replaceAll("$PROJECT", project.path);
       const ours = runDirectly(command, surroundings);
@@ -115,7 +118,7 @@ describe("a command that is started directly", () => {
       const theirs = runBash(command, surroundings);
       expect({ command, ...surroundings, ...ours }).toEqual({ command, ...surroundings, ...theirs });
     }
-    expect(direct).toBe(1200);
+    expect(direct).toBe(COUNT);
   }, 120_000);
 
   test("keeps the directory's name as bash would, whichever link led to it", async () => {

@@ -98,11 +98,12 @@ testTranscripts("hooks", [
 ]);
 
 describe.concurrent("a script that calls itself", () => {
-  test("without end is stopped with its name", async () => {
+  test("without end is stopped with its name, the ninth time", async () => {
     await expectRt({
-      files: scripts({ again: `${RT} --silent run again` }),
+      files: scripts({ again: `echo once; ${RT} --silent run again` }),
       args: ["--silent", "run", "again"],
       status: 1,
+      stdout: "once\n".repeat(8),
       stderr: /^error: The script "again" calls itself without end: again -> again\n$/,
     });
   }, 30_000);

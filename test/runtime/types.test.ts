@@ -21,6 +21,8 @@ const RIGHT = `
   const text: string = await rt.file("x").text() + await file("y").text() + rt.version + await $\`echo\`.text();
   rt.serve({ fetch: () => new Response("x") });
   spawn(["true"]);
+  const secret: (string | undefined)[] = [process.env.TOKEN, Bun.env.TOKEN, rt.env.TOKEN, import.meta.env.TOKEN];
+  export { secret };
   export { value, again, gone, valid, same, text };
 `;
 
@@ -33,10 +35,14 @@ const WRONG = [
   'rt.CSRF.verify("t", "secret");',
   "rt.nothing;",
   'import { nothing } from "rt"; nothing;',
+  "process.env.UNDECLARED;",
 ];
 
 test("a project with the printed declarations passes the type checker, and mistakes do not", async () => {
-  const types = await runRt({ args: ["types"] });
+  await using named = await createProject({
+    "rtfig.toml": '[secrets.TOKEN]\nfrom = "a/b"\nabout = "closes */ nothing"',
+  });
+  const types = await runRt({ args: ["types"], cwd: named.path });
   expect({ stderr: types.stderr, status: types.status }).toEqual({ stderr: "", status: 0 });
   await using project = await createProject({
     "rt.d.ts": types.stdout,
@@ -47,6 +53,7 @@ test("a project with the printed declarations passes the type checker, and mista
         moduleResolution: "bundler",
         moduleDetection: "force",
         strict: true,
+        noPropertyAccessFromIndexSignature: true,
         noEmit: true,
         lib: ["ESNext"],
         types: ["bun-types"],

@@ -1,11 +1,18 @@
 // The short way to decrypt must agree with the engine's cipher for every length, and refuse what it refuses.
-import { createCipheriv } from "node:crypto";
-import { expect, test } from "bun:test";
-import { decryptShort } from "../../platform/linux/cipher.ts";
+import { createCipheriv, Decipheriv } from "node:crypto";
+import { expect, spyOn, test } from "bun:test";
+import { decrypt, decryptShort } from "../../platform/linux/cipher.ts";
+import { recordBuffers } from "../support/recorded-buffers.ts";
 
 function encrypt(key: Uint8Array, iv: Uint8Array, value: Uint8Array): Uint8Array {
   const cipher = createCipheriv("aes-128-cbc", key, iv);
   return Buffer.concat([cipher.update(value), cipher.final()]);
+}
+
+/** Of whole blocks. */
+function encryptUnpadded(key: Uint8Array, iv: Uint8Array, blocks: Uint8Array): Uint8Array {
+  const cipher = createCipheriv("aes-128-cbc", key, iv).setAutoPadding(false);
+  return Buffer.concat([cipher.update(blocks), cipher.final()]);
 }
 
 const random = (length: number) => crypto.getRandomValues(new Uint8Array(length));
@@ -36,9 +43,31 @@ test("decryptShort() refuses wrong lengths and paddings", () => {
   for (const end of [[0], [17], [3, 2, 3], [255]]) {
     const block = new Uint8Array(16);
     block.set(end, 16 - end.length);
-    const fresh = createCipheriv("aes-128-cbc", key, iv).setAutoPadding(false);
-    expect(() => decryptShort(key, iv, Buffer.concat([fresh.update(block), fresh.final()]))).toThrow(
-      "wrong padding",
-    );
+    expect(() => decryptShort(key, iv, encryptUnpadded(key, iv, block))).toThrow("wrong padding");
   }
+});
+
+test("decryptShort() leaves zeros in whatever it made of the key and the value", async () => {
+  const [key, iv, value] = [random(16), random(16), random(40)];
+  const content = encrypt(key, iv, value);
+  const unpadded = encryptUnpadded(key, iv, new Uint8Array(48));
+  const made = await recordBuffers(async () => {
+    expect(decryptShort(key, iv, content)).toEqual(value);
+    expect(() => decryptShort(key, iv, unpadded)).toThrow("wrong padding");
+  });
+  // The boxes, of 256 bytes, are the same for all.
+  const derived = made.filter(({ length }) => length !== 256);
+  // For each of the two: the key's schedule, the value with its padding, and a buffer for each block.
+  expect(derived).toHaveLength(2 * (1 + 1 + 3));
+  expect(derived.filter((bytes) => bytes.some((byte) => byte !== 0))).toEqual([]);
+});
+
+test("decrypt() leaves zeros in what node:crypto gave it of a long value", async () => {
+  const [key, iv, value] = [random(16), random(16), random(1999)];
+  using update = spyOn(Decipheriv.prototype, "update");
+  using final = spyOn(Decipheriv.prototype, "final");
+  expect(await decrypt(key, iv, encrypt(key, iv, value))).toEqual(value);
+  const parts = [...update.mock.results, ...final.mock.results].map((result) => result.value as Buffer);
+  expect(parts.map(({ length }) => length)).toEqual([1984, 15]);
+  expect(parts.filter((bytes) => bytes.some((byte) => byte !== 0))).toEqual([]);
 });

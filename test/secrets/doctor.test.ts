@@ -43,7 +43,7 @@ async function isLocked(keyring: Keyring): Promise<unknown> {
   return (answer as { value: unknown }).value;
 }
 
-describe.skipIf(process.platform !== "linux")("rt doctor", () => {
+describe.skipIf(process.platform !== "linux").concurrent("rt doctor", () => {
   test.each([
     ["GNOME Keyring", startKeyring, "gnome-keyring-daemon"],
     ["KWallet", startKWallet, "kwalletd5"],
@@ -88,7 +88,9 @@ describe.skipIf(process.platform !== "linux")("rt doctor", () => {
     expect(await isLocked(keyring)).toBe(true);
     const { stdout } = await runRt({ args: ["doctor"], env: keyring.env });
     expect(stdout).toMatch(/\n {27}run gnome-keyring-daemon .*\n/);
-    expect(stdout).toEndWith("\nNo credential can be stored now\n");
+    expect(stdout).toEndWith(
+      "\nNo credential can be stored now\nWithout a store, a project has its secrets in a file that is encrypted with age: rt help moving-in\n",
+    );
   });
 
   test("what it says to do to a locked GNOME Keyring unlocks it", async () => {

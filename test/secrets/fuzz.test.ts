@@ -118,6 +118,7 @@ describe("damaged messages of the bus", () => {
       await fuzz("secrets over D-Bus", {
         inputs: [Buffer.alloc(4)],
         make: plan,
+        count: 600,
         async check(bytes) {
           follow(bus, bytes);
           const secrets = createSecrets(openProvider);

@@ -13,6 +13,14 @@ describe.skipIf(process.platform !== "linux")("secrets on Linux", () => {
       expect(await entered.secrets.get(PAIR)).toBe("value");
     });
 
+    test("an item that is locked again whenever it was unlocked is given up", async () => {
+      await using entered = await enterFake();
+      entered.fake.addItem(PAIR.service, PAIR.name, "value");
+      entered.fake.failures.set("GetSecret", Array(20).fill("org.freedesktop.Secret.Error.IsLocked"));
+      expect(await failureOf(entered.secrets.get(PAIR))).toMatchObject({ code: "ERR_SECRETS_LOCKED" });
+      expect(entered.fake.count("Unlock")).toBe(3);
+    });
+
     test("a dismissed dialog is CANCELED where there is a display", async () => {
       await using entered = await enterFake();
       using _ = setEnvironment({ DISPLAY: ":0" });
@@ -110,6 +118,27 @@ describe.skipIf(process.platform !== "linux")("secrets on Linux", () => {
       expect(fake.count("Prompt")).toBe(1);
       fake.prompts = "complete";
       expect(await secrets.get(PAIR.service, "b")).toBe("b");
+    });
+
+    test("what was declined is declined for one that had been called and gets there later", async () => {
+      await using entered = await enterFake();
+      using _ = setEnvironment({ DISPLAY: ":0" });
+      const { fake, secrets } = entered;
+      for (const name of ["a", "b"]) fake.addItem(PAIR.service, name, name, { isLocked: true });
+      fake.prompts = "ignore";
+      const prompted = fake.called("Prompt");
+      const first = failureOf(secrets.get(PAIR.service, "a"));
+      await prompted;
+      fake.held.add("SearchItems");
+      const searched = fake.called("SearchItems");
+      const second = failureOf(secrets.get(PAIR.service, "b"));
+      await searched;
+      fake.completePrompts(true);
+      expect((await first).code).toBe("ERR_SECRETS_CANCELED");
+      fake.prompts = "complete";
+      fake.release();
+      expect((await second).code).toBe("ERR_SECRETS_CANCELED");
+      expect(fake.count("Prompt")).toBe(1);
     });
 
     test("a service that answers for a locked item with an empty value, as KWallet", async () => {

@@ -50,6 +50,24 @@ describe.skipIf(process.platform !== "linux")("secrets on Linux", () => {
       expect(entered.fake.count("GetSecret")).toBe(0);
     });
 
+    test("an open item counts before a newer one that is locked, and nobody is asked", async () => {
+      await using entered = await enterFake();
+      entered.fake.addItem(PAIR.service, PAIR.name, "locked", { isLocked: true, modified: 9n });
+      entered.fake.addItem(PAIR.service, PAIR.name, "open");
+      expect(await entered.secrets.get(PAIR)).toBe("open");
+      expect(entered.fake.count("Unlock")).toBe(0);
+    });
+
+    test("an item that goes with the session is left alone, and stored beside", async () => {
+      await using entered = await enterFake();
+      const path = "/org/freedesktop/secrets/collection/session/1";
+      const attributes = { service: PAIR.service, account: PAIR.name };
+      const passing = { attributes, value: "passing", isLocked: false, modified: 9n };
+      entered.fake.items.set(path, passing);
+      await entered.secrets.set(PAIR, "kept");
+      expect([...entered.fake.items.values()].map(({ value }) => value)).toEqual(["passing", "kept"]);
+    });
+
     test("an item that vanishes between search and read is searched again", async () => {
       await using entered = await enterFake();
       entered.fake.addItem(PAIR.service, PAIR.name, "value");

@@ -9,7 +9,7 @@
 // of its thread run: another thread looks at whether there is progress, says which input it was, and ends the process.
 import { createRandom, type Random } from "./random.ts";
 
-const COUNT = Number(process.env.RT_FUZZ ?? 2000);
+const COUNT = 2000;
 const SEED = Number(process.env.RT_FUZZ_SEED ?? 1);
 /** Milliseconds for one input: thousands of times what one takes. */
 const PATIENCE = 20_000;
@@ -97,17 +97,22 @@ export interface FuzzedParser {
   check(bytes: Buffer): void | Promise<void>;
   /** Another way to make an input, where damage alone does not get far: behind a checksum. */
   make?(random: Random): Uint8Array;
+  /** How many inputs `npm test` tries where one takes long. */
+  readonly count?: number;
 }
 
 /** @throws Error with the seed of the first input that shows a fault */
-export async function fuzz(name: string, { inputs, check, make }: FuzzedParser): Promise<void> {
+export async function fuzz(
+  name: string,
+  { inputs, check, make, count = COUNT }: FuzzedParser,
+): Promise<void> {
   const progress = new Int32Array(new SharedArrayBuffer(4));
   const watch = new Worker(URL.createObjectURL(new Blob([WATCH])));
   await new Promise((resolve) => watch.addEventListener("message", resolve, { once: true }));
   watch.postMessage({ progress, name, seed: SEED, patience: PATIENCE });
   const before = process.resourceUsage().maxRSS;
   try {
-    for (let index = 0; index < COUNT; index += 1) {
+    for (let index = 0; index < Number(process.env.RT_FUZZ ?? count); index += 1) {
       Atomics.store(progress, 0, index);
       const random = createRandom(SEED + index);
       try {

@@ -32,37 +32,46 @@ export async function countCanaries(
   return counts;
 }
 
+const PAGE = 4096;
+/** Of an entry of the page map: whether the page is in memory or swapped out, and not merely reserved. */
+const HAS_PAGE = 0xc0;
+
 /** Occurrences in the writable memory of a process. Reads present pages only: the engine reserves gigabytes. */
 export async function countInMemory(pid: number, texts: string[]): Promise<number[]> {
   const maps = await readFile(`/proc/${pid}/maps`, "utf8");
   await using memory = await open(`/proc/${pid}/mem`, "r");
   await using pages = await open(`/proc/${pid}/pagemap`, "r");
-  const PAGE = 4096;
-  const STEP = 1 << 24;
+  const STEP = 1 << 27;
   const entries = Buffer.alloc((STEP / PAGE) * 8);
-  // Of a page that was never touched: nothing, or the soft-dirty bit of its new mapping.
-  const untouched = [0n, 1n << 55n].map((entry) =>
-    Buffer.from(new BigUint64Array(STEP / PAGE).fill(entry).buffer),
-  );
-  const OVERLAP = 256;
-  const buffer = Buffer.alloc(STEP + OVERLAP);
   const counts = texts.map(() => 0);
+  const count = async (start: number, length: number) => {
+    const bytes = Buffer.alloc(length);
+    const { bytesRead } = await memory.read(bytes, 0, length, start).catch(() => ({ bytesRead: 0 }));
+    const found = bytes.subarray(0, bytesRead);
+    for (const [index, text] of texts.entries()) {
+      for (let at = found.indexOf(text); at >= 0; at = found.indexOf(text, at + 1)) counts[index]!++;
+    }
+  };
   for (const line of maps.split("\n")) {
     const [, from, to] = /^([0-9a-f]+)-([0-9a-f]+) rw/.exec(line) ?? [];
     if (!from || !to) continue;
     const end = Number.parseInt(to, 16);
+    /** Where the present pages begin that have not been looked at. */
+    let begin: number | undefined;
     for (let start = Number.parseInt(from, 16); start < end; start += STEP) {
       const length = Math.min(STEP, end - start);
-      const size = (length / PAGE) * 8;
-      await pages.read(entries, 0, size, (start / PAGE) * 8);
-      if (untouched.some((empty) => entries.compare(empty, 0, size, 0, size) === 0)) continue;
-      const wanted = Math.min(length + OVERLAP, end - start);
-      const read = await memory.read(buffer, 0, wanted, start).catch(() => undefined);
-      const found = buffer.subarray(0, read?.bytesRead ?? 0);
-      for (const [index, text] of texts.entries()) {
-        for (let at = found.indexOf(text); at >= 0; at = found.indexOf(text, at + 1)) counts[index]!++;
+      const { bytesRead } = await pages.read(entries, 0, (length / PAGE) * 8, (start / PAGE) * 8);
+      for (let at = 0; at < bytesRead; at += 8) {
+        const address = start + (at / 8) * PAGE;
+        if ((entries[at + 7]! & HAS_PAGE) !== 0) {
+          begin ??= address;
+        } else if (begin !== undefined) {
+          await count(begin, address - begin);
+          begin = undefined;
+        }
       }
     }
+    if (begin !== undefined) await count(begin, end - begin);
   }
   return counts;
 }

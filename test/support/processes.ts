@@ -9,15 +9,36 @@ export interface MarkedProcess {
 
 const MARK = "RT_TEST_MARK";
 
-export function createMark(): { readonly env: Record<string, string>; find(): MarkedProcess[] } {
-  const mark = crypto.randomUUID();
-  return { env: { [MARK]: mark }, find: () => findMarked(`${MARK}=${mark}`) };
+export interface Mark {
+  readonly env: Record<string, string>;
+  /** Those that have it and live. */
+  find(): MarkedProcess[];
+  /** Sends a signal to all of them, SIGKILL where none is named. */
+  kill(signal?: NodeJS.Signals): void;
 }
 
-/** Every living process that carries the mark, this test's own program included. */
-function findMarked(entry: string): MarkedProcess[] {
-  return readdirSync("/proc").flatMap((name) => {
-    if (!/^\d+$/.test(name)) return [];
+export function createMark(): Mark {
+  const mark = crypto.randomUUID();
+  /** They cannot have it. One that ends may leave its number to one that has. */
+  let others = new Set(processNames());
+  const find = () => {
+    const all = processNames();
+    others = others.intersection(new Set(all));
+    return findMarked(
+      `${MARK}=${mark}`,
+      all.filter((name) => !others.has(name)),
+    );
+  };
+  return { env: { [MARK]: mark }, find, kill: (signal = "SIGKILL") => endAll(find(), signal) };
+}
+
+function processNames(): string[] {
+  return existsSync("/proc/self/environ") ? readdirSync("/proc").filter((name) => /^\d+$/.test(name)) : [];
+}
+
+/** Every living process among these that carries the mark, this test's own program included. */
+function findMarked(entry: string, names: readonly string[]): MarkedProcess[] {
+  return names.flatMap((name) => {
     try {
       if (!readFileSync(`/proc/${name}/environ`, "latin1").split("\0").includes(entry)) return [];
       const state = readFileSync(`/proc/${name}/stat`, "latin1").split(") ").at(-1)?.[0];
@@ -32,10 +53,13 @@ function findMarked(entry: string): MarkedProcess[] {
 
 /** Kills all that has this variable in its environment; nothing on systems without /proc. */
 export function endProcesses(name: string, value: string): void {
-  if (!existsSync("/proc/self/environ")) return;
-  for (const { pid } of findMarked(`${name}=${value}`)) {
+  endAll(findMarked(`${name}=${value}`, processNames()), "SIGKILL");
+}
+
+function endAll(processes: readonly MarkedProcess[], signal: NodeJS.Signals): void {
+  for (const { pid } of processes) {
     try {
-      if (pid !== process.pid) process.kill(pid, "SIGKILL");
+      if (pid !== process.pid) process.kill(pid, signal);
     } catch {
       // It has ended meanwhile.
     }

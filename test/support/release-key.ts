@@ -1,12 +1,9 @@
 // A key that no release is signed with, and an rt that trusts it: built for the tests with another src/upgrade/keys.ts,
 // since the program that people get takes no key from anywhere.
-import { existsSync, statSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import type { BunPlugin } from "bun";
 import { compile } from "../../build/compile.ts";
 import { hostTarget } from "../../build/targets.ts";
-import { RT } from "./rt.ts";
+import { compiledOnce } from "./compiled.ts";
 
 export const TEST_KEY = {
   publicKey: "RWQ6G2y0jC0YNAimIdq+Yrp7zPJPCMFcN3HTbL8Q3HL95hgo4xlJvOJd",
@@ -31,9 +28,7 @@ const testKeys: BunPlugin = {
   },
 };
 
-/** An rt that is `dist/rt` but for its keys; made once for each of these. */
-export async function compileTrusting(): Promise<string> {
-  const path = join(tmpdir(), `rt-that-trusts-the-test-key-${statSync(RT).mtimeMs}`);
-  if (!existsSync(path)) await compile(hostTarget(), path, [testKeys]);
-  return path;
+/** An rt that is `dist/rt` but for its keys. */
+export function compileTrusting(): Promise<string> {
+  return compiledOnce("that-trusts-the-test-key", (path) => compile(hostTarget(), path, [testKeys]));
 }

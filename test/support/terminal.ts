@@ -19,22 +19,42 @@ export interface TerminalProgram extends AsyncDisposable {
   /** Resolves when `text` has been shown so many times. */
   shows(text: string, times?: number): Promise<void>;
   type(keys: string): void;
+  resize(columns: number, rows: number): void;
+  /** The terminal goes away, as when its window is closed. */
+  hangUp(): void;
+  /** Resolves when nobody has the terminal open any more and all is shown. */
+  rest(): Promise<void>;
   kill(signal: NodeJS.Signals): void;
   /** The exit code, or the signal's name. What was shown last may still be on its way: ask `shows` first. */
   ends(): Promise<number | string>;
 }
 
-export function startOnTerminal(command: readonly string[], env: Record<string, string>): TerminalProgram {
+export interface TerminalOptions {
+  readonly cwd?: string;
+  /** The program leads a session of its own there, as a shell's does: Ctrl-C and the like reach it. */
+  readonly isInControl?: boolean;
+}
+
+export function startOnTerminal(
+  command: readonly string[],
+  env: Record<string, string>,
+  { cwd, isInControl = false }: TerminalOptions = {},
+): TerminalProgram {
   const decoder = new TextDecoder();
   let shown = "";
   let notify = () => {};
-  const terminal = new Bun.Terminal({
-    data(_terminal, bytes) {
+  const atEnd = Promise.withResolvers<void>();
+  const options = {
+    exit: () => atEnd.resolve(),
+    data(_terminal: Bun.Terminal, bytes: Uint8Array) {
       shown += decoder.decode(bytes, { stream: true });
       notify();
     },
-  });
-  const child = Bun.spawn([...command], { env: { TERM: "xterm", ...env }, terminal });
+  };
+  // One that is made before is no program's own.
+  const made = isInControl ? undefined : new Bun.Terminal(options);
+  const child = Bun.spawn([...command], { cwd, env: { TERM: "xterm", ...env }, terminal: made ?? options });
+  const terminal = made ?? child.terminal!;
   return {
     pid: child.pid,
     get shown() {
@@ -51,6 +71,9 @@ export function startOnTerminal(command: readonly string[], env: Record<string, 
       while (shown.split(text).length <= times) await new Promise<void>((resolve) => (notify = resolve));
     },
     type: (keys) => void terminal.write(keys),
+    resize: (columns, rows) => terminal.resize(columns, rows),
+    hangUp: () => terminal.close(),
+    rest: () => atEnd.promise,
     kill: (signal) => child.kill(signal),
     async ends() {
       await child.exited;

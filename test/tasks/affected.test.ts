@@ -71,6 +71,26 @@ describe("rt run --affected", () => {
     );
   });
 
+  test("compares with the branch that the remote says is its own", async () => {
+    await using project = await createProject(workspace({ a: scripts("echo a"), b: scripts("echo b") }));
+    const { path } = project;
+    const commit = async () => {
+      await git(path, "add", ".");
+      await git(path, "commit", "-qm", "one more");
+    };
+    await git(path, "init", "-q", "-b", "main");
+    await commit();
+    await git(path, "checkout", "-qb", "topic");
+    await project.write({ "packages/a/x": "" });
+    await commit();
+    await git(path, "update-ref", "refs/remotes/origin/trunk", "HEAD");
+    await git(path, "symbolic-ref", "refs/remotes/origin/HEAD", "refs/remotes/origin/trunk");
+    await project.write({ "packages/b/x": "" });
+    await commit();
+    const { stdout } = await runRt({ args: ["--silent", "run", "--affected", "t"], cwd: path });
+    expect(stdout).toBe("b t: b\nb t: Exited with code 0\n");
+  });
+
   test("starts no hook and no monitor of the repository, and leaves its index as it is", async () => {
     await using project = await createProject(workspace({ a: scripts("echo a"), b: scripts("echo b") }));
     const { path } = project;

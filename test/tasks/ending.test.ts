@@ -3,7 +3,7 @@
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { chmod } from "node:fs/promises";
-import { createMark, waitUntil } from "../support/processes.ts";
+import { createMark, type Mark, waitUntil } from "../support/processes.ts";
 import { createProject } from "../support/project.ts";
 import { RT, startRt } from "../support/rt.ts";
 
@@ -13,7 +13,7 @@ const HEARING = "trap 'echo heard' INT TERM HUP; echo up; while :; do sleep 0.01
 
 interface Run {
   readonly child: ReturnType<typeof startRt>;
-  readonly mark: ReturnType<typeof createMark>;
+  readonly mark: Mark;
   /** Resolves when standard output has had it so many times. */
   shows(text: string, times?: number): Promise<void>;
   /** All of standard output, when rt has ended. */
@@ -51,7 +51,7 @@ async function withRun(
       },
     });
   } finally {
-    for (const { pid } of mark.find()) process.kill(pid, "SIGKILL");
+    mark.kill();
   }
 }
 
@@ -149,7 +149,7 @@ test.skipIf(process.platform !== "linux")(
         child.kill("SIGKILL");
         await waitUntil(() => find("sleep 1018") === undefined);
         // Whatever was to be killed had been stopped before.
-        expect(readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]).toStartWith("S");
+        expect(readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]).not.toStartWith("T");
       },
     ),
 );

@@ -31,6 +31,15 @@ function screen(name: string, start = "-"): string[] {
   return lines;
 }
 
+/** The screen at the first look at which it is so. */
+async function screenWhen(name: string, isSo: (lines: string[]) => boolean): Promise<string[]> {
+  let lines: string[] = [];
+  await waitUntil(() => isSo((lines = screen(name))));
+  return lines;
+}
+
+const hasEnded = (lines: string[]) => /^status \d+$/.test(lines.at(-1) ?? "");
+
 let sessions = 0;
 
 function openTerminal(columns: number, rows: number, directory: string, args: string): string {
@@ -88,19 +97,19 @@ describe("the live view", () => {
     async (columns) => {
       await using project = await createProject(FILES);
       const name = openTerminal(columns, 18, project.path, "--concurrency 2 --filter '*' t");
-      await waitUntil(
-        () => screen(name).includes("│ 20%") && screen(name).some((line) => line.startsWith("│ 30 日")),
+      const during = await screenWhen(
+        name,
+        (lines) =>
+          lines.includes("│ 20%") &&
+          lines.some((line) => line.startsWith("│ 30 日")) &&
+          lines.at(-1) === "1 waiting",
       );
-      const during = screen(name);
       expect(during.length).toBeLessThan(18);
       expect(during.filter((line) => line.startsWith("a t $ for i in"))).toHaveLength(1);
       expect(during.filter((line) => line === "└─ Running...")).toHaveLength(2);
-      expect(during).toContain("│ 20%");
-      expect(during.at(-1)).toBe("1 waiting");
 
       await project.write({ go: "" });
-      await waitUntil(() => screen(name).some((line) => line.startsWith("status")));
-      const after = screen(name);
+      const after = await screenWhen(name, hasEnded);
       const live = after.slice(0, after.indexOf("a t: all of its output"));
       expect(live.filter((line) => line.startsWith("a t $"))).toHaveLength(1);
       expect(live.filter((line) => line.includes("Running"))).toEqual([]);
@@ -140,8 +149,7 @@ describe("the live view", () => {
   test("shows every line with --elide-lines 0", async () => {
     await using project = await createProject({ ...FILES, go: "" });
     const name = openTerminal(60, 20, project.path, "--elide-lines 0 --silent --filter '*' t");
-    await waitUntil(() => screen(name).at(-1)?.startsWith("status") ?? false);
-    const lines = screen(name);
+    const lines = await screenWhen(name, hasEnded);
     expect(lines.filter((line) => /^│ \d+ 日/.test(line))).toHaveLength(30);
     expect(lines.filter((line) => line.includes("elided"))).toEqual([]);
   }, 20_000);

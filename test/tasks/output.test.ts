@@ -80,24 +80,29 @@ describe("the prefixer", () => {
     },
   );
 
-  test("shows an unfinished line when nothing more comes", async () => {
-    await using project = await createProject({
-      "package.json": { scripts: { ask: "printf 'name? '; read answer; echo $answer" } },
-    });
-    const child = startRt({
-      args: ["run", "--parallel", "--silent", "ask"],
-      cwd: project.path,
-      program: ["bash", "-c", `mkfifo answers; exec ${RT} "$@" < <(cat answers)`, "bash"],
-    });
-    const reader = child.stdout.getReader();
-    expect(new TextDecoder().decode((await reader.read()).value)).toBe("ask | name? ");
-    await Bun.write(project.join("answers"), "rt\n");
-    let rest = "";
-    for (let part = await reader.read(); !part.done; part = await reader.read())
-      rest += new TextDecoder().decode(part.value);
-    expect(rest).toBe("rt\n");
-    await child.exited;
-  });
+  // For GitHub line by line, as some are commands for it.
+  test.each([{}, { GITHUB_ACTIONS: "true" }])(
+    "shows an unfinished line when nothing more comes, with %j",
+    async (env) => {
+      await using project = await createProject({
+        "package.json": { scripts: { ask: "printf 'name? '; read answer; echo $answer" } },
+      });
+      const child = startRt({
+        args: ["run", "--parallel", "--silent", "ask"],
+        cwd: project.path,
+        program: ["bash", "-c", `mkfifo answers; exec ${RT} "$@" < <(cat answers)`, "bash"],
+        env,
+      });
+      const reader = child.stdout.getReader();
+      expect(new TextDecoder().decode((await reader.read()).value)).toBe("ask | name? ");
+      await Bun.write(project.join("answers"), "rt\n");
+      let rest = "";
+      for (let part = await reader.read(); !part.done; part = await reader.read())
+        rest += new TextDecoder().decode(part.value);
+      expect(rest).toBe("rt\n");
+      await child.exited;
+    },
+  );
 
   test("ends an open line before another script's begins", async () => {
     await using project = await createProject({

@@ -75,6 +75,14 @@ describe("rt run --parallel and --sequential", () => {
     });
   });
 
+  test("ends the last line of the last script", () =>
+    expectRt({
+      files: { "package.json": { scripts: { one: "printf 1" } } },
+      args: ["run", "--parallel", "--silent", "one"],
+      stdout: "one | 1\n",
+      stderr: /Done in/,
+    }));
+
   test("explains an unknown script", () =>
     expectRt({
       files,

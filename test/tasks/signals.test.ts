@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "bun:test";
 import { readProc } from "../../platform/posix/process-table.ts";
 import { createProject } from "../support/project.ts";
-import { createMark, waitUntil } from "../support/processes.ts";
+import { createMark, type Mark, waitUntil } from "../support/processes.ts";
 import { RT, startRt } from "../support/rt.ts";
 
 // Each script starts a plain child, one in the background, one in a session of its own and one whose parent
@@ -12,7 +12,7 @@ const MEMBERS = 4; // the sleeps that somebody's tree still holds: 1001, 1002, 1
 
 interface Started {
   readonly child: ReturnType<typeof startRt>;
-  readonly mark: ReturnType<typeof createMark>;
+  readonly mark: Mark;
   sleeps(): string[];
 }
 
@@ -37,7 +37,7 @@ async function withRun(
     await waitUntil(() => sleeps().length === expected);
     await use({ child, mark, sleeps });
   } finally {
-    for (const { pid } of mark.find()) process.kill(pid, "SIGKILL");
+    mark.kill();
   }
 }
 
@@ -107,6 +107,11 @@ describe.each(MODES.map((mode) => [mode.join(" "), mode] as const))("rt run %s",
     ));
 });
 
+function ignores(pid: number, signal: number): boolean {
+  const mask = /^SigIgn:\s*(\w+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))![1]!;
+  return ((BigInt(`0x${mask}`) >> BigInt(signal - 1)) & 1n) === 1n;
+}
+
 test("what ends scripts when rt is killed outlives a signal that is sent to all there is", () =>
   withRun(
     ["--parallel", "--workspaces"],
@@ -118,11 +123,8 @@ test("what ends scripts when rt is killed outlives a signal that is sent to all 
           : [],
       );
       expect(guardians).toHaveLength(1);
-      // Up to its first line it can be ended like any program.
-      const ignored = () =>
-        /^SigIgn:\t(\w+)$/m.exec(readFileSync(`/proc/${guardians[0]}/status`, "latin1"))?.[1];
-      const wanted = 0b100000000000111n;
-      await waitUntil(() => (BigInt(`0x${ignored()}`) & wanted) === wanted);
+      // It says so itself, with its first command.
+      await waitUntil(() => [1, 2, 3, 15].every((signal) => ignores(guardians[0]!, signal)));
       for (const signal of ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"] as const)
         process.kill(guardians[0]!, signal);
       child.kill("SIGKILL");
@@ -161,7 +163,7 @@ test("a script's Ctrl-C handler hears one SIGINT, below another rt as well", asy
     await child.exited;
     expect(await Bun.file(project.join("log")).text()).toBe("heard\nended\n");
   } finally {
-    for (const { pid } of mark.find()) process.kill(pid, "SIGKILL");
+    mark.kill();
     await child.exited;
   }
 });
@@ -191,7 +193,7 @@ test("a background process that a script leaves behind does not hold the run up"
   const child = startRt({ args: ["run", "--parallel", "--silent", "t"], cwd: project.path, env: mark.env });
   expect(await new Response(child.stdout).text()).toBe("t | up\n");
   expect(await child.exited).toBe(0);
-  for (const { pid } of mark.find()) process.kill(pid, "SIGKILL");
+  mark.kill();
 });
 
 test.each(["SIGHUP", "SIGINT"] as const)(
@@ -214,14 +216,14 @@ test.each(["SIGHUP", "SIGINT"] as const)(
         expect(rest).toContain("done\n");
         expect(await child.exited).toBe(0);
       } finally {
-        for (const { pid } of mark.find()) process.kill(pid, "SIGKILL");
+        mark.kill();
       }
     }
   },
 );
 
 test.skipIf(process.platform !== "linux")(
-  "whose children cannot be kept in mind, whoever has the number of one lives on when rt is killed",
+  "a run that cannot write down its children any more has nobody killed when rt is",
   async () => {
     const scripts = {
       t: "until test -e go; do sleep 0.01; done",
@@ -244,7 +246,7 @@ test.skipIf(process.platform !== "linux")(
       await project.write({ end: "" });
       expect(await child.exited).toBe(0);
     } finally {
-      for (const { pid } of mark.find()) process.kill(pid, "SIGKILL");
+      mark.kill();
     }
   },
 );

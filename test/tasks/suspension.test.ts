@@ -50,16 +50,8 @@ async function withShell(use: (session: Session) => Promise<void>): Promise<void
       isStill: () => job().every(({ pid }) => "TZ".includes(stateOf(pid))),
     });
   } finally {
-    killAll(mark);
+    mark.kill();
     await shell[Symbol.asyncDispose]();
-  }
-}
-
-function killAll(mark: ReturnType<typeof createMark>): void {
-  for (const { pid } of mark.find()) {
-    try {
-      process.kill(pid, "SIGKILL");
-    } catch {} // it has ended meanwhile
   }
 }
 
@@ -164,7 +156,7 @@ test("a stop that nobody could end is no stop", async () => {
     process.kill(rt!.pid, "SIGTSTP");
     for (const _ of [1, 2, 3]) await grows(project.join("ticks"));
   } finally {
-    killAll(mark);
+    mark.kill();
     await child.exited;
   }
 }, 30_000);

@@ -14,6 +14,20 @@ describe("rt run --filter", () => {
       stdout: "a t: one\na t: two\na t: three\na t: Exited with code 0\n",
     }));
 
+  test("waits for no dependency with --parallel", () =>
+    expectRt({
+      files: workspace({ a: { ...scripts("echo a"), dependencies: { b: "*" } }, b: scripts("echo b") }),
+      args: ["run", "--dry-run", "--parallel", "--workspaces", "t"],
+      stdout: "b:t\n  $ echo b\na:t\n  $ echo a\n\n2 scripts would run\n",
+    }));
+
+  test("names a package without a name by its folder", () =>
+    expectRt({
+      files: workspace({ a: { name: "", ...scripts("echo one") } }),
+      args: ["run", "--workspaces", "t"],
+      stdout: "packages/a t: one\npackages/a t: Exited with code 0\n",
+    }));
+
   test("runs hooks around the script under their own names", () =>
     expectRt({
       files: workspace({ a: { scripts: { pret: "echo 1", t: "echo 2", postt: "echo 3" } } }),

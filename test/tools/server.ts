@@ -33,7 +33,7 @@ export async function visit(
   };
   await waitUntil(ask);
   // Ctrl-C reaches all of them.
-  for (const { pid } of mark.find()) process.kill(pid, "SIGINT");
+  mark.kill("SIGINT");
   const deadline = AbortSignal.timeout(PATIENCE);
   await waitUntil(() => mark.find().length === 0 || deadline.aborted);
   const hasEnded = mark.find().length === 0;

@@ -9,6 +9,7 @@ import { checkSignature } from "../../src/upgrade/minisign.ts";
 import { describeFormat, readFormat } from "../../src/upgrade/program-format.ts";
 import { fuzz, mutate } from "../support/fuzz.ts";
 import { NEXT_KEY, TEST_KEY } from "../support/release-key.ts";
+import { beginMacho, beginPe } from "./release.ts";
 
 /** A fuzz run of any length is one test. */
 const PATIENCE = 3_600_000;
@@ -130,14 +131,6 @@ test(
   "programs",
   async () => {
     const elf = (await readFile(process.execPath)).subarray(0, 2048);
-    const macho = Buffer.alloc(1024);
-    macho.writeUInt32LE(0xfeedfacf, 0);
-    macho.writeUInt32LE(0x0100000c, 4);
-    const pe = Buffer.alloc(1024);
-    pe.write("MZ");
-    pe.writeUInt32LE(128, 0x3c);
-    pe.write("PE\0\0", 128);
-    pe.writeUInt16LE(0x8664, 132);
     const check = (bytes: Buffer) => {
       const format = readFormat(bytes);
       if (!format) return;
@@ -145,7 +138,7 @@ test(
       const isKnown = /^(?:Linux|macOS|Windows) on (?:x64|arm64|machine \d+)(?: with (?:musl|glibc))?$/;
       if (!isKnown.test(description)) throw new Error(`says "${description}"`);
     };
-    await fuzz("program", { inputs: [elf, macho, pe], check });
+    await fuzz("program", { inputs: [elf, beginMacho(), beginPe()], check });
   },
   PATIENCE,
 );

@@ -13,6 +13,8 @@ import { runRt } from "../support/rt.ts";
 import { AS_OTHER, isRoot } from "../support/users.ts";
 import {
   ARCHIVE,
+  beginMacho,
+  beginPe,
   expectUntouched,
   installRt,
   makeRelease,
@@ -351,22 +353,14 @@ print(status, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024)`;
       change(bytes);
       return bytes;
     };
-    const macho = Buffer.alloc(2048);
-    macho.writeUInt32LE(0xfeedfacf, 0);
-    macho.writeUInt32LE(0x0100000c, 4);
-    const pe = Buffer.alloc(2048);
-    pe.write("MZ");
-    pe.writeUInt32LE(128, 0x3c);
-    pe.write("PE\0\0", 128);
-    pe.writeUInt16LE(0x8664, 132);
     const others: ReadonlyArray<readonly [Buffer, string]> = [
       [elf((bytes) => bytes.writeUInt16LE(0xb7, 18)), "Linux on arm64 with glibc"],
       [
         elf((bytes) => bytes.write("/lib/ld-musl-x86_64.so.1\0\0\0\0", bytes.indexOf("/lib64/ld-linux"))),
         "Linux on x64 with musl",
       ],
-      [macho, "macOS on arm64"],
-      [pe, "Windows on x64"],
+      [beginMacho(), "macOS on arm64"],
+      [beginPe(), "Windows on x64"],
     ];
     for (const [bytes, system] of others) {
       await using other = await offer("rt", bytes);

@@ -28,6 +28,24 @@ export async function makeRelease(): Promise<Project> {
   return released;
 }
 
+/** As much of a program for macOS on arm64 as says that it is one. */
+export function beginMacho(): Buffer {
+  const macho = Buffer.alloc(2048);
+  macho.writeUInt32LE(0xfeedfacf, 0);
+  macho.writeUInt32LE(0x0100000c, 4);
+  return macho;
+}
+
+/** As much of a program for Windows on x64. */
+export function beginPe(): Buffer {
+  const pe = Buffer.alloc(2048);
+  pe.write("MZ");
+  pe.writeUInt32LE(128, 0x3c);
+  pe.write("PE\0\0", 128);
+  pe.writeUInt16LE(0x8664, 132);
+  return pe;
+}
+
 export function sha256(bytes: Uint8Array): string {
   return createHash("sha256").update(bytes).digest("hex");
 }

@@ -5,7 +5,11 @@
 // Surprising: the configuration file is always named where one is read, because the engine would otherwise read
 // a bunfig.toml of the working directory, which is another program's configuration.
 import { host } from "../../../platform/process.ts";
+import type { ReplaceRequest } from "../../../platform/contract/process.ts";
 import { MANIFEST_CACHE } from "../../runtime/manifest-cache.ts";
+import type { Supply } from "../script/launch.ts";
+import { variablesOf } from "../script/secret-variables.ts";
+import type { Debugging } from "./debugger.ts";
 import { optionPreloadFor, preloadFor } from "./preload.ts";
 import { BECAME, SUPERVISED } from "./own-variables.ts";
 
@@ -24,12 +28,25 @@ function engineArguments(
   runsCode: boolean,
   config = NO_FILE,
   isHelped = false,
+  debugged?: Debugging,
 ): string[] {
-  const ours = runsCode ? [`--preload=${preloadFor(argv)}`] : [];
-  if (runsCode && isHelped) ours.push(`--preload=${optionPreloadFor(argv)}`);
+  const words = debugged?.words ?? argv;
+  const ours = runsCode ? [`--preload=${preloadFor(words)}`] : [];
+  if (runsCode && isHelped) ours.push(`--preload=${optionPreloadFor(words)}`);
+  if (debugged) {
+    ours.unshift(`--preload=${debugged.first}`);
+    ours.push(`--preload=${debugged.last}`);
+  }
   const isTool = !runsCode || SUBCOMMANDS.includes(argv[0] ?? "");
   if (!isTool || CONFIGURED.includes(` ${argv[0]} `)) ours.unshift(`--config=${config}`);
-  return isTool ? [argv[0]!, ...ours, ...argv.slice(1)] : [...ours, ...argv];
+  return isTool ? [words[0]!, ...ours, ...words.slice(1)] : [...ours, ...words];
+}
+
+/** Where an option or an editor asks for a debugger; without them nothing of it is loaded. */
+function asDebugged(argv: readonly string[]): Debugging | undefined {
+  const isEdited = host.originalVariable("VSCODE_INSPECTOR_OPTIONS") !== undefined;
+  if (!isEdited && !argv.some((word) => word.startsWith("--inspect"))) return undefined;
+  return (require("./debugger.ts") as typeof import("./debugger.ts")).orderDebugger(argv);
 }
 
 export interface EngineSettings {
@@ -42,6 +59,7 @@ export interface EngineSettings {
   /** Whether an option needs src/runtime/option-effects.ts. */
   readonly isHelped?: boolean;
   readonly asksRegistry?: boolean;
+  readonly supply?: Supply | undefined;
 }
 
 /** The engine would take what follows for a package if it were called bunx; its command `x` is there already. */
@@ -53,24 +71,39 @@ function ownName(): string {
 export function becomeEngine(
   argv: readonly string[],
   runsCode: boolean,
-  { name = ownName(), config, path, isHelped, asksRegistry }: EngineSettings = {},
+  settings: EngineSettings = {},
 ): never {
+  const code = host.replace(engineCommand(argv, runsCode, settings));
+  throw new Error(`Cannot start the engine: ${code}`);
+}
+
+/** How the engine is started. */
+export function engineCommand(
+  argv: readonly string[],
+  runsCode: boolean,
+  { name = ownName(), config, path, isHelped, asksRegistry, supply }: EngineSettings,
+): ReplaceRequest {
   const { pid } = process;
   const isLost = host.originalVariable(BECAME) === `${pid}`;
+  const debugged = runsCode && !isLost ? asDebugged(argv) : undefined;
   const words = isLost
     ? host.exactArguments(process.argv.slice(2))
-    : engineArguments(argv, runsCode, config, isHelped);
-  const code = host.replace({
+    : engineArguments(argv, runsCode, config, isHelped, debugged);
+  return {
     program: process.execPath,
     argv: [name, ...words],
     environment: {
       [SUPERVISED]: undefined,
       [BECAME]: `${pid}`,
       ...(path === undefined ? {} : { PATH: path }),
+      // The scripts of packages have no use for a key to secrets.
+      ...(runsCode ? {} : { RT_AGE_KEY: undefined }),
+      ...debugged?.environment,
       ...(asksRegistry ? { [MANIFEST_CACHE]: "0" } : {}),
+      ...variablesOf(supply?.secretsFor() ?? []),
     },
+    ...(supply?.descriptors && { descriptors: supply.descriptors }),
     engine: true,
     isSwitchOpen: isLost,
-  });
-  throw new Error(`Cannot start the engine: ${code}`);
+  };
 }

@@ -14,6 +14,8 @@ type InProcessPlan = Extract<Plan, { mode: "in-process" }>;
 
 export async function startInProcess(plan: InProcessPlan): Promise<void> {
   const { file, args } = plan;
+  // Asked of the engine's own map first, which is quicker; whether it counts is another question.
+  if (process.env.VSCODE_INSPECTOR_OPTIONS !== undefined && isAwaited(file)) becomeEngineFor(plan);
   if (mayAskForPackages(file) && findAbsent(file) !== undefined) becomeEngineFor(plan);
   installRuntime(PARTS, LATE, loadPreloadUrl);
   hookBuild(PARTS);
@@ -32,6 +34,10 @@ export async function startInProcess(plan: InProcessPlan): Promise<void> {
   const description = program.default;
   if (description && describesServer(description))
     void Promise.resolve().then(Bun.serve.bind(Bun, description)).then(announce);
+}
+
+function isAwaited(file: string): boolean {
+  return (require("../engine/debugger.ts") as typeof import("../engine/debugger.ts")).isAwaited(file);
 }
 
 /** The script that workers need; read when the first one is started. */

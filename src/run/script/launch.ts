@@ -7,12 +7,30 @@ import { files } from "../../../platform/files.ts";
 import { host } from "../../../platform/process.ts";
 import { wantsColor } from "../../color.ts";
 import { Failure } from "../../failure.ts";
+import type { SecretValue } from "../../redaction/secret-value.ts";
 import { scriptOf } from "../../workspace/package-json.ts";
+import type { ReplaceRequest } from "../../../platform/contract/process.ts";
 import type { Plan } from "../plan.ts";
 import { appendArguments } from "./quoting.ts";
 import type { ShellCommand } from "./shell.ts";
 import type { ScriptSettings } from "../../settings/script.ts";
 import { openRun, prepareProgram, prepareStep, type Step } from "./preparation.ts";
+import { largestOf, variablesOf } from "./secret-variables.ts";
+
+/** What a target gets beyond its settings, found out before it is launched. */
+export interface Supply {
+  /** What the script of that name gets, which may be a hook; whatever is no script has none. */
+  secretsFor(event?: string): readonly SecretValue[];
+  /** What rt was started with, beyond the standard three. */
+  readonly descriptors?: readonly number[];
+}
+
+const NOTHING: Supply = { secretsFor: () => [] };
+
+function withSecrets(step: Step, secrets: readonly SecretValue[]): Step {
+  if (secrets.length === 0) return step;
+  return { ...step, environment: { ...step.environment, ...variablesOf(secrets) } };
+}
 
 /** How a child ended, to be passed on by main: an exit code or a signal to die of. */
 export type Ending = number | { readonly signal: NodeJS.Signals };
@@ -20,13 +38,16 @@ export type Ending = number | { readonly signal: NodeJS.Signals };
 export async function launchProgram(
   { path, name, words = [], args }: Extract<Plan, { mode: "program" }>,
   settings: ScriptSettings,
+  { secretsFor, descriptors }: Supply = NOTHING,
 ): Promise<Ending> {
-  const environment = prepareProgram(openRun(settings), firstLine(path));
+  const secrets = secretsFor();
+  const environment = { ...prepareProgram(openRun(settings), firstLine(path)), ...variablesOf(secrets) };
   const command = { program: path, argv: [name, ...words, ...host.exactArguments(args)], environment };
-  const outcome = isFirstProcess() ? await stayBefore(command) : host.replace(command);
+  const outcome = await becomeOrAttend(descriptors ? { ...command, descriptors } : command, secrets);
   if (typeof outcome !== "string") return outcome;
   const status = outcome === "ENOENT" ? 127 : 126;
-  throw new Failure(`Cannot run "${path}": ${explainExec(outcome)}`, undefined, status);
+  const hint = outcome === "E2BIG" ? largestOf(secrets) : undefined;
+  throw new Failure(`Cannot run "${path}": ${explainExec(outcome)}`, hint, status);
 }
 
 /** Names the interpreter, where the program is a script. */
@@ -48,6 +69,7 @@ function explainExec(code: string): string {
 export async function launchScript(
   { target, args }: Extract<Plan, { mode: "script" }>,
   settings: ScriptSettings,
+  { secretsFor, descriptors: inherited }: Supply = NOTHING,
 ): Promise<Ending> {
   const { directory, manifest } = target.package;
   const context = openRun(settings);
@@ -63,28 +85,69 @@ export async function launchScript(
     echo(lines[0]!.line, settings);
     if (answer.output === "" || host.write(1, answer.output)) return answer.code;
   }
+  const secrets = lines.flatMap(({ event }) => secretsFor(event));
+  if (secrets.length > 0) {
+    const { refuseShort } = await import("../../redaction/stream.ts");
+    refuseShort(secrets);
+  }
   const steps: Step[] = [];
-  for (const { event, line } of lines) steps.push(prepareStep(context, target.package, event, line));
+  for (const { event, line } of lines)
+    steps.push(withSecrets(prepareStep(context, target.package, event, line), secretsFor(event)));
   if (directory !== context.initialDirectory) process.chdir(directory);
   const last = steps.pop()!;
   // A hook is waited for with descriptors of rt's own, which are not the script's.
-  const descriptors = steps.length > 0 ? host.inheritedDescriptors() : undefined;
+  const descriptors = inherited ?? (steps.length > 0 ? host.inheritedDescriptors() : undefined);
   for (const step of steps) {
     echo(step.command, settings);
-    const { waitForStep } = await import("./waiting.ts");
-    const ending = await waitForStep(step, descriptors!, step === steps.at(-1) ? "replacement" : "step");
+    const next = step === steps.at(-1) ? "replacement" : "step";
+    const ending = await runStep(step, secretsFor(step.event), descriptors!, next);
     if (ending === 0) continue;
     reportEnding(step.event, ending, settings);
     return ending;
   }
   if (!answer) echo(last.command, settings);
-  const command = { ...last.shell, environment: { ...last.environment, ...last.shell.environment } };
-  const outcome = isFirstProcess()
-    ? await stayBefore(command, descriptors)
-    : host.replace({ ...command, descriptors });
+  const outcome = await becomeOrAttend(commandOf(last, descriptors), secretsFor(last.event));
   if (typeof outcome !== "string") return outcome;
-  const hint = outcome === "E2BIG" ? "each value of config in package.json is a variable" : undefined;
+  const hint =
+    outcome === "E2BIG"
+      ? (largestOf(secretsFor(target.name)) ?? "each value of config in package.json is a variable")
+      : undefined;
   throw new Failure(`Cannot run the script "${target.name}": ${explainExec(outcome)}`, hint, 126);
+}
+
+function commandOf({ shell, environment }: Step, descriptors: readonly number[] | undefined): ReplaceRequest {
+  return { ...shell, environment: { ...environment, ...shell.environment }, descriptors };
+}
+
+/** Gives the system's code where the program cannot be started. Throws Failure. */
+async function becomeOrAttend(
+  command: ReplaceRequest,
+  secrets: readonly SecretValue[],
+): Promise<Ending | string> {
+  if (secrets.length > 0) {
+    const { attendIfRedacted } = await import("./attended.ts");
+    const outcome = await attendIfRedacted(command, secrets, "end");
+    if (outcome !== undefined) return outcome;
+  }
+  return isFirstProcess() ? await stayBefore(command, command.descriptors) : host.replace(command);
+}
+
+/** A step with something after it. Throws Failure, or what the system says where it cannot be started. */
+async function runStep(
+  step: Step,
+  secrets: readonly SecretValue[],
+  descriptors: readonly number[],
+  next: "step" | "replacement",
+): Promise<Ending> {
+  if (secrets.length > 0) {
+    const { attendIfRedacted } = await import("./attended.ts");
+    const outcome = await attendIfRedacted(commandOf(step, descriptors), secrets, next);
+    if (typeof outcome === "string")
+      throw new Failure(`Cannot run the script "${step.event}": ${explainExec(outcome)}`, undefined, 126);
+    if (outcome !== undefined) return outcome;
+  }
+  const { waitForStep } = await import("./waiting.ts");
+  return await waitForStep(step, descriptors, next);
 }
 
 /** That of a container: the kernel keeps every signal from it which it does not handle, and most programs handle none. */

@@ -1,8 +1,8 @@
 // From events to reasons: which files have changed so that the script is to start again.
 //
 // Contract: saves come in bursts (an editor renames and writes, Git checks out a thousand files), and a burst is one
-// reason: it is over when nothing has happened for QUIET and Git does not hold its lock. What changed up to a start is
-// no reason to start again.
+// reason: it is over when nothing has happened for QUIET, Git does not hold its lock, and no file is empty that a program may
+// be about to fill. What changed up to a start is no reason to start again.
 import { type Scope, type SourceWatcher, watchSources } from "./source-watcher.ts";
 import { Contents } from "./contents.ts";
 import { startOf } from "./gitignore.ts";
@@ -70,14 +70,17 @@ export class Changes implements Disposable {
     const [first] = this.#pending.values();
     if (this.#quiet !== undefined && Date.now() - first! > LONGEST) return;
     clearTimeout(this.#quiet);
-    this.#quiet = setTimeout(() => this.#settle(), QUIET);
+    // Where the process was kept waiting, the time is over before what has come meanwhile was read: one more turn reads it.
+    this.#quiet = setTimeout(() => {
+      this.#quiet = setTimeout(() => this.#settle(), 0);
+    }, QUIET);
   }
 
   #settle(): void {
     this.#quiet = undefined;
     const [first] = this.#pending.values();
     if (first === undefined) return;
-    if (Date.now() - first < LONGEST_LOCK && process.getBuiltinModule("node:fs").existsSync(this.#lock)) {
+    if (this.#isUnfinished(Date.now() - first)) {
       this.#quiet = setTimeout(() => this.#settle(), QUIET);
       return;
     }
@@ -98,6 +101,13 @@ export class Changes implements Disposable {
       clearTimeout(this.#hold);
       this.#hold = setTimeout(() => this.#give([...this.#held]), HOLD);
     }
+  }
+
+  /** @param age of the burst, in milliseconds */
+  #isUnfinished(age: number): boolean {
+    if (age < LONGEST && [...this.#pending.keys()].some((path) => this.#contents.isEmptied(path)))
+      return true;
+    return age < LONGEST_LOCK && process.getBuiltinModule("node:fs").existsSync(this.#lock);
   }
 
   #give(reasons: readonly string[]): void {

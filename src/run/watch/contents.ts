@@ -41,6 +41,12 @@ export class Contents {
     return { isEqual, changedAt };
   }
 
+  /** Whether there was something in it and is nothing now: a program that writes a file anew empties it first. */
+  isEmptied(path: string): boolean {
+    const print = this.#known.get(path);
+    return print !== undefined && print !== null && print !== EMPTY && read(path).print === EMPTY;
+  }
+
   /** The files that are known to have been in a directory. */
   below(directory: string): string[] {
     const start = startOf(directory);
@@ -49,6 +55,8 @@ export class Contents {
     );
   }
 }
+
+const EMPTY = String(Bun.hash(""));
 
 /** `print` is null where there is no such file. */
 function read(path: string): { print: string | null; size: number; changedAt: number | undefined } {

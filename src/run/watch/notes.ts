@@ -19,8 +19,14 @@ export class WatchNotes {
   readonly #settings: WatchSettings;
   readonly #cwd: string;
   readonly #queue = new OutputQueue();
-  /** Not by `console.error`, which waits for a reader, and no signal would end that. */
-  readonly #write = (line: string): void => void this.#queue.write(2, `${line}\n`);
+  /**
+   * Not by `console.error`, which waits for a reader, and no signal would end that. At once where there is room: what is
+   * started next writes to the same place.
+   */
+  readonly #write = (line: string): void => {
+    void this.#queue.write(2, `${line}\n`);
+    void this.#queue.flush();
+  };
   #print: (line: string) => void;
 
   constructor(settings: WatchSettings, cwd: string) {
@@ -59,9 +65,9 @@ export class WatchNotes {
   }
 
   /** What is wrong with what was to run. */
-  tellMistake(message: string, hint: string | undefined): void {
+  tellMistake(message: string, hint: string | readonly string[] | undefined): void {
     this.#print(`error: ${oneLine(message)}`);
-    if (hint) this.#print(`hint: ${oneLine(hint)}`);
+    for (const line of [hint ?? []].flat()) this.#print(`hint: ${oneLine(line)}`);
   }
 
   tellEnd({ code, signal }: ChildExit): void {

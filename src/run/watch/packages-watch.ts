@@ -11,12 +11,13 @@
 import { host } from "../../../platform/process.ts";
 import { trees } from "../../../platform/process-tree.ts";
 import type { StopSignal } from "../../../platform/contract/process-tree.ts";
+import type { Config } from "../../config/rtfig.ts";
 import type { Failure } from "../../failure.ts";
 import type { Settings } from "../../settings/settings.ts";
 import { planTasks } from "../../tasks/plan.ts";
 import { type Plan, runTasks, type TaskRequest } from "../../tasks/run-tasks.ts";
 import { openWorkspace } from "../../workspace/members.ts";
-import { requestMany } from "../many.ts";
+import { openMany } from "../many.ts";
 import type { Ending } from "../script/launch.ts";
 import { Changes } from "./changes.ts";
 import { WatchNotes } from "./notes.ts";
@@ -27,13 +28,17 @@ import { clearScreen, toStopSignal } from "./script-watch.ts";
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 /** Throws Failure. */
-export async function watchPackages(settings: Settings, cwd: string): Promise<Ending> {
+export async function watchPackages(
+  settings: Settings,
+  config: Config | undefined,
+  cwd: string,
+): Promise<Ending> {
   const watch = settings.watch!;
   const many = settings.many!;
   const killSignal = toStopSignal(watch.signal);
   const { root } = openWorkspace(cwd);
   const notes = new WatchNotes(watch, cwd);
-  const request = requestMany(many, settings.script, cwd);
+  using request = await openMany(settings, config, cwd);
   let session: Session | undefined;
   let number = 0;
   let reasons: readonly string[] = [];
@@ -65,7 +70,7 @@ export async function watchPackages(settings: Settings, cwd: string): Promise<En
       number += 1;
       reasons = [];
       changes.begin();
-      const plan = await planOrExplain(request, notes);
+      const plan = await planOrExplain(request.tasks, notes);
       if (stop) return { signal: stop };
       if (plan) {
         session = new Session(plan, {
@@ -77,7 +82,7 @@ export async function watchPackages(settings: Settings, cwd: string): Promise<En
           onStart: (concerns) => changes.begin(concerns),
           clear,
         });
-        const status = await runTasks({ ...request, watcher: session }, plan);
+        const status = await runTasks({ ...request.tasks, watcher: session }, plan);
         if (!session.isOver || stop) return status;
         session = undefined;
         notes.printBy();

@@ -7,6 +7,7 @@ import type { Reporter } from "../event.ts";
 import type { Plan } from "../plan.ts";
 import type { TaskRequest } from "../task.ts";
 import type { OutputQueue } from "./output-queue.ts";
+import { createPlainReporter } from "./plain.ts";
 import { createPrefixReporter } from "./prefix.ts";
 import { createSummaryReporter } from "./summary.ts";
 
@@ -16,6 +17,27 @@ export interface Reporting {
   readonly reporters: readonly Reporter[];
   readonly output: ChildRequest["output"];
   readonly extraEnvironment: Readonly<Record<string, string>>;
+}
+
+/** For a script that is cached, and so has no terminal, though it may stand alone at one. */
+export function chooseSingleReporter({ env, silent }: TaskRequest, queue: OutputQueue): Reporting {
+  const colored = ([1, 2] as const).map((descriptor) =>
+    wantsColor(
+      (name) => env[name],
+      () => host.isTerminal(descriptor),
+    ),
+  );
+  return {
+    reporters: [createPlainReporter({ queue, useColor: colored[1]!, silent })],
+    output: "separate",
+    extraEnvironment: colorsFor(colored[0]!, env),
+  };
+}
+
+/** What makes a script write colours to a pipe. */
+function colorsFor(useColor: boolean, env: TaskRequest["env"]): Readonly<Record<string, string>> {
+  const isPassedOn = useColor && !env.NO_COLOR && env.FORCE_COLOR === undefined;
+  return isPassedOn ? { FORCE_COLOR: "1" } : {};
 }
 
 /** @param begun what of the plan is going to run from the start; the rest is announced */
@@ -78,6 +100,5 @@ export async function chooseReporters(
     reporters.push((await import("./json.ts")).createJsonReporter(request.report, request.cwd, queue));
 
   const output = isAlone ? "inherit" : isLabelled ? "separate" : "merged";
-  const isPassedOn = useColor && output !== "inherit" && !env.NO_COLOR && env.FORCE_COLOR === undefined;
-  return { reporters, output, extraEnvironment: isPassedOn ? { FORCE_COLOR: "1" } : {} };
+  return { reporters, output, extraEnvironment: colorsFor(useColor && output !== "inherit", env) };
 }

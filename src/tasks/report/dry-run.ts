@@ -15,7 +15,10 @@ function renderText({ tasks, waitsFor, cycles, notices }: Plan, { quote }: TaskR
   for (const task of tasks) {
     const before = (waitsFor[task.index] ?? []).map((index) => labelOf(tasks[index]!));
     lines.push(`${labelOf(task)}${before.length > 0 ? ` (after ${before.join(", ")})` : ""}`);
-    for (const step of task.steps) lines.push(`  $ ${oneLine(describeStep(step, task.args.map(quote)))}`);
+    for (const step of task.steps) {
+      lines.push(`  $ ${oneLine(describeStep(step, task.args.map(quote)))}`);
+      for (const { name, source } of step.secrets ?? []) lines.push(`    ${name} from ${source}`);
+    }
   }
   const count = tasks.length === 1 ? "1 script" : `${tasks.length} scripts`;
   return `${[...lines, "", `${count} would run`].join("\n")}\n`;
@@ -31,7 +34,7 @@ function renderJson({ tasks, waitsFor, cycles, notices }: Plan, request: TaskReq
       directory: task.packageDirectory,
       script: task.scriptName,
       args: task.args,
-      steps: task.steps.map(({ scriptName, command }) => ({ script: scriptName, command })),
+      steps: task.steps.map(({ scriptName, command, secrets }) => ({ script: scriptName, command, secrets })),
       waitsFor: (waitsFor[task.index] ?? []).map((index) => tasks[index]?.label),
     })),
     cycles,

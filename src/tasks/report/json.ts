@@ -9,13 +9,14 @@
 import { Failure } from "../../failure.ts";
 import { escapeJson, oneLine } from "../../printable.ts";
 import type { Outcome, Reporter, TaskEvent } from "../event.ts";
-import type { Task } from "../task.ts";
+import type { Step, Task } from "../task.ts";
 import type { OutputQueue } from "./output-queue.ts";
 import { describeOutcome } from "./wording.ts";
 
 interface ReportedStep {
   readonly script: string;
   readonly command: string;
+  readonly secrets?: Step["secrets"];
   readonly start: number;
   duration: number | null;
   exitCode: number | null;
@@ -42,10 +43,11 @@ export function createJsonReporter(file: string, cwd: string, queue: OutputQueue
   return {
     report(event: TaskEvent): void {
       if (event.type === "step-start") {
-        const { scriptName: script, command } = event.step;
+        const { scriptName: script, command, secrets } = event.step;
         steps.set(`${event.task.index} ${script}`, {
           script,
           command,
+          ...(secrets && { secrets }),
           start: round(event.at),
           duration: null,
           exitCode: null,
@@ -136,7 +138,7 @@ function explain(target: string, error: unknown): string {
 function detailOf(outcome: Outcome): object {
   switch (outcome.kind) {
     case "success":
-      return { exitCode: 0 };
+      return outcome.saved === undefined ? { exitCode: 0 } : { exitCode: 0, saved: round(outcome.saved) };
     case "failure":
     case "unstartable":
       return { exitCode: outcome.code };

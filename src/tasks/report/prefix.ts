@@ -9,7 +9,14 @@ import type { Step, Task } from "../task.ts";
 import { isWorkflowCommand } from "./workflow-command.ts";
 import { LinePrefixer, OpenLine } from "./line-prefixer.ts";
 import type { OutputQueue } from "./output-queue.ts";
-import { describeExit, describeOutcome, formatDuration, labelOf, nameScript } from "./wording.ts";
+import {
+  describeExit,
+  describeOutcome,
+  describeSaved,
+  formatDuration,
+  labelOf,
+  nameScript,
+} from "./wording.ts";
 
 export interface PrefixOptions {
   readonly style: "script" | "label";
@@ -81,7 +88,9 @@ export function createPrefixReporter({
           return say(
             event.task,
             event.step,
-            describeExit(event.exit, style === "label" ? formatDuration(event.duration) : null),
+            event.saved === undefined
+              ? describeExit(event.exit, style === "label" ? formatDuration(event.duration) : null)
+              : describeSaved(event.saved),
           );
         case "task-end": {
           const { kind } = event.outcome;

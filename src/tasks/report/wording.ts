@@ -17,6 +17,11 @@ export function nameScript({ packageName }: Pick<Task, "packageName">, scriptNam
   return printable(packageName === "" ? scriptName : `${packageName} ${scriptName}`);
 }
 
+/** Of a script that did not have to run. */
+export function describeSaved(saved: number): string {
+  return `Done before: ${formatDuration(saved)} saved`;
+}
+
 /** With `duration`, a success is told by it; without, by its code. */
 export function describeExit({ code, signal }: ChildExit, duration: string | null): string {
   if (duration === null) return signal === null ? `Exited with code ${code}` : `Signaled with code ${signal}`;
@@ -27,7 +32,7 @@ export function describeExit({ code, signal }: ChildExit, duration: string | nul
 export function describeOutcome(outcome: Outcome): string {
   switch (outcome.kind) {
     case "success":
-      return "Done";
+      return outcome.saved === undefined ? "Done" : describeSaved(outcome.saved);
     case "failure":
       return `Exited with code ${outcome.code}`;
     case "signal":

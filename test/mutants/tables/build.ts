@@ -45,13 +45,13 @@ export default {
       fault: "a pointer that stands twice is changed",
       text: "if (places.length !== 1)",
       becomes: "if (places.length === 0)",
-      tests: ["build/archive", "build/targets"],
+      tests: ["build/elf"],
     },
     {
       fault: "bytes between the engine and the program are lost",
       text: "if (bytes.subarray(zerosAt, offset).some((byte) => byte !== 0))",
       becomes: "if (zerosAt < 0)",
-      tests: ["build/archive", "build/targets"],
+      tests: ["build/elf"],
     },
   ],
 } satisfies MutantTable;

@@ -51,7 +51,7 @@ export default {
   "src/complaint.ts": [
     {
       fault: "a hint is not printed",
-      text: "if (hint) console.error(`hint: ${oneLine(hint)}`);",
+      text: "for (const line of hint ? [hint].flat() : []) console.error(`hint: ${oneLine(line)}`);",
       becomes: "",
       tests: ["cli/mistaken-targets"],
     },

@@ -360,13 +360,13 @@ export default {
       fault: "an empty DBUS_SESSION_BUS_ADDRESS is an address",
       text: "env.DBUS_SESSION_BUS_ADDRESS || ",
       becomes: "env.DBUS_SESSION_BUS_ADDRESS ?? ",
-      tests: ["secrets/linux-bus"],
+      tests: ["secrets/address"],
     },
     {
       fault: "an empty XDG_RUNTIME_DIR is a directory",
       text: "env.XDG_RUNTIME_DIR || ",
       becomes: "env.XDG_RUNTIME_DIR ?? ",
-      tests: ["secrets/linux-bus"],
+      tests: ["secrets/address"],
     },
     {
       fault: "a stray % is fatal",
@@ -410,7 +410,7 @@ export default {
       fault: "an item that is locked again and again is unlocked for ever",
       text: " || count === MAX_UNLOCKS",
       becomes: "",
-      tests: ["secrets/linux-service", "secrets/linux-prompts"],
+      tests: ["secrets/linux-prompts"],
     },
   ],
   "platform/linux/item-search.ts": [

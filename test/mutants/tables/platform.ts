@@ -152,6 +152,20 @@ export default {
       tests: ["posix/process-tree"],
     },
   ],
+  "platform/posix/outlet.ts": [
+    {
+      fault: "a background process holds the run up for ever",
+      text: "const lingering = setInterval(() => this.#isDelivering || this.#stopListening(), LINGER);",
+      becomes: "const lingering = undefined;",
+      tests: ["tasks/signals"],
+    },
+    {
+      fault: "what a script wrote at its end is lost",
+      text: "      const isAtEnd = await this.#drain();\n      if (!isAtEnd) this.attach();",
+      becomes: "",
+      tests: ["tasks/output", "tasks/several-scripts"],
+    },
+  ],
   "platform/posix/process-tree.ts": [
     {
       fault: "descriptors stay open after a start that failed",
@@ -164,18 +178,6 @@ export default {
       text: "    for (const { writer } of pipes) closeDescriptor(writer);\n",
       becomes: "",
       tests: ["posix/process-tree"],
-    },
-    {
-      fault: "a background process holds the run up for ever",
-      text: "const lingering = setInterval(() => this.#isDelivering || this.#stopListening(), LINGER);",
-      becomes: "const lingering = undefined;",
-      tests: ["tasks/signals"],
-    },
-    {
-      fault: "what a script wrote at its end is lost",
-      text: "      const isAtEnd = await this.#drain();\n      if (!isAtEnd) this.attach();",
-      becomes: "",
-      tests: ["tasks/output", "tasks/several-scripts"],
     },
     {
       fault: "what was stopped to be looked at stays so",
@@ -369,10 +371,10 @@ export default {
       tests: ["macos/keychain"],
     },
     {
-      fault: "a library that is not there is waited for",
+      fault: "a library that is not there is not named",
       text: "if (failure !== undefined) return scope.postMessage({ failure });",
       becomes: "",
-      tests: ["macos/product"],
+      tests: ["posix/foreign-threads"],
     },
   ],
   "platform/posix/environment.ts": [

@@ -148,13 +148,13 @@ export default {
       fault: "node_modules are watched",
       text: "isIgnored(path, true, [...stack, ignore])",
       becomes: "false",
-      tests: ["options/watch"],
+      tests: ["run/watch"],
     },
     {
       fault: "a directory that comes back is not entered again",
       text: "if (leave(path)) onChange(path, true);",
       becomes: "",
-      tests: ["options/watch"],
+      tests: ["run/watch"],
     },
     {
       fault: "what is in a new directory is not told",
@@ -166,13 +166,13 @@ export default {
       fault: "ignore files above the project do not hold",
       text: "const above = ignoreFilesAbove(directory);",
       becomes: "const above: IgnoreFile[] = [];",
-      tests: ["options/watch"],
+      tests: ["run/watch"],
     },
     {
       fault: ".env files are no sources",
       text: ` || name.startsWith(".env.")`,
       becomes: "",
-      tests: ["options/watch"],
+      tests: ["run/watch"],
     },
   ],
   "src/run/watch/gitignore.ts": [
@@ -186,13 +186,13 @@ export default {
       fault: "a pattern for directories holds for files",
       text: " || (isForDirectories && !isDirectory)",
       becomes: "",
-      tests: ["options/watch"],
+      tests: ["run/gitignore"],
     },
     {
       fault: "an anchored pattern holds everywhere",
       text: "isAnchored ? pattern : ",
       becomes: "",
-      tests: ["options/watch"],
+      tests: ["run/gitignore"],
     },
   ],
   "src/run/script/launch.ts": [
@@ -240,7 +240,7 @@ export default {
     },
     {
       fault: "descriptors of rt's own reach the script behind a hook",
-      text: "const descriptors = steps.length > 0 ? host.inheritedDescriptors() : undefined;",
+      text: "const descriptors = inherited ?? (steps.length > 0 ? host.inheritedDescriptors() : undefined);",
       becomes: "const descriptors = undefined;",
       tests: ["run/inheritance", "run/hooks"],
     },
@@ -281,6 +281,7 @@ export default {
       text: "if (!isWarned)",
       becomes: "",
       tests: ["run/unwritable"],
+      why: "a run opens its links once, whatever it starts; this holds should that change",
     },
     {
       fault: "a word that has rt in it is taken for it",

@@ -93,7 +93,7 @@ export default {
       fault: "another program that was named is not taken",
       text: "    executablePath !== undefined,\n",
       becomes: "    false,\n",
-      tests: ["runtime/program"],
+      tests: ["run/build"],
     },
     {
       fault: "programs are made of rt's own file",

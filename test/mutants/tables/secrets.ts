@@ -165,7 +165,7 @@ export default {
       tests: ["secrets/prompt"],
     },
   ],
-  "platform/operations.ts": [
+  "platform/store-operations.ts": [
     {
       fault: "operations on one pair overtake each other",
       text: `const isFree = !before || (kind === "read" && before.write === NOTHING);`,
@@ -183,7 +183,7 @@ export default {
       fault: "a listener is left on the caller's signal",
       text: `    signal?.removeEventListener("abort", abort);\n`,
       becomes: "",
-      tests: ["secrets/secrets", "macos/keychain"],
+      tests: ["secrets/store-operations"],
     },
     {
       fault: "what has ended is kept by its key",

@@ -101,7 +101,7 @@ export default {
       fault: "a run goes on after an internal error",
       text: "    thrown ??= { error };\n    end();\n",
       becomes: "    thrown ??= { error };\n",
-      tests: ["tasks/report", "tasks/output"],
+      tests: ["tasks/no-room"],
     },
     {
       fault: "a reader that has gone is a success",
@@ -144,6 +144,7 @@ export default {
       text: "SIGPIPE: 128 + 13, ",
       becomes: "",
       tests: ["tasks/signals"],
+      why: "raised with the default in its place again it ends rt as well, and a shell makes the same number of that",
     },
     {
       fault: "a cycle of packages is not told without its end",
@@ -375,7 +376,7 @@ export default {
       fault: "a slow reader does not slow the scripts",
       text: "return this.#length > FLUSH_AT ? this.#draining : undefined;",
       becomes: "return undefined;",
-      tests: ["tasks/output"],
+      tests: ["tasks/unread"],
     },
     {
       fault: "a reader that has gone is told of",
@@ -408,6 +409,7 @@ export default {
       text: "if (this.#isOpen) this.#options.openLine.take(null, false);",
       becomes: "",
       tests: ["tasks/output", "tasks/several-scripts"],
+      why: "how a script ended is always said behind it, and ends the line as well",
     },
     {
       fault: "a line that goes on gets a prefix in its middle",

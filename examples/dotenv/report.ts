@@ -1,0 +1,10 @@
+// Says what it has been given: the script "report" needs a token, "lint" does not.
+//
+//   rt run report                                        the token is in .env, where everybody finds it
+//   rt secrets check                                     says so
+//   rt secrets import .env --script report               moves it to the credential store
+//   rt run report                                        asks once whether this project may read it
+//   rt run lint                                          gets nothing
+const { REPORT_TOKEN, REPORT_URL } = process.env;
+
+console.log(`${REPORT_URL}: ${REPORT_TOKEN ? `a token of ${REPORT_TOKEN.length} characters` : "no token"}`);

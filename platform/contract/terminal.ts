@@ -1,0 +1,49 @@
+// What rt needs of an operating system to stand between a program and what shows its output: a program whose output comes
+// here first, on a terminal of its own where there is one to be had.
+import type { ChildExit } from "./process-tree.ts";
+
+/**
+ * What a standard descriptor is for the program:
+ * - "terminal": a terminal that rt makes, as large and set as the one that rt is on; what is typed there goes on to it;
+ * - "pipe": a pipe to rt;
+ * - "joined": for standard error, the same pipe as standard output, so that what is written keeps its order;
+ * - "own": what rt has there itself.
+ */
+export type Place = "terminal" | "pipe" | "joined" | "own";
+
+export type Places = readonly [input: Place, output: Place, error: Place];
+
+export interface AttendedRequest {
+  /** Absolute path of the program. */
+  readonly program: string;
+  /** All arguments, argv[0] included. */
+  readonly argv: readonly string[];
+  /** Set or, with undefined, removed; everything else is what rt itself was started with. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** The program is rt, started as the engine: see `replace` of process.ts. */
+  readonly engine?: boolean | undefined;
+  /** What is handed on beyond the standard three. */
+  readonly descriptors: readonly number[];
+  readonly places: Places;
+  /** The bytes are only valid during the call; a promise holds back the next ones of the same descriptor. */
+  onOutput(descriptor: 1 | 2, bytes: Uint8Array): void | Promise<void>;
+  /** The program has ended; what it wrote is still being delivered. */
+  onExit(): void;
+  /** Shows what has been delivered, before the terminal gets other hands and at the end. */
+  flush(): void | Promise<void>;
+}
+
+export interface Attended {
+  readonly pid: number;
+  /** Settles when it has ended and what it wrote has been shown. Never rejects because of the program. */
+  readonly done: Promise<ChildExit>;
+  /** Nobody reads what it writes there any more: it learns so at its next write. */
+  hangUp(descriptor: 1 | 2): void;
+}
+
+export interface TerminalOperations {
+  /** Whether a program can have a terminal of rt's. */
+  readonly hasTerminals: boolean;
+  /** Gives the system's error code where the program cannot be started. */
+  attend(request: AttendedRequest): Attended | string;
+}

@@ -1,0 +1,286 @@
+// The record: each path's state before the first call that mentioned it, and what calls did with it, in their order.
+//
+// Contract: a link on the way is a path of its own, and so is each directory that was gone through; of what stands behind
+// a component that is not there, that component says all. What the tree has made itself is no input: from the moment on
+// at which it is seen to have changed, what is read of it does not count. That a call was to change something is no proof
+// that it did: the next call that mentions the path looks.
+//
+// Surprising: /proc and /sys are not recorded, nor is /dev but for /dev/shm. Links of /proc into the caller's own
+// descriptors and directories are followed as the caller would.
+import type { Doubt, PathState, TracedPath } from "../../contract/tracing.ts";
+import type { Access } from "./calls.ts";
+import { isSame, list, look } from "./path-state.ts";
+
+const fs = process.getBuiltinModule("node:fs");
+
+interface Entry {
+  readonly path: string;
+  readonly first: PathState;
+  isRead: boolean;
+  isProbed: boolean;
+  isWritten: boolean;
+  isConfirmed: boolean;
+  names?: readonly string[];
+}
+
+const MOST_LINKS = 40;
+/** More the kernel does not go through. */
+const MOST_INTERPRETERS = 5;
+/** `/proc/self/fd/3/x`: whose, which, and the rest. */
+const OWN_LINK = /^\/proc\/(self|thread-self|\d+)(?:\/task\/\d+)?\/(fd\/\d+|cwd|root|exe)(\/.*)?$/;
+const SET_ID = 0o6000;
+
+export class Observation {
+  readonly #entries = new Map<string, Entry>();
+  /** Seen to be directories, and no links, since something was last moved or removed. */
+  #directories = new Set<string>();
+  /** Sockets that the tree has bound itself. */
+  readonly #bound = new Set<string>();
+  #interpreters = 0;
+  #doubt: { kind: Doubt; detail: string } | undefined;
+
+  doubt(kind: Doubt, detail: string): void {
+    this.#doubt ??= { kind, detail };
+  }
+
+  finish(): { paths: TracedPath[]; doubt?: { kind: Doubt; detail: string } } {
+    return { paths: [...this.#entries.values()], ...(this.#doubt && { doubt: this.#doubt }) };
+  }
+
+  bind(path: string): void {
+    this.#bound.add(path);
+  }
+
+  isBound(path: string): boolean {
+    return this.#bound.has(path);
+  }
+
+  /** @param path absolute, as the caller has it. @param pid of the caller */
+  access(access: Access, path: string, follows: boolean, pid: number): void {
+    const found = this.#resolve(path, follows, pid);
+    if (!found) return;
+    // Where a directory on the way is missing, whatever was to be done fails.
+    this.#note(found.path, found.isWhole ? access : "probe");
+    if (access === "run" && found.isWhole) this.#run(found.path, pid);
+  }
+
+  /** Before a rename: what stands below a directory is moved with it. */
+  move(from: string, to: string, pid: number): void {
+    const [source, target] = [this.#resolve(from, false, pid), this.#resolve(to, false, pid)];
+    if (!source?.isWhole || !target) return;
+    const state = look(source.path);
+    this.#note(source.path, state.kind === "file" ? "modify" : "probe");
+    if (state.kind === "directory" && target.isWhole) this.#moveBelow(source.path, target.path);
+    this.#note(source.path, "remove");
+    if (target.isWhole) this.#note(target.path, "replace");
+  }
+
+  #moveBelow(from: string, to: string): void {
+    for (const name of list(from) ?? []) {
+      const [source, target] = [`${from}/${name.slice(1)}`, `${to}/${name.slice(1)}`];
+      this.#note(source, name[0] === "d" ? "probe" : "modify");
+      if (name[0] === "d") this.#moveBelow(source, target);
+      this.#note(source, "remove");
+      this.#note(target, "replace");
+    }
+  }
+
+  #note(path: string, access: Access): void {
+    let entry = this.#entries.get(path);
+    if (!entry) {
+      const first = look(path);
+      entry = { path, first, isRead: false, isProbed: false, isWritten: false, isConfirmed: false };
+      this.#entries.set(path, entry);
+    }
+    this.#settle(entry);
+    const isOwn = entry.isWritten;
+    const isThere = entry.first.kind !== "absent";
+    switch (access) {
+      case "probe":
+        if (!isOwn) entry.isProbed = true;
+        return;
+      case "run":
+        if (!isOwn) entry.isRead = true;
+        return;
+      case "list":
+        entry.names ??= list(path) ?? [];
+        if (!isOwn) entry.isProbed = true;
+        return;
+      case "create":
+        if (!isOwn) entry.isProbed = true;
+        if (!isOwn && isThere) return; // it fails
+        break;
+      case "truncate":
+      case "remove":
+      case "modify":
+        if (!isOwn && !isThere) {
+          entry.isProbed = true;
+          return; // it fails
+        }
+        if (!isOwn && access === "modify") entry.isRead = true;
+        break;
+      case "append":
+        if (!isOwn && isThere) entry.isRead = true;
+        break;
+      case "replace":
+        break;
+    }
+    entry.isWritten = true;
+    if (access === "remove" || access === "replace") this.#directories = new Set();
+  }
+
+  /** Contents read through an open descriptor. */
+  read(path: string, follows: boolean, pid: number): void {
+    const found = this.#resolve(path, follows, pid);
+    if (!found) return;
+    if (!found.isWhole) return this.#note(found.path, "probe");
+    this.#note(found.path, "probe");
+    const entry = this.#entries.get(found.path)!;
+    if (!entry.isWritten && entry.first.kind !== "directory") entry.isRead = true;
+  }
+
+  #settle(entry: Entry): void {
+    if (!entry.isWritten || entry.isConfirmed) return;
+    if (isSame(look(entry.path), entry.first)) entry.isWritten = false;
+    else entry.isConfirmed = true;
+  }
+
+  /** What the kernel opens by itself for a program: the interpreter of its #! line, and the loader. */
+  #run(path: string, pid: number): void {
+    const state = this.#entries.get(path)?.first;
+    if (state?.kind === "file" && (state.mode & SET_ID) !== 0) this.doubt("privileged-program", path);
+    const start = readStart(path);
+    if (start === null) return;
+    const interpreter = interpreterOf(start);
+    if (interpreter === undefined) {
+      if (hasForeignFormats()) this.doubt("unknown-format", path);
+      return;
+    }
+    if (interpreter === "") return;
+    // From the caller's directory, as the kernel has it.
+    const base = interpreter.startsWith("/") ? "" : fs.readlinkSync(`/proc/${pid}/cwd`);
+    if (++this.#interpreters <= MOST_INTERPRETERS)
+      this.access("run", base === "" ? interpreter : `${base}/${interpreter}`, true, pid);
+    this.#interpreters -= 1;
+  }
+
+  #resolve(given: string, follows: boolean, pid: number): { path: string; isWhole: boolean } | undefined {
+    const isDirectory = /\/\.?$/.test(given);
+    let rest = given.split("/");
+    let at = "";
+    let links = 0;
+    while (rest.length > 0) {
+      const part = rest.shift()!;
+      if (part === "" || part === ".") continue;
+      if (part === "..") {
+        at = at.slice(0, Math.max(at.lastIndexOf("/"), 0));
+        continue;
+      }
+      const next = `${at}/${part}`;
+      const isLast = rest.every((each) => each === "" || each === ".");
+      if (this.#directories.has(next)) {
+        at = next;
+        continue;
+      }
+      if (at === "" && (part === "proc" || part === "sys" || part === "dev")) {
+        const special = specialPath(`${next}/${rest.join("/")}`, follows, pid);
+        if (special === undefined) return undefined;
+        if (special !== null) {
+          if (++links > MOST_LINKS) return undefined;
+          [rest, at] = [special.split("/"), ""];
+          continue;
+        }
+      }
+      const state = this.#stateOf(next);
+      if (state.kind === "link" && (!isLast || follows || isDirectory)) {
+        this.#note(next, "probe");
+        if (++links > MOST_LINKS) return { path: next, isWhole: false };
+        if (state.target.startsWith("/")) at = "";
+        rest = [...state.target.split("/"), ...rest];
+        continue;
+      }
+      if (state.kind === "directory") {
+        if (!isLast) this.#note(next, "probe");
+        this.#directories.add(next);
+      } else if (!isLast) return { path: next, isWhole: false };
+      at = next;
+    }
+    return { path: at === "" ? "/" : at, isWhole: true };
+  }
+
+  /** What was seen of a path that nothing was to change does not change: at the end that is looked at again. */
+  #stateOf(path: string): PathState {
+    const entry = this.#entries.get(path);
+    return entry && !entry.isWritten ? entry.first : look(path);
+  }
+}
+
+/** Another path, for a link that means something else to each process; null for an ordinary one; undefined for none. */
+function specialPath(path: string, follows: boolean, pid: number): string | null | undefined {
+  if (path.startsWith("/dev/")) {
+    const stream = ["stdin", "stdout", "stderr"].indexOf(path.slice(5));
+    if (stream >= 0) return `/proc/self/fd/${stream}`;
+    if (path.startsWith("/dev/fd/")) return `/proc/self/fd/${path.slice(8)}`;
+    return path.startsWith("/dev/shm/") ? null : undefined;
+  }
+  const [, owner, link, rest = ""] = OWN_LINK.exec(path) ?? [];
+  if (owner === undefined || (rest === "" && !follows)) return undefined;
+  try {
+    const target = fs.readlinkSync(`/proc/${/^\d/.test(owner) ? owner : pid}/${link}`);
+    if (!target.startsWith("/") || target.endsWith(" (deleted)")) return undefined;
+    return target + rest;
+  } catch {
+    return undefined;
+  }
+}
+
+const START_SIZE = 4096;
+
+function readStart(path: string): Buffer | null {
+  let descriptor: number | undefined;
+  try {
+    descriptor = fs.openSync(path, fs.constants.O_RDONLY | fs.constants.O_NONBLOCK);
+    const buffer = Buffer.alloc(START_SIZE);
+    return buffer.subarray(0, fs.readSync(descriptor, buffer, 0, START_SIZE, 0));
+  } catch {
+    return null;
+  } finally {
+    if (descriptor !== undefined) fs.closeSync(descriptor);
+  }
+}
+
+const PT_INTERP = 3;
+const MACHINE = process.arch === "arm64" ? 183 : 62;
+
+/** "" where the kernel opens nothing besides; undefined where it does not know the format by itself. */
+function interpreterOf(start: Buffer): string | undefined {
+  if (start[0] === 0x23 && start[1] === 0x21) {
+    const [line = ""] = start.subarray(2).toString("utf8").split("\n");
+    return line.trim().split(/[ \t]/)[0]!;
+  }
+  if (start.length < 64 || start.readUInt32BE(0) !== 0x7f454c46) return undefined;
+  // Of 32 bits its first call is a doubt, unless it is another program's that stands in for the processor.
+  if (start[4] !== 2 || start.readUInt16LE(18) !== MACHINE) return undefined;
+  const [offset, size, count] = [
+    Number(start.readBigUInt64LE(32)),
+    start.readUInt16LE(54),
+    start.readUInt16LE(56),
+  ];
+  for (let index = 0; index < count; index += 1) {
+    const header = offset + index * size;
+    if (header + 56 > start.length) return undefined;
+    if (start.readUInt32LE(header) !== PT_INTERP) continue;
+    const [from, length] = [
+      Number(start.readBigUInt64LE(header + 8)),
+      Number(start.readBigUInt64LE(header + 32)),
+    ];
+    if (from + length > start.length) return undefined;
+    return start.subarray(from, from + length - 1).toString("utf8");
+  }
+  return "";
+}
+
+/** Whether the kernel was told of programs for formats that it does not know: it would start those unseen. */
+function hasForeignFormats(): boolean {
+  return (list("/proc/sys/fs/binfmt_misc") ?? []).some((name) => !["fregister", "fstatus"].includes(name));
+}

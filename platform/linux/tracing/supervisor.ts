@@ -1,0 +1,262 @@
+// The thread that answers the kernel: it is told of every call of the table before the call runs, notes the path, and lets
+// it go on. The build makes a script of its own of this module, for a worker.
+//
+// Contract: a call is always answered, and at once; what cannot be understood is a doubt. When nobody is left who could
+// make a call the record is complete. When the other end of `stop` is closed before that, somebody has outlived the
+// command: the listener is left open, for a program that goes on answering.
+import type { Trace } from "../../contract/tracing.ts";
+import { type Architecture, AUDIT_ARCHITECTURES, type Call, CALLS, type PathArgument } from "./calls.ts";
+import { receiveDescriptor, socketCalls, writeByte } from "./descriptor-message.ts";
+import {
+  awaitCall,
+  closeListener,
+  letGoOn,
+  type Notification,
+  prepareListener,
+  readMemory,
+  readText,
+  receiveCall,
+  sendAnswer,
+} from "./notification.ts";
+import { Observation } from "./observation.ts";
+
+export type Order =
+  | { readonly serve: { readonly socket: number; readonly stop: number }; readonly keepsCalls: boolean }
+  | { readonly finish: true };
+
+export type Report =
+  /** 0 when it was followed; otherwise why not. */
+  | { readonly launched: number }
+  /** The listener, where somebody is left. */
+  | { readonly over: { readonly listener: number | null } }
+  | { readonly trace: Trace };
+
+const fs = process.getBuiltinModule("node:fs");
+const decoder = new TextDecoder("utf-8", { fatal: true });
+const observation = new Observation();
+const calls: string[] = [];
+let isKeeping = false;
+
+const architecture = process.arch as Architecture;
+const byNumber = new Map<number, Call>();
+for (const call of CALLS) if (call[architecture] >= 0) byNumber.set(call[architecture], call);
+
+const O_ACCMODE = 3n;
+const [O_WRONLY, O_RDWR] = [1n, 2n];
+const [O_CREAT, O_EXCL, O_TRUNC] = [0o100n, 0o200n, 0o1000n];
+const O_PATH = 0o10000000n;
+/** These two differ. */
+const O_DIRECTORY = architecture === "arm64" ? 0o40000n : 0o200000n;
+const O_NOFOLLOW = architecture === "arm64" ? 0o100000n : 0o400000n;
+const O_TMPFILE = 0o20000000n;
+const AT_FDCWD = -100;
+const AF_UNIX = 1;
+/** Asked by libc for users and hosts, of which it then knows no more than the files say. */
+const NAME_SERVICE = ["/var/run/nscd/socket", "/run/nscd/socket"];
+
+/** Undefined where the call fails by itself, or a doubt has been noted. */
+function textAt(call: Notification, address: bigint): string | undefined {
+  const bytes = readText(call.pid, address);
+  if (bytes === "nothing") return undefined;
+  if (bytes === "denied") {
+    observation.doubt("memory", `process ${call.pid}`);
+    return undefined;
+  }
+  try {
+    return decoder.decode(bytes);
+  } catch {
+    observation.doubt("name", new TextDecoder().decode(bytes));
+    return undefined;
+  }
+}
+
+function directoryOf(pid: number, descriptor: number): string | undefined {
+  const link = descriptor === AT_FDCWD ? "cwd" : `fd/${descriptor}`;
+  let target: string;
+  try {
+    target = fs.readlinkSync(`/proc/${pid}/${link}`);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== "ENOENT") observation.doubt("memory", `process ${pid}`);
+    return undefined;
+  }
+  // Nothing can be found in a directory that is not there any more.
+  return target.startsWith("/") && !target.endsWith(" (deleted)") ? target : undefined;
+}
+
+/** Absolute, or undefined where there is nothing to be found. */
+function pathOf(call: Notification, { directory, path }: PathArgument): string | undefined {
+  const descriptor = directory === undefined ? AT_FDCWD : Number(BigInt.asIntN(32, call.args[directory]!));
+  if (path === undefined) return directoryOf(call.pid, descriptor);
+  const text = textAt(call, call.args[path]!);
+  // An empty one means the descriptor itself, which an earlier call has opened.
+  if (text === undefined || text === "") return undefined;
+  if (text.startsWith("/")) return text;
+  const base = directoryOf(call.pid, descriptor);
+  return base === undefined ? undefined : `${base === "/" ? "" : base}/${text}`;
+}
+
+function followsIn(call: Notification, { follows }: PathArgument): boolean {
+  if (typeof follows === "boolean") return follows;
+  const isSet = (call.args[follows.argument]! & BigInt(follows.bit)) !== 0n;
+  return isSet === follows.ifSet;
+}
+
+function openFlags(
+  call: Notification,
+  { flags, how, always }: NonNullable<Call["open"]>,
+): bigint | undefined {
+  if (always !== undefined) return BigInt(always);
+  if (flags !== undefined) return BigInt.asUintN(32, call.args[flags]!);
+  const bytes = readMemory(call.pid, call.args[how!]!, 24);
+  if (typeof bytes === "string") {
+    if (bytes === "denied") observation.doubt("memory", `process ${call.pid}`);
+    return undefined;
+  }
+  const view = new DataView(bytes.slice().buffer);
+  const RESOLVE_IN_ROOT = 0x10n;
+  if ((view.getBigUint64(16, true) & RESOLVE_IN_ROOT) !== 0n) observation.doubt("mount", "openat2");
+  return view.getBigUint64(0, true);
+}
+
+function noteOpen(call: Notification, row: Call): void {
+  const argument = row.paths![0]!;
+  const flags = openFlags(call, row.open!);
+  const path = flags === undefined ? undefined : pathOf(call, argument);
+  if (flags === undefined || path === undefined) return;
+  const follows = (flags & O_NOFOLLOW) === 0n && (flags & (O_CREAT | O_EXCL)) !== (O_CREAT | O_EXCL);
+  const mode = flags & O_ACCMODE;
+  keep("open", path, call.pid);
+  if ((flags & (O_PATH | O_DIRECTORY | O_TMPFILE)) !== 0n)
+    return observation.access("probe", path, follows, call.pid);
+  if (mode === 0n && (flags & (O_TRUNC | O_CREAT)) === 0n) return observation.read(path, follows, call.pid);
+  if ((flags & O_TRUNC) === 0n && mode !== O_WRONLY) observation.read(path, follows, call.pid);
+  if ((flags & (O_CREAT | O_EXCL)) === (O_CREAT | O_EXCL))
+    return observation.access("create", path, follows, call.pid);
+  if ((flags & O_TRUNC) !== 0n)
+    return observation.access(flags & O_CREAT ? "replace" : "truncate", path, follows, call.pid);
+  if (mode === O_WRONLY || mode === O_RDWR || flags & O_CREAT)
+    observation.access(flags & O_CREAT ? "append" : "modify", path, follows, call.pid);
+}
+
+function noteRename(call: Notification, row: Call): void {
+  const [from, to] = row.paths!.map((argument) => pathOf(call, argument));
+  if (from === undefined || to === undefined) return;
+  keep("rename", from, call.pid);
+  keep("rename", to, call.pid);
+  const RENAME_EXCHANGE = 2n;
+  if (row.name === "renameat2" && (call.args[4] & RENAME_EXCHANGE) !== 0n) observation.doubt("moved", from);
+  observation.move(from, to, call.pid);
+}
+
+/** The path of a Unix socket, or undefined with a doubt. */
+function noteSocket(call: Notification, row: Call): void {
+  if (row.special === "socket")
+    return observation.doubt(Number(call.args[0]) === AF_UNIX ? "socket" : "network", "");
+  const size = Math.min(Number(call.args[2] & 0xffffn), 110);
+  const bytes = size < 3 ? "nothing" : readMemory(call.pid, call.args[1], size);
+  if (bytes === "denied") return observation.doubt("memory", `process ${call.pid}`);
+  const isBind = row.special === "bind";
+  if (bytes === "nothing") return isBind ? undefined : observation.doubt("socket", "");
+  const family = bytes[0]! | (bytes[1]! << 8);
+  const name = new TextDecoder().decode(bytes.subarray(2));
+  const text = name.startsWith("\0") ? name : name.replace(/\0.*$/s, "");
+  if (family !== AF_UNIX) return isBind ? undefined : observation.doubt("network", "");
+  // Those without a file have names that begin with NUL.
+  const base =
+    text.startsWith("/") || text.startsWith("\0") ? "" : `${directoryOf(call.pid, AT_FDCWD) ?? ""}/`;
+  const path = base + text;
+  if (isBind) {
+    observation.bind(path);
+    if (!text.startsWith("\0")) observation.access("create", path, false, call.pid);
+    return;
+  }
+  if (!text.startsWith("\0")) observation.access("probe", path, true, call.pid);
+  if (!NAME_SERVICE.includes(path) && !observation.isBound(path))
+    observation.doubt("socket", text.replace("\0", "@"));
+}
+
+function noteRun(call: Notification, argument: PathArgument): void {
+  const path = pathOf(call, argument);
+  if (path !== undefined) {
+    keep("run", path, call.pid);
+    return observation.access("run", path, followsIn(call, argument), call.pid);
+  }
+  if (argument.directory !== undefined) observation.doubt("descriptor-program", `process ${call.pid}`);
+}
+
+function note(call: Notification): void {
+  if (call.architecture !== AUDIT_ARCHITECTURES[architecture]) return observation.doubt("foreign-call", "");
+  const row = byNumber.get(call.number);
+  if (!row) return observation.doubt("foreign-call", String(call.number));
+  if (row.doubt) return observation.doubt(row.doubt, row.name);
+  if (row.special === "rename") return noteRename(call, row);
+  if (row.special) return noteSocket(call, row);
+  if (row.open) return noteOpen(call, row);
+  for (const argument of row.paths!) {
+    if (argument.access === "run") return noteRun(call, argument);
+    const path = pathOf(call, argument);
+    if (path === undefined) continue;
+    keep(argument.access, path, call.pid);
+    observation.access(argument.access, path, followsIn(call, argument), call.pid);
+  }
+}
+
+function keep(kind: string, path: string, pid: number): void {
+  if (isKeeping) calls.push(`${pid} ${kind} ${path}`);
+}
+
+/** A fault of ours must not stop the tree. */
+function noteSafely(call: Notification): void {
+  try {
+    note(call);
+  } catch (error) {
+    observation.doubt("supervisor", (error as Error).message);
+  }
+}
+
+function serve(listener: number, stop: number): number | null {
+  try {
+    return answerCalls(listener, stop);
+  } catch (error) {
+    // Nobody may be left waiting.
+    observation.doubt("supervisor", (error as Error).message);
+    return listener;
+  }
+}
+
+function answerCalls(listener: number, stop: number): number | null {
+  prepareListener(listener);
+  for (;;) {
+    const next = awaitCall(listener, stop);
+    if (next === "over") break;
+    if (next === "other") return listener;
+    const call = receiveCall(listener);
+    if (!call) continue;
+    noteSafely(call);
+    letGoOn(call);
+    sendAnswer(listener);
+  }
+  closeListener(listener);
+  return null;
+}
+
+const scope = globalThis as unknown as {
+  onmessage: (event: { data: Order }) => void;
+  postMessage(report: Report): void;
+};
+
+scope.onmessage = ({ data }) => {
+  if ("finish" in data) {
+    const trace = observation.finish();
+    return scope.postMessage({ trace: { ...trace, ...(isKeeping && { calls }) } });
+  }
+  isKeeping = data.keepsCalls;
+  const { socket, stop } = data.serve;
+  const received = receiveDescriptor(socket);
+  const isTaken = received !== null && received.byte === 0 && received.descriptor >= 0;
+  scope.postMessage({ launched: isTaken ? 0 : received?.byte || -1 });
+  if (isTaken) writeByte(socket);
+  socketCalls().close(socket);
+  if (isTaken) scope.postMessage({ over: { listener: serve(received.descriptor, stop) } });
+};

@@ -1,0 +1,19 @@
+// Following which files a script needs, where this system can; and the words of rt that are a part of that.
+import type { TracingOperations } from "./contract/tracing.ts";
+
+/** The first Linux that tells when nobody is left who could make a call. */
+const FIRST_LINUX = [5, 9] as const;
+
+/** Undefined where there is no such thing. */
+export async function findTracing(): Promise<TracingOperations | undefined> {
+  if (process.platform !== "linux") return undefined;
+  const [major = 0, minor = 0] = process.getBuiltinModule("node:os").release().split(".").map(Number);
+  if (major < FIRST_LINUX[0] || (major === FIRST_LINUX[0] && minor < FIRST_LINUX[1])) return undefined;
+  return (await import("./linux/tracing/tracer.ts")).operations;
+}
+
+/** What rt does where it was started as a part of the tracing; returns an exit code, if at all. */
+export async function runTraced(words: readonly string[]): Promise<number> {
+  if (process.platform !== "linux") return 2;
+  return (await import("./linux/tracing/launcher.ts")).launchTraced(words);
+}

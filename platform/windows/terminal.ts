@@ -1,0 +1,32 @@
+// A program whose output comes to rt first, on Windows: through pipes. A console that rt made would give its output as a
+// picture drawn anew, not as it was written, so there is none.
+//
+// Surprising: a console's Ctrl-C reaches the program by itself. The engine's switch has one entry here, which its own
+// preload takes away (src/runtime/engine-switch.ts).
+import type { TerminalOperations } from "../contract/terminal.ts";
+import { originalEnvironment } from "./environment.ts";
+import { operations as trees } from "./process-tree.ts";
+
+const attend: TerminalOperations["attend"] = ({ program, argv, environment, engine, ...request }) => {
+  try {
+    const child = trees.startChild({
+      program,
+      argv,
+      cwd: process.cwd(),
+      env: { ...originalEnvironment(), ...environment, ...(engine && { BUN_BE_BUN: "1" }) },
+      output: "separate",
+      inheritStdin: true,
+      onOutput: (bytes, isError) => request.onOutput(isError ? 2 : 1, bytes),
+    });
+    const done = child.done.then(async (exit) => {
+      request.onExit();
+      await request.flush();
+      return exit;
+    });
+    return { pid: child.pid, done, hangUp() {} };
+  } catch (error) {
+    return (error as { code?: string }).code ?? String(error);
+  }
+};
+
+export const operations: TerminalOperations = { hasTerminals: false, attend };

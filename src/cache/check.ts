@@ -1,0 +1,75 @@
+// Whether what an earlier run found is what a run would find now. The first condition that is not met is the answer, in
+// words.
+//
+// Contract: what that run made itself may be as it was before, or as it left it. Looking changes nothing.
+import type { PathState, TracingOperations } from "../../platform/contract/tracing.ts";
+import type { Condition, Entry, Output } from "./entry.ts";
+import type { Hashes } from "./hashes.ts";
+import type { Matcher } from "./patterns.ts";
+
+export interface World {
+  readonly look: TracingOperations["look"];
+  readonly list: TracingOperations["list"];
+  readonly hashes: Hashes;
+  readonly isIgnored: Matcher;
+}
+
+/** Null when all are met. */
+export async function findDifference(entry: Entry, world: World): Promise<string | null> {
+  const outputs = new Map(entry.outputs.map((output) => [output.path, output]));
+  const own = new Set([...outputs.keys(), ...entry.own]);
+  for (const condition of entry.conditions) {
+    const [kind, path] = condition;
+    if (kind === "names") {
+      const difference = compareNames(condition[2], namesOf(path, world, own), path);
+      if (difference !== null) return difference;
+      continue;
+    }
+    const state = world.look(path);
+    const difference = await compareState(condition, state, world.hashes);
+    if (difference === null) continue;
+    const output = outputs.get(path);
+    if (!output || !(await isOutput(output, state, world.hashes))) return difference;
+  }
+  return null;
+}
+
+/** Null where there is no such directory. */
+export function namesOf(path: string, { list, isIgnored }: World, own: ReadonlySet<string>): string[] | null {
+  const base = path === "/" ? "" : path;
+  const isCounted = (name: string) =>
+    !own.has(`${base}/${name.slice(1)}`) && !isIgnored(`${base}/${name.slice(1)}`);
+  return list(path)?.filter(isCounted) ?? null;
+}
+
+function compareNames(before: readonly string[], now: readonly string[] | null, path: string): string | null {
+  if (now === null) return before.length === 0 ? null : `${path} cannot be listed`;
+  const [old, fresh] = [new Set(before), new Set(now)];
+  const added = now.find((name) => !old.has(name));
+  const removed = before.find((name) => !fresh.has(name));
+  if (added !== undefined) return `${path}/${added.slice(1)} is new`;
+  return removed === undefined ? null : `${path}/${removed.slice(1)} is not there any more`;
+}
+
+async function compareState(condition: Exclude<Condition, { 0: "names" }>, state: PathState, hashes: Hashes) {
+  const [kind, path] = condition;
+  if (kind === "any")
+    return state.kind === "file" || state.kind === "absent" ? null : `${path} is no file any more`;
+  if (kind === "absent") return state.kind === "absent" ? null : `${path} is there now`;
+  if (state.kind === "absent") return `${path} is not there any more`;
+  if (kind === "directory") return state.kind === "directory" ? null : `${path} is no directory any more`;
+  if (kind === "link")
+    return state.kind === "link" && state.target === condition[2] ? null : `${path} leads elsewhere`;
+  if (state.kind !== "file") return `${path} is no file any more`;
+  if (state.mode !== condition[3]) return `${path} has other permissions`;
+  if (kind === "size") return state.size === condition[2] ? null : `${path} has another size`;
+  return (await hashes.hash(path, state)) === condition[2] ? null : `${path} has changed`;
+}
+
+/** Whether a path is what the run has left there. */
+export async function isOutput(output: Output, state: PathState, hashes: Hashes): Promise<boolean> {
+  if (output.kind === "directory" || output.kind === "absent") return state.kind === output.kind;
+  if (output.kind === "link") return state.kind === "link" && state.target === output.target;
+  if (state.kind !== "file" || state.mode !== output.mode) return false;
+  return (await hashes.hash(output.path, state)) === output.hash;
+}

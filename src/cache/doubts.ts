@@ -1,0 +1,55 @@
+// What is said of a script that ran and was not kept: the cause, and what would help. One table.
+import type { Doubt } from "../../platform/contract/tracing.ts";
+import { oneLine } from "../printable.ts";
+
+/** Those that are only known when the script has ended. */
+export type Cause =
+  Doubt | "unread" | "rewritten" | "changed" | "outside" | "pipe" | "secret" | "refused" | "output" | "store";
+
+const CAUSES: Readonly<Record<Cause, readonly [cause: string, help: string]>> = {
+  network: ["it used the network", "nothing can tell whether the answer would be the same"],
+  socket: ["it talked to another program over a socket$", "such a script cannot be cached"],
+  memory: ["one of its programs does not let itself be looked at ($)", "such a script cannot be cached"],
+  "foreign-call": ["it made a system call that rt does not know$", "such a script cannot be cached"],
+  mount: ["it changed what paths mean ($)", "such a script cannot be cached"],
+  "shared-memory": ["it shared memory with other programs ($)", "such a script cannot be cached"],
+  "descriptor-program": ["it started a program that has no path ($)", "such a script cannot be cached"],
+  "privileged-program": [
+    "$ needs the rights of another user, which a followed script cannot get",
+    "leave it out of [run.cache]",
+  ],
+  "unknown-format": ["the kernel starts $ by a program of its own choice", "name that program in the script"],
+  name: ["the name $ is not UTF-8", "rename the file"],
+  moved: ["it exchanged two paths: $", "such a script cannot be cached"],
+  survivor: ["it left a program running", "end it in the script"],
+  supervisor: ["rt could not follow it: $", "this is a fault of rt's own"],
+  unread: ["$ cannot be read", "make it readable"],
+  rewritten: [
+    "it read $ and then changed it",
+    "list it in outputs or ignore of [run.cache], if its old content does not matter",
+  ],
+  changed: ["$ was changed while it ran, by something else", "run it again"],
+  outside: ["it wrote $, outside the project", "list it in ignore of [run.cache], if it does not matter"],
+  pipe: ["it read $, which is no file", "such a script cannot be cached"],
+  secret: ["it printed the value of $", "keep it out of the output"],
+  refused: [
+    "the system does not let rt follow it ($)",
+    "another program follows it already, or this container forbids it",
+  ],
+  output: [
+    "it wrote $, which is neither a file nor a link",
+    "list it in ignore of [run.cache], if it does not matter",
+  ],
+  store: ["the cache cannot be written: $", "make room, or set XDG_CACHE_HOME"],
+};
+
+/** A line without its end; `label` is the script's. */
+export function describeDoubt(label: string, cause: Cause, detail: string): string {
+  const [text, help] = CAUSES[cause];
+  const shown = oneLine(detail);
+  const said =
+    text.endsWith("$") && !text.endsWith(" $")
+      ? text.replace("$", shown && ` (${shown})`)
+      : text.replace("$", shown);
+  return `${label} was not cached: ${said}; ${help}`;
+}

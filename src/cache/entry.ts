@@ -1,0 +1,32 @@
+// What is kept of a run: under which conditions its outputs are what it would make again, the outputs, and what it wrote to
+// the terminal. Written as JSON, compressed; read again by a program that trusts nothing of it but by its digest.
+
+/** Of one path, absolute; all of an entry's have to be met. */
+export type Condition =
+  | readonly ["absent" | "directory" | "any", path: string]
+  | readonly ["link", path: string, target: string]
+  | readonly ["file", path: string, hash: string, mode: number]
+  /** Looked at, and then replaced. */
+  | readonly ["size", path: string, size: number, mode: number]
+  /** What is in a directory, without what the script made: a letter for the kind, and the name. */
+  | readonly ["names", path: string, names: readonly string[]];
+
+/** What is at a path afterwards; absolute, inside the project. */
+export type Output =
+  | { readonly path: string; readonly kind: "file"; readonly hash: string; readonly mode: number }
+  | { readonly path: string; readonly kind: "directory"; readonly mode: number }
+  | { readonly path: string; readonly kind: "link"; readonly target: string }
+  | { readonly path: string; readonly kind: "absent" };
+
+export interface Entry {
+  readonly label: string;
+  /** Milliseconds: when it was made, and how long the script took. */
+  readonly created: number;
+  readonly duration: number;
+  readonly conditions: readonly Condition[];
+  readonly outputs: readonly Output[];
+  /** What it made and took away again, or what does not matter: no part of a listing. */
+  readonly own: readonly string[];
+  /** The blob of what it wrote. */
+  readonly log: string;
+}

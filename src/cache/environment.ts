@@ -1,0 +1,75 @@
+// The environment of a cached script: what was declared, what rt itself adds, and this list. Nothing else reaches the script,
+// so that nothing else can matter; all of it is in the key.
+
+/** Names that every cached script is given, where they are set; `*` stands for any end. docs/caching.md explains them. */
+export const PASSED: readonly string[] = [
+  ...[
+    "PATH",
+    "HOME",
+    "USER",
+    "LOGNAME",
+    "SHELL",
+    "TMPDIR",
+    "TERM",
+    "COLORTERM",
+    "TZ",
+    "LANG",
+    "LANGUAGE",
+    "LC_*",
+  ],
+  ...["CI", "NODE_ENV", "NODE_OPTIONS", "NODE_PATH", "FORCE_COLOR", "NO_COLOR"],
+  ...["XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "LD_LIBRARY_PATH"],
+];
+
+/** Set by rt for its own sake; no script goes by it. */
+const UNCOUNTED = ["RT_SCRIPTS", "RT_TRACED"];
+
+/** A script's variables by which an rt that it starts knows that it is being followed already. */
+export const MARK = "RT_TRACED";
+
+function isNamed(name: string, names: readonly string[]): boolean {
+  return names.some((each) => (each.endsWith("*") ? name.startsWith(each.slice(0, -1)) : name === each));
+}
+
+export interface CachedEnvironment {
+  readonly variables: Readonly<Record<string, string>>;
+  /** Names that the script does not get. */
+  readonly withheld: readonly string[];
+}
+
+/**
+ * @param wanted what the script would get if it were not cached
+ * @param original what rt was started with
+ */
+export function cachedEnvironment(
+  wanted: Readonly<Record<string, string | undefined>>,
+  original: Readonly<Record<string, string | undefined>>,
+  declared: readonly string[],
+): CachedEnvironment {
+  const variables: Record<string, string> = {};
+  const withheld: string[] = [];
+  for (const [name, value] of Object.entries(wanted)) {
+    if (value === undefined) continue;
+    const isAdded =
+      original[name] !== value || /^npm_(?:package|lifecycle)_/.test(name) || OWN.includes(name);
+    if (isAdded || isNamed(name, PASSED) || isNamed(name, declared)) variables[name] = value;
+    else withheld.push(name);
+  }
+  // How deep the shells are nested is nobody's business.
+  delete variables.OLDPWD;
+  if (variables.SHLVL !== undefined) variables.SHLVL = "1";
+  variables[MARK] = "1";
+  return { variables, withheld: withheld.filter((name) => !["PWD", "SHLVL", "OLDPWD", "_"].includes(name)) };
+}
+
+/** What rt sets, which an rt around it may have set to the same. */
+const OWN = [
+  ...["INIT_CWD", "NODE", "npm_node_execpath", "npm_execpath", "npm_command", "npm_config_local_prefix"],
+  ...["npm_config_user_agent", "npm_package_json", "RT_SCRIPTS", "PORT"],
+];
+
+export function countedVariables(variables: Readonly<Record<string, string>>): [string, string][] {
+  return Object.entries(variables)
+    .filter(([name]) => !UNCOUNTED.includes(name))
+    .sort(([a], [b]) => (a < b ? -1 : 1));
+}

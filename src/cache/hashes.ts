@@ -1,0 +1,82 @@
+// The hashes of files, remembered by what tells one content from another: device, inode, size and both times.
+//
+// Contract: a hash is of the content that the file had under this stamp: it is looked at again afterwards. What was
+// changed a moment ago is not remembered, since a further change might leave the same stamp.
+import { closeSync, openSync, readFileSync, readSync } from "node:fs";
+import type { PathState, TracingOperations } from "../../platform/contract/tracing.ts";
+
+type FileState = Extract<PathState, { kind: "file" }>;
+
+const CHUNK = 1 << 20;
+
+export class Hashes {
+  readonly #look: TracingOperations["look"];
+  readonly #known: Map<string, string>;
+  #isChanged = false;
+
+  /** @param text as `toText` gives it */
+  constructor(look: TracingOperations["look"], text: string | null) {
+    this.#look = look;
+    this.#known = new Map(parse(text));
+  }
+
+  /** Null where the file is another one by now, or cannot be read. */
+  async hash(path: string, state: FileState): Promise<string | null> {
+    const known = this.#known.get(state.stamp);
+    if (known !== undefined) return known;
+    try {
+      const hash = state.size <= CHUNK ? hashBytes(readFileSync(path)) : await hashFile(path);
+      const now = this.#look(path);
+      if (now.kind !== "file" || now.stamp !== state.stamp) return null;
+      if (!now.isFresh) this.#remember(state.stamp, hash);
+      return hash;
+    } catch {
+      return null;
+    }
+  }
+
+  #remember(stamp: string, hash: string): void {
+    this.#known.set(stamp, hash);
+    this.#isChanged = true;
+  }
+
+  /** Null where nothing is new. */
+  toText(): string | null {
+    if (!this.#isChanged) return null;
+    this.#isChanged = false;
+    // The newest are the last.
+    return [...this.#known]
+      .slice(-MOST_REMEMBERED)
+      .map((each) => each.join(" "))
+      .join("\n");
+  }
+}
+
+const MOST_REMEMBERED = 50_000;
+
+function parse(text: string | null): [string, string][] {
+  const lines = (text ?? "").split("\n").map((line) => line.split(" "));
+  return lines.filter(
+    (parts): parts is [string, string] => parts.length === 2 && /^[\da-f]{64}$/.test(parts[1]!),
+  );
+}
+
+export function hashBytes(bytes: string | Uint8Array): string {
+  return new Bun.CryptoHasher("sha256").update(bytes).digest("hex");
+}
+
+/** In pieces, so that what runs meanwhile is heard. */
+export async function hashFile(path: string): Promise<string> {
+  const hasher = new Bun.CryptoHasher("sha256");
+  const descriptor = openSync(path, "r");
+  try {
+    const buffer = new Uint8Array(CHUNK);
+    for (let count = readSync(descriptor, buffer); count > 0; count = readSync(descriptor, buffer)) {
+      hasher.update(buffer.subarray(0, count));
+      await new Promise((next) => setImmediate(next));
+    }
+  } finally {
+    closeSync(descriptor);
+  }
+  return hasher.digest("hex");
+}

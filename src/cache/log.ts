@@ -1,0 +1,56 @@
+// What a script wrote, in the order in which it came: for each piece, which step of the script, which stream, and the bytes.
+
+export interface Piece {
+  readonly step: number;
+  readonly isError: boolean;
+  readonly bytes: Uint8Array;
+}
+
+const HEADER = 6;
+/** Bytes. What writes more is not worth keeping. */
+const LARGEST = 64 << 20;
+
+export class Log {
+  readonly #pieces: Piece[] = [];
+  #size = 0;
+
+  add(step: number, isError: boolean, bytes: Uint8Array): void {
+    this.#size += bytes.length + HEADER;
+    if (this.#size <= LARGEST) this.#pieces.push({ step, isError, bytes: bytes.slice() });
+  }
+
+  get isTooLarge(): boolean {
+    return this.#size > LARGEST;
+  }
+
+  /** Of both streams, for what is looked for in it. */
+  text(): string {
+    return Buffer.concat(this.#pieces.map(({ bytes }) => bytes)).toString();
+  }
+
+  toBytes(): Uint8Array {
+    const all = new Uint8Array(this.#size);
+    const view = new DataView(all.buffer);
+    let at = 0;
+    for (const { step, isError, bytes } of this.#pieces) {
+      view.setUint8(at, step);
+      view.setUint8(at + 1, isError ? 1 : 0);
+      view.setUint32(at + 2, bytes.length, true);
+      all.set(bytes, at + HEADER);
+      at += HEADER + bytes.length;
+    }
+    return all;
+  }
+}
+
+export function readLog(all: Uint8Array): Piece[] {
+  const view = new DataView(all.buffer, all.byteOffset, all.byteLength);
+  const pieces: Piece[] = [];
+  for (let at = 0; at + HEADER <= all.length;) {
+    const length = view.getUint32(at + 2, true);
+    const bytes = all.subarray(at + HEADER, at + HEADER + length);
+    pieces.push({ step: view.getUint8(at), isError: view.getUint8(at + 1) === 1, bytes });
+    at += HEADER + length;
+  }
+  return pieces;
+}

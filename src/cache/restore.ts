@@ -1,0 +1,105 @@
+// A hit's outputs, put back: each by a rename, with its mode, where it is not there already.
+//
+// Contract: every content is compared with its digest before anything is touched. Nothing outside the project's root is
+// written, whatever links stand where directories were, and what is there and differs is replaced. Where something cannot be
+// done the answer is false: the script then runs, and makes all of it again.
+import {
+  chmodSync,
+  constants,
+  copyFileSync,
+  lstatSync,
+  mkdirSync,
+  realpathSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  symlinkSync,
+  unlinkSync,
+} from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { isOutput, type World } from "./check.ts";
+import type { Entry, Output } from "./entry.ts";
+import { hashFile } from "./hashes.ts";
+import type { Store } from "./store.ts";
+
+/** How many files were put back; null where that cannot be done. */
+export async function restoreOutputs(
+  entry: Entry,
+  root: string,
+  store: Store,
+  world: World,
+): Promise<number | null> {
+  const missing: Output[] = [];
+  for (const output of entry.outputs) {
+    if (!output.path.startsWith(`${root}/`) || output.path.split("/").includes("..")) return null;
+    if (await isOutput(output, world.look(output.path), world.hashes)) continue;
+    if (output.kind === "file" && !(await store.checkBlob(output.hash))) return null;
+    missing.push(output);
+  }
+  try {
+    for (const output of inOrder(missing)) await put(output, realpathSync(root), store);
+  } catch {
+    return null;
+  }
+  return missing.filter(({ kind }) => kind !== "directory").length;
+}
+
+/** Directories before what is in them; what has to go last, from the bottom up. */
+function inOrder(outputs: readonly Output[]): Output[] {
+  const rank = ({ kind }: Output) => ["directory", "file", "link", "absent"].indexOf(kind);
+  return outputs.toSorted((a, b) => {
+    if (rank(a) !== rank(b)) return rank(a) - rank(b);
+    const isBefore = a.path < b.path ? -1 : 1;
+    return a.kind === "absent" ? -isBefore : isBefore;
+  });
+}
+
+async function put(output: Output, root: string, store: Store): Promise<void> {
+  const { path } = output;
+  if (output.kind === "absent") return remove(path, root);
+  requireInside(dirname(path), root, true);
+  if (output.kind === "directory") {
+    if (!isDirectory(path)) {
+      rmSync(path, { force: true });
+      mkdirSync(path);
+    }
+    return chmodSync(path, output.mode);
+  }
+  const draft = join(dirname(path), `.${basename(path).slice(0, 100)}.rt-${process.pid}`);
+  try {
+    if (output.kind === "link") symlinkSync(output.target, draft);
+    else {
+      copyFileSync(store.blobPath(output.hash), draft, constants.COPYFILE_FICLONE | constants.COPYFILE_EXCL);
+      chmodSync(draft, output.mode);
+      if ((await hashFile(draft)) !== output.hash) throw new Error("damaged");
+    }
+    renameSync(draft, path);
+  } catch (error) {
+    rmSync(draft, { force: true });
+    throw error;
+  }
+}
+
+/** Links could lead anywhere by now. */
+function requireInside(directory: string, root: string, isMade: boolean): void {
+  if (isMade) makeDirectory(directory, root);
+  const real = realpathSync(directory);
+  if (real !== root && !real.startsWith(`${root}/`)) throw new Error(`${directory} is outside`);
+}
+
+function makeDirectory(directory: string, root: string): void {
+  if (lstatSync(directory, { throwIfNoEntry: false })) return;
+  requireInside(dirname(directory), root, true);
+  mkdirSync(directory);
+}
+
+function isDirectory(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+}
+
+function remove(path: string, root: string): void {
+  if (!lstatSync(path, { throwIfNoEntry: false })) return;
+  requireInside(dirname(path), root, false);
+  if (isDirectory(path)) rmdirSync(path);
+  else unlinkSync(path);
+}

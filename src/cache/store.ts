@@ -1,0 +1,293 @@
+// What is kept, on the disk: contents by their hashes, and for each key the entries of the last runs.
+//
+//   <cache>/rt/scripts-1/blobs/<ab>/<hash>           a content
+//                        keys/<key>/<hash>.zst       an entry, named after its own bytes
+//                        scripts/<id>.json           what was last found out about a script
+//                        hashes/<id>.txt, secret     the memory of hashes, the key of variables' hashes
+//
+// Contract: everything appears by a rename, so that several rt at once, a full disk or a kill leave nothing half. What is read
+// is compared with its name first: a damaged file is none, and is removed. The directory is this user's alone. When there
+// is more than `LARGEST`, what was used longest ago goes.
+import {
+  chmodSync,
+  constants,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, isAbsolute, join } from "node:path";
+import { host } from "../../platform/process.ts";
+import { makePrivate } from "../../platform/private-file.ts";
+import type { Condition, Entry, Output } from "./entry.ts";
+import { hashBytes, hashFile } from "./hashes.ts";
+import { FORMAT } from "./key.ts";
+
+/** Bytes. */
+const LARGEST = 5 * 1024 ** 3;
+/** What is looked at of one key. */
+const MOST_ENTRIES = 8;
+/** Milliseconds. A content without an entry may be one that another rt is about to name. */
+const GRACE = 10 * 60_000;
+const PAUSE = 10 * 60_000;
+
+/** Undefined where nothing says which directory it is. */
+export function storeDirectory(): string | undefined {
+  const named = host.originalVariable("XDG_CACHE_HOME") ?? "";
+  const home = host.originalVariable("HOME") ?? "";
+  if (isAbsolute(named)) return join(named, "rt", `scripts-${FORMAT}`);
+  return isAbsolute(home) ? join(home, ".cache", "rt", `scripts-${FORMAT}`) : undefined;
+}
+
+export class Store {
+  readonly directory: string;
+  #drafts = 0;
+
+  /** Throws an Error with a sentence, or the system's. */
+  constructor(directory: string) {
+    this.directory = directory;
+    mkdirSync(dirname(directory), { recursive: true, mode: 0o700 });
+    makePrivate(directory);
+    for (const name of ["blobs", "keys", "scripts", "hashes", "drafts"]) makePrivate(join(directory, name));
+  }
+
+  blobPath(hash: string): string {
+    return join(this.directory, "blobs", hash.slice(0, 2), hash);
+  }
+
+  /** A secret of this store's own, so that hashes of variables say nothing. */
+  secret(): Uint8Array {
+    const path = join(this.directory, "secret");
+    const bytes = read(path);
+    if (bytes?.length === 32) return bytes;
+    this.#put(path, crypto.getRandomValues(new Uint8Array(32)));
+    return readFileSync(path);
+  }
+
+  /** The content of a file that stays as it is; its hash. */
+  async keepFile(path: string): Promise<string> {
+    const draft = this.#draft();
+    try {
+      copyFileSync(path, draft, constants.COPYFILE_FICLONE);
+      chmodSync(draft, 0o600);
+      const hash = await hashFile(draft);
+      this.#name(draft, hash);
+      return hash;
+    } finally {
+      rmSync(draft, { force: true });
+    }
+  }
+
+  keepBytes(bytes: Uint8Array): string {
+    const hash = hashBytes(bytes);
+    const draft = this.#draft();
+    try {
+      writeFileSync(draft, bytes, { mode: 0o600 });
+      this.#name(draft, hash);
+      return hash;
+    } finally {
+      rmSync(draft, { force: true });
+    }
+  }
+
+  /** Null where it is not there, or damaged. */
+  readBlob(hash: string): Uint8Array | null {
+    const path = this.blobPath(hash);
+    const bytes = read(path);
+    if (bytes && hashBytes(bytes) === hash) return bytes;
+    rmSync(path, { force: true });
+    return null;
+  }
+
+  /** Whether a content is there and whole. */
+  async checkBlob(hash: string): Promise<boolean> {
+    const path = this.blobPath(hash);
+    try {
+      if ((await hashFile(path)) === hash) return true;
+    } catch {
+      return false;
+    }
+    rmSync(path, { force: true });
+    return false;
+  }
+
+  addEntry(key: string, entry: Entry): void {
+    const bytes = Bun.zstdCompressSync(JSON.stringify(entry));
+    const directory = join(this.directory, "keys", key);
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    // Of the same conditions one is enough.
+    const conditions = JSON.stringify(entry.conditions);
+    for (const { path, entry: other } of this.entries(key))
+      if (JSON.stringify(other.conditions) === conditions) rmSync(path, { force: true });
+    this.#put(join(directory, `${hashBytes(bytes)}.zst`), bytes);
+    for (const { path } of this.#entryFiles(key).slice(MOST_ENTRIES)) rmSync(path, { force: true });
+  }
+
+  /** The newest first. */
+  *entries(key: string): Generator<{ readonly path: string; readonly entry: Entry }> {
+    for (const { path, hash } of this.#entryFiles(key)) {
+      const entry = parseEntry(read(path), hash);
+      if (entry) yield { path, entry };
+      else rmSync(path, { force: true });
+    }
+  }
+
+  #entryFiles(key: string): { path: string; hash: string; used: number }[] {
+    const directory = join(this.directory, "keys", key);
+    const names = listNames(directory).filter((name) => /^[\da-f]{64}\.zst$/.test(name));
+    const found = names.map((name) => {
+      const path = join(directory, name);
+      return { path, hash: name.slice(0, 64), used: timeOf(path) };
+    });
+    return found.sort((a, b) => b.used - a.used);
+  }
+
+  /** It is used last of all. */
+  touch(path: string): void {
+    try {
+      utimesSync(path, new Date(), new Date());
+    } catch {
+      // Somebody has removed it meanwhile.
+    }
+  }
+
+  readText(kind: "scripts" | "hashes", id: string): string | null {
+    return read(join(this.directory, kind, id))?.toString() ?? null;
+  }
+
+  writeText(kind: "scripts" | "hashes", id: string, text: string): void {
+    this.#put(join(this.directory, kind, id), text);
+  }
+
+  scripts(): string[] {
+    return listNames(join(this.directory, "scripts"));
+  }
+
+  /** Bytes, and entries. */
+  measure(): { size: number; entries: number } {
+    const files = filesIn(this.directory);
+    const entries = files.filter(({ path }) => path.endsWith(".zst")).length;
+    return { size: files.reduce((sum, { size }) => sum + size, 0), entries };
+  }
+
+  /** Once in a while: it looks at every file. */
+  shrinkNowAndThen(): void {
+    const mark = join(this.directory, "shrunk");
+    if (Date.now() - timeOf(mark) < PAUSE) return;
+    this.#put(mark, "");
+    this.shrink();
+  }
+
+  /** Removes what was used longest ago until there is no more than so many bytes. */
+  shrink(limit = LARGEST, grace = GRACE): void {
+    const files = filesIn(this.directory);
+    let total = files.reduce((sum, { size }) => sum + size, 0);
+    if (total <= limit) return;
+    const entries = files.filter(({ path }) => path.endsWith(".zst")).sort((a, b) => a.used - b.used);
+    const blobs = new Map(
+      files.filter(({ path }) => path.includes("/blobs/")).map((each) => [each.path.slice(-64), each]),
+    );
+    const uses = new Map<string, number>();
+    const named = new Map<string, string[]>();
+    for (const { path } of entries) {
+      const hashes = blobsOf(parseEntry(read(path), path.slice(-68, -4)));
+      named.set(path, hashes);
+      for (const hash of hashes) uses.set(hash, (uses.get(hash) ?? 0) + 1);
+    }
+    const drop = (hash: string) => {
+      const blob = blobs.get(hash);
+      if (!blob || Date.now() - blob.used < grace) return;
+      rmSync(blob.path, { force: true });
+      total -= blob.size;
+    };
+    for (const hash of blobs.keys()) if (!uses.has(hash)) drop(hash);
+    for (const { path, size } of entries) {
+      if (total <= limit) return;
+      rmSync(path, { force: true });
+      total -= size;
+      for (const hash of named.get(path)!) {
+        const left = uses.get(hash)! - 1;
+        uses.set(hash, left);
+        if (left === 0) drop(hash);
+      }
+    }
+  }
+
+  #draft(): string {
+    return join(this.directory, "drafts", `${process.pid}-${(this.#drafts += 1)}`);
+  }
+
+  #put(path: string, content: string | Uint8Array): void {
+    const draft = this.#draft();
+    try {
+      writeFileSync(draft, content, { mode: 0o600 });
+      renameSync(draft, path);
+    } finally {
+      rmSync(draft, { force: true });
+    }
+  }
+
+  #name(draft: string, hash: string): void {
+    const path = this.blobPath(hash);
+    if (existsSync(path) && statSync(path).size === statSync(draft).size) return this.touch(path);
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    renameSync(draft, path);
+  }
+}
+
+function read(path: string): Buffer | null {
+  try {
+    return readFileSync(path);
+  } catch {
+    return null;
+  }
+}
+
+function listNames(directory: string): string[] {
+  try {
+    return readdirSync(directory);
+  } catch {
+    return [];
+  }
+}
+
+function timeOf(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+}
+
+function filesIn(directory: string): { path: string; size: number; used: number }[] {
+  return readdirSync(directory, { recursive: true, withFileTypes: true }).flatMap((each) => {
+    if (!each.isFile()) return [];
+    const path = join(each.parentPath, each.name);
+    const found = statSync(path, { throwIfNoEntry: false });
+    return found ? [{ path, size: found.size, used: found.mtimeMs }] : [];
+  });
+}
+
+function blobsOf(entry: Entry | null): string[] {
+  if (!entry) return [];
+  return [
+    ...new Set([entry.log, ...entry.outputs.flatMap((each) => (each.kind === "file" ? [each.hash] : []))]),
+  ];
+}
+
+/** By its digest first: what was written as a whole is what was meant. */
+function parseEntry(bytes: Uint8Array | null, hash: string): Entry | null {
+  if (!bytes || hashBytes(bytes) !== hash) return null;
+  try {
+    const entry = JSON.parse(Bun.zstdDecompressSync(bytes).toString()) as Entry;
+    const paths = [
+      ...(entry.conditions as Condition[]).map(([, path]) => path),
+      ...(entry.outputs as Output[]).map(({ path }) => path),
+    ];
+    return paths.every((path) => typeof path === "string" && path.startsWith("/")) ? entry : null;
+  } catch {
+    return null;
+  }
+}

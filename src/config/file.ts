@@ -1,0 +1,29 @@
+// What rt knows of rtfig.toml before it reads one: its name, and whether any of a project says which secrets scripts get.
+//
+// The latter is asked before every start of a script, so that one which has none costs no more than a look for a file in
+// each folder above it; what the files mean is src/secrets/mapping's to say.
+import { files } from "../../platform/files.ts";
+import { parentDirectory } from "../workspace/package-json.ts";
+
+export const FILE_NAME = "rtfig.toml";
+
+/** Bytes. The engine's parser takes time by the square of the keys: seconds for as much as this. */
+export const LARGEST_CONFIG = 128 * 1024;
+
+const WORD = [..."secrets"].map((letter) => letter.charCodeAt(0));
+
+/** Whether an rtfig.toml in this absolute directory, or above it, has the word in it. */
+export function mentionsSecrets(from: string): boolean {
+  for (let directory: string | null = from; directory !== null; directory = parentDirectory(directory)) {
+    const start = directory[directory.length - 1] === "/" ? directory : `${directory}/`;
+    const bytes = files.readFile(start + FILE_NAME, LARGEST_CONFIG + 1);
+    if (typeof bytes !== "string" && hasWord(bytes)) return true;
+  }
+  return false;
+}
+
+function hasWord(bytes: Uint8Array): boolean {
+  for (let at = bytes.indexOf(WORD[0]!); at >= 0; at = bytes.indexOf(WORD[0]!, at + 1))
+    if (WORD.every((letter, index) => bytes[at + index] === letter)) return true;
+  return false;
+}

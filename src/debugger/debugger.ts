@@ -1,0 +1,179 @@
+// The Debugger domain: stopping, stepping, and what a client sees of a program that stands still.
+import { fileURLToPath } from "node:url";
+import type { Json } from "./backend.ts";
+import { noteResumed } from "./resumption.ts";
+import { readPause } from "./pause.ts";
+import { evaluateOnFrame, refuseUnless } from "./evaluation.ts";
+import { PASS_OWN, type Script } from "./scripts.ts";
+import type { Command, Commands, Session } from "./session.ts";
+import { compare } from "./source-map.ts";
+import { toClientValue, toExpression } from "./values.ts";
+
+const go =
+  (method: string): Command =>
+  async (_params, session) => {
+    await session.backend.send(method);
+    noteResumed(session);
+  };
+
+async function enable({ backend }: Session): Promise<void> {
+  await backend.send("Debugger.enable").catch(async () => {
+    // Another client has it, and who enables it is told of the scripts: the last to come gets it.
+    await backend.send("Debugger.disable");
+    await backend.send("Debugger.enable");
+  });
+  await Promise.all([
+    backend.send("Debugger.setShouldBlackboxURL", PASS_OWN),
+    backend.send("Debugger.setBreakpointsActive", { active: true }),
+    backend.send("Debugger.setPauseOnDebuggerStatements", { enabled: true }),
+  ]);
+}
+
+export const DEBUGGER: Commands = {
+  "Debugger.enable": async (_params, session) => {
+    await (session.enabling ??= enable(session));
+    return { debuggerId: `rt.${session.program.title}` };
+  },
+  "Debugger.disable": async (_params, session) => {
+    session.enabling = undefined;
+    session.breakpoints.removeAll();
+    await session.backend.send("Debugger.disable");
+  },
+  "Debugger.pause": async (_params, { backend }) => backend.send("Debugger.pause"),
+  "Debugger.resume": go("Debugger.resume"),
+  "Debugger.stepInto": go("Debugger.stepInto"),
+  "Debugger.stepOut": go("Debugger.stepOut"),
+  "Debugger.stepOver": go("Debugger.stepOver"),
+  "Debugger.continueToLocation": async ({ location }, session) => {
+    const place = session.scripts.toEngine(location);
+    if (!place) throw new Error("There is no code at that place");
+    await session.backend.send("Debugger.continueToLocation", { location: place });
+    noteResumed(session);
+  },
+  "Debugger.setBreakpointsActive": async ({ active }, { backend }) =>
+    backend.send("Debugger.setBreakpointsActive", { active }),
+  "Debugger.setSkipAllPauses": async ({ skip }, { backend }) => {
+    await Promise.all([
+      backend.send("Debugger.setBreakpointsActive", { active: !skip }),
+      backend.send("Debugger.setPauseOnDebuggerStatements", { enabled: !skip }),
+    ]);
+  },
+  "Debugger.setPauseOnExceptions": async ({ state }, { backend }) =>
+    // The engine cannot tell those that will be caught from the others beforehand.
+    backend.send("Debugger.setPauseOnExceptions", { state: state === "caught" ? "all" : state }),
+  "Debugger.setAsyncCallStackDepth": async ({ maxDepth = 0 }, { backend }) =>
+    backend.send("Debugger.setAsyncStackTraceDepth", { depth: maxDepth }),
+  "Debugger.setBlackboxPatterns": ({ patterns = [] }, session) => {
+    session.blackbox = patterns.length > 0 ? new RegExp(patterns.join("|")) : undefined;
+    for (const { engineUrl, url } of session.scripts.all()) applyBlackbox(engineUrl, url, session);
+  },
+  "Debugger.setBreakpointByUrl": async (params, { breakpoints }) => {
+    const { url, urlRegex, lineNumber, columnNumber = 0, condition = "" } = params;
+    const pattern = urlRegex === undefined ? undefined : new RegExp(urlRegex);
+    if (!pattern && url === undefined) throw new Error("Either url or urlRegex must be specified.");
+    const matches = (script: Script) =>
+      pattern ? namesOf(script).some((name) => pattern.test(name)) : namesOf(script).includes(url);
+    return await breakpoints.set({ matches, lineNumber, columnNumber, condition }, urlRegex ?? url);
+  },
+  "Debugger.setBreakpoint": async ({ location, condition = "" }, { breakpoints }) => {
+    const { scriptId, lineNumber, columnNumber = 0 } = location;
+    const matches = (script: Script) => script.scriptId === scriptId;
+    const wanted = { matches, lineNumber, columnNumber, condition };
+    const { breakpointId, locations } = await breakpoints.set(wanted, scriptId);
+    if (!locations[0]) {
+      await breakpoints.remove(breakpointId);
+      throw new Error("Could not resolve breakpoint");
+    }
+    return { breakpointId, actualLocation: locations[0] };
+  },
+  "Debugger.removeBreakpoint": async ({ breakpointId }, { breakpoints }) => breakpoints.remove(breakpointId),
+  "Debugger.getPossibleBreakpoints": async ({ start, end }, { backend, scripts }) => {
+    const { scriptId } = start;
+    const script = scripts.get(scriptId);
+    if (!script) throw new Error("Cannot retrieve script with provided id");
+    const { endLine, endColumn } = script.description;
+    const last = end ?? { scriptId, lineNumber: endLine, columnNumber: endColumn };
+    const from = { columnNumber: 0, ...start };
+    const range = script.map ? script.map.rangeOf(from, last) : { start: from, end: last };
+    if (!range) return { locations: [] };
+    const asked = { start: { scriptId, ...range.start }, end: { scriptId, ...range.end } };
+    const answer = await backend.send("Debugger.getBreakpointLocations", asked);
+    const places = new Map<string, Json>();
+    for (const location of answer.locations ?? []) {
+      const place = scripts.toClient(location);
+      if (compare(place, from) >= 0 && compare(place, last) < 0)
+        places.set(`${place.lineNumber}:${place.columnNumber}`, place);
+    }
+    return { locations: [...places.values()].toSorted(compare) };
+  },
+  "Debugger.getScriptSource": async ({ scriptId }, { backend, scripts }) => {
+    const source = scripts.get(scriptId)?.map?.source;
+    if (source !== undefined) return { scriptSource: source };
+    const answer = await backend.send("Debugger.getScriptSource", { scriptId });
+    return { scriptSource: answer.scriptSource };
+  },
+  "Debugger.searchInContent": async ({ scriptId, query, caseSensitive, isRegex }, session) => {
+    const { scriptSource } = await DEBUGGER["Debugger.getScriptSource"]!({ scriptId }, session);
+    const pattern = new RegExp(isRegex ? query : RegExp.escape(query), caseSensitive ? "" : "i");
+    const lines = String(scriptSource).split("\n").entries();
+    return {
+      result: [...lines].flatMap(([lineNumber, lineContent]) =>
+        pattern.test(lineContent) ? [{ lineNumber, lineContent }] : [],
+      ),
+    };
+  },
+  "Debugger.evaluateOnCallFrame": evaluateOnFrame,
+  "Debugger.setVariableValue": async ({ variableName, newValue, callFrameId }, { backend }) => {
+    refuseUnless(/^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u.test(variableName), "That is no variable's name");
+    let expression = `${variableName} = ${toExpression(newValue)}`;
+    if (newValue.objectId !== undefined) {
+      const { savedResultIndex } = await backend.send("Runtime.saveResult", { value: newValue });
+      expression = `${variableName} = $${savedResultIndex}`;
+    }
+    const asked = { callFrameId, expression, includeCommandLineAPI: true };
+    const answer = await backend.send("Debugger.evaluateOnCallFrame", asked);
+    refuseUnless(!answer.wasThrown, String(answer.result?.description));
+  },
+};
+
+/** Clients ask for a file by its URL or by its path. */
+function namesOf({ url }: Script): string[] {
+  return url.startsWith("file:") ? [url, fileURLToPath(url)] : [url];
+}
+
+/** Steps pass a script by whose URL the client has asked to be left out. */
+export function applyBlackbox(engineUrl: string, url: string, session: Session): void {
+  const shouldBlackbox = session.blackbox?.test(url) ?? false;
+  if ((session.blackboxed.get(engineUrl) ?? false) === shouldBlackbox || engineUrl === "") return;
+  session.blackboxed.set(engineUrl, shouldBlackbox);
+  const asked = { url: engineUrl, shouldBlackbox, caseSensitive: true };
+  void session.backend.send("Debugger.setShouldBlackboxURL", asked);
+}
+
+/** The engine stands still: shown to the client, but for a stop that is only there to set breakpoints in time. */
+export async function onPaused(params: Json, session: Session): Promise<void> {
+  const { backend, breakpoints, scripts, program } = session;
+  const pause = readPause(params, scripts);
+  const { top } = pause;
+  if (session.isStarting) {
+    session.isStarting = false;
+    await breakpoints.settle();
+    const hitBreakpoints = top ? await breakpoints.hitAt(top.location, top.callFrameId) : [];
+    if (!program.stopsAtFirst && hitBreakpoints.length === 0)
+      return void (await backend.send("Debugger.resume"));
+    session.pause = pause;
+    const reason = program.stopsAtFirst ? "Break on start" : "other";
+    return session.emit("Debugger.paused", { callFrames: pause.callFrames, reason, hitBreakpoints });
+  }
+  const { reason, data } = params;
+  session.pause = pause;
+  const hitBreakpoints =
+    data?.breakpointId && top ? await breakpoints.hitBy(data.breakpointId, top.callFrameId) : [];
+  const isException = reason === "exception";
+  session.emit("Debugger.paused", {
+    callFrames: pause.callFrames,
+    reason: isException || reason === "assert" ? reason : "other",
+    hitBreakpoints,
+    ...(isException && data ? { data: toClientValue(data) } : {}),
+  });
+}

@@ -1,0 +1,24 @@
+// What is done inside the program on behalf of a client: profiles and snapshots, which the engine gives to the program
+// itself alone. The engine's module is loaded when it is first asked for.
+
+/** The registered symbol of the global under which the program has it. Not enumerable, and only there under --inspect. */
+export const ASK = "rt.debugger.ask";
+
+/** The engine answers at once where no callback is given. */
+interface Session {
+  connect(): void;
+  post(method: string, params: object): object | undefined;
+}
+
+let session: Session | undefined;
+
+/** @returns JSON. Throws the engine's error. */
+export function ask(method: string, params: string): string {
+  // The same format as Chrome's own.
+  if (method === "snapshot") return Bun.generateHeapSnapshot("v8");
+  if (!session) {
+    session = new (process.getBuiltinModule("node:inspector").Session)() as unknown as Session;
+    session.connect();
+  }
+  return JSON.stringify(session.post(method, JSON.parse(params) as object) ?? {});
+}

@@ -1,0 +1,21 @@
+// How a program is to be debugged: what rt tells the preload that it gives to the engine, in a variable which the program
+// does not see.
+import type { Address } from "./address.ts";
+import type { EditorOptions } from "./editor.ts";
+
+export const ORDER = "RT_DEBUGGER";
+
+/** The registered symbol of a global: a promise of the moment when the program may begin. */
+export const BEGINNING = "rt.debugger";
+
+export interface Order {
+  /** Where --inspect asks for one. */
+  readonly address?: Address;
+  /** The editor that is to be told. */
+  readonly editor?: EditorOptions;
+  /** Where the engine's own debugger is. */
+  readonly socket: string;
+  /** Whether it waits for a debugger before its first line, and whether it stops there. */
+  readonly isWaiting: boolean;
+  readonly stopsAtFirst: boolean;
+}

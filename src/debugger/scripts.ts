@@ -1,0 +1,109 @@
+// The scripts of a program, as a client sees them: files under their URL, with the text that was written.
+import { pathToFileURL } from "node:url";
+import type { Json } from "./backend.ts";
+import { type Position, readSourceMap, type SourceMap } from "./source-map.ts";
+
+export interface Script {
+  readonly scriptId: string;
+  /** For clients. */
+  readonly url: string;
+  readonly engineUrl: string;
+  readonly map?: SourceMap;
+  /** The line behind the last that the engine has. */
+  readonly endLine: number;
+  /** What the client is told. */
+  readonly description: Json;
+}
+
+export interface Location extends Position {
+  readonly scriptId: string;
+}
+
+/** What is rt's or the engine's, which no client is shown. */
+const OWN = /^(?:bun|rt|internal):|[\\/]rt-files-\d+[\\/]\w+-\w+\.js$/;
+
+/** For the engine: that nobody is to stop there. */
+export const PASS_OWN = { url: OWN.source, isRegex: true, caseSensitive: true, shouldBlackbox: true };
+
+export class Scripts {
+  readonly #known = new Map<string, Script>();
+
+  /** From the engine's message; undefined for what is not the user's. */
+  add(parsed: Json): Script | undefined {
+    const { scriptId, scriptType, sourceMapURL, startLine, startColumn, endLine, endColumn } = parsed;
+    const engineUrl = String(parsed.sourceURL || parsed.url || "");
+    if (OWN.test(engineUrl)) return undefined;
+    const url = toClientUrl(engineUrl);
+    const map = readSourceMap(sourceMapURL);
+    const lines = map?.source?.split("\n");
+    const end = lines
+      ? { endLine: lines.length - 1, endColumn: lines.at(-1)!.length }
+      : { endLine, endColumn };
+    const description = {
+      scriptId,
+      url,
+      startLine: startLine ?? 0,
+      startColumn: startColumn ?? 0,
+      ...end,
+      executionContextId: 1,
+      executionContextAuxData: { isDefault: true },
+      hash: "",
+      isModule: scriptType === "module",
+      // Of a file that was itself translated before.
+      sourceMapURL: map ? ownMapOf(map.source) : (sourceMapURL ?? ""),
+      hasSourceURL: false,
+      length: map?.source?.length ?? 0,
+      scriptLanguage: "JavaScript",
+      embedderName: url,
+    };
+    const script: Script = {
+      scriptId,
+      url,
+      engineUrl,
+      endLine: (endLine ?? 0) + 1,
+      ...(map ? { map } : {}),
+      description,
+    };
+    this.#known.set(scriptId, script);
+    return script;
+  }
+
+  get(scriptId: string): Script | undefined {
+    return this.#known.get(scriptId);
+  }
+
+  endOf(scriptId: string): number {
+    return this.#known.get(scriptId)?.endLine ?? 0;
+  }
+
+  all(): Iterable<Script> {
+    return this.#known.values();
+  }
+
+  clear(): void {
+    this.#known.clear();
+  }
+
+  /** From the engine's location to the client's. */
+  toClient(location: Json): Location {
+    const { scriptId, lineNumber = 0, columnNumber = 0 } = location;
+    const place = { lineNumber, columnNumber };
+    return { scriptId, ...(this.#known.get(scriptId)?.map?.toOriginal(place) ?? place) };
+  }
+
+  /** From the client's to the engine's; undefined where no code follows. */
+  toEngine({ scriptId, lineNumber, columnNumber = 0 }: Json): Location | undefined {
+    const place = { lineNumber, columnNumber };
+    const map = this.#known.get(scriptId)?.map;
+    const generated = map ? map.toGenerated(place) : place;
+    return generated && { scriptId, ...generated };
+  }
+}
+
+function toClientUrl(url: string): string {
+  return /^(?:\/|[a-z]:[\\/])/i.test(url) ? pathToFileURL(url).href : url;
+}
+
+function ownMapOf(source = ""): string {
+  return /\n\/\/[#@] sourceMappingURL=(\S+)\s*$/.exec(source)?.[1] ?? "";
+}

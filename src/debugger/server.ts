@@ -1,0 +1,167 @@
+// The address that --inspect prints: /json/version, /json/list and /json/protocol, and two paths to connect to, one for
+// each protocol. Runs in a thread of its own, so it answers while the program stands still.
+//
+// One port for both, since it is what --inspect names, and a client of either finds its path there. What comes for Web
+// Inspector is handed on as it is.
+import { type Address, bracket } from "./address.ts";
+import { isHostAllowed, isOriginAllowed } from "./admission.ts";
+import { openRaw, quiet } from "./backend.ts";
+import { describeProtocol } from "./commands.ts";
+import { PASS_OWN } from "./scripts.ts";
+import { type Client, openSession, type Program } from "./session.ts";
+
+export interface Serving {
+  /** For the clients that there are: what the program has said last, and that it ends. */
+  conclude(): Promise<void>;
+  /** That of Chrome's protocol, and that of Web Inspector. */
+  readonly urls: { readonly chrome: string; readonly webkit: string };
+}
+
+interface Connection {
+  readonly isWebKit: boolean;
+  /** What has come before the engine has answered. */
+  early: string[];
+  client?: Client;
+  isClosed: boolean;
+}
+
+/** The ids of messages that are not the client's own: those that nobody waits for, and the last of them. */
+const OWN_ID = 2 ** 31 - 2;
+const LAST_OWN_ID = OWN_ID + 1;
+
+/** Throws the system's error where the address is taken. */
+export function serve(address: Address, socket: string, program: Program): Serving {
+  const id = crypto.randomUUID();
+  const paths = { chrome: `/${id}`, webkit: address.path ?? `/${crypto.randomUUID()}` };
+  const [first, ...others] = address.hostnames as [string, ...string[]];
+  const options = (hostname: string, port: number) => ({
+    hostname,
+    port,
+    fetch: (request: Request, server: Bun.Server<Connection>) => answer(request, server),
+    websocket: {
+      idleTimeout: 0,
+      maxPayloadLength: 1 << 30,
+      backpressureLimit: 1 << 30,
+      open: (peer: Bun.ServerWebSocket<Connection>) => void open(peer, socket, program, clients),
+      message: (peer: Bun.ServerWebSocket<Connection>, message: string | Buffer) => {
+        const { data } = peer;
+        if (data.client) data.client.receive(String(message));
+        else data.early.push(String(message));
+      },
+      close: ({ data }: Bun.ServerWebSocket<Connection>) => {
+        data.isClosed = true;
+        if (data.client) clients.delete(data.client);
+        data.client?.close();
+      },
+    },
+  });
+  const clients = new Set<Client>();
+  const server = Bun.serve<Connection>(options(first, address.port));
+  const port = server.port!;
+  for (const hostname of others) {
+    try {
+      Bun.serve<Connection>(options(hostname, port));
+    } catch {
+      // A machine may be without IPv6.
+    }
+  }
+
+  function answer(request: Request, answering: Bun.Server<Connection>): Response | undefined {
+    const { headers, method, url } = request;
+    // Not parsed: it has what the client calls this host.
+    const pathname = url.replace(/^\w+:\/\/[^/]*/, "").replace(/\?.*/, "");
+    const host = headers.get("host");
+    const isWebKit = pathname === paths.webkit;
+    if (!isHostAllowed(host, address.hostnames)) return new Response(null, { status: 400 });
+    if (!isOriginAllowed(headers.get("origin"), isWebKit)) return new Response(null, { status: 403 });
+    if (method !== "GET") return new Response(null, { status: 405 });
+    switch (pathname) {
+      case "/json/version":
+        return Response.json({ Browser: `rt/${Bun.version}`, "Protocol-Version": "1.3" });
+      case "/json":
+      case "/json/list":
+        return Response.json([describeTarget(id, host!, program)]);
+      case "/json/protocol":
+        return Response.json(describeProtocol());
+    }
+    if (!isWebKit && pathname !== paths.chrome) return new Response(null, { status: 404 });
+    const data: Connection = { isWebKit, early: [], isClosed: false };
+    return answering.upgrade(request, { data }) ? undefined : new Response(null, { status: 426 });
+  }
+
+  const place = `ws://${bracket(first)}:${port}`;
+  return {
+    urls: { chrome: place + paths.chrome, webkit: place + paths.webkit },
+    async conclude() {
+      if (clients.size > 0) await quiet();
+      for (const client of clients) client.conclude();
+    },
+  };
+}
+
+function describeTarget(id: string, host: string, { title }: Program): object {
+  const address = `${host}/${id}`;
+  const frontEnd = (page: string) =>
+    `devtools://devtools/bundled/${page}.html?experiments=true&v8only=true&ws=${address}`;
+  return {
+    description: "node.js instance",
+    devtoolsFrontendUrl: frontEnd("js_app"),
+    devtoolsFrontendUrlCompat: frontEnd("inspector"),
+    id,
+    title,
+    type: "node",
+    url: `file://${title}`,
+    webSocketDebuggerUrl: `ws://${address}`,
+  };
+}
+
+async function open(
+  peer: Bun.ServerWebSocket<Connection>,
+  socket: string,
+  program: Program,
+  clients: Set<Client>,
+): Promise<void> {
+  const { data } = peer;
+  const send = (text: string) => void peer.sendText(text);
+  const end = () => peer.close();
+  try {
+    const client = data.isWebKit
+      ? await handOn(socket, program, send, end)
+      : await openSession(socket, program, send, end);
+    if (data.isClosed) return client.close();
+    for (const text of data.early) client.receive(text);
+    data.client = client;
+    clients.add(client);
+  } catch {
+    peer.close(1011, "The program's debugger does not answer");
+  }
+}
+
+/** A client of WebKit's protocol. The engine does not wait for its first command; rt does. */
+async function handOn(
+  path: string,
+  program: Program,
+  send: (text: string) => void,
+  end: () => void,
+): Promise<Client> {
+  const engine = await openRaw(path);
+  engine.onmessage = ({ data }) => {
+    const text = String(data);
+    if (text.endsWith(`"id":${LAST_OWN_ID}}`)) program.start();
+    else if (!text.endsWith(`"id":${OWN_ID}}`)) send(text);
+  };
+  engine.onclose = end;
+  return {
+    receive(text) {
+      engine.send(text);
+      if (!program.isWaiting || !text.includes("Inspector.initialized")) return;
+      const ask = (id: number, method: string, params: object = {}) =>
+        engine.send(JSON.stringify({ id, method, params }));
+      ask(OWN_ID, "Debugger.setShouldBlackboxURL", PASS_OWN);
+      // The program goes when the engine has done what came before.
+      ask(LAST_OWN_ID, program.stopsAtFirst ? "Debugger.pause" : "Runtime.enable");
+    },
+    conclude() {},
+    close: () => engine.close(),
+  };
+}

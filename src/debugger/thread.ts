@@ -1,0 +1,69 @@
+// The thread that speaks with debuggers: it answers while the program stands still, and is no part of it.
+import type { Json } from "./backend.ts";
+import { type EditorLink, joinEditor } from "./editor-link.ts";
+import type { Order } from "./order.ts";
+import { type Serving, serve } from "./server.ts";
+import { removeSocket, takeSocket } from "./socket.ts";
+
+interface Task {
+  readonly order: Order;
+  readonly title: string;
+  readonly telemetry: Json;
+  /** By which an editor knows the program. */
+  readonly id: string;
+}
+
+/** What it is told: first what to do, and last that the program ends, with a cell to set when that was passed on. */
+export type Instruction = Task | Int32Array<SharedArrayBuffer>;
+
+export type Report = { readonly urls: Serving["urls"] | undefined } | { readonly failure: string } | "start";
+
+/** Where an editor connects that wants an address. */
+const ANY_PORT = { hostnames: ["127.0.0.1"], port: 0 };
+
+export function serveFromThread(): void {
+  const scope = globalThis as unknown as Worker;
+  const report = (text: Report) => scope.postMessage(text);
+  let serving: Serving | undefined;
+  let link: EditorLink | undefined;
+  let socket: string | undefined;
+
+  async function begin({ order, title, telemetry, id }: Task): Promise<void> {
+    const { address, editor } = order;
+    let { isWaiting } = order;
+    const program = {
+      title,
+      stopsAtFirst: order.stopsAtFirst,
+      get isWaiting() {
+        return isWaiting;
+      },
+      start() {
+        isWaiting = false;
+        report("start");
+      },
+    };
+    socket = await takeSocket(order.socket);
+    const place = address ?? (editor?.deferredMode ? ANY_PORT : undefined);
+    if (place) serving = serve(place, socket, program);
+    report({ urls: serving?.urls });
+    if (!editor) return;
+    const introduction = { options: editor, id, script: title, telemetry };
+    const url = serving?.urls.chrome;
+    link = await joinEditor(url === undefined ? introduction : { ...introduction, url }, socket, program);
+  }
+
+  async function conclude(isTold: Int32Array<SharedArrayBuffer>): Promise<void> {
+    await serving?.conclude();
+    await link?.conclude();
+    if (socket !== undefined) removeSocket(socket);
+    Atomics.store(isTold, 0, 1);
+    Atomics.notify(isTold, 0);
+  }
+
+  scope.onmessage = ({ data }: MessageEvent<Instruction>) => {
+    if (!("order" in data)) return void conclude(data);
+    begin(data).catch((error: NodeJS.ErrnoException) =>
+      report({ failure: error.code === "EADDRINUSE" ? "the address is in use" : error.message }),
+    );
+  };
+}

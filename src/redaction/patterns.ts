@@ -1,0 +1,166 @@
+// All forms of all values of a script, ready to be found: a table that says for any three bytes how far the search may
+// skip (Wu and Manber's way), and by what a form begins.
+//
+// Contract: finds every occurrence, overlapping ones too, and tells of the end of a text whether a form may begin there.
+// Where two values have the same form, the first has its name. `close` zeroes all that is made of values.
+import { oneLine } from "../printable.ts";
+import { formsOf } from "./forms.ts";
+import type { SecretValue } from "./secret-value.ts";
+
+const GRAM = 3; // bytes
+
+export interface Pattern {
+  readonly bytes: Uint8Array;
+  readonly publicLength: number;
+  /** What is shown in its place. */
+  readonly mark: Uint8Array;
+}
+
+export interface Match {
+  readonly start: number;
+  readonly end: number;
+  readonly pattern: Pattern;
+}
+
+export class Patterns {
+  /** Bytes, of the longest one; 0 where there is none. */
+  readonly longest: number = 0;
+  readonly #all: Pattern[] = [];
+  /** What all have at least. */
+  readonly #window: number = 0;
+  /** By three bytes, how far the window may move on. */
+  readonly #skips = new Uint8Array(1 << 16);
+  /** Those whose window ends with these three bytes. */
+  readonly #byEnd = new Map<number, Pattern[]>();
+  readonly #isFirst = new Uint8Array(1 << 8);
+  readonly #isStart = new Uint8Array(1 << 16);
+  /** By their first two bytes. */
+  readonly #byStart = new Map<number, Pattern[]>();
+
+  /** Those that may be shown are left out. */
+  constructor(secrets: readonly SecretValue[]) {
+    for (const { name, value } of secrets.filter(({ isRedacted }) => isRedacted)) {
+      const mark = new TextEncoder().encode(`[${oneLine(name)}]`);
+      for (const form of formsOf(value)) this.#add({ ...form, mark });
+    }
+    const lengths = this.#all.map(({ bytes }) => bytes.length);
+    if (lengths.length === 0) return;
+    this.longest = Math.max(...lengths);
+    this.#window = Math.min(...lengths, LONGEST_SKIP + GRAM - 1);
+    this.#skips.fill(this.#window - GRAM + 1);
+    for (const pattern of this.#all) this.#enter(pattern);
+  }
+
+  get isEmpty(): boolean {
+    return this.#all.length === 0;
+  }
+
+  #add(pattern: Pattern): void {
+    const { bytes } = pattern;
+    const start = (bytes[0]! << 8) | bytes[1]!;
+    const alike = this.#byStart.get(start) ?? [];
+    if (
+      alike.some(
+        (other) => other.bytes.length === bytes.length && agrees(bytes, 0, other.bytes, bytes.length),
+      )
+    ) {
+      bytes.fill(0);
+      return;
+    }
+    alike.push(pattern);
+    this.#byStart.set(start, alike);
+    this.#isFirst[bytes[0]!] = 1;
+    this.#isStart[start] = 1;
+    this.#all.push(pattern);
+  }
+
+  #enter(pattern: Pattern): void {
+    const { bytes } = pattern;
+    const last = this.#window - GRAM;
+    for (let at = 0; at <= last; at += 1) {
+      const gram = gramOf(bytes[at]!, bytes[at + 1]!, bytes[at + 2]!);
+      this.#skips[gram] = Math.min(this.#skips[gram]!, last - at);
+      if (at < last) continue;
+      const alike = this.#byEnd.get(gram);
+      if (alike) alike.push(pattern);
+      else this.#byEnd.set(gram, [pattern]);
+    }
+  }
+
+  /** All that end behind `seen`. */
+  find(text: Uint8Array, length: number, seen: number): Match[] {
+    const matches: Match[] = [];
+    if (this.isEmpty) return matches;
+    const skips = this.#skips;
+    const window = this.#window;
+    for (let at = window - 1; at < length;) {
+      const gram = gramOf(text[at - 2]!, text[at - 1]!, text[at]!);
+      const skip = skips[gram]!;
+      if (skip > 0) {
+        at += skip;
+        continue;
+      }
+      const start = at - window + 1;
+      for (const pattern of this.#byEnd.get(gram) ?? []) {
+        const end = start + pattern.bytes.length;
+        if (end > length || end <= seen || !agrees(text, start, pattern.bytes, pattern.bytes.length))
+          continue;
+        matches.push({ start, end, pattern });
+      }
+      at += 1;
+    }
+    return matches;
+  }
+
+  /** Where the longest end of the text stands that begins a form and is not all of it, from `from` on; or the end. */
+  beginning(text: Uint8Array, length: number, from: number): number {
+    const isStart = this.#isStart;
+    const last = length - 1;
+    for (let start = Math.max(from, length - this.longest + 1); start < last; start += 1) {
+      const pair = (text[start]! << 8) | text[start + 1]!;
+      if (isStart[pair] === 1 && this.#begun(text, length, start).length > 0) return start;
+    }
+    return last >= from && this.#isFirst[text[last]!] === 1 ? last : length;
+  }
+
+  /** How far a text may be shown of which each end may begin a form. */
+  publicEnd(text: Uint8Array, length: number): number {
+    let end = length;
+    for (let start = Math.max(0, length - this.longest + 1); start < length; start += 1)
+      for (const { publicLength } of this.#begun(text, length, start))
+        end = Math.min(end, start + publicLength);
+    return end;
+  }
+
+  /** Those that begin with the text from `start` on, and go on. */
+  #begun(text: Uint8Array, length: number, start: number): Pattern[] {
+    const count = length - start;
+    if (count === 1) return this.#all.filter(({ bytes }) => bytes[0] === text[start]);
+    const alike = this.#byStart.get((text[start]! << 8) | text[start + 1]!) ?? [];
+    return alike.filter(({ bytes }) => bytes.length > count && agrees(text, start, bytes, count));
+  }
+
+  /** Nothing is found any more. */
+  close(): void {
+    for (const { bytes } of this.#all) bytes.fill(0);
+    this.#all.length = 0;
+    this.#byStart.clear();
+    this.#byEnd.clear();
+    this.#isFirst.fill(0);
+    this.#isStart.fill(0);
+    this.#skips.fill(Math.max(1, this.#window - GRAM + 1));
+  }
+}
+
+/** What a byte of the table holds. */
+const LONGEST_SKIP = 255;
+
+/** Different ones may be the same number: it is compared what is found. */
+function gramOf(first: number, second: number, third: number): number {
+  return Math.imul((first << 16) | (second << 8) | third, 0x9e3779b1) >>> 16;
+}
+
+function agrees(text: Uint8Array, start: number, bytes: Uint8Array, length: number): boolean {
+  for (let at = 0; at < length; at += 1) if (text[start + at] !== bytes[at]) return false;
+  return true;
+}

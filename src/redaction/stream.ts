@@ -1,0 +1,135 @@
+// The values of one script, and the streams that it writes them to.
+//
+//   const redaction = openRedaction(secrets)
+//   const output = redaction.stream((bytes) => ...)     output.push(bytes) as they come, output.end() at their end
+//   redaction.close()
+//
+// Contract: what a stream holds back, since it may begin a value, is looked at again when nothing has come for PATIENCE:
+// then as much of it is shown as says nothing, so that a prompt is seen. After `close` nothing of a value is kept.
+import { Failure } from "../failure.ts";
+import { oneLine } from "../printable.ts";
+import { RedactionFilter } from "./filter.ts";
+import { SHORTEST } from "./forms.ts";
+import { Patterns } from "./patterns.ts";
+import type { SecretValue } from "./secret-value.ts";
+
+const PATIENCE = 20; // ms
+
+/** The bytes are only valid during the call; a promise holds back the next ones. */
+export type Write = (bytes: Uint8Array) => void | Promise<void>;
+
+export class Redactor {
+  readonly #filter: RedactionFilter;
+  readonly #write: Write;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #last = 0;
+
+  constructor(patterns: Patterns, write: Write) {
+    this.#filter = new RedactionFilter(patterns);
+    this.#write = write;
+  }
+
+  push(bytes: Uint8Array): void | Promise<void> {
+    let pending: void | Promise<void> = undefined;
+    for (const output of this.#filter.push(bytes))
+      if (output.length > 0) pending = this.#write(output) ?? pending;
+    if (this.#filter.isHolding) {
+      this.#last = performance.now();
+      this.#timer ??= setTimeout(() => this.#look(), PATIENCE);
+    }
+    return pending;
+  }
+
+  /** Shows of what is held what says nothing, without waiting: the terminal gets other hands. */
+  release(): void | Promise<void> {
+    const output = this.#filter.release();
+    if (output.length > 0) return this.#write(output);
+  }
+
+  end(): void | Promise<void> {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    const output = this.#filter.end();
+    if (output.length > 0) return this.#write(output);
+  }
+
+  /** One timer for a stream that never stops: it is asked how long ago the last bytes came. */
+  #look(): void {
+    this.#timer = undefined;
+    if (!this.#filter.isHolding) return;
+    const rest = this.#last + PATIENCE - performance.now();
+    if (rest > 0) {
+      this.#timer = setTimeout(() => this.#look(), Math.ceil(rest));
+      return;
+    }
+    void this.release();
+  }
+}
+
+/** Of standard output and error. The bytes are only valid during the call; a promise holds back the next ones. */
+export type Deliver = (bytes: Uint8Array, isError: boolean) => void | Promise<void>;
+
+export interface RedactedOutput {
+  readonly push: Deliver;
+  /** The program has ended: delivers the rest, and forgets the values. */
+  end(): Promise<void>;
+}
+
+/** Both streams of a program. Throws Failure. */
+export function openOutput(secrets: readonly SecretValue[], deliver: Deliver): RedactedOutput {
+  const redaction = openRedaction(secrets);
+  const output = redaction.stream((bytes) => deliver(bytes, false));
+  const error = redaction.stream((bytes) => deliver(bytes, true));
+  return {
+    push: (bytes, isError) => (isError ? error : output).push(bytes),
+    async end() {
+      await output.end();
+      await error.end();
+      redaction.close();
+    },
+  };
+}
+
+export interface Redaction {
+  stream(write: Write): Redactor;
+  /** Of the streams all must have ended. */
+  close(): void;
+}
+
+/** Throws Failure where a value cannot be told from other text. */
+export function openRedaction(secrets: readonly SecretValue[]): Redaction {
+  refuseShort(secrets);
+  const patterns = new Patterns(secrets);
+  return {
+    stream: (write) => new Redactor(patterns, write),
+    close: () => patterns.close(),
+  };
+}
+
+/** Whether there is anything to look for. */
+export function hasRedacted(secrets: readonly SecretValue[]): boolean {
+  return secrets.some(({ isRedacted, value }) => isRedacted && value.length > 0);
+}
+
+/** Before anything has started. Throws Failure; a value of nothing is none. */
+export function refuseShort(secrets: readonly SecretValue[]): void {
+  const short = secrets.filter(({ isRedacted, value }) => isRedacted && value.length > 0 && isShort(value));
+  const [first] = short;
+  if (!first) return;
+  const names = short.map(({ name }) => oneLine(name)).join(", ");
+  throw new Failure(
+    short.length === 1
+      ? `The value of ${names} is too short to be kept out of what the script shows: it has fewer than ${SHORTEST} characters`
+      : `The values of ${names} are too short to be kept out of what the script shows: they have fewer than ${SHORTEST} characters`,
+    `use a longer one, or write "redact = false" in [secrets.${oneLine(first.name)}] of rtfig.toml to let it be shown`,
+  );
+}
+
+/** Line breaks at the end do not count, and of a character's bytes only the first does. */
+function isShort(value: Uint8Array): boolean {
+  let count = 0;
+  let end = value.length;
+  while (end > 0 && (value[end - 1] === 10 || value[end - 1] === 13)) end -= 1;
+  for (let at = 0; at < end && count < SHORTEST; at += 1) if ((value[at]! & 0xc0) !== 0x80) count += 1;
+  return count < SHORTEST;
+}

@@ -1,0 +1,68 @@
+// Scripts that are not run again when nothing has changed: what src/cache has to know of how they would be started.
+//
+// Surprising: a script that is kept is not rt's successor, as others are: rt stands by, sees what it does, and passes on
+// what it writes. So it has pipes instead of the terminal, and an empty standard input.
+import { host } from "../../platform/process.ts";
+import { openCached } from "../cache/cache.ts";
+import { type CacheSettings, ruleFor } from "../settings/cache.ts";
+import type { CachedTask, Command, CommandRequest, Task } from "../tasks/run-tasks.ts";
+import { type PackageJson, scriptOf, textField } from "../workspace/package-json.ts";
+import type { Plan } from "./plan.ts";
+
+type CommandFor = (request: CommandRequest) => Command;
+
+/** As `TaskRequest.openCached`. */
+export async function openCachedTask(
+  task: Task,
+  extra: Readonly<Record<string, string>>,
+  settings: CacheSettings,
+  commandFor: CommandFor,
+): Promise<CachedTask | { readonly notice: string } | undefined> {
+  const { packageDirectory, manifest, scriptName, label } = task;
+  const packageName = textField(manifest, "name");
+  if (!ruleFor(settings, packageName, scriptName)) return undefined;
+  const steps = [];
+  for (const step of task.steps) {
+    const command = commandFor({
+      packageDirectory,
+      manifest,
+      scriptName: step.scriptName,
+      args: step.isMain ? task.args : [],
+      isMain: step.isMain,
+      isCollected: false,
+    });
+    // What it writes would be kept with them in it.
+    if (step.secrets) return { notice: `${label} is not cached, since it is given secrets` };
+    if (command.program === undefined) return undefined;
+    const { program, argv, env } = command;
+    steps.push({ event: step.scriptName, program, argv, env: { ...extra, ...env } });
+  }
+  return await openCached({ label, packageName, packageDirectory, scriptName, steps }, settings);
+}
+
+/** Undefined for a script that is none of those. */
+export function planCached(
+  { target, args }: Extract<Plan, { mode: "script" }>,
+  settings: CacheSettings,
+): Task | undefined {
+  const { name, package: located } = target;
+  const packageName = textField(located.manifest, "name");
+  if (!ruleFor(settings, packageName, name)) return undefined;
+  return {
+    index: 0,
+    packageName: "",
+    packageDirectory: located.directory,
+    manifest: located.manifest,
+    scriptName: name,
+    label: name,
+    steps: stepsOf(located.manifest, name),
+    args: host.exactArguments(args),
+  };
+}
+
+function stepsOf(manifest: PackageJson, name: string): Task["steps"] {
+  return [`pre${name}`, name, `post${name}`].flatMap((each) => {
+    const command = scriptOf(manifest, each);
+    return command === null ? [] : [{ scriptName: each, command, isMain: each === name }];
+  });
+}

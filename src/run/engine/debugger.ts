@@ -1,0 +1,92 @@
+// How the engine is told to be debugged, where --inspect or an editor asks for it: its own debugger gets a socket that only
+// this user reaches, and a preload speaks with debuggers (src/debugger).
+//
+// Surprising: of several words of this kind the engine goes by the last --inspect, so the user's own stays, for the program
+// to find in process.execArgv.
+import { resolve } from "node:path";
+import program from "rt:debugger";
+import { privateSocketPath, writePrivateFile } from "../../../platform/private-file.ts";
+import { host } from "../../../platform/process.ts";
+import { readAddress } from "../../debugger/address.ts";
+import {
+  EDITOR_VARIABLE,
+  type EditorOptions,
+  readEditorOptions,
+  wantsProgram,
+} from "../../debugger/editor.ts";
+import { BEGINNING, ORDER, type Order } from "../../debugger/order.ts";
+
+const SUBCOMMANDS = ["run", "test"];
+const WORD = /^--inspect(-wait|-brk)?(?:=(.*))?$/;
+
+export interface Debugging {
+  /** The program's, with what the engine needs. */
+  readonly words: readonly string[];
+  /** What the engine loads before all else, and behind all that is rt's. */
+  readonly first: string;
+  readonly last: string;
+  readonly environment: Readonly<Record<string, string>>;
+}
+
+/** Behind which code stands, which is no option. */
+const TAKES_CODE = ["-e", "--eval", "-p", "--print"];
+
+/** @returns undefined where nothing of rt's own is asked for: what is no address is the engine's to understand */
+export function orderDebugger(argv: readonly string[]): Debugging | undefined {
+  // The engine's shell loads nothing first.
+  if (argv[0] === "repl") return undefined;
+  const begin = SUBCOMMANDS.includes(argv[0]!) ? 1 : 0;
+  const { at, script: file } = scan(argv, begin);
+  const [, kind, value = ""] = at === undefined ? [] : WORD.exec(argv[at]!)!;
+  const address = at === undefined ? undefined : readAddress(value);
+  if (at !== undefined && !address) return undefined;
+  const editor = editorOf(file, address !== undefined);
+  if (!address && !editor) return undefined;
+  const socket = privateSocketPath(`debug-${process.pid}-${crypto.randomUUID().slice(0, 4)}`);
+  if (socket === undefined) return undefined;
+  const order: Order = {
+    ...(address && { address }),
+    ...(editor && { editor }),
+    socket,
+    isWaiting: kind !== undefined || editor !== undefined,
+    stopsAtFirst: kind === "-brk",
+  };
+  return {
+    words: argv.toSpliced(at === undefined ? begin : at + 1, 0, `--inspect=ws+unix://${socket}`),
+    first: writePrivateFile("debugger", "js", program),
+    last: writePrivateFile("debugger", "js", `await globalThis[Symbol.for("${BEGINNING}")];\n`),
+    environment: { [ORDER]: JSON.stringify(order) },
+  };
+}
+
+/** Whether an editor waits for a file that would run in this process. */
+export function isAwaited(file: string): boolean {
+  return editorOf(file, false) !== undefined;
+}
+
+/** By the environment that rt was started with: a `.env` file says nothing here. */
+function editorOf(file: string | undefined, isAsked: boolean): EditorOptions | undefined {
+  const options = readEditorOptions(host.originalVariable(EDITOR_VARIABLE));
+  const path = file === undefined ? undefined : resolve(file);
+  return options && wantsProgram(options, path, isAsked) ? options : undefined;
+}
+
+/** Where the option stands, in front of what the program is given, and the program. */
+function scan(
+  argv: readonly string[],
+  begin: number,
+): { at: number | undefined; script: string | undefined } {
+  let at: number | undefined;
+  let script: string | undefined;
+  for (let index = begin; index < argv.length && argv[index] !== "--"; index += 1) {
+    const word = argv[index]!;
+    if (WORD.test(word)) at = index;
+    else if (!word.startsWith("-") || word === "-") {
+      script ??= word === "-" ? undefined : word;
+      // The tests' own options may stand behind their files.
+      if (argv[0] !== "test") break;
+    }
+    if (TAKES_CODE.includes(word)) index += 1;
+  }
+  return { at, script };
+}

@@ -1,0 +1,129 @@
+// A program that gets secrets, with rt between it and what shows its output, so that no value is to be seen.
+//
+//   become     nothing is to be kept out: rt becomes the program, as without secrets
+//   terminal   output goes to a terminal: the program gets one of its own
+//   pipes      it goes to none: the program writes to pipes, and stays in rt's process group
+//
+// Contract: exit code, signals and terminal are as of a program that rt becomes; docs/secrets-in-scripts.md says what is not.
+// Nothing is held back at the end, and nothing of a value is kept after it. A reader that has gone is gone for the program
+// too. Where output could not be written, the run is a failure.
+import { host } from "../../../platform/process.ts";
+import { terminals } from "../../../platform/terminal.ts";
+import type { Places } from "../../../platform/contract/terminal.ts";
+import type { ReplaceRequest } from "../../../platform/contract/process.ts";
+import type { SecretValue } from "../../redaction/secret-value.ts";
+import { hasRedacted, openRedaction } from "../../redaction/stream.ts";
+import { OutputQueue } from "../../tasks/report/output-queue.ts";
+import type { Ending } from "./launch.ts";
+import { openPassage } from "./signals.ts";
+import type { Next } from "./waiting.ts";
+
+export type Way =
+  { readonly way: "become" } | { readonly way: "terminal" | "pipes"; readonly places: Places };
+
+export interface Surroundings {
+  readonly hasRedacted: boolean;
+  /** Of standard input, output and error. */
+  readonly isTerminal: readonly [boolean, boolean, boolean];
+  /** Standard output and error are the same file or pipe. */
+  readonly isJoined: boolean;
+  /** Whether the system has terminals for rt to make. */
+  readonly hasTerminals: boolean;
+}
+
+/** Pure. */
+export function chooseWay({ hasRedacted, isTerminal, isJoined, hasTerminals }: Surroundings): Way {
+  if (!hasRedacted) return { way: "become" };
+  const [input, output, error] = isTerminal;
+  if (!output && !error) return { way: "pipes", places: ["own", "pipe", isJoined ? "joined" : "pipe"] };
+  if (!hasTerminals) return { way: "become" };
+  const place = (isOnTerminal: boolean) => (isOnTerminal ? "terminal" : "pipe");
+  return { way: "terminal", places: [input ? "terminal" : "own", place(output), place(error)] };
+}
+
+/** For a program that is started from here. */
+export function planAttendance(secrets: readonly SecretValue[]): Way {
+  return chooseWay({
+    hasRedacted: hasRedacted(secrets),
+    isTerminal: [host.isTerminal(0), host.isTerminal(1), host.isTerminal(2)],
+    isJoined: areSame(1, 2),
+    hasTerminals: terminals.hasTerminals,
+  });
+}
+
+/**
+ * Undefined where nothing is to be kept out, and the program is to be started as without secrets; the system's code where it
+ * cannot be started. Throws Failure where a value cannot be kept out.
+ */
+export async function attendIfRedacted(
+  command: ReplaceRequest,
+  secrets: readonly SecretValue[],
+  next: Next,
+): Promise<Ending | string | undefined> {
+  const way = planAttendance(secrets);
+  return way.way === "become" ? undefined : await attend(command, way, secrets, next);
+}
+
+function areSame(one: number, other: number): boolean {
+  const { fstatSync } = process.getBuiltinModule("node:fs");
+  try {
+    const [first, second] = [fstatSync(one), fstatSync(other)];
+    return first.ino === second.ino && first.dev === second.dev;
+  } catch {
+    return false; // one is closed
+  }
+}
+
+const ENDING = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+
+export async function attend(
+  command: ReplaceRequest,
+  { way, places }: Exclude<Way, { way: "become" }>,
+  secrets: readonly SecretValue[],
+  next: Next,
+): Promise<Ending | string> {
+  const descriptors = command.descriptors ?? host.inheritedDescriptors();
+  const redaction = openRedaction(secrets);
+  let isOver = false;
+  let isIncomplete = false;
+  const openStream = (descriptor: 1 | 2) => {
+    const queue = new OutputQueue();
+    queue.onBroken = ({ code }) => {
+      isIncomplete ||= code !== "EPIPE" && code !== "EIO";
+      if (typeof attended === "object") attended.hangUp(descriptor);
+    };
+    return { queue, redactor: redaction.stream((bytes) => queue.write(descriptor, bytes)) };
+  };
+  const streams = { 1: openStream(1), 2: openStream(2) };
+  const all = Object.values(streams);
+  const passage = way === "pipes" ? openPassage() : undefined;
+  const removers = host.heeded(ENDING).map((signal) => {
+    // Nobody is left to be told but rt, which may be waiting for a reader.
+    const hear = () => isOver && all.forEach(({ queue }) => queue.hurry());
+    process.on(signal, hear);
+    return () => process.off(signal, hear);
+  });
+  const attended = terminals.attend({
+    ...command,
+    descriptors,
+    places,
+    onOutput: (descriptor, bytes) => streams[descriptor].redactor.push(bytes),
+    onExit: () => (isOver = true),
+    async flush() {
+      for (const { redactor } of all) void (isOver ? redactor.end() : redactor.release());
+      await Promise.all(all.map(({ queue }) => queue.flush()));
+    },
+  });
+  try {
+    if (typeof attended === "string") return attended;
+    passage?.leadTo(attended);
+    const { code, signal } = await attended.done;
+    const received = await passage?.close();
+    if (signal) return { signal: signal as NodeJS.Signals };
+    if (isIncomplete && code === 0) return 1;
+    return received && code === 0 && next !== "end" ? { signal: received } : code;
+  } finally {
+    for (const remove of removers) remove();
+    redaction.close();
+  }
+}

@@ -1,0 +1,20 @@
+// What `rt secrets check` finds: where, and by which rule; never what.
+
+export interface Finding {
+  /** As it is named to the user: relative to where rt was started, with slashes. */
+  readonly file: string;
+  /** From 1. */
+  readonly line: number;
+  /** "github/GITHUB_TOKEN" of the list; "variable", "npmrc", "script", "config" of our own. */
+  readonly rule: string;
+  /** The variable, key or script, where the rule is about one. */
+  readonly name?: string | undefined;
+}
+
+export interface Source {
+  readonly file: string;
+  readonly text: string;
+}
+
+/** In a comment of the same line, or of the line above. */
+export const IGNORE = "rt-ignore-secret";

@@ -1,0 +1,108 @@
+// The texts that `rt secrets check` looks at.
+//
+// Contract: links are not followed, and what is no regular file, no text, or larger than any text that a person writes is
+// left out and counted. Nothing of node_modules and .git is looked at.
+import { closeSync, constants, fstatSync, openSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { printable } from "../../printable.ts";
+import { WordsError } from "../words.ts";
+import { isPlaceOfCredentials } from "./context-rules.ts";
+import type { Source } from "./finding.ts";
+import { askGit, requireGit, splitNames } from "./git.ts";
+
+/** Bytes. */
+const LARGEST = 1024 * 1024;
+const LEFT_OUT = new Set(["node_modules", ".git"]);
+
+export interface Sources extends Iterable<Source> {
+  /** Files of more than a megabyte that were passed over, so far. */
+  readonly large: readonly string[];
+}
+
+/** What the working directory has: what git tracks, and files for credentials that it does not. All, without git. */
+export function projectSources(): Sources {
+  const tracked = askGit(["ls-files", "-z", "--cached"]);
+  if (!tracked) return filesOf(walk("."));
+  const others = askGit(["ls-files", "-z", "--others", "--exclude=node_modules/"]) ?? Buffer.alloc(0);
+  return filesOf([...new Set([...splitNames(tracked), ...splitNames(others).filter(isPlaceOfCredentials)])]);
+}
+
+/** Files, and folders with all that is in them. Throws WordsError. */
+export function namedSources(paths: readonly string[]): Sources {
+  return filesOf(
+    paths.flatMap((path) => {
+      const stats = statSync(path, { throwIfNoEntry: false });
+      if (!stats) throw new WordsError(`There is no ${printable(path)}`);
+      return stats.isDirectory() ? [...walk(path)] : [path];
+    }),
+  );
+}
+
+/** What would be committed, as it would be. Throws WordsError. */
+export function stagedSources(): Sources {
+  const large: string[] = [];
+  const format = ["--raw", "-z", "--no-renames", "--no-abbrev", "--no-ext-diff", "--relative"];
+  const words = splitNames(requireGit(["diff", "--cached", "--diff-filter=ACMT", ...format]));
+  const staged = words.flatMap((word, index) => {
+    const [, mode, , id] = /^:/.test(word) && index % 2 === 0 ? word.slice(1).split(" ") : [];
+    return id && mode!.startsWith("100") ? [{ id, file: words[index + 1]! }] : [];
+  });
+  return {
+    large,
+    *[Symbol.iterator]() {
+      for (const { id, file } of staged) {
+        const size = Number(requireGit(["cat-file", "-s", id]).toString());
+        if (size > LARGEST) large.push(file);
+        else yield* asSource(file, requireGit(["cat-file", "blob", id]));
+      }
+    },
+  };
+}
+
+function* walk(folder: string): Generator<string> {
+  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    if (LEFT_OUT.has(entry.name)) continue;
+    const path = folder === "." ? entry.name : join(folder, entry.name);
+    if (entry.isDirectory()) yield* walk(path);
+    else if (entry.isFile()) yield path;
+  }
+}
+
+function filesOf(paths: Iterable<string>): Sources {
+  const large: string[] = [];
+  return {
+    large,
+    *[Symbol.iterator]() {
+      for (const path of paths) {
+        const file = path.replaceAll("\\", "/");
+        const bytes = readRegular(path);
+        if (bytes === "large") large.push(file);
+        else if (bytes) yield* asSource(file, bytes);
+      }
+    },
+  };
+}
+
+/** Undefined for what is not there, not ours to read or no file. */
+function readRegular(path: string): Uint8Array | "large" | undefined {
+  let file: number;
+  try {
+    // Never waits, should it be a pipe.
+    file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOFOLLOW ?? 0));
+  } catch {
+    return undefined;
+  }
+  try {
+    const stats = fstatSync(file);
+    if (!stats.isFile()) return undefined;
+    return stats.size > LARGEST ? "large" : readFileSync(file);
+  } catch {
+    return undefined;
+  } finally {
+    closeSync(file);
+  }
+}
+
+function* asSource(file: string, bytes: Uint8Array): Generator<Source> {
+  if (!bytes.subarray(0, 8000).includes(0)) yield { file, text: new TextDecoder().decode(bytes) };
+}

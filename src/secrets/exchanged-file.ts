@@ -1,0 +1,149 @@
+// A file of the project that is exchanged for another text: whole or not at all, with its permissions and owner.
+//
+// Contract: a link is not followed, since what it leads to may be another project's; what is no regular file (a pipe of
+// another program's, a device) and what has a second name, which would keep the old text, is refused. Between reading and
+// exchanging nothing is lost of what somebody else has written meanwhile: then nothing is exchanged.
+import {
+  chmodSync,
+  chownSync,
+  closeSync,
+  constants,
+  fstatSync,
+  fsyncSync,
+  lstatSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  type Stats,
+  writeFileSync,
+} from "node:fs";
+import { dirname } from "node:path";
+import { printable } from "../printable.ts";
+import { WordsError } from "./words.ts";
+
+/** Bytes. */
+const LARGEST = 1024 * 1024;
+
+export interface ProjectFile {
+  /** As it was named. */
+  readonly path: string;
+  readonly text: string;
+  /** Absent where there is no file yet. */
+  readonly stats?: Stats;
+}
+
+/** Throws WordsError; for a file that is not there, unless that `mayBeAbsent`. */
+export function readProjectFile(path: string, mayBeAbsent = false): ProjectFile {
+  const shown = printable(path);
+  try {
+    const named = lstatSync(path);
+    if (named.isSymbolicLink())
+      throw new WordsError(`${shown} is a link, which rt does not follow`, "name the file that it leads to");
+    if (!named.isFile()) throw new WordsError(`${shown} is no regular file`);
+    const { text, stats } = readWhole(path);
+    if (stats.ino !== named.ino) throw new WordsError(`${shown} has been exchanged meanwhile`, "try again");
+    if (stats.nlink > 1)
+      throw new WordsError(
+        `${shown} has another name (a hard link), which would keep what is in it`,
+        "remove the other name first",
+      );
+    return { path, text, stats };
+  } catch (error) {
+    const { name, code } = error as NodeJS.ErrnoException;
+    if (name === "WordsError") throw error;
+    if (code === "ENOENT" && mayBeAbsent) return { path, text: "" };
+    if (code === "ENOENT") throw new WordsError(`There is no ${shown}`);
+    throw new WordsError(
+      `${shown} could not be read (${code === "ERR_ENCODING_INVALID_ENCODED_DATA" ? "it is not text in UTF-8" : code})`,
+    );
+  }
+}
+
+function readWhole(path: string): { text: string; stats: Stats } {
+  // Never waits, should it have become a pipe by now.
+  const file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOFOLLOW ?? 0));
+  try {
+    const stats = fstatSync(file);
+    if (!stats.isFile()) throw new WordsError(`${printable(path)} is no regular file`);
+    if (stats.size > LARGEST) throw new WordsError(`${printable(path)} is larger than 1 MiB`);
+    const bytes = readFileSync(file);
+    try {
+      return { text: new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes), stats };
+    } finally {
+      bytes.fill(0);
+    }
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** The new text, written beside the file and not yet in its place. */
+export interface Draft extends Disposable {
+  readonly path: string;
+  /** Throws WordsError, and the file is as somebody has left it. */
+  putInPlace(): void;
+}
+
+/** Throws WordsError. What is not put in place is removed when this is disposed of. */
+export function draftFile(file: ProjectFile, text: string): Draft {
+  const draft = `${file.path}.${process.pid}.rt`;
+  let isThere = false;
+  const fail = (error: unknown): never => {
+    const { name, code } = error as NodeJS.ErrnoException;
+    if (isThere) rmSync(draft, { force: true });
+    isThere = false;
+    if (name === "WordsError") throw error;
+    throw new WordsError(`${printable(file.path)} could not be written (${code}), so it is as it was`);
+  };
+  try {
+    const descriptor = openSync(draft, "wx", 0o600);
+    isThere = true;
+    try {
+      writeFileSync(descriptor, text);
+      fsyncSync(descriptor);
+      const own = fstatSync(descriptor);
+      const { stats } = file;
+      if (stats && (stats.uid !== own.uid || stats.gid !== own.gid)) chownSync(draft, stats.uid, stats.gid);
+    } finally {
+      closeSync(descriptor);
+    }
+    chmodSync(draft, file.stats ? file.stats.mode & 0o7777 : 0o644);
+  } catch (error) {
+    fail(error);
+  }
+  return {
+    path: draft,
+    putInPlace() {
+      try {
+        if (readProjectFile(file.path, file.stats === undefined).text !== file.text)
+          throw new WordsError(
+            `${printable(file.path)} has been changed meanwhile, so it is as it was`,
+            "try again",
+          );
+        renameSync(draft, file.path);
+        isThere = false;
+        syncDirectory(dirname(file.path));
+      } catch (error) {
+        fail(error);
+      }
+    },
+    [Symbol.dispose]() {
+      if (isThere) rmSync(draft, { force: true });
+    },
+  };
+}
+
+/** So that the new name is there after a power cut, too; not every system has it. */
+function syncDirectory(path: string): void {
+  try {
+    const directory = openSync(path, "r");
+    try {
+      fsyncSync(directory);
+    } finally {
+      closeSync(directory);
+    }
+  } catch {
+    // the file itself is written
+  }
+}

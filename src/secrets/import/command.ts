@@ -1,0 +1,243 @@
+// `rt secrets import .env`: moves credentials from a file of variables to the credential store.
+//
+// Contract: nothing is lost wherever this ends. In this order: both new texts are written beside their files and tried,
+// the values are stored, each is read back and compared, rtfig.toml is exchanged, and at last the file that had them.
+// Until then that is as it was, and the same command goes on where another one has stopped. What the store has under a
+// name is never replaced. No value is printed.
+//
+// Surprising: what is called a credential is a guess by name and value; what was guessed is shown before anything happens.
+import { realpathSync } from "node:fs";
+import { basename, dirname, join, relative, resolve } from "node:path";
+import { FILE_NAME } from "../../config/file.ts";
+import { printable } from "../../printable.ts";
+import { askGit } from "../check/git.ts";
+import { confirm } from "../confirmation.ts";
+import { IMPORT_FLAGS } from "../commands.ts";
+import { findRoot } from "../mapping/mapping-file.ts";
+import { faultOfName } from "../mapping/variable-name.ts";
+import { checkText, secrets, type Secrets } from "../secrets.ts";
+import { print } from "../streams.ts";
+import { complain, readWords, type Words, WordsError } from "../words.ts";
+import { readEngineValues } from "./engine-values.ts";
+import { findAssignments, replaceSpans } from "./env-file.ts";
+import { draftFile, type ProjectFile, readProjectFile } from "../exchanged-file.ts";
+import { addToMapping, parseMappingText, tableAt } from "./mapping-text.ts";
+import { movedLine } from "./moved-line.ts";
+import { type Address, type Move, type Plan, planImport } from "./plan.ts";
+import { defaultService } from "./project-service.ts";
+import { undoImport } from "./undo.ts";
+
+const DONE = 0;
+const DECLINED = 1;
+const EXCLUSIVE = [
+  ["yes", "dry-run"],
+  ["undo", "all"],
+  ["undo", "script"],
+  ["undo", "service"],
+] as const;
+
+/** Throws WordsError, and what the store throws. */
+export async function runImportCommand(
+  args: readonly string[],
+  showHelp: () => Promise<void>,
+): Promise<number> {
+  const words = readWords(args, IMPORT_FLAGS);
+  if (words.options.has("help")) {
+    await showHelp();
+    return DONE;
+  }
+  const [file, ...names] = words.operands;
+  if (file === undefined)
+    throw new WordsError("rt secrets import needs a file of variables", "rt secrets import .env");
+  const [one, other] = EXCLUSIVE.find((pair) => pair.every((option) => words.options.has(option))) ?? [];
+  if (one) throw new WordsError(`--${one} and --${other} exclude each other`);
+  return words.options.has("undo") ? await undoImport(file, names, words) : await moveIn(file, names, words);
+}
+
+async function moveIn(path: string, names: readonly string[], words: Words): Promise<number> {
+  const file = readProjectFile(path);
+  const mapping = readProjectFile(mappingPath(), true);
+  const scripts = words.values.get("script") ?? [];
+  const plan = planFile(file, mapping, names, words);
+  await print(describePlan(plan, path, names.length > 0, scripts));
+  if (plan.moves.length === 0) {
+    await print(`Nothing to move in ${printable(path)}\n`);
+    return DONE;
+  }
+  if (words.options.has("dry-run")) return DONE;
+  const count = plan.moves.length === 1 ? "1 value" : `${plan.moves.length} values`;
+  if (
+    !words.options.has("yes") &&
+    !(await confirm(`Move ${count} to the credential store?`, "nothing was moved"))
+  ) {
+    await print("Nothing was moved\n");
+    return DECLINED;
+  }
+  await carryOut(plan.moves, file, mapping, scripts);
+  if (askGit(["ls-files", "--error-unmatch", "--", resolve(path)]))
+    complain(
+      `git tracks ${printable(path)}, and its history keeps what moved`,
+      "change these credentials where they were issued",
+      "warning",
+    );
+  await print(
+    `Moved ${count} to the credential store\n` +
+      `To bring ${plan.moves.length === 1 ? "it" : "them"} back: rt secrets import --undo ${printable(path)}\n`,
+  );
+  return DONE;
+}
+
+/** That of the root project, as a person here would write it. Throws WordsError. */
+function mappingPath(): string {
+  const here = realpathSync(".");
+  const root = findRoot(here);
+  if (root === undefined)
+    throw new WordsError(
+      `The ${FILE_NAME} of this project is not yours to write`,
+      "start this in the folder of your own project",
+    );
+  return relative(here, join(root, FILE_NAME));
+}
+
+function planFile(file: ProjectFile, mapping: ProjectFile, names: readonly string[], words: Words): Plan {
+  const assignments = findAssignments(file.text);
+  const assigned = new Set(assignments.map(({ name }) => name));
+  const unknown = names.find((name) => !assigned.has(name));
+  // It may be a value that was typed in the wrong place.
+  if (unknown !== undefined)
+    throw new WordsError(
+      `${printable(file.path)} has no variable of ${names.length === 1 ? "that name" : "one of those names"}`,
+    );
+  const sources = tableAt(parseMappingText(mapping.text, mapping.path), "secrets");
+  const [wanted] = words.values.get("service")?.slice(-1) ?? [];
+  if (wanted !== undefined) checkService(wanted);
+  const service = wanted ?? defaultService(dirname(resolve(mapping.path)));
+  const all = words.options.has("all");
+  const plan = planImport({
+    assignments,
+    values: readEngineValues(resolve(file.path), assigned),
+    chosen: names.length > 0 ? new Set(names) : all ? "all" : "likely",
+    addressOf: (name) => faultOfName(name) ?? addressIn(sources, name, wanted) ?? { service, name },
+  });
+  const refused = plan.stays.find(({ name, isImpossible }) => isImpossible && names.includes(name));
+  if (refused) throw new WordsError(`${refused.name} ${refused.reason}`);
+  return plan;
+}
+
+function checkService(service: string): void {
+  checkText("service", service);
+  if (/[\p{Cc}\p{Bidi_Control}\u2028\u2029]/u.test(service))
+    throw new WordsError("A service with control characters cannot be written into a file");
+}
+
+/** What the mapping says already; a reason where that is no entry of the store. */
+function addressIn(
+  sources: Readonly<Record<string, unknown>>,
+  name: string,
+  service: string | undefined,
+): Address | string | undefined {
+  if (!Object.hasOwn(sources, name)) return undefined;
+  const { from } = (sources[name] ?? {}) as { from?: unknown };
+  const address = typeof from === "string" ? partAddress(from) : (from as Partial<Address> | undefined);
+  if (typeof address?.service !== "string" || typeof address.name !== "string")
+    return `comes from elsewhere by [secrets.${name}] of ${FILE_NAME}`;
+  if (service !== undefined && service !== address.service)
+    return `belongs to another service by [secrets.${name}] of ${FILE_NAME}`;
+  return { service: address.service, name: address.name };
+}
+
+function partAddress(from: string): Address | undefined {
+  const [service, name] = [from.slice(0, from.indexOf("/")), from.slice(from.indexOf("/") + 1)];
+  return from.startsWith("age:") || service === "" || !from.includes("/") || name === ""
+    ? undefined
+    : { service, name };
+}
+
+function describePlan(
+  { moves, stays: all }: Plan,
+  path: string,
+  isNamed: boolean,
+  scripts: readonly string[],
+): string {
+  // Who names some knows that the others stay.
+  const stays = isNamed ? [] : all;
+  const width = Math.max(0, ...[...moves, ...stays].map(({ name }) => name.length));
+  const lines = [
+    ...moves.map(
+      ({ name, address }) =>
+        `move  ${name.padEnd(width)}  ${printable(`${address.service}/${address.name}`)}`,
+    ),
+    ...stays.map(({ name, reason }) => `stay  ${name.padEnd(width)}  ${reason}`),
+  ];
+  const guessed = stays.some(({ isImpossible }) => !isImpossible);
+  if (guessed)
+    lines.push(
+      "",
+      `Others move when they are named: rt secrets import ${printable(path)} <name>... or --all`,
+    );
+  if (moves.length > 0)
+    lines.push(
+      "",
+      scripts.length > 0
+        ? `These scripts get what moves: ${scripts.map(printable).join(", ")}`
+        : `No script gets what moves until [run.secrets] of ${FILE_NAME} says so, or --script here`,
+    );
+  return [...lines, "", ""].join("\n");
+}
+
+async function carryOut(
+  moves: readonly Move[],
+  file: ProjectFile,
+  mapping: ProjectFile,
+  scripts: readonly string[],
+): Promise<void> {
+  const known = tableAt(parseMappingText(mapping.text, mapping.path), "secrets");
+  const additions = moves.filter(({ name }) => !Object.hasOwn(known, name));
+  const names = moves.map(({ name }) => name);
+  using newMapping = draftFile(mapping, addToMapping(mapping.text, mapping.path, additions, names, scripts));
+  const rest = replaceSpans(
+    file.text,
+    moves.map((move) => ({ ...move.assignment, by: movedLine(move) })),
+  );
+  using newFile = draftFile(file, rest);
+  requireSameMeaning(file, newFile.path, new Set(names));
+  await storeAll(moves, secrets);
+  newMapping.putInPlace();
+  newFile.putInPlace();
+}
+
+/** Throws WordsError unless the engine reads the new file as it reads the old one, without what moves. */
+function requireSameMeaning(file: ProjectFile, draft: string, moved: ReadonlySet<string>): void {
+  const names = new Set(findAssignments(file.text).map(({ name }) => name));
+  const before = readEngineValues(resolve(file.path), names);
+  const after = readEngineValues(resolve(draft), names);
+  for (const name of moved) before.delete(name);
+  if (Bun.deepEquals(before, after)) return;
+  throw new WordsError(
+    `${printable(file.path)} is written in a way that no value can be taken out of, so nothing was changed`,
+    "move fewer values, by their names",
+  );
+}
+
+/** Throws WordsError where the store has something else, before anything is stored. */
+async function storeAll(moves: readonly Move[], store: Secrets): Promise<void> {
+  const missing: Move[] = [];
+  for (const move of moves) {
+    const { address, value } = move;
+    const there = await store.get(address.service, address.name);
+    if (there === null) missing.push(move);
+    else if (there !== value)
+      throw new WordsError(
+        `There is another value under "${printable(address.service)}" "${printable(address.name)}" in the credential store, so nothing was moved`,
+        `--service <name> puts these elsewhere, as "${printable(address.service)}.${printable(basename(resolve(".")))}"`,
+      );
+  }
+  for (const { address, value } of missing) await store.set(address.service, address.name, value);
+  for (const { address, value } of moves) {
+    if ((await store.get(address.service, address.name)) === value) continue;
+    throw new WordsError(
+      `The credential store does not give back what was stored under "${printable(address.service)}" "${printable(address.name)}", so the file is as it was`,
+      "rt doctor looks at the store",
+    );
+  }
+}

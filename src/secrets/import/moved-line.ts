@@ -1,0 +1,54 @@
+// The comment that stands where a value was: it says where the value is now, in words that a shell takes, and has what is
+// needed to put it back.
+//
+//   export NPM_TOKEN="npm_..."  # of the release user
+//   # export NPM_TOKEN="..." is in the credential store: rt secrets get shop NPM_TOKEN  # of the release user
+import type { Quote } from "./env-file.ts";
+import type { Address, Move } from "./plan.ts";
+
+const STORED = "is in the credential store: rt secrets get";
+/** Of what a shell takes as it is. */
+const PLAIN = String.raw`[\w@%+=:,./-]+`;
+const WORD = String.raw`(?:'(?:[^'\r\n]|'\\'')*'|${PLAIN})`;
+const IS_PLAIN = new RegExp(`^${PLAIN}$`);
+const LINE = new RegExp(
+  String.raw`^([ \t]*)(# ((?:export[ \t]+)?([\w.-]+)[ \t]*[=:][ \t]*)(["'\x60]?)\.\.\.\5 ${STORED} (?:-- )?(${WORD}) (${WORD}))`,
+  "gm",
+);
+
+export interface MovedLine {
+  readonly name: string;
+  readonly start: number;
+  readonly end: number;
+  readonly prefix: string;
+  readonly quote: Quote;
+  readonly address: Address;
+}
+
+export function movedLine({ assignment: { prefix, quote }, address: { service, name } }: Move): string {
+  const isOption = service.startsWith("-") || name.startsWith("-");
+  return `# ${prefix}${quote}...${quote} ${STORED} ${isOption ? "-- " : ""}${shellWord(service)} ${shellWord(name)}`;
+}
+
+export function findMovedLines(text: string): MovedLine[] {
+  return [...text.matchAll(LINE)].map((match) => {
+    const [, indent, whole, prefix, name, quote, service, account] = match as unknown as string[];
+    const start = match.index + indent!.length;
+    return {
+      name: name!,
+      start,
+      end: start + whole!.length,
+      prefix: prefix!,
+      quote: quote as Quote,
+      address: { service: plainText(service!), name: plainText(account!) },
+    };
+  });
+}
+
+export function shellWord(text: string): string {
+  return IS_PLAIN.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+}
+
+function plainText(word: string): string {
+  return word.startsWith("'") ? word.slice(1, -1).replaceAll(`'\\''`, "'") : word;
+}

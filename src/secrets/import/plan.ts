@@ -1,0 +1,103 @@
+// Which variables of a file move to the credential store, and why the others stay.
+//
+// Contract: pure. What moves is one assignment whose value is all that is lost with it: a name that is assigned twice, a
+// value that is put together from other variables, and one that others are put together from stay, unless they are
+// named, and then with all that belongs to them.
+import { looksSecret } from "../check/likeness.ts";
+import type { Assignment } from "./env-file.ts";
+
+export interface Address {
+  readonly service: string;
+  readonly name: string;
+}
+
+export interface Move {
+  readonly assignment: Assignment;
+  readonly name: string;
+  readonly value: string;
+  readonly address: Address;
+}
+
+export interface Stay {
+  readonly name: string;
+  readonly reason: string;
+  /** It cannot move at all; others do when they are named. */
+  readonly isImpossible: boolean;
+}
+
+export interface Plan {
+  readonly moves: readonly Move[];
+  readonly stays: readonly Stay[];
+}
+
+export interface Wish {
+  readonly assignments: readonly Assignment[];
+  /** As the engine reads them. */
+  readonly values: ReadonlyMap<string, string>;
+  /** The names that the user wrote; "all", or "likely" for what looks like a credential. */
+  readonly chosen: ReadonlySet<string> | "all" | "likely";
+  /** Where the value of a name belongs; a reason where that is nowhere in the store. */
+  addressOf(name: string): Address | string;
+}
+
+/** What a script shows is searched for values of this length and more; in characters. */
+const SHORTEST_HIDDEN = 8;
+const REFERENCE = /(?<!\\)\$\{?([A-Za-z_]\w*)/g;
+
+export function planImport({ assignments, values, chosen, addressOf }: Wish): Plan {
+  const moves = new Map<string, Move>();
+  const stays = new Map<string, Stay>();
+  const isNamed = (name: string) => chosen !== "likely" && (chosen === "all" || chosen.has(name));
+  for (const assignment of assignments) {
+    const { name } = assignment;
+    if (stays.has(name)) continue;
+    const stay = (reason: string, isImpossible = true) => stays.set(name, { name, reason, isImpossible });
+    const value = values.get(name);
+    if (moves.delete(name)) stay("is assigned more than once; leave one");
+    else if (value === undefined) stay("is nothing that the engine reads");
+    else if (!assignment.isWhole) stay("has more in its line than a value; write that on a line of its own");
+    else if (value === "") stay("is empty");
+    else if (value.includes("\0") || !value.isWellFormed()) stay("is no text");
+    else if (typeof chosen === "object" && !isNamed(name)) stay("is not named", false);
+    else if (chosen === "likely" && !looksSecret(name, value)) stay("does not look like a credential", false);
+    else if (chosen === "likely" && [...value].length < SHORTEST_HIDDEN)
+      stay(`has less than ${SHORTEST_HIDDEN} characters, too few to be hidden in what a script shows`, false);
+    else if (references(assignment, value).length > 0 && !isNamed(name))
+      stay(`is put together from ${references(assignment, value).join(", ")}`, false);
+    else {
+      const address = addressOf(name);
+      if (typeof address === "string") stay(address);
+      else moves.set(name, { assignment, name, value, address });
+    }
+  }
+  keepWhatOthersNeed(assignments, values, moves, stays);
+  return { moves: [...moves.values()], stays: [...stays.values()] };
+}
+
+/** A value that stays and is put together from one that moves would be another one without it. */
+function keepWhatOthersNeed(
+  assignments: readonly Assignment[],
+  values: ReadonlyMap<string, string>,
+  moves: Map<string, Move>,
+  stays: Map<string, Stay>,
+): void {
+  let isDone = false;
+  while (!isDone) {
+    isDone = true;
+    for (const assignment of assignments) {
+      if (moves.has(assignment.name)) continue;
+      for (const name of references(assignment, values.get(assignment.name))) {
+        if (!moves.delete(name)) continue;
+        const reason = `is what ${assignment.name} is put together from; name both to move them`;
+        stays.set(name, { name, reason, isImpossible: true });
+        isDone = false;
+      }
+    }
+  }
+}
+
+/** The names of other variables in a value, where the engine has put those in. */
+function references({ raw }: Assignment, value: string | undefined): string[] {
+  if (raw === value) return [];
+  return [...new Set([...raw.matchAll(REFERENCE)].map(([, name]) => name!))];
+}

@@ -1,0 +1,94 @@
+// `rt secrets import --undo .env`: puts the values that have moved back to where they were.
+//
+// Contract: everything else in the file stays, what was added meanwhile too. A value comes back in the quotes that it had,
+// or in others where the engine would read it otherwise in those. The store and rtfig.toml keep what they have: what is
+// said of them is how to remove it.
+import { resolve } from "node:path";
+import { printable } from "../../printable.ts";
+import { confirm } from "../confirmation.ts";
+import { secrets } from "../secrets.ts";
+import { print } from "../streams.ts";
+import { type Words, WordsError } from "../words.ts";
+import { readEngineValues } from "./engine-values.ts";
+import { findAssignments, type Quote, replaceSpans } from "./env-file.ts";
+import { draftFile, type ProjectFile, readProjectFile } from "../exchanged-file.ts";
+import { findMovedLines, type MovedLine, shellWord } from "./moved-line.ts";
+
+const DONE = 0;
+const DECLINED = 1;
+const QUOTES: readonly Quote[] = ["", "'", '"', "`"];
+
+/** Throws WordsError, and what the store throws. */
+export async function undoImport(path: string, names: readonly string[], words: Words): Promise<number> {
+  const file = readProjectFile(path);
+  const lines = findMovedLines(file.text).filter(({ name }) => names.length === 0 || names.includes(name));
+  if (lines.length === 0)
+    throw new WordsError(
+      `${printable(path)} has no line of rt secrets import${names.length > 0 ? " for that" : ""}`,
+    );
+  await print(
+    lines
+      .map(({ name, address }) => `back  ${name}  ${printable(`${address.service}/${address.name}`)}\n`)
+      .join(""),
+  );
+  if (words.options.has("dry-run")) return DONE;
+  const question = `Write ${lines.length === 1 ? "this value" : "these values"} into ${printable(path)}, where every program can read ${lines.length === 1 ? "it" : "them"}?`;
+  if (!words.options.has("yes") && !(await confirm(question, "nothing was changed"))) {
+    await print("Nothing was changed\n");
+    return DECLINED;
+  }
+  await bringBack(file, lines);
+  const removals = lines.map(
+    ({ address: { service, name } }) => `rt secrets delete -- ${shellWord(service)} ${shellWord(name)}\n`,
+  );
+  await print(
+    `${printable(path)} has its values again. The credential store keeps them until\n${removals.map(printableLine).join("")}and rtfig.toml its [secrets.<name>], which gives them to scripts\n`,
+  );
+  return DONE;
+}
+
+function printableLine(line: string): string {
+  return `  ${printable(line.trimEnd())}\n`;
+}
+
+async function bringBack(file: ProjectFile, lines: readonly MovedLine[]): Promise<void> {
+  const values = await Promise.all(
+    lines.map(async ({ address: { service, name } }) => {
+      const value = await secrets.get(service, name);
+      if (value !== null) return value;
+      throw new WordsError(
+        `There is no credential "${printable(name)}" under "${printable(service)}", so nothing was changed`,
+      );
+    }),
+  );
+  const quotes = lines.map(({ quote }) => [quote, ...QUOTES.filter((other) => other !== quote)]);
+  // Each try takes the next quotes of what has not come back as it should.
+  for (const _ of QUOTES) {
+    const text = replaceSpans(
+      file.text,
+      lines.map(({ start, end, prefix }, index) => {
+        const [quote] = quotes[index]!;
+        return { start, end, by: `${prefix}${quote}${values[index]!.replaceAll("$", "\\$")}${quote}` };
+      }),
+    );
+    using draft = draftFile(file, text);
+    const own = new Set(findAssignments(text).map(({ name }) => name));
+    const read = readEngineValues(resolve(draft.path), own);
+    const wrong = lines.flatMap(({ name }, index) => (read.get(name) === values[index] ? [] : [index]));
+    if (wrong.length === 0 && keepsTheRest(file, read, lines)) return draft.putInPlace();
+    for (const index of wrong.length > 0 ? wrong : quotes.keys())
+      quotes[index]!.push(quotes[index]!.shift()!);
+  }
+  throw new WordsError(
+    `${printable(file.path)} cannot have these values in a way that they would be read, so nothing was changed`,
+    "rt secrets get prints each",
+  );
+}
+
+/** One that a line in between has swallowed must not go unseen. */
+function keepsTheRest(file: ProjectFile, read: Map<string, string>, lines: readonly MovedLine[]): boolean {
+  const others = new Set(findAssignments(file.text).map(({ name }) => name));
+  for (const { name } of lines) others.delete(name);
+  const before = readEngineValues(resolve(file.path), others);
+  return [...before].every(([name, value]) => read.get(name) === value);
+}

@@ -1,0 +1,9 @@
+// A secret in a file of the repository that is encrypted with age.
+//
+// Surprising: what this does without is loaded by nobody else: the library is larger than all the rest of a run.
+
+/** The value, which is the caller's to zero; or why there is none, as a sentence. Throws Failure. */
+export async function readAgeFile(file: string, name: string, folder: string): Promise<Uint8Array | string> {
+  const { readEntry } = await import("../share/age-file.ts");
+  return await readEntry(file, name, folder);
+}

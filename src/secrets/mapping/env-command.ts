@@ -1,0 +1,147 @@
+// `rt secrets env [script]`: which secrets this project has, or one of its scripts gets; where each comes from, whether it is
+// there, and whether all of it has been allowed. Never a value.
+//
+// Contract: nothing is unlocked and no program is started to find out, so that of some it is not known whether they are
+// there. Exit codes: 0 all that scripts cannot do without is there, or not known to be missing; 1 something is missing; 2
+// the question cannot be answered.
+import { host } from "../../../platform/process.ts";
+import { openProvider } from "../../../platform/secret-provider.ts";
+import { complain } from "../../complaint.ts";
+import { readOwnConfig } from "../../config/rtfig.ts";
+import { escapeJson, printable } from "../../printable.ts";
+import { findPackageJson, textField } from "../../workspace/package-json.ts";
+import { print } from "../streams.ts";
+import { describeSource, type MappedSecret, type Mapping, namesFor } from "./mapping.ts";
+import { parseRowName } from "./grants.ts";
+import { findMapping } from "./mapping-file.ts";
+import { fingerprint, isTrusted } from "./trust.ts";
+
+const DONE = 0;
+const ABSENT = 1;
+const FAILED = 2;
+
+type State = "environment" | "present" | "missing" | "unknown";
+
+const STATES: Readonly<Record<State, string>> = {
+  environment: "in the environment",
+  present: "there",
+  missing: "missing",
+  unknown: "not asked",
+};
+
+export async function describeEnvironment(script: string | undefined, isJson: boolean): Promise<number> {
+  let mapping: Mapping | undefined;
+  try {
+    mapping = findMapping(process.cwd(), readOwnConfig());
+  } catch (error) {
+    const { name, message, hint } = error as Error & { hint?: string };
+    if (name !== "Failure" && name !== "PackageJsonError") throw error;
+    return complain(message, hint, FAILED);
+  }
+  if (!mapping)
+    return complain(
+      "The rtfig.toml of this project asks for no secrets",
+      "rt help secrets-in-scripts",
+      FAILED,
+    );
+  const names = script === undefined ? [...mapping.secrets.keys()] : namesFor(mapping, scriptNamed(script));
+  const secrets = names.map((name) => mapping.secrets.get(name)!);
+  const states = await findStates(secrets);
+  await print(isJson ? renderJson(mapping, secrets, states) : renderText(mapping, secrets, states, script));
+  return secrets.some(({ name, isOptional }) => !isOptional && states.get(name) === "missing")
+    ? ABSENT
+    : DONE;
+}
+
+/** "package#script", or a script of the package that we stand in. */
+function scriptNamed(text: string) {
+  const { package: owner, script } = parseRowName(text);
+  const located = owner === undefined ? findPackageJson(process.cwd()) : null;
+  return {
+    package: owner ?? (located ? textField(located.manifest, "name") : ""),
+    script,
+    isHook: false,
+  };
+}
+
+async function findStates(secrets: readonly MappedSecret[]): Promise<Map<string, State>> {
+  const stored = await listStored(secrets);
+  return new Map(secrets.map((secret) => [secret.name, stateOf(secret, stored)]));
+}
+
+function stateOf({ name, source }: MappedSecret, stored: ReadonlySet<string> | undefined): State {
+  if (host.originalVariable(name) !== undefined) return "environment";
+  if (source.kind !== "store" || !stored) return "unknown";
+  return stored.has(keyOf(source)) ? "present" : "missing";
+}
+
+function keyOf({ service, name }: { readonly service: string; readonly name: string }): string {
+  return `${service}\0${name}`;
+}
+
+/** Undefined where the store does not tell: there is none, or it is locked. */
+async function listStored(secrets: readonly MappedSecret[]): Promise<ReadonlySet<string> | undefined> {
+  const services = new Set(
+    secrets.flatMap(({ source }) => (source.kind === "store" ? [source.service] : [])),
+  );
+  if (services.size === 0) return new Set();
+  try {
+    const store = await openProvider();
+    if (!store.list) return undefined;
+    const lists = await Promise.all([...services].map((service) => store.list!(service)));
+    return new Set(lists.flat().map(keyOf));
+  } catch {
+    return undefined;
+  }
+}
+
+function scriptsWith({ grants }: Mapping, name: string): string[] {
+  return grants.filter(({ names }) => names.includes(name)).map(({ pattern }) => pattern);
+}
+
+function renderJson(
+  mapping: Mapping,
+  secrets: readonly MappedSecret[],
+  states: ReadonlyMap<string, State>,
+): string {
+  const answer = {
+    folder: mapping.folder,
+    trusted: isTrusted(mapping),
+    hash: fingerprint(mapping),
+    secrets: secrets.map(({ name, source, about, isOptional, isRedacted }) => ({
+      name,
+      source: describeSource(source),
+      state: states.get(name),
+      about,
+      optional: isOptional,
+      redact: isRedacted,
+      scripts: scriptsWith(mapping, name),
+    })),
+  };
+  return `${escapeJson(JSON.stringify(answer, null, 2))}\n`;
+}
+
+function renderText(
+  mapping: Mapping,
+  secrets: readonly MappedSecret[],
+  states: ReadonlyMap<string, State>,
+  script: string | undefined,
+): string {
+  const rows = secrets.map(({ name, source, isOptional, about }) => [
+    name,
+    STATES[states.get(name)!] + (isOptional ? ", optional" : ""),
+    describeSource(source),
+    scriptsWith(mapping, name).map(printable).join(" "),
+    about === undefined ? "" : printable(about),
+  ]);
+  const widths = [0, 1, 2, 3].map((column) => Math.max(0, ...rows.map((row) => row[column]!.length)));
+  const lines = rows.map((row) =>
+    row
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join("  ")
+      .trimEnd(),
+  );
+  if (lines.length === 0) lines.push(`${printable(script ?? "")} gets no secrets`);
+  const trust = isTrusted(mapping) ? "is allowed" : "is not allowed";
+  return `${[...lines, "", `${printable(mapping.folder)} ${trust} to read secrets`].join("\n")}\n`;
+}

@@ -1,0 +1,164 @@
+// What a run gives to what it starts: the one entry of this folder for the runner.
+//
+// Contract: who is named gets what it is named for, and nobody else. Of several places that have a value, in this order:
+// the address on the command line (--secret NAME=service/name), the environment that rt was started with, the source in
+// rtfig.toml; files of variables (.env, --env-file) come last. What the environment has is fetched from nowhere, so that a
+// CI server without a credential store needs no change. What rtfig.toml names is fetched only where a person has allowed
+// it (trust.ts); what the command line itself names, that person has written.
+import { host } from "../../../platform/process.ts";
+import type { Config } from "../../config/rtfig.ts";
+import { Failure } from "../../failure.ts";
+import { printable } from "../../printable.ts";
+import type { SecretValue } from "../../redaction/secret-value.ts";
+import { fetchSecrets } from "./fetch.ts";
+import { describeSource, type MappedSecret, namesFor, readAddress } from "./mapping.ts";
+import type { ScriptName } from "./grants.ts";
+import { findMapping } from "./mapping-file.ts";
+import { askForMissing, missingFailure } from "./missing.ts";
+import { requireTrust } from "./trust.ts";
+import { faultOfName } from "./variable-name.ts";
+
+/** One that the command line asks for. */
+interface Asked {
+  readonly name: string;
+  /** "service/name"; undefined for the source that rtfig.toml has. */
+  readonly address?: string | undefined;
+}
+
+export interface ProvisionRequest {
+  readonly asked: readonly Asked[];
+  /** The working directory, or that of the package whose script is started; absolute. */
+  readonly from: string;
+  /** What was read of the working directory's rtfig.toml, or of the file that --config names. */
+  readonly config: Config | undefined;
+  /** Whether rtfig.toml may give something to the target, which it does for scripts alone. */
+  readonly isForScripts: boolean;
+  /** Values are not kept out of what is shown, whatever rtfig.toml says. */
+  readonly showsSecrets: boolean;
+}
+
+/** One that something of this run gets. */
+interface Wanted extends MappedSecret {
+  /** Its address is the command line's own. */
+  readonly isFromLine: boolean;
+}
+
+/** For people, and for reports. */
+export interface ShownSecret {
+  readonly name: string;
+  readonly source: string;
+}
+
+/** A script, or the target of the command line where that is none. */
+export type Receiver = ScriptName | "target";
+
+export interface Provision {
+  /** What a receiver gets: names and sources. */
+  shown(receiver: Receiver): readonly ShownSecret[];
+  /** Reads all that these get, anew. Throws Failure where one is not there that has to be. */
+  fetch(receivers: readonly Receiver[]): Promise<void>;
+  /** What a receiver gets of all that has been fetched. The bytes stay this object's. */
+  valuesFor(receiver: Receiver): readonly SecretValue[];
+  /** When nobody needs the values any more. */
+  zero(): void;
+}
+
+/** Throws Failure, PackageJsonError. */
+export function openProvision({
+  asked,
+  from,
+  config,
+  isForScripts,
+  showsSecrets,
+}: ProvisionRequest): Provision {
+  const needsMapping = isForScripts || asked.some(({ address }) => address === undefined);
+  const mapping = needsMapping ? findMapping(from, config) : undefined;
+  const onLine = new Map(
+    asked.map(({ name, address }) => [name, readAsked(name, address, mapping?.secrets.get(name))]),
+  );
+  const values = new Map<string, SecretValue>();
+  /** What was replaced by a later fetch may still be compared with what a script shows. */
+  const replaced: SecretValue[] = [];
+
+  function wantedBy(receiver: Receiver): readonly Wanted[] {
+    const isScript = receiver !== "target";
+    const names = new Set(isScript && mapping ? namesFor(mapping, receiver) : []);
+    if (!isScript || !receiver.isHook) for (const name of onLine.keys()) names.add(name);
+    return [...names].map(
+      (name) => onLine.get(name) ?? { ...mapping!.secrets.get(name)!, isFromLine: false },
+    );
+  }
+
+  return {
+    shown: (receiver) =>
+      wantedBy(receiver).map((wanted) => ({
+        name: wanted.name,
+        source: inheritedValue(wanted) === undefined ? describeSource(wanted.source) : "environment",
+      })),
+    async fetch(receivers) {
+      const wanted = new Map(receivers.flatMap(wantedBy).map((each) => [each.name, each]));
+      const all = [...wanted.values()];
+      if (mapping && all.some((each) => !each.isFromLine && inheritedValue(each) === undefined))
+        requireTrust(mapping);
+      if (all.length > 0) host.hideMemory?.();
+      const fetched = await fetchAll(all, mapping?.folder ?? from);
+      for (const name of wanted.keys()) {
+        const before = values.get(name);
+        if (before) replaced.push(before);
+        values.delete(name);
+      }
+      for (const [name, value] of fetched) values.set(name, value);
+    },
+    valuesFor: (receiver) =>
+      wantedBy(receiver).flatMap(({ name }) => {
+        const found = values.get(name);
+        return found ? { ...found, isRedacted: found.isRedacted && !showsSecrets } : [];
+      }),
+    zero() {
+      for (const { value } of [...values.values(), ...replaced]) value.fill(0);
+    },
+  };
+}
+
+function readAsked(name: string, address: string | undefined, mapped: MappedSecret | undefined): Wanted {
+  const fault = faultOfName(name);
+  if (fault) throw new Failure(`--secret: "${printable(name)}" ${fault}`);
+  if (address === undefined && mapped) return { ...mapped, isFromLine: false };
+  if (address === undefined)
+    throw new Failure(
+      `--secret ${name}: the project's rtfig.toml has no [secrets.${name}]`,
+      `name its address: --secret ${name}=service/name`,
+    );
+  const wrong = (message: string) =>
+    new Failure(
+      `--secret ${name} ${message}`,
+      `write --secret ${name}=service/name; a value has no place on a command line, where other programs see it`,
+    );
+  const { isRedacted = true } = mapped ?? {};
+  return { name, source: readAddress(address, wrong), isOptional: false, isRedacted, isFromLine: true };
+}
+
+/** What the environment says of it, unless the command line says otherwise. */
+function inheritedValue({ name, isFromLine }: Wanted): string | undefined {
+  return isFromLine ? undefined : host.originalVariable(name);
+}
+
+async function fetchAll(wanted: readonly Wanted[], folder: string): Promise<Map<string, SecretValue>> {
+  const absent = wanted.filter((each) => inheritedValue(each) === undefined);
+  const { values: found, lacking } = await fetchSecrets(absent, folder);
+  const missing = lacking.filter(({ secret }) => !secret.isOptional);
+  const entered = missing.length > 0 ? await askForMissing(missing) : new Map<string, Uint8Array>();
+  if (!entered) {
+    for (const value of found.values()) value.fill(0);
+    throw missingFailure(missing);
+  }
+  const values = new Map([...found, ...entered]);
+  return new Map(
+    wanted.flatMap((each) => {
+      const { name, isRedacted } = each;
+      const inherited = inheritedValue(each);
+      const value = inherited === undefined ? values.get(name) : new TextEncoder().encode(inherited);
+      return value ? [[name, { name, value, isRedacted }] as const] : [];
+    }),
+  );
+}

@@ -1,0 +1,28 @@
+// Questions to a person, on the terminal that standard input and standard error are. A pipe answers none.
+//
+// Surprising: the answer is read at once and by itself, without a stream: one that waits in a thread would take the first
+// key that is meant for the script.
+import { readSync, writeSync } from "node:fs";
+import { host } from "../../../platform/process.ts";
+
+export function canAsk(): boolean {
+  return host.isTerminal(0) && host.isTerminal(2);
+}
+
+/** Lines, as they stand; what is in them is shown as printable() makes it. */
+export function tell(lines: readonly string[]): void {
+  writeSync(2, lines.map((line) => `${line}\n`).join(""));
+}
+
+/** Whether a line came that says yes; everything else says no. */
+export function askYes(question: string): boolean {
+  writeSync(2, `${question} [y/N] `);
+  const line = new Uint8Array(1024);
+  try {
+    const length = readSync(0, line);
+    if (length === 0) writeSync(2, "\n");
+    return /^\s*y(?:es)?\s*$/i.test(new TextDecoder().decode(line.subarray(0, length)));
+  } catch {
+    return false; // the terminal is gone
+  }
+}

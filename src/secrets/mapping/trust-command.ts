@@ -1,0 +1,58 @@
+// `rt trust`: allows what this project's rtfig.toml asks for; --list and --remove show and take back what was allowed.
+//
+// Contract: to allow takes a person at a terminal, who has been shown what. Exit codes: 0 done, 1 not.
+import { realpathSync } from "node:fs";
+import { readOwnConfig } from "../../config/rtfig.ts";
+import { complain } from "../../complaint.ts";
+import { Failure } from "../../failure.ts";
+import { printable } from "../../printable.ts";
+import { findMapping, findRoot } from "./mapping-file.ts";
+import { type Allowance, isTrusted, listAllowances, removeAllowance, requireTrust } from "./trust.ts";
+
+/** Throws Failure. */
+export function runTrustCommand(words: readonly string[]): number {
+  const [word, ...rest] = words;
+  if (word === "--list" && rest.length === 0) return list();
+  if (word === "--remove" && rest.length <= 1) return remove(rest[0]);
+  if (word !== undefined)
+    throw new Failure(
+      `rt trust does not know "${printable(word.startsWith("--") && rest.length > 0 ? rest.join(" ") : word)}"`,
+      "rt trust, rt trust --list, rt trust --remove [folder|hash]",
+    );
+  const mapping = findMapping(process.cwd(), readOwnConfig());
+  if (!mapping)
+    return complain("The rtfig.toml of this project asks for no secrets", "rt help secrets-in-scripts");
+  const wasTrusted = isTrusted(mapping);
+  requireTrust(mapping);
+  console.log(
+    `${printable(mapping.folder)} is ${wasTrusted ? "already allowed" : "allowed"} to read secrets`,
+  );
+  return 0;
+}
+
+function list(): number {
+  for (const { hash, folder, names } of listAllowances())
+    console.log(`${printable(folder)}\t${names.map(printable).join(" ")}\t${hash}`);
+  return 0;
+}
+
+function remove(what = findRoot(process.cwd()) ?? process.cwd()): number {
+  const isMeant = ({ hash, folder }: Allowance) => hash === what || folder === resolveFolder(what);
+  const found = listAllowances().filter(isMeant);
+  for (const each of found) {
+    removeAllowance(each);
+    console.log(`${printable(each.folder)} is no longer allowed to read secrets`);
+  }
+  return found.length > 0
+    ? 0
+    : complain(`Nothing was allowed for ${printable(what)}`, "rt trust --list shows what is");
+}
+
+/** A folder that is not there any more can be named as it was. */
+function resolveFolder(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
+}

@@ -1,0 +1,118 @@
+// Which registries of a project take their credentials from variables: those of rtfig.toml ("$NPM_TOKEN") and of .npmrc
+// ("${NPM_TOKEN}"), each with the address that is sent them.
+//
+// Contract: pure. What names a variable and nothing else counts; all else is the engine's to read. rtfig.toml wins over
+// .npmrc, the project's .npmrc over that of the home folder, as in the engine.
+
+export interface RegistryUse {
+  /** Undefined for the default registry; without the "@". */
+  readonly scope: string | undefined;
+  readonly url: string;
+  /** The variables' names, by what they are for. */
+  readonly variables: Readonly<Partial<Record<Credential, string>>>;
+}
+
+export type Credential = "token" | "username" | "password";
+
+const CREDENTIALS: readonly Credential[] = ["token", "username", "password"];
+const DEFAULT_URL = "https://registry.npmjs.org/";
+
+type Table = Readonly<Record<string, unknown>>;
+
+/** @param npmrcs texts, the stronger first */
+export function findRegistryUses(config: Table, npmrcs: readonly string[]): RegistryUse[] {
+  const settings = npmrcs
+    .toReversed()
+    .reduce((all, text) => new Map([...all, ...readNpmrc(text)]), new Map<string, string>());
+  const { registry, scopes = {} } = (config.install ?? {}) as { registry?: unknown; scopes?: Table };
+  const names = new Set([
+    ...Object.keys(scopes).map((scope) => scope.replace(/^@/, "")),
+    ...[...settings.keys()].flatMap((key) => /^@([^:]+):registry$/.exec(key)?.[1] ?? []),
+  ]);
+  const uses = [
+    useOf(undefined, registry, settings.get("registry") ?? DEFAULT_URL, settings),
+    ...[...names].map((scope) =>
+      useOf(scope, scopes[scope] ?? scopes[`@${scope}`], settings.get(`@${scope}:registry`), settings),
+    ),
+  ];
+  return uses.filter((use) => use !== undefined && Object.keys(use.variables).length > 0) as RegistryUse[];
+}
+
+function useOf(
+  scope: string | undefined,
+  configured: unknown,
+  fallback: string | undefined,
+  settings: ReadonlyMap<string, string>,
+): RegistryUse | undefined {
+  const table = typeof configured === "string" ? { url: configured } : ((configured ?? {}) as Table);
+  const url = typeof table.url === "string" ? table.url : fallback;
+  if (url === undefined || !URL.canParse(url)) return undefined;
+  const variables: Partial<Record<Credential, string>> = {};
+  for (const each of CREDENTIALS) {
+    const name = mentioned(table[each]);
+    if (name !== undefined) variables[each] = name;
+  }
+  // What rtfig.toml says of a registry is all that is said of it.
+  if (CREDENTIALS.some((each) => table[each] !== undefined)) return { scope, url, variables };
+  const token = mentioned(loginFor(url, settings));
+  return { scope, url, variables: token === undefined ? {} : { token } };
+}
+
+/** The nearest of npm's "//host/path/:_authToken". */
+function loginFor(url: string, settings: ReadonlyMap<string, string>): string | undefined {
+  const { host, pathname } = new URL(url);
+  const parts = pathname.split("/").filter((part) => part !== "");
+  for (let count = parts.length; count >= 0; count--) {
+    const path = ["", ...parts.slice(0, count), ""].join("/");
+    const login =
+      settings.get(`//${host}${path}:_authToken`) ?? settings.get(`//${host}${path.slice(0, -1)}:_authToken`);
+    if (login !== undefined) return login;
+  }
+  return undefined;
+}
+
+function mentioned(value: unknown): string | undefined {
+  if (typeof value !== "string") return undefined;
+  const [, braced, bare] = /^\$(?:\{(\w+)\}|(\w+))$/.exec(value) ?? [];
+  return braced ?? bare;
+}
+
+function readNpmrc(text: string): Map<string, string> {
+  return new Map(
+    text.split(/\r?\n/).flatMap((line) => {
+      const [, key, value] = /^\s*([^#;=\s][^=]*?)\s*=\s*(.*?)\s*$/.exec(line) ?? [];
+      return key === undefined ? [] : [[key, value!.replace(/^(["'])(.*)\1$/, "$2")] as const];
+    }),
+  );
+}
+
+/** The configuration with values in the place of the variables that have one; what is not the engine's is left out. */
+export function fillRegistries(
+  config: Table,
+  uses: readonly RegistryUse[],
+  values: ReadonlyMap<string, string>,
+): Table {
+  const {
+    preload: _preload,
+    run: _run,
+    secrets: _secrets,
+    ...rest
+  } = structuredClone(config) as Record<string, Table>;
+  const install = { ...rest.install } as Record<string, unknown>;
+  const scopes = { ...(install.scopes as Table | undefined) } as Record<string, unknown>;
+  for (const { scope, url, variables } of uses) {
+    const known = Object.entries(variables).filter(([, name]) => values.has(name));
+    const written = scope === undefined ? install.registry : (scopes[scope] ?? scopes[`@${scope}`]);
+    const filled = {
+      ...(typeof written === "object" ? written : {}),
+      url,
+      ...Object.fromEntries(known.map(([each, name]) => [each, values.get(name)])),
+    };
+    if (scope === undefined) install.registry = filled;
+    else {
+      delete scopes[`@${scope}`];
+      scopes[scope] = filled;
+    }
+  }
+  return { ...rest, install: { ...install, ...(Object.keys(scopes).length > 0 && { scopes }) } };
+}

@@ -1,0 +1,111 @@
+// `rt install`, `rt publish` and their like with registries whose tokens are in [secrets] of rtfig.toml: the engine gets a
+// configuration that has them.
+//
+// Contract: what the environment has, it is asked for nothing. A person has allowed which registry is sent what, by its
+// address. The tokens are in no variable, so that neither the scripts of packages nor the project's own inherit them; they
+// are in a file without a name, in memory, that only this process has open.
+//
+// Surprising: that is no wall. A script of a package runs as the same user, and can look into the process that has started
+// it, or ask the credential store itself; what it cannot do is to find a token lying in its environment.
+import { join } from "node:path";
+import { files } from "../../../platform/files.ts";
+import { HAS_MEMORY_FILES, writeMemoryFile } from "../../../platform/memory-file.ts";
+import { host } from "../../../platform/process.ts";
+import type { Config } from "../../config/rtfig.ts";
+import { fetchSecrets } from "../mapping/fetch.ts";
+import { findMapping } from "../mapping/mapping-file.ts";
+import type { MappedSecret, Mapping } from "../mapping/mapping.ts";
+import { missingFailure } from "../mapping/missing.ts";
+import { requireTrust } from "../mapping/trust.ts";
+import { fillRegistries, findRegistryUses, type RegistryUse } from "./registry-tokens.ts";
+
+/** Tools that ask registries, or send to them. */
+const ASKING = " install i add a update outdated audit publish info pm ";
+
+/**
+ * The path of a configuration for this process alone; undefined where the engine finds all that it needs by itself. Throws
+ * Failure.
+ * @param directory absolute
+ */
+export async function configWithTokens(
+  tool: string,
+  config: Config | undefined,
+  directory: string,
+): Promise<string | undefined> {
+  if (!ASKING.includes(` ${tool} `)) return undefined;
+  const mapping = findMapping(directory, config);
+  if (!mapping || mapping.secrets.size === 0) return undefined;
+  const content = config?.content ?? {};
+  const uses = findRegistryUses(content, readNpmrcs(directory));
+  const wanted = uses.filter((use) => secretsOf(use, mapping).length > 0);
+  if (wanted.length === 0) return undefined;
+  if (!HAS_MEMORY_FILES) {
+    const names = [...new Set(wanted.flatMap((use) => secretsOf(use, mapping)))].map(({ name }) => name);
+    console.error(
+      `warning: ${names.join(", ")}: on this system, rt ${tool} has them from the environment alone`,
+    );
+    return undefined;
+  }
+  requireTrust(narrow(mapping, wanted));
+  const secrets = [...new Set(wanted.flatMap((use) => secretsOf(use, mapping)))];
+  const { values, lacking } = await fetchSecrets(secrets, mapping.folder);
+  try {
+    const missing = lacking.filter(({ secret }) => !secret.isOptional);
+    if (missing.length > 0) throw missingFailure(missing);
+    const texts = [...values].map(([name, value]) => [name, new TextDecoder().decode(value)] as const);
+    const filled = fillRegistries(content, wanted, new Map([...inherited(wanted), ...texts]));
+    const bytes = new TextEncoder().encode(JSON.stringify(filled));
+    try {
+      return writeMemoryFile(bytes);
+    } finally {
+      bytes.fill(0);
+    }
+  } finally {
+    for (const value of values.values()) value.fill(0);
+  }
+}
+
+function namesOf({ variables }: RegistryUse): string[] {
+  return Object.values(variables);
+}
+
+/** Of those that a registry mentions, the ones that the environment does not have and [secrets] does. */
+function secretsOf(use: RegistryUse, mapping: Mapping): MappedSecret[] {
+  return namesOf(use).flatMap((name) =>
+    host.originalVariable(name) === undefined ? (mapping.secrets.get(name) ?? []) : [],
+  );
+}
+
+function inherited(uses: readonly RegistryUse[]): (readonly [string, string])[] {
+  return uses.flatMap(namesOf).flatMap((name) => {
+    const value = host.originalVariable(name);
+    return value === undefined ? [] : [[name, value] as const];
+  });
+}
+
+/** What is to be allowed: these registries get these secrets, and nothing else. */
+function narrow(mapping: Mapping, uses: readonly RegistryUse[]): Mapping {
+  const secrets = new Map(uses.flatMap((use) => secretsOf(use, mapping)).map((each) => [each.name, each]));
+  const grants = uses.map((use) => ({
+    pattern: `rt install, for ${shown(use.url)},`,
+    package: undefined,
+    script: "",
+    names: secretsOf(use, mapping).map(({ name }) => name),
+  }));
+  return { ...mapping, secrets, grants };
+}
+
+/** A password within an address is nobody's to see. */
+function shown(address: string): string {
+  const { origin, pathname } = new URL(address);
+  return `${origin}${pathname}`;
+}
+
+/** The stronger first. */
+function readNpmrcs(directory: string): string[] {
+  const home = host.originalVariable("HOME") || host.originalVariable("USERPROFILE");
+  return [directory, ...(home ? [home] : [])].flatMap((folder) => {
+    const bytes = files.readFile(join(folder, ".npmrc"));
+    return typeof bytes === "string" ? [] : [new TextDecoder().decode(bytes)];
+  });
+}

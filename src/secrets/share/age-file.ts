@@ -1,0 +1,131 @@
+// A file of secrets that is encrypted with age to those who may read it, and lies in the repository. `age --decrypt` reads
+// it as well: what comes out is JSON.
+//
+//   { "readers": [{ "key": "age1...", "name": "alice" }], "secrets": { "NPM_TOKEN": "..." } }
+//
+// Contract: what is decrypted stays in memory. The readers stand inside, since whoever could add one to a list outside would
+// be sent all that is encrypted next.
+//
+// Surprising: age proves who can read a file, not who has written it. Whoever can write to the repository can replace the
+// whole, and what comes out is read as from a stranger.
+import { armor, Decrypter, Encrypter, generateX25519Identity, identityToRecipient } from "age-encryption";
+import { resolve } from "node:path";
+import { Failure } from "../../failure.ts";
+import { printable } from "../../printable.ts";
+import { draftFile, type ProjectFile, readProjectFile } from "../exchanged-file.ts";
+import { findIdentities, KEY_VARIABLE, PUBLIC } from "./identity.ts";
+
+export interface Reader {
+  readonly key: string;
+  readonly name?: string | undefined;
+}
+
+export interface SharedSecrets {
+  readonly readers: readonly Reader[];
+  readonly secrets: ReadonlyMap<string, string>;
+}
+
+export interface OpenFile {
+  readonly file: ProjectFile;
+  readonly content: SharedSecrets;
+}
+
+export async function newKey(): Promise<{ privateKey: string; publicKey: string }> {
+  const privateKey = await generateX25519Identity();
+  return { privateKey, publicKey: await identityToRecipient(privateKey) };
+}
+
+/** Of the keys that this machine has; empty where it has none. Throws Failure. */
+export async function ownPublicKeys(): Promise<string[]> {
+  const identities = await findIdentities();
+  return await Promise.all((identities?.keys ?? []).map((key) => identityToRecipient(key)));
+}
+
+const opened = new Map<string, Promise<OpenFile>>();
+
+/**
+ * The value, which is the caller's to zero; or why there is none, as a sentence. The file is read once. Throws Failure.
+ * @param folder that `file` is relative to
+ */
+export async function readEntry(file: string, name: string, folder: string): Promise<Uint8Array | string> {
+  const path = resolve(folder, file);
+  const reading = opened.get(path) ?? openShared(path, file).catch(toFailure);
+  opened.set(path, reading);
+  const value = (await reading).content.secrets.get(name);
+  if (value !== undefined) return new TextEncoder().encode(value);
+  return `${printable(file)} has no such entry: rt secrets set --file ${printable(file)} ${name}`;
+}
+
+/** A run has no words of ours. */
+function toFailure(error: unknown): never {
+  const { name, message, hint } = error as Error & { hint?: string };
+  throw name === "WordsError" ? new Failure(message, hint) : error;
+}
+
+/** Throws Failure, WordsError. @param shown the path as messages have it */
+export async function openShared(path: string, shown = path): Promise<OpenFile> {
+  const file = readProjectFile(path);
+  const identities = await findIdentities();
+  if (!identities)
+    throw new Failure(`There is no private key to read ${printable(shown)} with`, [
+      "rt secrets share key makes one; whoever reads the file already adds it: rt secrets share add <public key>",
+      `where there is no credential store, as in CI, the variable ${KEY_VARIABLE} has it`,
+    ]);
+  const decrypter = new Decrypter();
+  for (const key of identities.keys) decrypter.addIdentity(key);
+  let text: string;
+  try {
+    text = await decrypter.decrypt(armor.decode(file.text), "text");
+  } catch (error) {
+    const isOthers = /no identity matched/.test((error as Error).message);
+    throw isOthers
+      ? new Failure(
+          `${printable(shown)} is not encrypted to the key of ${identities.isFromVariable ? KEY_VARIABLE : "this machine"}`,
+          "whoever reads it already adds the key: rt secrets share add <public key>; rt secrets share key prints it",
+        )
+      : new Failure(
+          `${printable(shown)} is damaged, or no file that rt has encrypted with age`,
+          "get it back from git, or remove it and set the secrets anew",
+        );
+  }
+  return { file, content: parseContent(text, shown) };
+}
+
+/** Throws Failure, which quotes nothing. */
+function parseContent(text: string, shown: string): SharedSecrets {
+  try {
+    const { readers, secrets } = JSON.parse(text) as { readers: Reader[]; secrets: Record<string, string> };
+    const isReader = ({ key, name }: Reader) =>
+      PUBLIC.test(key) && (name === undefined || typeof name === "string");
+    const entries = Object.entries(secrets);
+    if (readers.length === 0 || !readers.every(isReader)) throw new Error();
+    if (!entries.every(([, value]) => typeof value === "string")) throw new Error();
+    return { readers: readers.map(({ key, name }) => ({ key, name })), secrets: new Map(entries) };
+  } catch {
+    throw new Failure(
+      `${printable(shown)} has something else in it than rt writes`,
+      "rt help moving-in has its form",
+    );
+  }
+}
+
+/** Exchanges the file for a new one. Throws WordsError. */
+export async function writeShared(file: ProjectFile, { readers, secrets }: SharedSecrets): Promise<void> {
+  const encrypter = new Encrypter();
+  for (const { key } of readers) encrypter.addRecipient(key);
+  const names = [...secrets.keys()].toSorted();
+  const content = { readers, secrets: Object.fromEntries(names.map((name) => [name, secrets.get(name)])) };
+  const encrypted = await encrypter.encrypt(`${JSON.stringify(content, null, 2)}\n`);
+  using draft = draftFile(file, `${armor.encode(encrypted).trimEnd()}\n`);
+  draft.putInPlace();
+}
+
+/** Whether a public key has no typing mistake in it. */
+export function isPublicKey(text: string): boolean {
+  try {
+    new Encrypter().addRecipient(text);
+    return PUBLIC.test(text);
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,197 @@
+// `rt secrets share`: who reads a file of secrets; and `rt secrets get|set|delete|list --file`, its entries.
+//
+// Contract: as for the store: values come from the terminal or standard input and go to the standard output of `get` alone.
+import { escapeJson, printable } from "../../printable.ts";
+import { SHARE_ACTIONS, SHARE_FLAGS } from "../commands.ts";
+import { readProjectFile } from "../exchanged-file.ts";
+import { faultOfName } from "../mapping/variable-name.ts";
+import { isTerminal, print } from "../streams.ts";
+import { complain, readWords, WordsError } from "../words.ts";
+import {
+  isPublicKey,
+  newKey,
+  type OpenFile,
+  openShared,
+  ownPublicKeys,
+  type Reader,
+  writeShared,
+} from "./age-file.ts";
+import { storeKey } from "./identity.ts";
+
+const DONE = 0;
+const ABSENT = 1;
+const DEFAULT_FILE = "secrets.age";
+
+type Action = (file: string, operands: readonly string[], isJson: boolean) => Promise<number>;
+
+const ACTIONS: Readonly<
+  Record<(typeof SHARE_ACTIONS)[number], { readonly takes: readonly [number, number]; readonly act: Action }>
+> = {
+  key: { takes: [0, 0], act: printKey },
+  "new-key": { takes: [0, 0], act: printNewKey },
+  add: { takes: [1, 2], act: addReader },
+  remove: { takes: [1, 1], act: removeReader },
+  list: { takes: [0, 0], act: listAll },
+};
+
+/** Throws WordsError, Failure, and what the store throws. */
+export async function runShareCommand(
+  args: readonly string[],
+  showHelp: () => Promise<void>,
+): Promise<number> {
+  const { options, values, operands } = readWords(args, SHARE_FLAGS);
+  const [word, ...rest] = operands;
+  if (options.has("help") || word === undefined) {
+    await showHelp();
+    return DONE;
+  }
+  const name = SHARE_ACTIONS.find((each) => each === word);
+  if (!name)
+    throw new WordsError("rt secrets share has no such action", `there are ${SHARE_ACTIONS.join(", ")}`);
+  const action = ACTIONS[name];
+  const [fewest, most] = action.takes;
+  if (rest.length < fewest || rest.length > most)
+    throw new WordsError(`rt secrets share ${word} takes ${most === 0 ? "no words" : "a public key"}`);
+  return await action.act(values.get("file")?.at(-1) ?? DEFAULT_FILE, rest, options.has("json"));
+}
+
+/** This machine's, made at first. */
+async function printKey(): Promise<number> {
+  let keys = await ownPublicKeys();
+  if (keys.length === 0) {
+    const { privateKey, publicKey } = await newKey();
+    await storeKey(privateKey);
+    keys = [publicKey];
+  }
+  await print(keys.map((key) => `${key}\n`).join(""));
+  return DONE;
+}
+
+/** For a machine without a store: in the form of age-keygen. */
+async function printNewKey(): Promise<number> {
+  const { privateKey, publicKey } = await newKey();
+  await print(`# public key: ${publicKey}\n${privateKey}\n`);
+  return DONE;
+}
+
+async function addReader(file: string, [key, name]: readonly string[]): Promise<number> {
+  checkKey(key!);
+  if (name !== undefined && !name.isWellFormed())
+    throw new WordsError("The reader's name must be text in UTF-8");
+  const { file: opened, content } = await openOrCreate(file);
+  const others = content.readers.filter((reader) => reader.key !== key);
+  await writeShared(opened, { ...content, readers: [...others, { key: key!, name }] });
+  return DONE;
+}
+
+async function removeReader(file: string, [key]: readonly string[]): Promise<number> {
+  checkKey(key!);
+  const { file: opened, content } = await openShared(file);
+  const readers = content.readers.filter((reader) => reader.key !== key);
+  if (readers.length === content.readers.length) {
+    complain(`${printable(file)} is not encrypted to that key`, "rt secrets share list has its readers");
+    return ABSENT;
+  }
+  if (readers.length === 0)
+    throw new WordsError(
+      `That is the last key that reads ${printable(file)}`,
+      "add another one first, or remove the file",
+    );
+  await writeShared(opened, { ...content, readers });
+  complain(
+    "Older versions of the file, as git keeps them, stay readable with that key",
+    "change the credentials themselves where they were issued",
+    "warning",
+  );
+  return DONE;
+}
+
+async function listAll(file: string, _: readonly string[], isJson: boolean): Promise<number> {
+  const { readers, secrets } = (await openShared(file)).content;
+  const names = [...secrets.keys()];
+  if (isJson) await print(`${escapeJson(JSON.stringify({ readers, secrets: names }, null, 2))}\n`);
+  else
+    await print(
+      [...readers.map(describeReader), ...names.map((name) => `secret\t${printable(name)}`)]
+        .map((line) => `${line}\n`)
+        .join(""),
+    );
+  return DONE;
+}
+
+function describeReader({ key, name }: Reader): string {
+  return ["reader", key, ...(name === undefined ? [] : [printable(name)])].join("\t");
+}
+
+/** What was given is not repeated: it may be the private half. */
+function checkKey(key: string): void {
+  if (/^AGE-SECRET-KEY-/i.test(key))
+    throw new WordsError(
+      "That is a private key, which nobody else may see, and now the shell's history has it",
+      "make a new one; its public half begins with age1",
+    );
+  if (!isPublicKey(key))
+    throw new WordsError("That is no public key of age", "as in age1...: rt secrets share key prints one");
+}
+
+/** A new file is for this machine's key. */
+async function openOrCreate(path: string): Promise<OpenFile> {
+  const file = readProjectFile(path, true);
+  if (file.stats) return await openShared(path);
+  const keys = await ownPublicKeys();
+  if (keys.length === 0)
+    throw new WordsError(
+      "This machine has no key of age yet",
+      "rt secrets share key makes one, and prints its public half",
+    );
+  return { file, content: { readers: keys.map((key) => ({ key })), secrets: new Map() } };
+}
+
+export type EntryCommand = "get" | "set" | "delete" | "list";
+
+/** `readValue` asks for the value of a name, or reads it; null where the person gave up. Throws as runShareCommand. */
+export async function runEntryCommand(
+  command: EntryCommand,
+  path: string,
+  operands: readonly string[],
+  isJson: boolean,
+  readValue: (name: string) => Promise<string | null>,
+): Promise<number> {
+  const [name = "", ...more] = operands;
+  if (command === "list") {
+    if (operands.length > 0) throw new WordsError("With --file, rt secrets list takes no words");
+    return await listAll(path, [], isJson);
+  }
+  if (name === "" || more.length > 0)
+    throw new WordsError(
+      `With --file, rt secrets ${command} takes the name of an entry`,
+      `rt secrets ${command} --file ${printable(path)} NAME`,
+    );
+  const fault = faultOfName(name);
+  if (fault) throw new WordsError(`"${printable(name)}" ${fault}`);
+  const { file, content } = command === "set" ? await openOrCreate(path) : await openShared(path);
+  const before = content.secrets.get(name);
+  if (command === "get" && isJson)
+    await print(`${escapeJson(JSON.stringify({ file: path, name, value: before ?? null }, null, 2))}\n`);
+  if (command !== "set" && before === undefined) {
+    complain(`${printable(path)} has no entry "${printable(name)}"`);
+    return ABSENT;
+  }
+  if (command === "get") {
+    if (!isJson) await print((await isTerminal(1)) ? `${before}\n` : before!);
+    return DONE;
+  }
+  const secrets = new Map(content.secrets);
+  if (command === "delete") secrets.delete(name);
+  else {
+    const value = await readValue(name);
+    if (value === null) return 130;
+    if (value.includes("\0") || !value.isWellFormed())
+      throw new WordsError("A variable cannot have that value");
+    secrets.set(name, value);
+  }
+  await writeShared(file, { ...content, secrets });
+  if (command === "delete" && isJson)
+    await print(`${JSON.stringify({ file: path, name, deleted: true }, null, 2)}\n`);
+  return DONE;
+}

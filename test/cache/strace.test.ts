@@ -1,0 +1,94 @@
+// What rt sees of a script, beside what strace sees of the same processes: every call with a path, and every listing.
+import { expect, test } from "bun:test";
+import { CALLS } from "../../platform/linux/tracing/calls.ts";
+import { cachedProject } from "./cached-project.ts";
+
+const CALL = /^(\d+) +(\w+)\((.*)$/;
+const TEXT = /"((?:[^"\\]|\\.)*)"/g;
+
+/** The places of paths among the texts that strace shows of a call; most have one, the first. */
+const PLACES: Readonly<Record<string, readonly number[]>> = {
+  rename: [0, 1],
+  renameat: [0, 1],
+  renameat2: [0, 1],
+  link: [0, 1],
+  linkat: [0, 1],
+  symlink: [1],
+  symlinkat: [1],
+};
+
+/** `thread path`, as the call has it; `thread listing` for a listing. */
+function seenByStrace(log: string): Set<string> {
+  const seen = new Set<string>();
+  for (const line of log.split("\n")) {
+    const [, thread, name, rest] = CALL.exec(line) ?? [];
+    if (name === undefined) continue;
+    if (name.startsWith("getdents")) {
+      seen.add(`${thread} listing`);
+      continue;
+    }
+    const texts = [...rest!.matchAll(TEXT)].map(([, text]) => text!);
+    for (const place of PLACES[name] ?? [0]) if (texts[place]) seen.add(`${thread} ${texts[place]}`);
+  }
+  return seen;
+}
+
+function seenByRt(stderr: string): { calls: Set<string>; listings: Set<string> } {
+  const calls = new Set<string>();
+  const listings = new Set<string>();
+  for (const line of stderr.split("\n")) {
+    const [, thread, kind, path] = /^warn: trace (\d+) (\w+) (.*)$/.exec(line) ?? [];
+    if (path === undefined) continue;
+    if (kind === "list") listings.add(`${thread} listing`);
+    calls.add(`${thread} ${path}`);
+  }
+  return { calls, listings };
+}
+
+const NAMES = CALLS.filter(({ paths }) => paths).map(({ name }) => name);
+
+const WORKLOADS: Readonly<Record<string, string>> = {
+  bash: "bash work.sh",
+  node: "node work.cjs",
+  bun: `${process.execPath} build work.ts --outdir=made`,
+  static: "/sbin/ldconfig -p",
+};
+
+const FILES = {
+  "work.sh": [
+    "mkdir -p made/deep; cat source/a.txt > made/b.txt; test -e absent; ls source; find . -name '*.txt'",
+    "ln -s a.txt source/link; readlink source/link; cp -p made/b.txt made/c.txt; mv made/c.txt made/d.txt",
+    "(cd source && cat ./a.txt ../work.sh > /dev/null); chmod +x made/d.txt; touch made/e; rm -r made source/link",
+    "grep -r a source; ln source/a.txt hard; rm hard; /bin/true; ./absent.sh 2>/dev/null; exit 0",
+  ].join("\n"),
+  "work.cjs": [
+    'const fs = require("fs"), { execFileSync } = require("child_process");',
+    'fs.readdirSync("source"); fs.existsSync("absent"); fs.readFileSync("source/a.txt");',
+    'execFileSync("cat", ["source/a.txt"]); fs.mkdtempSync("temp-"); fs.rmSync("source/x", { force: true });',
+    'try { require("absent-package") } catch {}',
+  ].join("\n"),
+  "work.ts": 'import { a } from "./other";\nexport const b: number = a;\n',
+  "other.ts": "export const a = 1;\n",
+  "source/a.txt": "a\n",
+};
+
+// musl's linker configuration has no such program, and other systems no strace.
+test.skipIf(process.platform !== "linux").each(Object.entries(WORKLOADS))(
+  "of %s, rt sees what strace sees",
+  async (_, command) => {
+    const script = `strace -f -qq -s 4096 -o log -e trace=${NAMES.join(",")} ${command}`;
+    await using project = await cachedProject({ work: script.replace(/,(?:fchmodat2)\b/g, "") }, FILES);
+    const { stderr, stdout } = await project.rt(["run", "work"], { RT_DEBUG: "trace" });
+    const expected = seenByStrace(await Bun.file(project.join("log")).text());
+    const { calls, listings } = seenByRt(stderr);
+    const paths = [...calls].map((call) => call.split(" ", 2) as [string, string]);
+    const missing = [...expected].filter((call) => {
+      if (call.endsWith(" listing")) return !listings.has(call);
+      if (calls.has(call)) return false;
+      const [thread, path] = call.split(" ", 2) as [string, string];
+      return !paths.some(([other, seen]) => other === thread && seen.endsWith(`/${path}`));
+    });
+    expect({ missing, stdout: missing.length > 0 ? stdout : "" }).toEqual({ missing: [], stdout: "" });
+    expect(expected.size).toBeGreaterThan(20);
+  },
+);

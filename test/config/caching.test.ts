@@ -1,0 +1,66 @@
+// Keys of rtfig.toml that say which scripts are not run again when nothing has changed.
+import { expect } from "bun:test";
+import { cachedProject, CAN_TRACE } from "../cache/cached-project.ts";
+import { effect } from "./effects.ts";
+
+effect("run.cache.*", "names a script, of one package or of all; false takes it out", async () => {
+  if (!CAN_TRACE) return;
+  const config = '"project#a" = true\n"other#b" = true\nc = true\n"project#c" = false';
+  await using project = await cachedProject(
+    { a: "cat file", b: "cat file", c: "cat file" },
+    { file: "" },
+    config,
+  );
+  const twice = async (script: string) => [await project.run(script), await project.run(script)];
+  expect(await twice("a")).toEqual(["ran", "hit"]);
+  expect(await twice("b")).toEqual(["ran", "ran"]);
+  expect(await twice("c")).toEqual(["ran", "ran"]);
+});
+
+effect("run.cache.*.env", "names the variables that a script gets", async () => {
+  if (!CAN_TRACE) return;
+  await using project = await cachedProject({ a: "echo $A$B" }, {}, 'a = { env = ["A"] }');
+  expect((await project.rt(["run", "a"], { A: "1", B: "2" })).stdout).toBe("1\n");
+});
+
+effect("run.cache.*.inputs", "names files that count though the script does not read them", async () => {
+  if (!CAN_TRACE) return;
+  await using project = await cachedProject(
+    { a: "cat file" },
+    { file: "", "more/x": "1" },
+    'a = { inputs = ["more/**"] }',
+  );
+  expect([await project.run("a"), await project.run("a")]).toEqual(["ran", "hit"]);
+  await project.write({ "more/x": "2" });
+  expect(await project.run("a")).toBe("ran");
+});
+
+effect(
+  "run.cache.*.outputs",
+  "names files that are the script's own, also where it leaves them alone",
+  async () => {
+    if (!CAN_TRACE) return;
+    const script = "test -e out || cp in out; cat out";
+    await using project = await cachedProject(
+      { a: script },
+      { in: "1", out: "1" },
+      'a = { outputs = ["out"] }',
+    );
+    expect([await project.run("a"), await project.run("a")]).toEqual(["ran", "hit"]);
+    await Bun.file(project.join("out")).delete();
+    expect(await project.run("a")).toBe("hit");
+    expect(await Bun.file(project.join("out")).text()).toBe("1");
+  },
+);
+
+effect("run.cache.*.ignore", "names files that do not matter", async () => {
+  if (!CAN_TRACE) return;
+  await using project = await cachedProject(
+    { a: "cat file; date > log" },
+    { file: "", log: "" },
+    'a = { ignore = ["file", "log"] }',
+  );
+  expect([await project.run("a"), await project.run("a")]).toEqual(["ran", "hit"]);
+  await project.write({ file: "changed" });
+  expect(await project.run("a")).toBe("hit");
+});

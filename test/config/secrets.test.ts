@@ -1,0 +1,79 @@
+// Keys of rtfig.toml that say which secrets scripts get. What else holds of them is in test/secrets/mapping.
+import { expect } from "bun:test";
+import { runIn } from "../options/prove.ts";
+import { createProject } from "../support/project.ts";
+import { runRt } from "../support/rt.ts";
+import { hashIn, trustOf } from "../support/trusted.ts";
+import { effect } from "./effects.ts";
+
+const MANIFEST = { name: "app", scripts: { show: "echo got $TOKEN", other: "echo got $TOKEN" } };
+const PRINT = `from = { command = ["printf", "a value"] }`;
+
+async function run(config: string, script = "show") {
+  await using project = await createProject({ "package.json": MANIFEST, "rtfig.toml": config });
+  const options = { args: ["--silent", "--no-redact", "run", script], cwd: project.path };
+  const first = await runRt(options);
+  return hashIn(first) ? await runRt({ ...options, env: { RT_TRUST: await trustOf(project.path) } }) : first;
+}
+
+/** Where a secret would be read from, as the plan has it. */
+async function source(from: string): Promise<string> {
+  const files = {
+    "package.json": MANIFEST,
+    "rtfig.toml": `[secrets.TOKEN]\n${from}\n[run.secrets]\nshow = ["TOKEN"]`,
+  };
+  const { stderr } = await runIn(files, ["run", "show"], { env: { RT_DEBUG: "plan" } });
+  return JSON.parse(stderr.split("\n")[0]!).secrets[0].source;
+}
+
+effect("run.secrets.*", "names the scripts that get a secret", async () => {
+  const config = `[secrets.TOKEN]\n${PRINT}\n[run.secrets]\n"sh*" = ["TOKEN"]`;
+  expect(await run(config)).toEqual({ stdout: "got a value\n", stderr: "", status: 0 });
+  expect(await run(config, "other")).toEqual({ stdout: "got\n", stderr: "", status: 0 });
+});
+
+effect("secrets.*.from", "is an address in the credential store", async () => {
+  expect(await source('from = "com.acme/npm/x"')).toBe("com.acme/npm/x");
+});
+
+effect("secrets.*.from.service", "may have a slash", async () => {
+  expect(await source('from = { service = "com/acme", name = "npm" }')).toBe(
+    'service "com/acme", name "npm"',
+  );
+});
+
+effect("secrets.*.from.name", "is needed beside the service", async () => {
+  const { stderr, status } = await run('[secrets.TOKEN]\nfrom.name = "npm"\n[run.secrets]\nshow = ["TOKEN"]');
+  expect([stderr, status]).toEqual([
+    'error: rtfig.toml:1: secrets.TOKEN.from needs service and name, or command alone\nhint: write { command = ["op", "read", "..."] }\n',
+    1,
+  ]);
+});
+
+effect("secrets.*.from.command", "is a program that prints the value", async () => {
+  const config = (command: string) =>
+    `[secrets.TOKEN]\nfrom.command = ${command}\n[run.secrets]\nshow = ["TOKEN"]`;
+  expect((await run(config('["printf", "%s\\\\n", "$HOME"]'))).stdout).toBe("got $HOME\n");
+});
+
+effect("secrets.*.about", "says what is missing", async () => {
+  const config =
+    '[secrets.TOKEN]\nfrom.command = ["false"]\nabout = "of \\u001b[2J"\n[run.secrets]\nshow = ["TOKEN"]';
+  expect((await run(config)).stderr).toContain("TOKEN (of \\u001b[2J)");
+});
+
+effect("secrets.*.optional", "lets a script run without it", async () => {
+  const config = (optional: boolean) =>
+    `[secrets.TOKEN]\nfrom.command = ["false"]\noptional = ${optional}\n[run.secrets]\nshow = ["TOKEN"]`;
+  expect(await run(config(true))).toEqual({ stdout: "got\n", stderr: "", status: 0 });
+  expect((await run(config(false))).status).toBe(1);
+});
+
+effect("secrets.*.redact", "may be told of each secret", async () => {
+  const config = (redact: string) =>
+    `[secrets.TOKEN]\n${PRINT}\nredact = ${redact}\n[run.secrets]\nshow = ["TOKEN"]`;
+  expect((await run(config("false"))).stdout).toBe("got a value\n");
+  expect((await run(config("1"))).stderr).toBe(
+    "error: rtfig.toml:3: secrets.TOKEN.redact needs true or false, not 1\n",
+  );
+});

@@ -1,0 +1,101 @@
+// Who may speak to the debugger: no page of another origin, no name that was made to point here, nobody who guesses.
+import { expect, test } from "bun:test";
+import { readdirSync, statSync } from "node:fs";
+import { createProject } from "../support/project.ts";
+import { runRt } from "../support/rt.ts";
+import { enable, openChrome, startDebugged } from "./chrome-client.ts";
+
+const IDLE = { "a.ts": 'console.log("running", process.execArgv.join()); setInterval(() => {}, 1000);' };
+
+test("answers to this machine's names alone, and to no page but a debugger's", async () => {
+  await using project = await createProject(IDLE);
+  const env = { XDG_RUNTIME_DIR: undefined, TMPDIR: project.path };
+  const { live, port, url } = await startDebugged(project, ["--inspect=localhost:0", "a.ts"], env);
+  await using _live = live;
+  const [, webkit] = await live.see(/For Web Inspector: (ws:\S+)/);
+  await live.see("running --inspect=localhost:0");
+  const id = url.slice(url.lastIndexOf("/"));
+
+  const ask = async (path: string, headers: Record<string, string> = {}, host = "127.0.0.1") => {
+    const answer = await fetch(`http://${host}:${port}${path}`, { headers });
+    return { status: answer.status, body: answer.ok ? await answer.json() : await answer.text() };
+  };
+  for (const host of ["127.0.0.1", "[::1]"]) {
+    const { body } = await ask("/json/list", {}, host);
+    expect(body).toMatchObject([
+      { type: "node", title: project.join("a.ts"), webSocketDebuggerUrl: `ws://${host}:${port}${id}` },
+    ]);
+    // That of Web Inspector, whose pages may come from the web, is told to nobody.
+    expect(JSON.stringify(body)).not.toContain(new URL(webkit!).pathname);
+  }
+  expect((await ask("/json/version", { Host: "localhost:1" })).body).toMatchObject({
+    "Protocol-Version": "1.3",
+  });
+  const { body: protocol } = await ask("/json/protocol");
+  const runtime = protocol.domains.find(({ domain }: any) => domain === "Runtime");
+  expect(runtime.commands).toContainEqual({ name: "evaluate" });
+  expect(runtime.events).toContainEqual({ name: "consoleAPICalled" });
+
+  for (const host of ["evil.example", `evil.example:${port}`, "foo.localhost", "localhost.evil.example", ""])
+    for (const path of ["/json/list", "/json/version", id])
+      expect((await ask(path, { Host: host })).status).toBe(400);
+  for (const origin of [
+    "https://evil.example",
+    "http://localhost:3000",
+    "null",
+    "https://debug.bun.sh.evil.example",
+  ])
+    for (const path of ["/json/list", "/json/protocol", id])
+      expect((await ask(path, { Origin: origin })).status).toBe(403);
+  for (const path of ["/", "/json/new", `/${crypto.randomUUID()}`, `${id}x`])
+    expect((await ask(path)).status).toBe(404);
+
+  const connects = async (address: string, headers: Record<string, string>) => {
+    const client = await openChrome(address, headers).catch(() => undefined);
+    client?.[Symbol.dispose]();
+    return client !== undefined;
+  };
+  expect(await connects(url, {})).toBe(true);
+  expect(await connects(url, { Origin: "devtools://devtools" })).toBe(true);
+  expect(await connects(url, { Origin: "https://evil.example" })).toBe(false);
+  expect(await connects(url, { Host: "evil.example" })).toBe(false);
+  expect(await connects(webkit!, { Origin: "https://debug.bun.sh" })).toBe(true);
+  expect(await connects(webkit!, { Origin: "https://evil.example" })).toBe(false);
+
+  // The way to the engine's own debugger is this user's alone, and goes with the program.
+  const directory = project.join(`rt-files-${process.getuid!()}`);
+  expect(statSync(directory).mode & 0o777).toBe(0o700);
+  expect(readdirSync(directory).filter((name) => name.startsWith("debug-")).length).toBe(1);
+});
+
+test("says that an address is taken, or open to others; waits for nobody then", async () => {
+  await using project = await createProject({ "a.ts": "console.log('ran')" });
+  const run = async (...args: string[]) => await runRt({ args, cwd: project.path });
+  const { stderr, stdout } = await run("--inspect=0.0.0.0:0", "a.ts");
+  expect(stderr).toEndWith("warning: whoever reaches 0.0.0.0 can run code as you\n");
+  expect(stdout).toBe("ran\n");
+  using taken = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
+  for (const option of ["--inspect", "--inspect-wait", "--inspect-brk"])
+    expect(await run(`${option}=127.0.0.1:${taken.port}`, "a.ts")).toEqual({
+      stdout: "",
+      stderr:
+        `error: Cannot debug at 127.0.0.1:${taken.port}: the address is in use\n` +
+        "hint: choose another port, as in --inspect=0 for any\n",
+      status: 1,
+    });
+});
+
+test("two programs are debugged at once", async () => {
+  await using project = await createProject(IDLE);
+  const one = await startDebugged(project, ["--inspect=127.0.0.1:0", "a.ts"]);
+  await using _one = one.live;
+  const two = await startDebugged(project, ["--inspect=127.0.0.1:0", "a.ts"]);
+  await using _two = two.live;
+  for (const { url, live } of [one, two]) {
+    await live.see("running");
+    using client = await openChrome(url);
+    enable(client);
+    const { result } = await client.send("Runtime.evaluate", { expression: "process.pid" });
+    expect(result.value).toBe(live.pid);
+  }
+});

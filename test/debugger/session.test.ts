@@ -1,0 +1,277 @@
+// rt --inspect over Chrome's protocol: what a debugger for Node.js does in a session, all places those of the TypeScript.
+import { describe, expect, test } from "bun:test";
+import { pathToFileURL } from "node:url";
+import { createProject } from "../support/project.ts";
+import {
+  type ChromeClient,
+  enable,
+  openChrome,
+  placeOf,
+  setBreakpoint,
+  startDebugged,
+} from "./chrome-client.ts";
+
+const SOURCE = `interface Sum {
+  a: number;
+}
+
+import { sep } from "node:path";
+
+const top = { name: "module" };
+const map = new Map([["key", { v: 1 }]]);
+
+function add({ a }: Sum, extra: number): number {
+  const answer: number = a + extra;
+
+  if (answer > 0) {
+    let inner = "block";
+    console.log("inner", inner, sep);
+  }
+  return answer;
+}
+
+let total = 0;
+for (let index = 0; index < 3; index += 1) total += add({ a: index }, 10);
+console.log("values", total, NaN, -0, 12n, map);
+try {
+  throw new TypeError("caught");
+} catch {}
+console.log("end", typeof rt.secrets.get);
+`;
+const INNER = 15;
+
+/** A scope's variables at a stop, by name. */
+async function variablesOf(
+  client: ChromeClient,
+  paused: any,
+  type: string,
+): Promise<Record<string, unknown>> {
+  const { object } = paused.callFrames[0].scopeChain.find((scope: any) => scope.type === type);
+  const asked = { objectId: object.objectId, ownProperties: true, generatePreview: true };
+  const { result } = await client.send("Runtime.getProperties", asked);
+  return Object.fromEntries(
+    result.map(({ name, value }: any) => [
+      name,
+      value.value ?? value.unserializableValue ?? value.description,
+    ]),
+  );
+}
+
+function isJson(text: string): boolean {
+  try {
+    return typeof JSON.parse(text) === "object";
+  } catch {
+    return false;
+  }
+}
+
+describe("a session of Chrome's protocol", () => {
+  test("stops before the first line, steps, shows scopes, sets values, and goes on to the end", async () => {
+    await using project = await createProject({ "a.ts": SOURCE });
+    const url = pathToFileURL(project.join("a.ts")).href;
+    const { live, url: address } = await startDebugged(project, ["--inspect-wait=127.0.0.1:0", "a.ts"]);
+    await using _live = live;
+    using client = await openChrome(address);
+    enable(client);
+    // Three that must hold: of the first statement, of one by pattern and condition, and a logpoint.
+    await setBreakpoint(client, url, 7);
+    await client.send("Debugger.setBreakpointByUrl", {
+      urlRegex: `^${RegExp.escape(url)}$|^${RegExp.escape(project.join("a.ts"))}$`,
+      lineNumber: INNER - 1,
+      columnNumber: 0,
+      condition: "a === 1",
+    });
+    await setBreakpoint(client, url, 17, "console.log('logpoint', answer), false");
+    await client.send("Runtime.runIfWaitingForDebugger");
+    const { scriptId } = await client.event("Debugger.scriptParsed", (script) => script.url === url);
+    expect(await client.send("Debugger.getScriptSource", { scriptId })).toEqual({ scriptSource: SOURCE });
+    const resolved = await client.event("Debugger.breakpointResolved");
+    expect(resolved.location).toEqual({ scriptId, lineNumber: 6, columnNumber: 0 });
+
+    const first = await client.event("Debugger.paused");
+    expect([placeOf(first), first.hitBreakpoints]).toEqual([":7", [resolved.breakpointId]]);
+    expect(live.output).not.toContain("inner");
+    await client.send("Debugger.resume");
+
+    const second = await client.event("Debugger.paused");
+    expect(second.callFrames.map((frame: any) => frame.location.lineNumber + 1)).toEqual([INNER, 21]);
+    expect(placeOf(second)).toBe(`add:${INNER}`);
+    expect(second.callFrames[0].scopeChain.map(({ type }: any) => type)).toEqual([
+      "block",
+      "local",
+      "module",
+      "global",
+    ]);
+    expect(await variablesOf(client, second, "block")).toEqual({ inner: "block" });
+    expect(await variablesOf(client, second, "local")).toEqual({ a: 1, answer: 11, extra: 10 });
+    expect(await variablesOf(client, second, "module")).toMatchObject({ sep: "/", total: 10, map: "Map(1)" });
+    const { callFrameId } = second.callFrames[0];
+    const set = { callFrameId, scopeNumber: 0, variableName: "inner", newValue: { value: "changed" } };
+    await client.send("Debugger.setVariableValue", set);
+    const evaluate = async (expression: string, options: object = {}) =>
+      await client.send("Debugger.evaluateOnCallFrame", { callFrameId, expression, ...options });
+    expect((await evaluate("inner + answer")).result.value).toBe("changed11");
+    const required = await evaluate("require('node:os').EOL", { includeCommandLineAPI: true });
+    expect(required.result.value).toBe("\n");
+    expect((await evaluate("typeof require")).result.value).toBe("undefined");
+    const refused = await evaluate("total = -1", { throwOnSideEffect: true });
+    expect(refused.exceptionDetails.exception.className).toBe("EvalError");
+    expect((await evaluate("total", { throwOnSideEffect: true })).result.value).toBe(10);
+
+    await client.send("Debugger.stepOver");
+    await client.event("Debugger.resumed");
+    expect(placeOf(await client.event("Debugger.paused"))).toBe("add:17");
+    await client.send("Debugger.stepOut");
+    expect(placeOf(await client.event("Debugger.paused"))).toMatch(/^:2[12]$/);
+    await client.send("Debugger.setPauseOnExceptions", { state: "all" });
+    await client.send("Debugger.resume");
+    const thrown = await client.event("Debugger.paused");
+    expect([placeOf(thrown), thrown.reason, thrown.data.className]).toEqual([
+      ":24",
+      "exception",
+      "TypeError",
+    ]);
+    await client.send("Debugger.resume");
+
+    const values = await client.event("Runtime.consoleAPICalled", ({ args }) => args[0].value === "values");
+    expect(values.args.slice(1, 4).map((each: any) => each.value ?? each.unserializableValue)).toEqual([
+      33,
+      "NaN",
+      "-0",
+    ]);
+    expect(values.args[4]).toMatchObject({ type: "bigint", unserializableValue: "12n" });
+    expect(values.stackTrace.callFrames[0]).toMatchObject({ url, lineNumber: 21 });
+    const logged = await client.event("Runtime.consoleAPICalled", ({ args }) => args[0].value === "logpoint");
+    expect(logged.args[1].value).toBe(10);
+    const last = await client.event("Runtime.consoleAPICalled", ({ args }) => args[0].value === "end");
+    expect(last.args[1].value).toBe("function");
+    await client.event("Runtime.executionContextDestroyed");
+    await client.closed;
+    expect(await live.ended).toBe(0);
+  });
+
+  test("--inspect-brk stops at the first statement, which is none of rt's", async () => {
+    await using project = await createProject({ "a.ts": SOURCE, "b.ts": "export {};" });
+    const { live, url } = await startDebugged(project, ["--inspect-brk=127.0.0.1:0", "a.ts"]);
+    await using _live = live;
+    using client = await openChrome(url);
+    enable(client);
+    await client.send("Runtime.runIfWaitingForDebugger");
+    const first = await client.event("Debugger.paused");
+    expect([placeOf(first), first.reason, first.callFrames.length]).toEqual([":5", "Break on start", 1]);
+    await client.send("Debugger.stepOver");
+    expect(placeOf(await client.event("Debugger.paused"))).toBe(":7");
+    await client.send("Debugger.resume");
+    await live.see("end function");
+  });
+
+  test("while a program runs: breakpoints come and go, pause, the console, and a client that is killed", async () => {
+    const source = `interface None {}
+
+let ticks = 0;
+function tick(): void {
+  ticks += 1;
+}
+setInterval(tick, 5);
+console.log("running");
+`;
+    await using project = await createProject({ "a.ts": source });
+    const url = pathToFileURL(project.join("a.ts")).href;
+    const { live, url: address } = await startDebugged(project, ["--inspect=127.0.0.1:0", "a.ts"]);
+    await using _live = live;
+    await live.see("running");
+    const client = await openChrome(address);
+    enable(client);
+    const evaluate = async (expression: string, options: object = {}) =>
+      await client.send("Runtime.evaluate", { expression, returnByValue: true, ...options });
+    // Two at one place: the first client to be told of each, and one is left when the other goes.
+    const [one, two] = [
+      await setBreakpoint(client, url, 5),
+      await setBreakpoint(client, url, 5, "ticks > 0"),
+    ];
+    expect(one.locations).toEqual(two.locations);
+    const hit = await client.event("Debugger.paused");
+    expect(hit.hitBreakpoints).toContain(one.breakpointId);
+    await client.send("Debugger.removeBreakpoint", { breakpointId: one.breakpointId });
+    await client.send("Debugger.resume");
+    expect((await client.event("Debugger.paused")).hitBreakpoints).toEqual([two.breakpointId]);
+    await client.send("Debugger.removeBreakpoint", { breakpointId: two.breakpointId });
+    await client.send("Debugger.resume");
+
+    const awaited = await evaluate("const four = await Promise.resolve(4); four", {
+      replMode: true,
+      awaitPromise: true,
+    });
+    expect(awaited.result.value).toBe(4);
+    expect((await evaluate("four + 1")).result.value).toBe(5);
+    expect((await evaluate("Promise.resolve({ a: 1 })", { awaitPromise: true })).result.value).toEqual({
+      a: 1,
+    });
+    const thrown = await evaluate("throw new RangeError('no')");
+    expect(thrown.exceptionDetails.exception.description).toStartWith("RangeError: no");
+    const { result } = await client.send("Runtime.evaluate", { expression: "new Map([['key', 1]])" });
+    const { internalProperties } = await client.send("Runtime.getProperties", {
+      objectId: result.objectId,
+      ownProperties: true,
+    });
+    expect(internalProperties.map(({ name }: any) => name)).toEqual(["[[Entries]]", "[[Prototype]]"]);
+    const called = await client.send("Runtime.callFunctionOn", {
+      objectId: result.objectId,
+      functionDeclaration: "function (a, b) { return [this.size, Number.isNaN(a), b] }",
+      arguments: [{ unserializableValue: "NaN" }, { value: "b" }],
+      returnByValue: true,
+    });
+    expect(called.result.value).toEqual([1, true, "b"]);
+    await expect(client.send("NodeWorker.enable")).rejects.toThrow("Workers cannot be debugged");
+    await expect(client.send("No.such")).rejects.toThrow("'No.such' wasn't found");
+
+    await client.send("Debugger.pause");
+    expect(placeOf(await client.event("Debugger.paused"))).toMatch(/^tick:[45]$/);
+    client.kill();
+    using other = await openChrome(address);
+    enable(other);
+    // As VS Code does.
+    enable(other);
+    const ticks = async () => (await other.send("Runtime.evaluate", { expression: "1" })).result.value;
+    expect(await ticks()).toBe(1);
+    // It goes on: a timer set now comes due.
+    const expression = "new Promise((resolve) => setTimeout(resolve, 1, 'went on'))";
+    const later = await other.send("Runtime.evaluate", { expression, awaitPromise: true });
+    expect(later.result.value).toBe("went on");
+  });
+
+  test("takes CPU profiles and heap snapshots in Chrome's formats", async () => {
+    const source = `interface None {}
+
+function busy(): number {
+  let sum = 0;
+  for (let index = 0; index < 20_000_000; index += 1) sum += index % 7;
+  return sum;
+}
+Object.assign(globalThis, { busy });
+setInterval(() => {}, 1000);
+console.log("running");
+`;
+    await using project = await createProject({ "a.ts": source });
+    const { live, url } = await startDebugged(project, ["--inspect=127.0.0.1:0", "a.ts"]);
+    await using _live = live;
+    await live.see("running");
+    using client = await openChrome(url);
+    await client.send("Profiler.enable");
+    await client.send("Profiler.setSamplingInterval", { interval: 500 });
+    await client.send("Profiler.start");
+    await client.send("Runtime.evaluate", { expression: "busy()" });
+    const { profile } = await client.send("Profiler.stop");
+    const { callFrame } = profile.nodes.find((node: any) => node.callFrame.functionName === "busy");
+    expect(callFrame).toMatchObject({ url: pathToFileURL(project.join("a.ts")).href, lineNumber: 2 });
+    expect(profile.samples.length).toBe(profile.timeDeltas.length);
+    await expect(client.send("Profiler.stop")).rejects.toThrow("Profiler is not started");
+
+    let text = "";
+    await client.send("HeapProfiler.takeHeapSnapshot", { reportProgress: true });
+    expect((await client.event("HeapProfiler.reportHeapSnapshotProgress")).finished).toBe(true);
+    // Each piece was there before the answer.
+    while (!isJson(text)) text += (await client.event("HeapProfiler.addHeapSnapshotChunk")).chunk;
+    expect(JSON.parse(text).snapshot.meta.node_fields).toContain("self_size");
+  });
+});

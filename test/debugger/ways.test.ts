@@ -1,0 +1,111 @@
+// rt --inspect in the ways of running code that are not a file, and with a client that is not ours.
+import { expect, test } from "bun:test";
+import { pathToFileURL } from "node:url";
+import { freePort } from "../support/ports.ts";
+import { createProject } from "../support/project.ts";
+import { enable, openChrome, placeOf, setBreakpoint, startDebugged } from "./chrome-client.ts";
+
+const SOURCE = `interface Sum {
+  a: number;
+}
+
+function add({ a }: Sum): number {
+  const answer: number = a + 1;
+  return answer * 2;
+}
+
+console.log("result", add({ a: 20 }));
+`;
+
+test("node inspect: stops, sets a breakpoint, looks at values, profiles, and lets the program end", async () => {
+  await using project = await createProject({ "a.ts": SOURCE });
+  const { live, port } = await startDebugged(project, ["--inspect-brk=127.0.0.1:0", "a.ts"]);
+  await using _live = live;
+  const node = Bun.which("node", { PATH: process.env.PATH ?? "" })!;
+  await using client = Bun.spawn([node, "inspect", `127.0.0.1:${port}`], {
+    cwd: project.path,
+    stdin: "pipe",
+    stdout: "pipe",
+    env: { PATH: process.env.PATH },
+  });
+  const decoder = new TextDecoder();
+  const reader = client.stdout.getReader();
+  let output = "";
+  const see = async (pattern: RegExp) => {
+    for (;;) {
+      const match = pattern.exec(output);
+      if (match) return void (output = output.slice(match.index + match[0].length));
+      const { value, done } = await reader.read();
+      if (done) throw new Error(`${pattern} was not seen in: ${output}`);
+      output += decoder.decode(value);
+    }
+  };
+  const say = (line: string) => client.stdin.write(`${line}\n`);
+  await see(/Break on start in (?:.*[\\/])?a\.ts:10\n[\s\S]*debug> /);
+  say("sb('a.ts', 7)");
+  await see(/> 7 {3}return answer \* 2;|debug> /);
+  say("c");
+  await see(/break in (?:.*[\\/])?a\.ts:7\n/);
+  say("exec answer");
+  await see(/\b21\b/);
+  say("bt");
+  await see(/#0 add (?:.*[\\/])?a\.ts:7:\d+\n#1 .*a\.ts:10:\d+/);
+  say("profile");
+  say("profileEnd");
+  await see(/\[Profile [\d.]+/);
+  say("c");
+  await live.see("result 42");
+  expect(await live.ended).toBe(0);
+});
+
+test("tests, standard input and code given as an argument are debugged too", async () => {
+  const tested = `import { test } from "bun:test";
+
+test("sum", () => {
+  const answer: number = 42;
+  console.log("tested", answer);
+});
+`;
+  await using project = await createProject({ "a.test.ts": tested });
+  const ways = [
+    { args: ["test", "--inspect-wait=127.0.0.1:0", "a.test.ts"], line: 5 },
+    { args: ["--inspect-wait=127.0.0.1:0", "-e", "console.log('tested', 42)"] },
+  ];
+  for (const { args, line } of ways) {
+    const { live, url } = await startDebugged(project, args);
+    await using _live = live;
+    using client = await openChrome(url);
+    enable(client);
+    if (line !== undefined) await setBreakpoint(client, pathToFileURL(project.join("a.test.ts")).href, line);
+    // The program may be quicker to end than the answer is to come.
+    void client.send("Runtime.runIfWaitingForDebugger");
+    if (line !== undefined) {
+      expect(placeOf(await client.event("Debugger.paused"))).toEndWith(`:${line}`);
+      void client.send("Debugger.resume");
+    }
+    await live.see("tested 42");
+    expect(await live.ended).toBe(0);
+  }
+});
+
+test("a program that --watch starts again is at the same address, and stops there again", async () => {
+  await using project = await createProject({ "a.ts": SOURCE });
+  const port = freePort();
+  const { live, url } = await startDebugged(project, ["--watch", `--inspect-wait=127.0.0.1:${port}`, "a.ts"]);
+  await using _live = live;
+  let address = url;
+  for (let run = 1; run <= 3; run += 1) {
+    using client = await openChrome(address);
+    enable(client);
+    await setBreakpoint(client, pathToFileURL(project.join("a.ts")).href, 6);
+    await client.send("Runtime.runIfWaitingForDebugger");
+    expect(placeOf(await client.event("Debugger.paused"))).toBe("add:6");
+    await client.send("Debugger.resume");
+    await live.see("result 42");
+    await project.write({ "a.ts": `${SOURCE}// ${run}\n` });
+    const [, next] = await live.see(/Debugger listening on (ws:\/\/\S+)/);
+    expect(new URL(next!).port).toBe(`${port}`);
+    expect(next).not.toBe(address);
+    address = next!;
+  }
+});

@@ -1,0 +1,244 @@
+// Mutants of src/cache and of what follows scripts for it: each would be a stale hit, a wrong output, or a gap in the record.
+import type { MutantTable } from "../mutant.ts";
+
+export default {
+  "platform/linux/tracing/calls.ts": [
+    {
+      fault: "openat is not followed",
+      text: `{ ...call("openat", 257, 56, at("probe")), open: { flags: 2 } },`,
+      becomes: "",
+      tests: ["cache/stale"],
+    },
+    {
+      fault: "newfstatat is not followed",
+      text: `call("newfstatat", 262, 79, at("probe", unless(3))),`,
+      becomes: "",
+      tests: ["cache/strace", "cache/stale"],
+    },
+    {
+      fault: "listings are not followed",
+      text: `call("getdents64", 217, 61, { directory: 0, access: "list", follows: true }),`,
+      becomes: "",
+      tests: ["cache/stale"],
+    },
+    {
+      fault: "programs are not followed",
+      text: `call("execve", 59, 221, plain("run")),`,
+      becomes: "",
+      tests: ["cache/stale"],
+    },
+    {
+      fault: "a number is wrong",
+      text: `call("readlinkat", 267, 78, at("probe", false)),`,
+      becomes: `call("readlinkat", 460, 78, at("probe", false)),`,
+      tests: ["cache/calls", "cache/census"],
+    },
+    {
+      fault: "a rarely used call is not followed",
+      text: `call("lgetxattr", 192, 9, plain("probe", 0, false)),`,
+      becomes: "",
+      tests: ["cache/census"],
+    },
+  ],
+  "platform/linux/tracing/filter.ts": [
+    {
+      fault: "calls of 32 bits are not looked at",
+      text: `value: AUDIT_ARCHITECTURES[architecture], no: "notify"`,
+      becomes: `value: AUDIT_ARCHITECTURES[architecture], no: "allow"`,
+      tests: ["cache/census"],
+    },
+    {
+      fault: "datagrams are not looked at",
+      text: `{ code: JUMP_EQUAL, value: AF_UNIX, no: "notify" },`,
+      becomes: `{ code: JUMP_EQUAL, value: AF_UNIX, no: "allow" },`,
+      tests: ["cache/doubts"],
+    },
+  ],
+  "platform/linux/tracing/observation.ts": [
+    {
+      fault: "what the kernel opens for a program is not recorded",
+      text: `if (access === "run" && found.isWhole) this.#run(found.path, pid);`,
+      becomes: "",
+      tests: ["cache/stale"],
+    },
+    {
+      fault: "links on the way are not recorded",
+      text: `        this.#note(next, "probe");
+        if (++links > MOST_LINKS) return { path`,
+      becomes: `        if (++links > MOST_LINKS) return { path`,
+      tests: ["cache/stale"],
+    },
+    {
+      fault: "what was read before it was written is the script's own",
+      text: `if (!isOwn && access === "modify") entry.isRead = true;`,
+      becomes: "",
+      tests: ["cache/doubts"],
+    },
+    {
+      fault: "what was appended to is the script's own",
+      text: `      case "append":
+        if (!isOwn && isThere) entry.isRead = true;`,
+      becomes: `      case "append":`,
+      tests: ["cache/doubts"],
+    },
+  ],
+  "platform/linux/tracing/tracer.ts": [
+    {
+      fault: "what is left running is no doubt",
+      text: `doubt ??= { kind: "survivor", detail: "" };`,
+      becomes: "",
+      tests: ["cache/doubts"],
+    },
+    {
+      fault: "nobody answers for what is left running",
+      text: "leave(program, report.over.listener);",
+      becomes: "",
+      tests: ["cache/doubts"],
+    },
+  ],
+  "src/cache/record.ts": [
+    {
+      fault: "what was not there is no condition",
+      text: "} else conditions.push([first.kind, path]);",
+      becomes: "}",
+      tests: ["cache/stale"],
+    },
+    {
+      fault: "listings are no condition",
+      text: `conditions.push(["names", path, seen]);`,
+      becomes: "",
+      tests: ["cache/stale"],
+    },
+    {
+      fault: "links are no condition",
+      text: `conditions.push(["link", path, first.target]);`,
+      becomes: "conditions.push();",
+      tests: ["cache/stale"],
+    },
+    {
+      fault: "inputs that changed meanwhile are taken as they are at the end",
+      text: `  if (!isSame(first, now)) throw new Unkept("changed", path);
+  if (first.kind === "file") {`,
+      becomes: `  if (first.kind === "file") {`,
+      tests: ["cache/stale"],
+      why: "the hash is asked for by the old stamp, and not found: the line then says that it cannot be read",
+    },
+    {
+      fault: "a file that was read and changed is an output",
+      text: `if (isRead && first.kind !== "absent" && !isDeclared) throw new Unkept("rewritten", path);`,
+      becomes: "",
+      tests: ["cache/doubts"],
+    },
+    {
+      fault: "what is outside the project is an output",
+      text: `  if (!path.startsWith(\`\${world.root}/\`)) throw new Unkept("outside", path);
+  if (first.kind === "other"`,
+      becomes: `  if (first.kind === "other"`,
+      tests: ["cache/doubts"],
+    },
+    {
+      fault: "declared outputs that were left alone are not kept",
+      text: "await addDeclared(recorded, world);",
+      becomes: "",
+      tests: ["config/caching"],
+    },
+  ],
+  "src/cache/check.ts": [
+    {
+      fault: "permissions do not count",
+      text: "if (state.mode !== condition[3]) return",
+      becomes: "if (state.mode < 0) return",
+      tests: ["cache/stale"],
+    },
+    {
+      fault: "contents do not count",
+      text: "return (await hashes.hash(path, state)) === condition[2] ? null",
+      becomes: "return (await hashes.hash(path, state)) !== null ? null",
+      tests: ["cache/stale"],
+    },
+    {
+      fault: "an output of another content is left as it is",
+      text: "return (await hashes.hash(output.path, state)) === output.hash;",
+      becomes: "return true;",
+      tests: ["cache/hits"],
+    },
+  ],
+  "src/cache/restore.ts": [
+    {
+      fault: "links lead out of the project",
+      why: "each directory on the way is a condition of its own: this is the second lock",
+      text: "if (real !== root && !real.startsWith(`${root}/`)) throw new Error(`${directory} is outside`);",
+      becomes: "",
+      tests: ["cache/hits"],
+    },
+    {
+      fault: "files lose their permissions",
+      text: "      chmodSync(draft, output.mode);",
+      becomes: "",
+      tests: ["cache/hits"],
+    },
+    {
+      fault: "what the script removed stays",
+      text: `if (output.kind === "absent") return remove(path, root);`,
+      becomes: `if (output.kind === "absent") return;`,
+      tests: ["cache/hits"],
+    },
+  ],
+  "src/cache/store.ts": [
+    {
+      fault: "damaged entries are believed",
+      text: "if (!bytes || hashBytes(bytes) !== hash) return null;",
+      becomes: "if (!bytes) return null;",
+      tests: ["cache/hits"],
+      why: "what is no compressed JSON is refused all the same",
+    },
+    {
+      fault: "damaged logs are believed",
+      text: "if (bytes && hashBytes(bytes) === hash) return bytes;",
+      becomes: "if (bytes) return bytes;",
+      tests: ["cache/hits"],
+    },
+  ],
+  "src/cache/key.ts": [
+    {
+      fault: "variables do not count",
+      text: "fields.push({ name: `the variable ${name}`, hash });",
+      becomes: "void hash;",
+      tests: ["cache/stale"],
+    },
+    {
+      fault: "declared inputs do not count",
+      text: "    add(path, value);",
+      becomes: "    void value;",
+      tests: ["config/caching"],
+    },
+  ],
+  "src/cache/environment.ts": [
+    {
+      fault: "a script gets every variable",
+      text: "else withheld.push(name);",
+      becomes: "else variables[name] = value;",
+      tests: ["cache/doubts"],
+    },
+  ],
+  "src/cache/cache.ts": [
+    {
+      fault: "a failure is kept",
+      text: `if (outcome !== "success") return lines;`,
+      becomes: "",
+      tests: ["cache/doubts"],
+    },
+    {
+      fault: "a secret that was printed is kept",
+      text: `if (shown !== undefined) throw new Unkept("secret", shown);`,
+      becomes: "",
+      tests: ["cache/doubts"],
+    },
+    {
+      fault: "it is followed twice",
+      text: "if (!rule || host.originalVariable(MARK) !== undefined) return undefined;",
+      becomes: "if (!rule) return undefined;",
+      tests: ["cache/doubts"],
+    },
+  ],
+} satisfies MutantTable;

@@ -1,0 +1,216 @@
+// Mutants of src/secrets/mapping, and of where what it decides is carried out.
+import type { MutantTable } from "../mutant.ts";
+
+export default {
+  "src/secrets/mapping/grants.ts": [
+    {
+      fault: "a glob means hooks",
+      text: "return isHook ? row.script === script : matches(row.script, script);",
+      becomes: "return matches(row.script, script);",
+      tests: ["secrets/mapping/scripts"],
+    },
+    {
+      fault: "a row of one package is for all",
+      text: "row.package !== undefined && owner !== undefined &&",
+      becomes: "row.package === owner &&",
+      tests: ["secrets/mapping/scripts"],
+    },
+  ],
+  "src/secrets/mapping/provision.ts": [
+    {
+      fault: "hooks get what the command line gives to a script",
+      text: "if (!isScript || !receiver.isHook) for",
+      becomes: "for",
+      tests: ["secrets/mapping/scripts"],
+    },
+    {
+      fault: "the environment counts for nothing",
+      text: "return isFromLine ? undefined : host.originalVariable(name);",
+      becomes: "return isFromLine ? undefined : host.originalVariable(`${name} `);",
+      tests: ["secrets/mapping/scripts"],
+    },
+    {
+      fault: "the environment wins over the command line",
+      text: "return isFromLine ? undefined : host.originalVariable(name);",
+      becomes: "return host.originalVariable(name);",
+      tests: ["secrets/mapping/scripts", "options/secrets"],
+    },
+    {
+      fault: "nobody is asked before a project reads secrets",
+      text: "        requireTrust(mapping);\n",
+      becomes: "        void requireTrust;\n",
+      tests: ["secrets/mapping/trust"],
+    },
+    {
+      fault: "others can look into rt while it keeps values",
+      text: "if (all.length > 0) host.hideMemory?.();",
+      becomes: "",
+      tests: ["secrets/mapping/values"],
+    },
+    {
+      fault: "a script runs without what is missing",
+      text: "const missing = lacking.filter(({ secret }) => !secret.isOptional);",
+      becomes: "const missing = lacking.filter(() => false);",
+      tests: ["secrets/mapping/scripts"],
+    },
+  ],
+  "src/secrets/mapping/mapping-file.ts": [
+    {
+      fault: "a dependency's own rtfig.toml counts",
+      text: "if (/[\\\\/]node_modules(?:[\\\\/]|$)/.test(here)) return undefined;",
+      becomes: "",
+      tests: ["secrets/mapping/places"],
+    },
+    {
+      fault: "a member's own rtfig.toml counts",
+      text: "const root = findWorkspaceRoot(own) ?? own;",
+      becomes: "const root = own;",
+      tests: ["secrets/mapping/places"],
+    },
+    {
+      fault: "another user's folder above counts",
+      text: "return owner === uid || owner === 0 || owner === lstatSync(own).uid;",
+      becomes: "return owner !== -1 || uid === 0;",
+      tests: ["secrets/mapping/places"],
+    },
+  ],
+  "src/workspace/members.ts": [
+    {
+      fault: "a folder above speaks for packages that are not its members",
+      text: "return belongsTo(collectMembers(root, patterns, where), resolveDirectory(from)) ? root : null;",
+      becomes: "return collectMembers(root, patterns, where) ? root : null;",
+      tests: ["secrets/mapping/places"],
+    },
+  ],
+  "src/secrets/mapping/trust.ts": [
+    {
+      fault: "what is allowed is allowed in every folder",
+      text: "    version: 1,\n    folder,\n",
+      becomes: "    version: 1,\n",
+      tests: ["secrets/mapping/trust"],
+    },
+    {
+      fault: "other addresses need no other answer",
+      text: '      return [source.kind, source.service, source.name];\n    case "command":',
+      becomes: '      return [source.kind];\n    case "command":',
+      tests: ["secrets/mapping/trust"],
+    },
+    {
+      fault: "other scripts need no other answer",
+      text: "grants.map(({ pattern, names }) => [pattern, names.toSorted()] as const)",
+      becomes: 'grants.map(({ names }) => ["", names.toSorted()] as const)',
+      tests: ["secrets/mapping/trust"],
+    },
+    {
+      fault: "the beginning of a hash is enough",
+      text: "each.trim() === hash",
+      becomes: "each.trim() !== '' && hash.startsWith(each.trim())",
+      tests: ["secrets/mapping/trust"],
+    },
+    {
+      fault: "a pipe answers the question",
+      text: "if (!canAsk()) throw refusal(mapping);",
+      becomes: "",
+      tests: ["secrets/mapping/trust"],
+    },
+    {
+      fault: "a no is taken for a yes",
+      text: 'if (!askYes("Allow it?"))',
+      becomes: 'if (askYes("Allow it?") === undefined)',
+      tests: ["secrets/mapping/trust"],
+    },
+  ],
+  "platform/state-directory.ts": [
+    {
+      fault: "what others can write is believed",
+      text: "(Number(mode) & (WRITABLE_BY_GROUP | WRITABLE_BY_ALL)) !== 0)",
+      becomes: "false)",
+      tests: ["secrets/mapping/trust"],
+    },
+    {
+      fault: "a directory above that others can write is believed",
+      text: "if (uid !== process.getuid!() || isOpen)",
+      becomes: "if (uid !== process.getuid!())",
+      tests: ["secrets/mapping/trust"],
+    },
+  ],
+  "src/secrets/mapping/missing.ts": [
+    {
+      fault: "somebody is asked where there is no terminal",
+      text: "if (!canAsk() || lacking",
+      becomes: "if (lacking",
+      tests: ["secrets/mapping/missing"],
+    },
+    {
+      fault: "an address is asked for twice",
+      text: "byAddress.get(address) ?? (await ask",
+      becomes: "(await ask",
+      tests: ["secrets/mapping/missing"],
+    },
+  ],
+  "src/secrets/mapping/command-source.ts": [
+    {
+      fault: "a program that failed has given a value",
+      text: "if (exitCode !== 0) return",
+      becomes: "if (exitCode === -1) return",
+      tests: ["secrets/mapping/values"],
+    },
+    {
+      fault: "every line break at the end is taken off",
+      text: "if (bytes.at(-1) !== LINE_FEED) return bytes.length;",
+      becomes:
+        "if (bytes.at(-1) !== LINE_FEED) return bytes.length;\n  if (bytes.at(-2) === LINE_FEED) return bytes.length - 2;",
+      tests: ["secrets/mapping/values"],
+    },
+    {
+      fault: "a program reads what is meant for the script",
+      text: 'stdin: "ignore",',
+      becomes: 'stdin: "inherit",',
+      tests: ["secrets/mapping/scripts"],
+    },
+  ],
+  "src/secrets/mapping/fetch.ts": [
+    {
+      fault: "an address is read for each name that has it",
+      text: "const read = reads.get(key) ?? readSource(secret, folder);",
+      becomes: "const read = readSource(secret, folder);",
+      tests: ["secrets/mapping/fetching"],
+    },
+    {
+      fault: "each secret is read over a connection of its own",
+      text: "store ??= import(",
+      becomes: "store = import(",
+      tests: ["secrets/mapping/fetching"],
+    },
+    {
+      fault: "a value with a NUL character is cut",
+      text: "if (value.includes(0))",
+      becomes: "if (value.length < 0)",
+      tests: ["secrets/mapping/values"],
+    },
+  ],
+  "src/secrets/mapping/variable-name.ts": [
+    {
+      fault: "a secret may be a variable that steers programs",
+      text: "    STEERING.has(capital) ||\n",
+      becomes: "",
+      tests: ["options/secrets"],
+    },
+  ],
+  "src/run/execution.ts": [
+    {
+      fault: "a program gets the connection to the store",
+      text: "    descriptors,\n    secretsFor(event) {",
+      becomes: "    secretsFor(event) {",
+      tests: ["secrets/mapping/scripts"],
+    },
+  ],
+  "src/run/many.ts": [
+    {
+      fault: "every script of a run gets what one of them gets",
+      text: "provision?.valuesFor(receiverOf({ manifest }, scriptName, !isMain)) ?? [];",
+      becomes: 'provision?.valuesFor(receiverOf({ manifest }, "show", false)) ?? [];',
+      tests: ["secrets/mapping/scripts"],
+    },
+  ],
+} satisfies MutantTable;

@@ -1,0 +1,21 @@
+// Foreign functions in threads of their own: what is not there is told, and nobody waits for it.
+import { expect, test } from "bun:test";
+import { ForeignThreads } from "../../platform/foreign-threads.ts";
+
+const C = process.platform === "darwin" ? "/usr/lib/libSystem.B.dylib" : "libc.so.6";
+const getpid = { args: [], returns: "i32" };
+
+test("a function is called, each time it is asked for", async () => {
+  const threads = new ForeignThreads([{ path: C, symbols: { getpid } }]);
+  for (let time = 0; time < 2; time += 1)
+    expect(await threads.use((call) => call("getpid", []))).toEqual({ value: process.pid, error: 0 });
+});
+
+test.each([
+  ["library", { path: "/nowhere/libabsent.so", symbols: { getpid } }, "libabsent"],
+  ["function", { path: C, symbols: { rt_has_no_such_function: getpid } }, "rt_has_no_such_function"],
+])("a %s that is not there is named to every caller", async (_what, library, name) => {
+  const threads = new ForeignThreads([library]);
+  for (let time = 0; time < 2; time += 1)
+    await expect(threads.use((call) => call(Object.keys(library.symbols)[0]!, []))).rejects.toThrow(name);
+});

@@ -1,0 +1,377 @@
+// The stream filter: what it finds, what it shows in its place, and that neither depends on how a stream is cut. Tested at
+// source level, since no program writes in every way that there is.
+import { describe, expect, test } from "bun:test";
+import { RedactionFilter } from "../../src/redaction/filter.ts";
+import { formsOf } from "../../src/redaction/forms.ts";
+import { Patterns } from "../../src/redaction/patterns.ts";
+import { openRedaction } from "../../src/redaction/stream.ts";
+import type { SecretValue } from "../../src/redaction/secret-value.ts";
+import { createRandom } from "../support/random.ts";
+
+type Values = Readonly<Record<string, string | Uint8Array>>;
+
+const encoder = new TextEncoder();
+
+function secretsOf(values: Values, isRedacted = true): SecretValue[] {
+  return Object.entries(values).map(([name, value]) => ({
+    name,
+    value: typeof value === "string" ? encoder.encode(value) : value,
+    isRedacted,
+  }));
+}
+
+/** What comes out of pieces, joined; byte for byte, so that nothing is hidden by decoding. */
+function redact(values: Values | Patterns, pieces: Iterable<Uint8Array | string>): string {
+  const filter = new RedactionFilter(values instanceof Patterns ? values : new Patterns(secretsOf(values)));
+  let shown = "";
+  const show = (bytes: Uint8Array) => (shown += Buffer.from(bytes).toString("latin1"));
+  for (const piece of pieces)
+    for (const part of filter.push(typeof piece === "string" ? encoder.encode(piece) : piece)) show(part);
+  show(filter.end());
+  return shown;
+}
+
+const once = (values: Values, text: string) => Buffer.from(redact(values, [text]), "latin1").toString();
+
+function* cut(bytes: Uint8Array, length: () => number): Generator<Uint8Array> {
+  for (let at = 0; at < bytes.length;) {
+    const end = at + length();
+    yield bytes.slice(at, end);
+    at = end;
+  }
+}
+
+const PLAIN = 'pä$$ "w/ö&rd"=+?#\\{n}';
+const KEY =
+  "-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG\nabcdefg\n  kgF93nsdKJh23\n-----END PRIVATE KEY-----\n";
+const bytes = (text: string) => Buffer.from(text);
+const hex = (text: string) => bytes(text).toString("hex");
+
+describe("a value is found", () => {
+  const forms: Record<string, (value: string) => string> = {
+    "as it is": (value) => value,
+    "in JSON": (value) => JSON.stringify(value),
+    "in JSON of PHP": (value) => JSON.stringify(value).replaceAll("/", "\\/"),
+    "in JSON of Go": (value) => JSON.stringify(value).replaceAll("&", "\\u0026"),
+    "in JSON of Python": (value) =>
+      JSON.stringify(value).replace(
+        /[^\x00-\x7f]/g,
+        (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, "0")}`,
+      ),
+    "in a URL": encodeURIComponent,
+    "in a URL with small digits": (value) =>
+      encodeURIComponent(value).replace(/%../g, (code) => code.toLowerCase()),
+    "in a form": (value) => new URLSearchParams({ value }).toString().slice("value=".length),
+    "in a strict URL": (value) =>
+      encodeURIComponent(value).replace(/[!'()*]/g, (each) => `%${hex(each).toUpperCase()}`),
+    "in hex": hex,
+    "in HEX": (value) => hex(value).toUpperCase(),
+  };
+  for (const [name, form] of Object.entries(forms)) {
+    test(name, () => {
+      const written = form(PLAIN);
+      const shown = once({ P: PLAIN }, `<${written}> and ${written}`);
+      expect(shown.replaceAll('"', "")).toBe("<[P]> and [P]");
+    });
+  }
+
+  test("in base64 and base64url, whatever stands before and behind it", () => {
+    const value = "\xff\xfe~~??>>secret value\xfb\xff";
+    for (const encoding of ["base64", "base64url"] as const) {
+      for (const before of ["", "a", "ab", "abc", "user:"]) {
+        for (const after of ["", "x", "xy", "xyz"]) {
+          const written = bytes(before + value + after).toString(encoding);
+          const shown = once({ B: value }, written);
+          // What the value alone decides is gone: at most two letters on each side are also somebody else's.
+          const [left = "", right = "", ...more] = shown.split("[B]");
+          expect(more).toEqual([]);
+          const own = 2;
+          expect(left.length).toBeLessThanOrEqual(Math.ceil((before.length * 4) / 3) + own);
+          expect(right.replaceAll("=", "").length).toBeLessThanOrEqual(
+            Math.ceil((after.length * 4) / 3) + own,
+          );
+        }
+      }
+    }
+  });
+
+  test("in the lines that base64 and xxd write", () => {
+    const token = createToken(200);
+    for (const [text, width] of [
+      [bytes(token).toString("base64"), 76],
+      [bytes(token).toString("base64"), 64],
+      [hex(token), 60],
+    ] as const) {
+      for (const lineBreak of ["\n", "\r\n"]) {
+        const lines = text.match(new RegExp(`.{1,${width}}`, "g"))!.join(lineBreak);
+        expect(once({ T: token }, lines)).toMatch(/^\[T\].{0,2}=*$/);
+      }
+    }
+  });
+
+  test("of several lines: with other line ends, and each line that is long enough to be one", () => {
+    expect(once({ K: KEY }, `${KEY}.`)).toBe("[K]\n.");
+    expect(once({ K: KEY }, KEY.replaceAll("\n", "\r\n"))).toBe("[K]\r\n");
+    const numbered = KEY.split("\n").map((line, index) => `  ${index}\t${line}\n`);
+    expect(once({ K: KEY }, numbered.join(""))).toBe(
+      "  0\t-----BEGIN PRIVATE KEY-----\n  1\t[K]\n  2\tabcdefg\n  3\t  [K]\n  4\t-----END PRIVATE KEY-----\n  5\t\n",
+    );
+    expect(once({ K: KEY.replaceAll("\n", "\r\n") }, KEY)).toBe("[K]\n");
+  });
+
+  test("in the middle of colours, with the colours behind the mark", () => {
+    expect(once({ T: "abcdefgh" }, "1 \x1b[1mabc\x1b[31mde\x1b]8;;x\x07f\x1b[0mgh\x1b[m 2")).toBe(
+      "1 \x1b[1m[T]\x1b[31m\x1b]8;;x\x07\x1b[0m\x1b[m 2",
+    );
+    expect(once({ T: "abcdefgh" }, "\x1b]0;an abcdefgh\x1b\\ \x1bPabcdefgh")).toBe(
+      "\x1b]0;an [T]\x1b\\ \x1bP[T]",
+    );
+    // A sequence that is a part of the value is no colour.
+    expect(once({ T: "abc\x1b]secret\x07def" }, "<abc\x1b]secret\x07def>")).toBe("<[T]>");
+    // Up to 16 KiB of it.
+    const colour = "\x1b[38;2;1;2;3m";
+    expect(once({ T: "abcdefgh" }, `abcd${colour.repeat(1000)}efgh`)).toBe(`[T]${colour.repeat(1000)}`);
+  });
+
+  test("and overlapping ones are covered together, under the name of the longest", () => {
+    const values = { A: "abcdefgh", B: "efghijklmnop", C: "abcdefghi" };
+    expect(once(values, "abcdefgh|abcdefghi|abcdefghijklmnop|efghijklmnop abcdefghabcdefgh")).toBe(
+      "[A]|[C]|[B]|[B] [A][A]",
+    );
+    expect(once({ A: "same-value", B: "same-value" }, "same-value")).toBe("[A]");
+  });
+
+  test("but not what may be shown, nor parts of it", () => {
+    const patterns = new Patterns(secretsOf({ A: "abcdefgh" }, false));
+    expect(patterns.isEmpty).toBe(true);
+    expect(once({ A: "abcdefgh" }, "abcdefg bcdefgh ABCDEFGH hgfedcba")).toBe(
+      "abcdefg bcdefgh ABCDEFGH hgfedcba",
+    );
+  });
+});
+
+test("on the second screen a mark is as wide as the value, elsewhere it is not", () => {
+  const values = { T: "äbcdefghij", LONG_NAME: "12345678" };
+  for (const number of ["1049", "47", "1047", "25;1049"]) {
+    const [on, off] = [`\x1b[?${number}h`, `\x1b[?${number}l`];
+    expect(once(values, `äbcdefghij${on}äbcdefghij 12345678 äb\x1b[1mcdefghij${off}12345678`)).toBe(
+      `[T]${on}[T]******* [LONG_NA [T]*******\x1b[1m${off}[LONG_NAME]`,
+    );
+  }
+  expect(once(values, "\x1b[?25h12345678")).toBe("\x1b[?25h[LONG_NAME]");
+});
+
+describe("how a stream is cut makes no difference", () => {
+  const values = {
+    A: "abc12345",
+    B: "abc12345xyz",
+    C: "ghp_0123456789abcdef",
+    D: "45abc12345abc12",
+    E: "abababab",
+    F: "abcabcabc\nxyzxyzxyz",
+    G: "m\x1b[31mghp_01",
+  };
+  const pieces = [
+    ...[
+      "abc12345",
+      "abc1",
+      "2345",
+      "xyz",
+      "ghp_",
+      "0123456789abcdef",
+      "a",
+      "\n",
+      "45abc12",
+      "YWJj",
+      "ab",
+      "m",
+    ],
+    ...[
+      "\x1b[31m",
+      "\x1b[0m",
+      "\x1b]0;",
+      "\x07",
+      "\x1b[?1049h",
+      "\x1b[?1049l",
+      "\x1b",
+      "\x1b\\",
+      "\x18",
+      "ä\xff",
+    ],
+    ...[hex("abc12345"), bytes("abc12345xyz").toString("base64")],
+  ];
+
+  test("800 random streams, in one piece, at random places and byte by byte", () => {
+    const patterns = new Patterns(secretsOf(values));
+    for (let seed = 0; seed < 800; seed += 1) {
+      const random = createRandom(seed);
+      const text = Array.from({ length: 60 }, () => random.pick(pieces)).join("");
+      const stream = new Uint8Array(Buffer.from(text, "latin1"));
+      const whole = redact(patterns, [stream]);
+      const inPieces = redact(
+        patterns,
+        cut(stream, () => 1 + random.below(12)),
+      );
+      const byBytes = redact(
+        patterns,
+        cut(stream, () => 1),
+      );
+      if (inPieces !== whole || byBytes !== whole)
+        expect({ seed, inPieces, byBytes }).toEqual({ seed, inPieces: whole, byBytes: whole });
+      for (const value of [values.A, values.C, values.E])
+        if (whole.includes(value)) expect(whole).not.toContain(value);
+    }
+  });
+
+  test("long pieces, which are not copied for what is held", () => {
+    const patterns = new Patterns(secretsOf(values));
+    for (let seed = 0; seed < 30; seed += 1) {
+      const random = createRandom(seed);
+      const plain = pieces.filter((piece) => !piece.includes("\x1b"));
+      const filling = () => (random.below(3) === 0 ? random.pick(plain) : "lorem ipsum ");
+      const text = Array.from({ length: 6000 }, filling).join("");
+      const stream = new Uint8Array(Buffer.from(text, "latin1"));
+      const whole = redact(patterns, [stream]);
+      const inPieces = redact(
+        patterns,
+        cut(stream, () => 4096 + random.below(50)),
+      );
+      if (inPieces !== whole) expect({ seed, shown: inPieces }).toEqual({ seed, shown: whole });
+      for (const value of [values.A, values.C, values.E])
+        if (whole.includes(value)) expect(whole).not.toContain(value);
+    }
+  });
+
+  test("what overlaps without an end is covered in bounded memory", () => {
+    const stream = encoder.encode(`${"ab".repeat(150_000)}.`);
+    const whole = redact({ E: "abababab" }, [stream]);
+    expect(
+      redact(
+        { E: "abababab" },
+        cut(stream, () => 997),
+      ),
+    ).toBe(whole);
+    expect(whole).toMatch(/^(\[E\]){4,8}\.$/);
+  });
+});
+
+describe("what is held back", () => {
+  test("is exactly what may begin a value", () => {
+    const filter = new RedactionFilter(new Patterns(secretsOf({ T: "abcdefg-", U: "bcdefgxyz" })));
+    const push = (text: string) => Buffer.concat([...filter.push(encoder.encode(text))]).toString();
+    expect(push("12")).toBe("12");
+    expect(push("3abcdefg")).toBe("3");
+    expect(push("x")).toBe("a"); // the other one may still come
+    expect(push("y")).toBe("");
+    expect(push(".")).toBe("bcdefgxy.");
+    // A whole value that no longer one continues is told at once.
+    expect(push("abcdefg-")).toBe("[T]");
+    expect(filter.isHolding).toBe(false);
+    expect(push("\x1b[31")).toBe("\x1b[31");
+    expect(push("mabc\x1b[1m")).toBe("m");
+    expect(push("d\x1b[0mX")).toBe("abc\x1b[1md\x1b[0mX");
+  });
+
+  test("shows only its public start after a while, however slowly the rest comes", () => {
+    const values = {
+      TOKEN: "ghp_A1b2c3d4e5f6g7h8",
+      URL: "postgres://me:pw@host/db",
+      SHORT: "zyxwvuts",
+      KEY: "-----BEGIN X-----\nqwertzuiop\n-----END X-----",
+    };
+    const slowly = (text: string) => {
+      const filter = new RedactionFilter(new Patterns(secretsOf(values)));
+      let shown = "";
+      for (const byte of encoder.encode(text)) {
+        for (const part of [...filter.push(Uint8Array.of(byte)), filter.release(), filter.release()])
+          shown += Buffer.from(part).toString();
+      }
+      const held = shown;
+      return [held, Buffer.from(filter.end()).toString()];
+    };
+    expect(slowly("use ghp_A1b2")).toEqual(["use ghp_A1", "b2"]);
+    expect(slowly("use ghp_A1b2.")).toEqual(["use ghp_A1b2.", ""]);
+    expect(slowly("use ghp_A1b2c3d4e5f6g7h8!")).toEqual(["use ghp_A1[TOKEN]!", ""]);
+    expect(slowly("postgres://me:")).toEqual(["postgres://m", "e:"]);
+    expect(slowly("zyxwvut")).toEqual(["zy", "xwvut"]);
+    expect(slowly("zyxwvuts ")).toEqual(["zy[SHORT] ", ""]);
+    expect(slowly("-----BEGIN X-----\nqw")[0]).toBe("-----BEGIN X-----\nqw");
+    for (const form of ["base64", "hex"] as const) {
+      const written = bytes(values.TOKEN).toString(form);
+      expect(slowly(written)[0]!.length).toBeLessThan(12);
+    }
+  });
+
+  test("is a mark where a longer value may still come, and the rest of that gets no second one", () => {
+    const filter = new RedactionFilter(new Patterns(secretsOf({ A: "abcdefgh", B: "abcdefghij" })));
+    const text = (part: Uint8Array | readonly Uint8Array[]) =>
+      Buffer.concat(part instanceof Uint8Array ? [part] : [...part]).toString();
+    expect(text(filter.push(encoder.encode("> abcdefgh")))).toBe("> ");
+    expect(text(filter.release())).toBe("[A]");
+    expect(text(filter.push(encoder.encode("i")))).toBe("");
+    expect(text(filter.release())).toBe("");
+    expect(text(filter.push(encoder.encode("j\n")))).toBe("\n");
+    expect(text(filter.push(encoder.encode("abcdefgh")))).toBe("");
+    expect(text(filter.release())).toBe("[A]");
+    expect(text(filter.push(encoder.encode("i.")))).toBe("i.");
+  });
+
+  test("leaves by itself, without another byte or the end", async () => {
+    const redaction = openRedaction(secretsOf({ T: "s3cretvalue" }));
+    const { promise, resolve } = Promise.withResolvers<string>();
+    const stream = redaction.stream((part) => resolve(Buffer.from(part).toString()));
+    stream.push(encoder.encode("s"));
+    expect(await promise).toBe("s");
+    stream.end();
+  });
+});
+
+describe("a value that cannot be told from other text", () => {
+  const open = (values: Values) => () => openRedaction(secretsOf(values));
+
+  test("is refused by its name, without a word of it", () => {
+    expect(open({ PIN: "7654321" })).toThrow(
+      expect.objectContaining({
+        name: "Failure",
+        message:
+          "The value of PIN is too short to be kept out of what the script shows: it has fewer than 8 characters",
+        hint: 'use a longer one, or write "redact = false" in [secrets.PIN] of rtfig.toml to let it be shown',
+      }),
+    );
+    expect(open({ A: "1234567\n", B: "äöüäöüä", C: "long enough" })).toThrow(
+      "The values of A, B are too short",
+    );
+  });
+
+  test("is no value at all, or may be shown", () => {
+    expect(open({ EMPTY: "", LONG: "12345678", UMLAUTS: "äöüäöüäö" })).not.toThrow();
+    expect(() => openRedaction(secretsOf({ PIN: "1" }, false))).not.toThrow();
+  });
+});
+
+test("what is made of values is zeroed when it is not needed any more", () => {
+  const patterns = new Patterns(secretsOf({ T: "abcdefgh12345678" }));
+  const all = new Set(patterns.find(encoder.encode("abcdefgh12345678"), 16, 0).map(({ pattern }) => pattern));
+  const filter = new RedactionFilter(patterns);
+  expect(Buffer.concat([...filter.push(encoder.encode("abcdefgh1234"))]).toString()).toBe("");
+  patterns.close();
+  expect([...all].map(({ bytes }) => bytes.every((byte) => byte === 0))).toEqual([true]);
+  expect(patterns.isEmpty).toBe(true);
+});
+
+test("a name from elsewhere stays on its line", () => {
+  expect(once({ "A\x1b[31m\n": "abcdefgh" }, "abcdefgh")).toBe("[A\\u001b[31m\\n]");
+});
+
+test("forms are as long as they must be, and none is shorter than eight bytes", () => {
+  for (const value of ["12345678", "\x00".repeat(8), "a\nb\nc\nd\ne\n", KEY, "é".repeat(8)])
+    for (const { bytes: form, publicLength } of formsOf(encoder.encode(value))) {
+      expect(form.length).toBeGreaterThanOrEqual(8);
+      expect(publicLength).toBeLessThanOrEqual(form.length / 2);
+    }
+});
+
+function createToken(length: number): string {
+  const random = createRandom(7);
+  return Array.from({ length }, () => random.pick("abcdefghijklmnopqrstuvwxyz0123456789")).join("");
+}

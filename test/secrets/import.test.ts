@@ -1,0 +1,328 @@
+// `rt secrets import`: from a file of variables to a real keyring and back, and what is left where it fails.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { chmod, link, readdir, stat, symlink } from "node:fs/promises";
+import { FakeSecretService } from "../support/fake-secret-service.ts";
+import { type Keyring, startKeyring } from "../support/keyring.ts";
+import { createProject, type Files, type Project } from "../support/project.ts";
+import { RT, runRt, startRt } from "../support/rt.ts";
+import { startOnTerminal } from "../support/terminal.ts";
+
+const TOKEN = "npm_93fd51c7aa21";
+const PASSWORD = "hunter2+hunter2";
+const KEY = "-----BEGIN PRIVATE KEY-----\n# not a comment\nMIIB=\n-----END PRIVATE KEY-----";
+
+/** Every way to write a value that the engine has, comments at every place, and lines that are nobody's. */
+const ENV = [
+  "# settings of the shop",
+  "PORT=3000",
+  "",
+  `  export NPM_TOKEN="${TOKEN}"   # of the release user`,
+  `DATABASE_URL=postgres://u:${PASSWORD}@db/x # the test database`,
+  `SIGNING_KEY='${KEY}'\r`,
+  'API_URL=https://$HOST/"x"',
+  'JWT_SECRET: `it\'s "quoted"`',
+  "CLIENT_SECRET=a\\$b_not_expanded_1",
+  "SHORT_TOKEN=abc",
+  "NEXT_PUBLIC_API_KEY=everybody-sees-this-1",
+  "not an assignment",
+  "LAST_TOKEN=no-line-break-at-the-end-1",
+].join("\n");
+const MOVED = ["NPM_TOKEN", "DATABASE_URL", "SIGNING_KEY", "JWT_SECRET", "CLIENT_SECRET", "LAST_TOKEN"];
+const LEFT = [
+  "# settings of the shop",
+  "PORT=3000",
+  "",
+  '  # export NPM_TOKEN="..." is in the credential store: rt secrets get shop NPM_TOKEN   # of the release user',
+  "# DATABASE_URL=... is in the credential store: rt secrets get shop DATABASE_URL # the test database",
+  "# SIGNING_KEY='...' is in the credential store: rt secrets get shop SIGNING_KEY\r",
+  'API_URL=https://$HOST/"x"',
+  "# JWT_SECRET: `...` is in the credential store: rt secrets get shop JWT_SECRET",
+  "# CLIENT_SECRET=... is in the credential store: rt secrets get shop CLIENT_SECRET",
+  "SHORT_TOKEN=abc",
+  "NEXT_PUBLIC_API_KEY=everybody-sees-this-1",
+  "not an assignment",
+  "# LAST_TOKEN=... is in the credential store: rt secrets get shop LAST_TOKEN",
+].join("\n");
+const CONFIG = '# how we run\n[run]\nshell = "rt" # everywhere\n';
+
+describe.skipIf(process.platform !== "linux")("rt secrets import", () => {
+  let keyring: Keyring;
+  beforeAll(async () => {
+    keyring = await startKeyring();
+  });
+  afterAll(() => keyring?.[Symbol.asyncDispose]());
+
+  let serial = 0;
+  /** Each has a service of its own in the one keyring. */
+  async function createShop(files: Files = {}): Promise<Project & { service: string }> {
+    const service = `shop${++serial}`;
+    const project = await createProject({ "package.json": { name: service }, ".env": ENV, ...files });
+    return Object.assign(project, { service });
+  }
+  const run = (project: Project, args: string[], env: Record<string, string> = keyring.env) =>
+    runRt({ args: ["secrets", "import", ...args], cwd: project.path, env });
+  const read = (project: Project, name: string) => Bun.file(project.join(name)).text();
+  const stored = async (service: string, name: string) =>
+    (await runRt({ args: ["secrets", "get", service, name], env: keyring.env })).stdout;
+  const own = (text: string, { service }: { service: string }) =>
+    text.replaceAll("get shop ", `get ${service} `);
+
+  test("moves what looks like a credential, tells the scripts, and brings it back to the byte", async () => {
+    await using shop = await createShop({ "rtfig.toml": CONFIG });
+    await chmod(shop.join(".env"), 0o640);
+    const result = await run(shop, [".env", "--script", "dev", "--script=web#dev", "--yes"]);
+    expect(result).toMatchObject({ stderr: "", status: 0 });
+    for (const name of MOVED)
+      expect(result.stdout).toMatch(new RegExp(`^move  ${name} +${shop.service}/${name}$`, "m"));
+    expect(result.stdout.match(/^move /gm)).toHaveLength(MOVED.length);
+    expect(result.stdout).toMatch(/^stay  SHORT_TOKEN +has less than 8 characters/m);
+    for (const value of [TOKEN, PASSWORD, "MIIB", "quoted", "everybody"])
+      expect(result.stdout).not.toContain(value);
+    expect(await read(shop, ".env")).toBe(own(LEFT, shop));
+    expect((await stat(shop.join(".env"))).mode & 0o777).toBe(0o640);
+    expect(await stored(shop.service, "NPM_TOKEN")).toBe(TOKEN);
+    expect(await stored(shop.service, "DATABASE_URL")).toBe(`postgres://u:${PASSWORD}@db/x`);
+    expect(await stored(shop.service, "SIGNING_KEY")).toBe(KEY);
+    expect(await stored(shop.service, "JWT_SECRET")).toBe(`it's "quoted"`);
+    expect(await stored(shop.service, "CLIENT_SECRET")).toBe("a$b_not_expanded_1");
+    const config = await read(shop, "rtfig.toml");
+    expect(config.startsWith(CONFIG)).toBe(true);
+    expect(Bun.TOML.parse(config)).toEqual({
+      run: { shell: "rt", secrets: { dev: MOVED, "web#dev": MOVED } },
+      secrets: Object.fromEntries(MOVED.map((name) => [name, { from: `${shop.service}/${name}` }])),
+    });
+    expect((await readdir(shop.path)).toSorted()).toEqual([".env", "package.json", "rtfig.toml"]);
+
+    const again = await run(shop, [".env", "--yes"]);
+    expect(again).toMatchObject({ stderr: "", status: 0 });
+    expect(again.stdout).toEndWith("Nothing to move in .env\n");
+    // What was added meanwhile stays.
+    await Bun.write(shop.join(".env"), `NEW=1\n${own(LEFT, shop)}`);
+    const back = await run(shop, ["--undo", "--yes", ".env"]);
+    expect(back).toMatchObject({ stderr: "", status: 0 });
+    expect(back.stdout).not.toContain(TOKEN);
+    expect(await read(shop, ".env")).toBe(`NEW=1\n${ENV}`);
+    expect((await stat(shop.join(".env"))).mode & 0o777).toBe(0o640);
+  });
+
+  test("asks on a terminal, takes no for an answer, and nothing without one", async () => {
+    await using shop = await createShop();
+    const refused = await run(shop, [".env"]);
+    expect(refused.stderr).toBe(
+      "error: There is no terminal to ask on, so nothing was moved\nhint: --yes does it without a question\n",
+    );
+    expect(refused.status).toBe(2);
+    const command = ["bash", "-c", `cd "$1" && exec "$0" secrets import .env`, RT, shop.path];
+    for (const [answer, status] of [
+      ["\r", 1],
+      ["n\r", 1],
+      ["\x04", 1],
+    ] as const) {
+      await using terminal = startOnTerminal(command, keyring.env);
+      await terminal.shows("Move 6 values to the credential store? [y/N]");
+      terminal.type(answer);
+      expect(await terminal.ends()).toBe(status);
+    }
+    expect([await read(shop, ".env"), await readdir(shop.path)]).toEqual([ENV, [".env", "package.json"]]);
+    await using terminal = startOnTerminal(command, keyring.env);
+    await terminal.shows("[y/N]");
+    terminal.type("y\r");
+    expect(await terminal.ends()).toBe(0);
+    expect(await read(shop, ".env")).toBe(own(LEFT, shop));
+  });
+
+  test("says that git's history keeps what it has", async () => {
+    await using shop = await createShop({ "rtfig.toml": "" });
+    for (const words of [
+      ["init", "-q"],
+      ["add", ".env"],
+    ])
+      await runRt({ program: ["git"], args: words, cwd: shop.path });
+    expect((await run(shop, [".env", "--yes"])).stderr).toBe(
+      "warning: git tracks .env, and its history keeps what moved\nhint: change these credentials where they were issued\n",
+    );
+  });
+
+  test("--dry-run needs no store and changes nothing", async () => {
+    await using shop = await createShop();
+    const { stdout, stderr, status } = await run(shop, [".env", "--dry-run"], {
+      DBUS_SESSION_BUS_ADDRESS: "unix:path=/nonexistent",
+    });
+    expect({ stderr, status }).toEqual({ stderr: "", status: 0 });
+    expect(stdout).toContain("move  NPM_TOKEN");
+    expect([await read(shop, ".env"), await readdir(shop.path)]).toEqual([ENV, [".env", "package.json"]]);
+  });
+
+  test("another value under the same name is never replaced", async () => {
+    await using shop = await createShop();
+    await keyring.run(
+      ["secret-tool", "store", "--label=x", "service", shop.service, "account", "LAST_TOKEN"],
+      "somebody else's",
+    );
+    const { stderr, status } = await run(shop, [".env", "--yes"]);
+    expect(stderr).toStartWith(
+      `error: There is another value under "${shop.service}" "LAST_TOKEN" in the credential store, so nothing was moved\nhint: --service <name>`,
+    );
+    expect(status).toBe(2);
+    expect(await stored(shop.service, "LAST_TOKEN")).toBe("somebody else's");
+    expect(await stored(shop.service, "NPM_TOKEN")).toBe("");
+    expect([await read(shop, ".env"), await readdir(shop.path)]).toEqual([ENV, [".env", "package.json"]]);
+    const elsewhere = ["NPM_TOKEN", "--yes", "--service", "a/b c's"];
+    expect(await run(shop, [".env", ...elsewhere])).toMatchObject({ stderr: "", status: 0 });
+    expect(await stored("a/b c's", "NPM_TOKEN")).toBe(TOKEN);
+    expect(Bun.TOML.parse(await read(shop, "rtfig.toml"))).toEqual({
+      secrets: { NPM_TOKEN: { from: { service: "a/b c's", name: "NPM_TOKEN" } } },
+    });
+    // Where the mapping says already where a value belongs, it goes there.
+    expect(await run(shop, [".env", "--undo", "--yes"])).toMatchObject({ stderr: "", status: 0 });
+    expect(await run(shop, [".env", "NPM_TOKEN", "--yes"])).toMatchObject({ stderr: "", status: 0 });
+    expect(await read(shop, ".env")).toContain(`rt secrets get 'a/b c'\\''s' NPM_TOKEN   #`);
+  });
+
+  test("what is put together from others moves with them, named, or not at all", async () => {
+    const files = {
+      ".env": `HOST=db\nDB_PASSWORD=${PASSWORD}\nDB_URL="postgres://u:$DB_PASSWORD@\${HOST}/x"\n`,
+    };
+    await using shop = await createShop(files);
+    const all = await run(shop, [".env", "--yes"]);
+    expect(all.stdout).toContain("stay  DB_URL       is put together from DB_PASSWORD, HOST\n");
+    expect(all.stdout).toContain("stay  DB_PASSWORD  is what DB_URL is put together from; name both");
+    expect(await read(shop, ".env")).toBe(files[".env"]);
+    const one = await run(shop, [".env", "DB_PASSWORD", "--yes"]);
+    expect(one).toMatchObject({ status: 2, stdout: "" });
+    expect(await run(shop, [".env", "DB_PASSWORD", "DB_URL", "--yes"])).toMatchObject({
+      stderr: "",
+      status: 0,
+    });
+    expect(await stored(shop.service, "DB_URL")).toBe(`postgres://u:${PASSWORD}@db/x`);
+  });
+
+  test.each([
+    [
+      "that is assigned twice",
+      "A_TOKEN=first-value-1\nA_TOKEN=other-value-2\n",
+      "A_TOKEN is assigned more than once",
+    ],
+    ["that is empty", "A_TOKEN=\n", "A_TOKEN is empty"],
+    ["with more in its line", 'A_TOKEN="value-1" more\n', "A_TOKEN has more in its line than a value"],
+    ["of a name that no script can get", "A.TOKEN=value-one-1\n", "A.TOKEN is no name of a variable"],
+    ["that is not there", "B_TOKEN=value-one-1\n", ".env has no variable of that name"],
+  ])("a variable %s is not moved", async (_, env, message) => {
+    await using shop = await createShop({ ".env": env });
+    const name = /A.TOKEN/.exec(env)?.[0] ?? "A_TOKEN";
+    const { stdout, stderr, status } = await run(shop, [".env", name, "--yes"]);
+    expect({ stdout, status }).toEqual({ stdout: "", status: 2 });
+    expect(stderr).toStartWith(`error: ${message}`);
+    expect(await read(shop, ".env")).toBe(env);
+  });
+
+  test("a link, a second name, a pipe, what is no text and a mapping that cannot be added to are refused", async () => {
+    await using shop = await createShop({ "bytes.env": Uint8Array.of(0x41, 0x3d, 0xff, 0x0a) });
+    await symlink(shop.join(".env"), shop.join("link"));
+    Bun.spawnSync(["mkfifo", shop.join("pipe")]);
+    const refuses = async (file: string, message: string) => {
+      const { stderr, status } = await run(shop, [file, "--yes"]);
+      expect(stderr.split("\n")[0]).toBe(`error: ${message}`);
+      expect(status).toBe(2);
+      expect(await read(shop, ".env")).toBe(ENV);
+    };
+    await refuses("link", "link is a link, which rt does not follow");
+    await refuses("pipe", "pipe is no regular file");
+    await refuses("bytes.env", "bytes.env could not be read (it is not text in UTF-8)");
+    await refuses("absent", "There is no absent");
+    await Bun.write(shop.join("rtfig.toml"), 'secrets = { OTHER = { from = "a/b" } }\n');
+    await refuses(".env", "rtfig.toml is written in a way that rt cannot add to, so nothing was changed");
+    await Bun.write(shop.join("rtfig.toml"), "[run\n");
+    await refuses(
+      ".env",
+      "rtfig.toml:1: Expected ']' to close a table header but found (0x0A), so nothing was changed",
+    );
+    expect(await stored(shop.service, "NPM_TOKEN")).toBe("");
+    await link(shop.join(".env"), shop.join("second"));
+    await refuses(".env", ".env has another name (a hard link), which would keep what is in it");
+    expect((await readdir(shop.path)).filter((name) => name.endsWith(".rt"))).toEqual([]);
+  });
+
+  test("killed, failed or overtaken half-way it loses nothing, and the next one goes on", async () => {
+    await using session = await startKeyring({ service: "none" });
+    await using fake = await FakeSecretService.start(session.address);
+    await using shop = await createShop();
+    const start = () =>
+      startRt({ args: ["secrets", "import", ".env", "--yes"], cwd: shop.path, env: session.env });
+    const unchanged = async () => {
+      expect(await read(shop, ".env")).toBe(ENV);
+      expect(await readdir(shop.path)).not.toContain("rtfig.toml");
+    };
+    // Killed with one value on its way.
+    fake.silent.add("CreateItem");
+    const called = fake.called("CreateItem");
+    const killed = start();
+    await called;
+    await unchanged();
+    for (const name of await readdir(shop.path))
+      if (name.endsWith(".rt")) expect(await read(shop, name)).not.toContain(TOKEN);
+    killed.kill("SIGKILL");
+    await killed.exited;
+    await unchanged();
+    fake.silent.clear();
+    // The third of six is refused.
+    fake.failures.set("CreateItem", ["", "", "org.freedesktop.DBus.Error.Failed"]);
+    const failed = await run(shop, [".env", "--yes"], session.env);
+    expect(failed.status).toBe(2);
+    expect(failed.stderr).toStartWith("error: ");
+    expect(fake.items.size).toBe(2);
+    await unchanged();
+    // Somebody writes to the file while the rest is stored.
+    fake.held.add("CreateItem");
+    const held = fake.called("CreateItem");
+    const overtaken = start();
+    await held;
+    await Bun.write(shop.join(".env"), `${ENV}\nMORE=1\n`);
+    fake.release();
+    expect(await new Response(overtaken.stderr).text()).toBe(
+      "error: .env has been changed meanwhile, so it is as it was\nhint: try again\n",
+    );
+    expect(await read(shop, ".env")).toBe(`${ENV}\nMORE=1\n`);
+    // And what is stored is what the store gives back, or nothing is taken out.
+    await Bun.write(shop.join(".env"), ENV);
+    const [path] = [...fake.items.keys()];
+    fake.items.get(path!)!.value = "other";
+    expect((await run(shop, [".env", "--yes"], session.env)).stderr).toContain(
+      "There is another value under",
+    );
+    fake.items.get(path!)!.value = TOKEN;
+    expect(await run(shop, [".env", "--yes"], session.env)).toMatchObject({ stderr: "", status: 0 });
+    expect(fake.items.size).toBe(MOVED.length);
+    expect(await read(shop, ".env")).toBe(own(LEFT, shop));
+    expect(Object.keys(Bun.TOML.parse(await read(shop, "rtfig.toml"))), "once each").toEqual(["secrets"]);
+  });
+
+  test("a full disk is one line, and everything as it was", async () => {
+    await using shop = await createShop();
+    const command = `cd "$1" && ulimit -f 0 && exec "$0" secrets import .env --yes`;
+    const { stderr, status } = await runRt({
+      program: ["bash", "-c", command, RT, shop.path],
+      env: keyring.env,
+    });
+    expect(stderr).toBe("error: rtfig.toml could not be written (EFBIG), so it is as it was\n");
+    expect(status).toBe(2);
+    expect([await read(shop, ".env"), await readdir(shop.path)]).toEqual([ENV, [".env", "package.json"]]);
+    expect(await stored(shop.service, "NPM_TOKEN")).toBe("");
+  });
+
+  test("--undo gives a value quotes in which it is read as it is, and refuses what is not stored", async () => {
+    const line = (name: string) => `# ${name}=... is in the credential store: rt secrets get ${name} x\n`;
+    await using shop = await createShop({ ".env": `${line("A")}KEEP="1"\n${line("B")}` });
+    const values = { A: "two words # and ' more $HOME", B: 'a\n"b"\n`c`' };
+    await runRt({ args: ["secrets", "set", "A", "x"], stdin: values.A, env: keyring.env });
+    const absent = await run(shop, [".env", "--undo", "--yes"]);
+    expect(absent.stderr).toBe('error: There is no credential "x" under "B", so nothing was changed\n');
+    await runRt({ args: ["secrets", "set", "B", "x"], stdin: values.B, env: keyring.env });
+    expect(await run(shop, [".env", "--undo", "--yes"])).toMatchObject({ stderr: "", status: 0 });
+    const { stdout } = await runRt({
+      args: ["--env-file=.env", "-p", "JSON.stringify([process.env.A, process.env.KEEP, process.env.B])"],
+      cwd: shop.path,
+    });
+    expect(JSON.parse(stdout)).toEqual([values.A, "1", values.B]);
+  });
+});

@@ -1,0 +1,92 @@
+// What is not there is asked for on a terminal, hidden, and stored; a person may say no.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { type Keyring, startKeyring } from "../../support/keyring.ts";
+import { createProject, type Project } from "../../support/project.ts";
+import { RT } from "../../support/rt.ts";
+import { startOnTerminal } from "../../support/terminal.ts";
+import { trustOf } from "../../support/trusted.ts";
+
+const CONFIG = `[secrets]
+ONE = { from = "acme/one", about = "the \\u001b first" }
+SAME = { from = "acme/one" }
+TWO = { from = "acme/two" }
+MAYBE = { from = "acme/maybe", optional = true }
+[run.secrets]
+show = ["ONE", "SAME", "TWO", "MAYBE"]
+`;
+const VALUE = "pass phrase 7f3a";
+
+describe.skipIf(process.platform !== "linux")("secrets that are missing", () => {
+  let keyring: Keyring;
+  let project: Project;
+  let env: Record<string, string>;
+  beforeAll(async () => {
+    const show = 'echo "$([ "$ONE$SAME$TWO" = "$EXPECTED" ] && echo right)"; read line; echo "and $line"';
+    [keyring, project] = await Promise.all([
+      startKeyring(),
+      createProject({ "rtfig.toml": CONFIG, "package.json": { scripts: { show } } }),
+    ]);
+    env = { ...keyring.env, RT_TRUST: await trustOf(project.path) };
+  });
+  afterAll(async () => {
+    await keyring?.[Symbol.asyncDispose]();
+    await project?.[Symbol.asyncDispose]();
+  });
+  const lookUp = (account: string) =>
+    keyring.run(["secret-tool", "lookup", "service", "acme", "account", account]);
+  const onTerminal = (redirection = "") =>
+    startOnTerminal(
+      [
+        "/bin/sh",
+        "-c",
+        `cd "$0" && exec "$@" ${redirection}`,
+        project.path,
+        RT,
+        "--no-redact",
+        "--silent",
+        "run",
+        "show",
+      ],
+      { ...env, EXPECTED: `${VALUE}${VALUE}two` },
+    );
+
+  test.each([
+    ["Enter", "\r", 1],
+    ["Ctrl-C", "\x03", 1],
+  ])("%s gives up: all is told, nothing is stored or started", async (_key, keys, status) => {
+    await using terminal = onTerminal();
+    await terminal.shows("ONE (the \\u001b first), acme/one (not shown): ");
+    terminal.type(`${VALUE}\r`);
+    await terminal.shows("TWO, acme/two (not shown): ");
+    terminal.type(keys);
+    await terminal.shows("hint: rt secrets set acme two");
+    expect(await terminal.ends()).toBe(status);
+    expect(terminal.isOrdinary).toBe(true);
+    expect(terminal.shown).not.toContain("and");
+    expect(terminal.shown).not.toContain("7f3a");
+    await keyring.run(["secret-tool", "clear", "service", "acme", "account", "one"]);
+  });
+
+  test("nobody is asked where standard input or standard error is no terminal", async () => {
+    for (const redirection of ["</dev/null", "2>&1 | cat", "<<< typed"].slice(0, 2)) {
+      await using terminal = onTerminal(redirection);
+      await terminal.shows("hint: rt secrets set acme two");
+      expect(terminal.shown).not.toContain("not shown");
+    }
+  });
+
+  test("what is entered is stored, once for an address, and the script runs with it on its terminal", async () => {
+    await using terminal = onTerminal();
+    await terminal.shows("acme/one (not shown): ");
+    terminal.type(`${VALUE}\r`);
+    await terminal.shows("acme/two (not shown): ");
+    terminal.type("two\r");
+    await terminal.shows("right");
+    expect(terminal.isOrdinary).toBe(true);
+    terminal.type("first\r");
+    await terminal.shows("and first");
+    expect(await terminal.ends()).toBe(0);
+    expect(terminal.shown).not.toContain("7f3a");
+    expect(await Promise.all(["one", "two", "maybe"].map(lookUp))).toEqual([VALUE, "two", ""]);
+  });
+});

@@ -1,0 +1,102 @@
+// Which rtfig.toml gives secrets: the root project's, and no other.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { chmod, chown } from "node:fs/promises";
+import { createProject, type Project } from "../../support/project.ts";
+import { runRt } from "../../support/rt.ts";
+import { hashIn } from "../../support/trusted.ts";
+
+const giving = (value: string) => `[secrets.TOKEN]
+from.command = ["printf", "${value}"]
+[run.secrets]
+show = ["TOKEN"]
+`;
+const manifest = (name: string) => ({
+  name,
+  scripts: { show: "echo got $TOKEN", preinstall: "echo got $TOKEN" },
+});
+
+describe("the rtfig.toml that counts", () => {
+  let project: Project;
+  beforeAll(async () => {
+    project = await createProject({
+      "rtfig.toml": giving("above"),
+      "root/rtfig.toml": `${giving("root")}preinstall = ["TOKEN"]`,
+      "root/package.json": { ...manifest("root"), workspaces: ["packages/*"] },
+      "root/src/deep/file.ts": "",
+      "root/packages/web/package.json": manifest("web"),
+      "root/packages/web/rtfig.toml": giving("member"),
+      "root/other/package.json": manifest("other"),
+      "root/node_modules/dependency/package.json": manifest("dependency"),
+      "root/node_modules/dependency/rtfig.toml": giving("dependency"),
+      "alone/package.json": manifest("alone"),
+      "named.toml": giving("named"),
+    });
+  });
+  afterAll(() => project?.[Symbol.asyncDispose]());
+
+  /** What the script sees, with whatever has to be allowed allowed. */
+  async function show(folder: string, ...options: string[]): Promise<string> {
+    const start = { args: ["--silent", "--no-redact", ...options, "run", "show"], cwd: project.join(folder) };
+    const first = await runRt(start);
+    const hash = hashIn(first);
+    const { stdout, stderr } = hash ? await runRt({ ...start, env: { RT_TRUST: hash } }) : first;
+    return stdout.trimEnd() + stderr;
+  }
+
+  test.each([
+    ["root", "got root", "the root project's"],
+    ["root/src/deep", "got root", "the root project's, from a folder of it"],
+    [
+      "root/packages/web",
+      "got rootwarning: what $PROJECT/root/packages/web/rtfig.toml says of secrets counts for nothing: the root project is in $PROJECT/root\n",
+      "the workspace's, and not the member's own",
+    ],
+    ["root/other", "got", "not that of a folder above that does not list the package"],
+    [
+      "root/node_modules/dependency",
+      "gotwarning: what $PROJECT/root/node_modules/dependency/rtfig.toml says of secrets counts for nothing: it is a dependency's\n",
+      "neither a dependency's own nor that of who has installed it",
+    ],
+    ["alone", "got", "not that of a folder above which is no workspace"],
+  ])("%s: %s: %s", async (folder, expected) => {
+    expect(await show(folder)).toBe(expected.replaceAll("$PROJECT", project.path));
+  });
+
+  test("a file that --config names takes its place", async () => {
+    expect(await show("root", `--config=${project.join("named.toml")}`)).toBe("got named");
+    expect(await show("alone", "--config=../named.toml")).toBe("got named");
+    await project.write({ "none.toml": "smol = true" });
+    expect(await show("root", "--config=../none.toml")).toBe("got");
+  });
+
+  test("scripts that rt install runs get nothing, even where a row has their name", async () => {
+    const cwd = project.join("root");
+    const start = { args: ["install", "--offline"], cwd };
+    const { stdout, stderr } = await runRt(start);
+    expect(stdout + stderr).not.toContain("got root");
+    expect(hashIn({ stderr })).toBeUndefined();
+  });
+
+  // Files of another user can be made by root alone.
+  test.skipIf(process.getuid?.() !== 0)("not that of a folder above which is another user's", async () => {
+    const OTHER = 65_534;
+    const file = project.join("root/rtfig.toml");
+    await chmod(file, 0o644);
+    await chown(file, OTHER, OTHER);
+    expect(await show("root/packages/web")).toStartWith("gotwarning: ");
+    await chown(project.join("root/packages/web"), OTHER, OTHER);
+    expect(await show("root/packages/web")).toStartWith("got rootwarning: ");
+    await chown(file, 0, 0);
+  });
+
+  test("rt types declares the names, with what is said of them", async () => {
+    await using typed = await createProject({
+      "rtfig.toml": '[secrets.TOKEN]\nfrom = "a/b"\nabout = "of */ x"\n[secrets.OTHER]\nfrom = "a/c"',
+      "a.ts": "const a: string | undefined = process.env.TOKEN; const b: number = process.env.OTHER; [a, b];",
+    });
+    const { stdout } = await runRt({ args: ["types"], cwd: typed.path });
+    expect(stdout).toContain("    /** of *\\/ x */\n    TOKEN?: string;\n    OTHER?: string;\n");
+    const plain = await runRt({ args: ["types"], cwd: project.join("alone") });
+    expect(stdout.startsWith(plain.stdout.trimEnd())).toBe(true);
+  });
+});

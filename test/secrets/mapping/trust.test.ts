@@ -1,0 +1,220 @@
+// Cloning a project is not enough to get at a keyring: what rtfig.toml asks for is allowed by a person, or by RT_TRUST.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { chmod, readdir, rename, symlink } from "node:fs/promises";
+import { join } from "node:path";
+import { createProject, type Project } from "../../support/project.ts";
+import { cleanEnvironment, RT, type RtResult, runRt } from "../../support/rt.ts";
+import { startOnTerminal, type TerminalProgram } from "../../support/terminal.ts";
+import { hashIn } from "../../support/trusted.ts";
+
+const CONFIG = `[secrets.TOKEN]
+from.command = ["./print", "a \\u001b[2J b"]
+about = "for\\nAllow it? [y/N] y"
+[secrets.OTHER]
+from = { service = "a/b", name = "c" }
+[run.secrets]
+show = ["TOKEN"]
+"web#*" = ["OTHER"]
+`;
+const FILES = {
+  "rtfig.toml": CONFIG,
+  "package.json": {
+    name: "app",
+    workspaces: ["web"],
+    scripts: { show: "echo got $TOKEN; read line; echo and $line", plain: "echo plain" },
+  },
+  "web/package.json": { name: "web" },
+  print: "#!/bin/sh\necho a-value",
+  // What a project can write does not count.
+  ".env": "RT_TRUST=$HASH\nHOME=$PROJECT\nXDG_STATE_HOME=$PROJECT/state\n",
+};
+
+describe.skipIf(process.platform === "win32")("trust", () => {
+  let project: Project;
+  let home: Project;
+  beforeAll(async () => {
+    project = await createProject(FILES, ["print"]);
+    home = await createProject();
+  });
+  afterAll(async () => {
+    await project?.[Symbol.asyncDispose]();
+    await home?.[Symbol.asyncDispose]();
+  });
+
+  const envOf = (place: string) => cleanEnvironment({ HOME: place });
+  const run = (args: string[], extra = {}, cwd = project.path): Promise<RtResult> =>
+    runRt({
+      args: ["--silent", "--no-redact", ...args],
+      cwd,
+      env: { HOME: home.path, ...extra },
+      stdin: "y\ny\nyes\n",
+    });
+  const own = (args: string[], cwd = project.path, place = home.path): Promise<RtResult> =>
+    runRt({ args, cwd, env: { HOME: place } });
+  const onTerminal = (args: string[], cwd = project.path, place = home.path): TerminalProgram =>
+    startOnTerminal(
+      [
+        "/bin/sh",
+        "-c",
+        'cd "$0" && exec "$@"',
+        cwd,
+        RT,
+        ...(args[0] === "run" ? ["--no-redact"] : []),
+        ...args,
+      ],
+      envOf(place),
+    );
+
+  test("nothing is fetched before, and a pipe answers no question", async () => {
+    const { stdout, stderr, status } = await run(["run", "show"]);
+    expect([stdout, status]).toEqual(["", 1]);
+    expect(stderr).toBe(
+      `error: ${project.path} has not been allowed to read secrets, or asks for others than before\n` +
+        "hint: rt secrets env shows what it asks for, and rt trust allows it, on a terminal\n" +
+        `hint: without a terminal, as in CI: RT_TRUST=${hashIn({ stderr })}\n`,
+    );
+    expect((await run(["run", "plain"])).stdout).toBe("plain\n");
+    expect((await run(["run", "--secret", "TOKEN", "printenv", "TOKEN"])).stderr).toBe(stderr);
+    expect((await own(["trust"])).stderr).toBe(stderr);
+    expect((await own(["trust", "--list"])).stdout).toBe("");
+  });
+
+  test("RT_TRUST of rt's own environment allows it, that of .env does not", async () => {
+    const hash = hashIn(await run(["run", "show"]))!;
+    await project.write({
+      ".env": FILES[".env"].replaceAll("$HASH", hash).replaceAll("$PROJECT", project.path),
+      [`state/rt/trust/${hash}`]: { folder: project.path, names: [] },
+      [`.local/state/rt/trust/${hash}`]: { folder: project.path, names: [] },
+    });
+    expect((await run(["run", "show"])).status).toBe(1);
+    const given = await run(["run", "show"], { RT_TRUST: `0, ${hash} ,1` });
+    expect([given.stdout, given.stderr]).toEqual(["got a-value\nand y\n", ""]);
+    expect((await run(["run", "show"], { RT_TRUST: hash.slice(0, 63) })).status).toBe(1);
+  });
+
+  test("asks on a terminal, shows all that is asked for on lines of its own, and remembers a yes", async () => {
+    {
+      await using refused = onTerminal(["run", "show"]);
+      await refused.shows("Allow it? [y/N] ", 2); // one of them is the project's own text
+      const shown = refused.shown.replaceAll("\r\n", "\n");
+      expect(shown).toContain(`rt: ${project.path} asks for secrets, for the first time`);
+      expect(shown).toContain(
+        String.raw`  TOKEN  from command ["./print","a \u001b[2J b"], "for\nAllow it? [y/N] y"` +
+          '\n  OTHER  from service "a/b", name "c"\n  script show gets TOKEN\n  script web#* gets OTHER\n',
+      );
+      refused.type("maybe\r");
+      await refused.shows("Not allowed, so nothing was started");
+      expect(await refused.ends()).toBe(1);
+      expect(refused.shown).not.toContain("got");
+    }
+    {
+      await using allowed = onTerminal(["run", "show"]);
+      await allowed.shows("Allow it? [y/N] ", 2);
+      allowed.type("y\r");
+      await allowed.shows("got a-value");
+      // The script finds the terminal as it was, and the first key is its own.
+      expect(allowed.isOrdinary).toBe(true);
+      allowed.type("first\r");
+      await allowed.shows("and first");
+      expect(await allowed.ends()).toBe(0);
+    }
+    expect((await run(["run", "show"])).stdout).toBe("got a-value\nand y\n");
+    const hash = hashIn(await run(["run", "show"], { HOME: "/nonexistent" }))!;
+    expect((await own(["trust", "--list"])).stdout).toBe(`${project.path}\tTOKEN OTHER\t${hash}\n`);
+    expect((await own(["trust"])).stdout).toBe(`${project.path} is already allowed to read secrets\n`);
+  });
+
+  test.each([
+    ["a name", "TOKEN", "TOKEN_2"],
+    ["a command", '"./print"', '"./print", "x"'],
+    ["an address", 'name = "c"', 'name = "d"'],
+    ["who gets it", "show =", '"*" ='],
+    ["what somebody gets", '["OTHER"]', '["OTHER", "TOKEN"]'],
+    ["whether it is shown", "[secrets.OTHER]", "redact = false\n[secrets.OTHER]"],
+  ])("another %s is another question", async (_what, from, to) => {
+    await using changed = await createProject(FILES, ["print"]);
+    const hashOf = async () => hashIn(await own(["trust"], changed.path, changed.path))!;
+    const before = await hashOf();
+    await changed.write({ "rtfig.toml": CONFIG.replaceAll(from, to) });
+    expect(await hashOf()).not.toBe(before);
+    // What is not asked for may change.
+    await changed.write({
+      "rtfig.toml": `smol = true\n${CONFIG.replace("about = ", "optional = true\nabout = ")}`,
+    });
+    expect(await hashOf()).toBe(before);
+    await changed.write({ "rtfig.toml": CONFIG });
+    const moved = `${changed.path}-moved`;
+    await rename(changed.path, moved);
+    expect(hashIn(await own(["trust"], moved, moved))).not.toBe(before);
+    await rename(moved, changed.path);
+  });
+
+  test("rt trust asks, and --remove takes it back, from a package's folder too", async () => {
+    await using place = await createProject();
+    await using terminal = onTerminal(["trust"], project.join("web"), place.path);
+    await terminal.shows("Allow it? [y/N] ", 2);
+    terminal.type("yes\r");
+    await terminal.shows(`${project.path} is allowed to read secrets`);
+    expect(await terminal.ends()).toBe(0);
+    const removed = await own(["trust", "--remove"], project.join("web"), place.path);
+    expect([removed.stdout, removed.status]).toEqual([
+      `${project.path} is no longer allowed to read secrets\n`,
+      0,
+    ]);
+    const again = await own(["trust", "--remove", project.path], project.path, place.path);
+    expect([again.stderr, again.status]).toEqual([
+      `error: Nothing was allowed for ${project.path}\nhint: rt trust --list shows what is\n`,
+      1,
+    ]);
+    const unknown = await own(["trust", "--al\u001bl"]);
+    expect([unknown.stderr, unknown.status]).toEqual([
+      String.raw`error: rt trust does not know "--al\u001bl"` +
+        "\nhint: rt trust, rt trust --list, rt trust --remove [folder|hash]\n",
+      1,
+    ]);
+  });
+
+  test("what others could have written is not believed", async () => {
+    await using place = await createProject();
+    {
+      await using terminal = onTerminal(["trust"], project.path, place.path);
+      await terminal.shows("Allow it? [y/N] ", 2);
+      terminal.type("y\r");
+      await terminal.shows("is allowed to read");
+      await terminal.ends();
+    }
+    const trust = place.join(".local/state/rt/trust");
+    const [hash] = await readdir(trust);
+    const file = join(trust, hash!);
+    const isAllowed = async () =>
+      (await run(["run", "show"], { HOME: place.path })).stdout.startsWith("got a-value");
+    expect(await isAllowed()).toBe(true);
+    for (const [path, open, back] of [
+      [file, 0o622, 0o600],
+      [trust, 0o777, 0o700],
+      [place.join(".local/state/rt"), 0o720, 0o700],
+      [place.join(".local"), 0o777, 0o700],
+      [place.path, 0o777, 0o700],
+    ] as const) {
+      await chmod(path, open);
+      expect([path, await isAllowed()]).toEqual([path, false]);
+      await chmod(path, back);
+      expect(await isAllowed()).toBe(true);
+    }
+    await rename(file, place.join("elsewhere"));
+    await symlink(place.join("elsewhere"), file);
+    expect(await isAllowed()).toBe(false);
+  });
+
+  test("says that a yes cannot be remembered, and starts nothing", async () => {
+    await using place = await createProject({ ".local": "a file" });
+    await using terminal = onTerminal(["run", "show"], project.path, place.path);
+    await terminal.shows("Allow it? [y/N] ", 2);
+    terminal.type("y\r");
+    await terminal.shows("What is allowed cannot be remembered");
+    await terminal.shows("instead");
+    expect(await terminal.ends()).toBe(1);
+    const nowhere = await runRt({ args: ["trust", "--list"], cwd: project.path, env: { HOME: undefined } });
+    expect([nowhere.stdout, nowhere.stderr, nowhere.status]).toEqual(["", "", 0]);
+  });
+});

@@ -1,0 +1,135 @@
+// `rt install` and `rt publish` at a registry that wants a token, which is in the keyring; and what the scripts that they run
+// see of it.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { findRegistryUses } from "../../src/secrets/registries/registry-tokens.ts";
+import { openRegistry, type Registry } from "../options/registry.ts";
+import { type Keyring, startKeyring } from "../support/keyring.ts";
+import { createProject } from "../support/project.ts";
+import { runRt } from "../support/rt.ts";
+
+const TOKEN = "npm-93fd51c7aa21";
+
+test("a registry is found with the variable that its credentials are in, by the engine's rules", () => {
+  const find = (config: object, ...npmrcs: string[]) =>
+    findRegistryUses(config as Record<string, unknown>, npmrcs);
+  const url = "https://r.example/npm/";
+  const token = { token: "T" };
+  expect(find({}, "//registry.npmjs.org/:_authToken=${T}")).toEqual([
+    { scope: undefined, url: "https://registry.npmjs.org/", variables: token },
+  ]);
+  expect(find({}, `registry = "${url}"\n//r.example/:_authToken = \${T}\n# //x/:_authToken=\${U}`)).toEqual([
+    { scope: undefined, url, variables: token },
+  ]);
+  expect(find({ install: { registry: { url, token: "$T", username: "u" } } })).toEqual([
+    { scope: undefined, url, variables: token },
+  ]);
+  expect(find({ install: { scopes: { "@a": { url, password: "${T}" } } } }, "@b:registry=" + url)).toEqual([
+    { scope: "a", url, variables: { password: "T" } },
+  ]);
+  expect(
+    find({}, `@b:registry=${url}\n//r.example/npm/:_authToken=\${T}\n//r.example/:_authToken=\${U}`),
+  ).toEqual([{ scope: "b", url, variables: token }]);
+  // The project's own words win over those of the home folder, and rtfig.toml over both.
+  expect(
+    find({}, "//registry.npmjs.org/:_authToken=literal", "//registry.npmjs.org/:_authToken=${T}"),
+  ).toEqual([]);
+  const literal = { install: { registry: { url, token: "literal" } } };
+  expect(find(literal, "//r.example/npm/:_authToken=${T}")).toEqual([]);
+  for (const other of [
+    "//other.example/:_authToken=${T}",
+    "//r.example:8443/npm/:_authToken=${T}",
+    "//r.example/npm2/:_authToken=${T}",
+    "//r.example/npm/:_authToken=x${T}",
+  ])
+    expect(find({}, `registry=${url}\n${other}`)).toEqual([]);
+});
+
+describe.skipIf(process.platform !== "linux")("registry tokens", () => {
+  let keyring: Keyring;
+  let registry: Registry;
+  beforeAll(async () => {
+    const dep = { name: "dep", version: "1.0.0", files: {} };
+    [keyring, registry] = await Promise.all([startKeyring(), openRegistry([dep])]);
+    await runRt({ args: ["secrets", "set", "acme", "npm"], stdin: TOKEN, env: keyring.env });
+  });
+  afterAll(async () => {
+    await registry?.[Symbol.asyncDispose]();
+    await keyring?.[Symbol.asyncDispose]();
+  });
+
+  const MAPPING = '[secrets.NPM_TOKEN]\nfrom = "acme/npm"\n';
+  /** What it finds: its environment, its descriptors, and what stands behind them. */
+  const LOOK = "env > seen; ls -l /proc/self/fd >> seen; cat /proc/self/fd/[3-9] >> seen 2>&1; true";
+  const createShop = async (rtfig: string, npmrc?: string) =>
+    await createProject({
+      "package.json": {
+        name: "shop",
+        version: "1.0.0",
+        dependencies: { dep: "1.0.0" },
+        scripts: { postinstall: LOOK, prepublishOnly: LOOK },
+      },
+      "rtfig.toml": rtfig,
+      ...(npmrc === undefined ? {} : { ".npmrc": npmrc }),
+    });
+  const run = async (cwd: string, args: string[], env: Record<string, string> = {}) => {
+    registry.forget();
+    const cache = { BUN_INSTALL_CACHE_DIR: `${cwd}/.cache` };
+    return await runRt({
+      args,
+      cwd,
+      env: { ...keyring.env, ...cache, RT_AGE_KEY: "AGE-SECRET-KEY-1X", ...env },
+    });
+  };
+  const trusted = async (cwd: string, args: string[]) => {
+    const { stderr } = await run(cwd, args);
+    return { RT_TRUST: /RT_TRUST=(\S+)/.exec(stderr)?.[1] ?? "none" };
+  };
+  const sent = () => [...new Set(registry.credentials)];
+
+  test("of rtfig.toml and of .npmrc reach the registry and no script, once a person has allowed that registry", async () => {
+    const { host } = new URL(registry.url);
+    for (const [rtfig, npmrc] of [
+      [`${MAPPING}[install.registry]\nurl = "${registry.url}"\ntoken = "$NPM_TOKEN"\n`, undefined],
+      [MAPPING, `registry=${registry.url}\n//${host}/:_authToken=\${NPM_TOKEN}\n`],
+    ] as const) {
+      await using shop = await createShop(rtfig, npmrc);
+      const refused = await run(shop.path, ["install"]);
+      expect(refused.stderr).toContain("has not been allowed to read secrets");
+      expect(registry.requests).toEqual([]);
+      const allowed = await trusted(shop.path, ["install"]);
+      expect(await run(shop.path, ["install"], allowed)).toMatchObject({ status: 0 });
+      expect(sent()).toEqual([`Bearer ${TOKEN}`]);
+      const seen = await Bun.file(shop.join("seen")).text();
+      expect(seen).toContain("npm_lifecycle_event=postinstall");
+      for (const absent of [TOKEN, "NPM_TOKEN", "RT_AGE_KEY", "memfd"]) expect(seen).not.toContain(absent);
+      await run(shop.path, ["publish"], allowed);
+      expect(registry.requests).toContain("PUT /shop");
+      expect(sent()).toEqual([`Bearer ${TOKEN}`]);
+      const again = await Bun.file(shop.join("seen")).text();
+      expect(again).toContain("npm_lifecycle_event=prepublishOnly");
+      expect(again).not.toContain(TOKEN);
+      // The same project with another registry is another question.
+      const elsewhere = (text = "") =>
+        text.replaceAll(registry.url, "http://127.0.0.1:1/").replaceAll(host, "127.0.0.1:1");
+      await shop.write({ "rtfig.toml": elsewhere(rtfig), ...(npmrc && { ".npmrc": elsewhere(npmrc) }) });
+      expect((await run(shop.path, ["install"], allowed)).stderr).toContain("has not been allowed");
+    }
+  }, 60_000);
+
+  test("what the environment has is asked of nobody, and what is not there stops before a request", async () => {
+    await using shop = await createShop(
+      `${MAPPING}[secrets.GONE]\nfrom = "acme/gone"\n[install.registry]\nurl = "${registry.url}"\ntoken = "$NPM_TOKEN"\n`,
+    );
+    const env = { NPM_TOKEN: "from-ci", DBUS_SESSION_BUS_ADDRESS: "unix:path=/nonexistent" };
+    expect(await run(shop.path, ["install"], env)).toMatchObject({ status: 0 });
+    expect(sent()).toEqual(["Bearer from-ci"]);
+    const text = await Bun.file(shop.join("rtfig.toml")).text();
+    await shop.write({ "rtfig.toml": text.replace("$NPM_TOKEN", "$GONE") });
+    const allowed = await trusted(shop.path, ["install"]);
+    const missing = await run(shop.path, ["install", "--force"], allowed);
+    expect(missing.stderr).toContain("hint: rt secrets set acme gone\n");
+    expect([missing.status, registry.requests]).toEqual([1, []]);
+    await shop.write({ "rtfig.toml": text.replace("$NPM_TOKEN", "$OTHER") });
+    expect((await run(shop.path, ["install", "--force"])).stderr).not.toContain("allowed");
+  }, 60_000);
+});

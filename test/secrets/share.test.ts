@@ -1,0 +1,179 @@
+// Files of secrets that are encrypted with age: made by rt, read by age, and given to scripts; by the key in a real keyring
+// and by the one in a variable.
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { symlink } from "node:fs/promises";
+import { type Keyring, startKeyring } from "../support/keyring.ts";
+import { createProject, type Project } from "../support/project.ts";
+import { runRt } from "../support/rt.ts";
+
+const TOKEN = "deploy-93fd51c7";
+const NO_BUS = { DBUS_SESSION_BUS_ADDRESS: "unix:path=/nonexistent" };
+
+describe.skipIf(process.platform !== "linux")("secrets.age", () => {
+  let keyring: Keyring;
+  let project: Project;
+  /** For CI: a pair of age-keygen's own. */
+  let ciKey: string;
+  let ciPublic: string;
+  beforeAll(async () => {
+    [keyring, project] = await Promise.all([
+      startKeyring(),
+      createProject({
+        "package.json": { scripts: { show: "echo ${#DEPLOY_TOKEN} ${#OTHER}", lacks: "echo never" } },
+        "rtfig.toml":
+          '[secrets.DEPLOY_TOKEN]\nfrom = "age:secrets.age"\n[secrets.OTHER]\nfrom = "age:secrets.age"\n[secrets.LACK]\nfrom = "age:secrets.age"\n[run.secrets]\nshow = ["DEPLOY_TOKEN", "OTHER"]\nlacks = ["LACK"]\n',
+      }),
+    ]);
+    ciKey = await keyring.run(["age-keygen"]);
+    ciPublic = await keyring.run(["age-keygen", "-y"], ciKey);
+  });
+  afterAll(async () => {
+    await project?.[Symbol.asyncDispose]();
+    await keyring?.[Symbol.asyncDispose]();
+  });
+  const run = (args: string[], stdin?: string, env: Record<string, string> = keyring.env) =>
+    runRt({ args, stdin, env: { RT_TRUST: undefined, ...env }, cwd: project.path });
+  const secrets = (args: string[], stdin?: string, env?: Record<string, string>) =>
+    run(["secrets", ...args], stdin, env);
+  const done = (stdout = "") => ({ stdout, stderr: "", status: 0 });
+  const decrypt = async () => {
+    await project.write({ "ci.key": ciKey });
+    return await runRt({
+      program: ["age", "--decrypt", "--identity", "ci.key", "secrets.age"],
+      cwd: project.path,
+    });
+  };
+
+  test("is made for this machine's key, shared with others, and read by age and by scripts", async () => {
+    const absent = await secrets(["share", "list"]);
+    expect(absent).toEqual({ stdout: "", stderr: "error: There is no secrets.age\n", status: 2 });
+    const noKey = await secrets(["set", "--file", "secrets.age", "DEPLOY_TOKEN"], TOKEN);
+    expect(noKey.stderr).toStartWith("error: This machine has no key of age yet\nhint: rt secrets share key");
+    const { stdout: key } = await secrets(["share", "key"]);
+    expect(key).toMatch(/^age1[a-z0-9]{58}\n$/);
+    expect(await secrets(["share", "key"])).toEqual(done(key));
+    expect(await secrets(["set", "--file", "secrets.age", "DEPLOY_TOKEN"], `${TOKEN}\n`)).toEqual(done());
+    expect(await secrets(["share", "add", ciPublic, "the\x1b[2J server"])).toEqual(done());
+    expect(await secrets(["share", "list"])).toEqual(
+      done(`reader\t${key}reader\t${ciPublic}\tthe\\u001b[2J server\nsecret\tDEPLOY_TOKEN\n`),
+    );
+    expect(await secrets(["set", "OTHER", "--file=secrets.age"], "a\nb\n")).toEqual(done());
+    const { stdout, status } = await decrypt();
+    expect(status).toBe(0);
+    expect(JSON.parse(stdout)).toEqual({
+      readers: [{ key: key.trim() }, { key: ciPublic, name: "the\x1b[2J server" }],
+      secrets: { DEPLOY_TOKEN: TOKEN, OTHER: "a\nb\n" },
+    });
+    expect(await secrets(["get", "--file", "secrets.age", "OTHER"])).toEqual(done("a\nb\n"));
+    const file = await Bun.file(project.join("secrets.age")).text();
+    expect(file).toStartWith("-----BEGIN AGE ENCRYPTED FILE-----\n");
+  });
+
+  test("gives scripts their values, by the keyring's key and by RT_AGE_KEY, which wins", async () => {
+    const shown = { ...done("15 4\n"), stderr: "$ echo ${#DEPLOY_TOKEN} ${#OTHER}\n" };
+    const trusted = { RT_TRUST: await trustOf(["run", "show"]) };
+    expect(await run(["run", "show"], undefined, { ...keyring.env, ...trusted })).toEqual(shown);
+    const ci = { ...NO_BUS, ...trusted, RT_AGE_KEY: ciKey };
+    expect(await run(["run", "show"], undefined, ci)).toEqual(shown);
+    const line = /AGE-SECRET-KEY-\S+/.exec(ciKey)![0];
+    expect(await run(["run", "show"], undefined, { ...ci, RT_AGE_KEY: line })).toEqual(shown);
+    const bad = await run(["run", "show"], undefined, {
+      ...keyring.env,
+      ...trusted,
+      RT_AGE_KEY: "AGE-SECRET-KEY-1QQ",
+    });
+    expect(bad.stderr).toStartWith("error: The variable RT_AGE_KEY has no private key of age in it\nhint: ");
+    expect(bad.stderr).not.toContain("1QQ");
+    const none = await run(["run", "show"], undefined, { ...NO_BUS, ...trusted });
+    expect(none).toMatchObject({ stdout: "", status: 1 });
+    expect(none.stderr).toStartWith(
+      "error: The private key of age is in the credential store: No session bus answers",
+    );
+    expect(none.stderr).toContain("hint: or put the private key into the variable RT_AGE_KEY\n");
+    const lacking = await run(["run", "lacks"], undefined, { ...keyring.env, ...trusted });
+    expect(lacking.stdout).toBe("");
+    expect(lacking.stderr).toContain(
+      "secrets.age has no such entry: rt secrets set --file secrets.age LACK\n",
+    );
+  });
+
+  /** Where a project has to be trusted first, its own line says how. */
+  async function trustOf(args: string[]): Promise<string> {
+    const { stderr } = await run(args);
+    return /RT_TRUST=(\S+)/.exec(stderr)?.[1] ?? "";
+  }
+
+  test("refuses what is no public key, and says of a private one that it is out", async () => {
+    const before = await Bun.file(project.join("secrets.age")).text();
+    for (const key of ["age1xxx", `${ciPublic.slice(0, -1)}q`, "ssh-ed25519 AAAA", ciPublic.toUpperCase()])
+      expect(await secrets(["share", "add", key])).toMatchObject({
+        stderr: "error: That is no public key of age\nhint: as in age1...: rt secrets share key prints one\n",
+        status: 2,
+      });
+    const line = /AGE-SECRET-KEY-\S+/.exec(ciKey)![0];
+    const leaked = await secrets(["share", "add", line]);
+    expect(leaked.stderr).toStartWith("error: That is a private key");
+    expect(leaked.stderr).not.toContain(line.slice(16));
+    expect(await Bun.file(project.join("secrets.age")).text()).toBe(before);
+    expect((await secrets(["set", "--file", "secrets.age", "LD_PRELOAD"], "x")).status).toBe(2);
+    expect((await secrets(["set", "--file", "secrets.age", "TOKEN", TOKEN], "x")).stderr).not.toContain(
+      TOKEN,
+    );
+  });
+
+  test("who is removed reads it no more, the last one stays, and old copies are spoken of", async () => {
+    const { stdout: key } = await secrets(["share", "key"]);
+    const removed = await secrets(["share", "remove", ciPublic]);
+    expect(removed).toEqual({
+      stdout: "",
+      stderr:
+        "warning: Older versions of the file, as git keeps them, stay readable with that key\nhint: change the credentials themselves where they were issued\n",
+      status: 0,
+    });
+    expect((await decrypt()).status).not.toBe(0);
+    const refused = await run(["secrets", "share", "list"], undefined, { ...NO_BUS, RT_AGE_KEY: ciKey });
+    expect(refused.stderr).toStartWith(
+      "error: secrets.age is not encrypted to the key of RT_AGE_KEY\nhint: ",
+    );
+    expect((await secrets(["share", "remove", ciPublic])).status).toBe(1);
+    const last = await secrets(["share", "remove", key.trim()]);
+    expect(last.stderr).toStartWith("error: That is the last key that reads secrets.age\n");
+    expect(await secrets(["delete", "--file", "secrets.age", "OTHER"])).toEqual(done());
+    expect((await secrets(["delete", "--file", "secrets.age", "OTHER"])).status).toBe(1);
+    expect(JSON.parse((await secrets(["list", "--file", "secrets.age", "--json"])).stdout)).toEqual({
+      readers: [{ key: key.trim() }],
+      secrets: ["DEPLOY_TOKEN"],
+    });
+  });
+
+  test("what somebody else has put in its place is one line", async () => {
+    const { stdout: key } = await secrets(["share", "key"]);
+    const file = project.join("secrets.age");
+    const own = await Bun.file(file).text();
+    const encrypted = async (text: string) =>
+      await keyring.run(["age", "--encrypt", "--armor", "--recipient", key.trim()], text);
+    for (const [text, message] of [
+      ["nonsense", "secrets.age is damaged, or no file that rt has encrypted with age"],
+      [own.replace(/\n(.)/, "\n$1$1"), "secrets.age is damaged, or no file that rt has encrypted with age"],
+      [await encrypted("{}"), "secrets.age has something else in it than rt writes"],
+      [
+        await encrypted(`{"readers":[{"key":"x"}],"secrets":{}}`),
+        "secrets.age has something else in it than rt writes",
+      ],
+      [
+        await encrypted(`{"readers":[{"key":"${key.trim()}"}],"secrets":{"A":1}}`),
+        "secrets.age has something else in it than rt writes",
+      ],
+    ] as const) {
+      await Bun.write(file, text);
+      const { stderr, status } = await secrets(["share", "list"]);
+      expect(stderr.split("\n")[0]).toBe(`error: ${message}`);
+      expect(status).toBe(2);
+    }
+    await symlink(file, project.join("link.age"));
+    expect((await secrets(["share", "list", "--file", "link.age"])).stderr).toStartWith(
+      "error: link.age is a link",
+    );
+    await Bun.write(file, own);
+  });
+});
