@@ -144,12 +144,13 @@ function asPreload(script: string, lateScript: string): string {
   return PRELOAD_URL_START + Buffer.from(source).toString("base64");
 }
 
-/** A module of its own in the file system, which knows its place: see src/debugger/attachment.ts. */
-function asDebugger(script: string): string {
+/** A module of its own in the file system: see src/run/engine/debugger.ts. */
+function asDebugger(script: string, begin: string): string {
   return [
+    "// @bun", // read as it is
     "const own = { exports: {} };",
     `(${script.trimEnd().replace(/;$/, "")})(own.exports, process.getBuiltinModule, own, "", "");`,
-    "own.exports.attach(import.meta.path);",
+    `own.exports.${begin}();`,
     "",
   ].join("\n");
 }
@@ -183,7 +184,7 @@ async function bundleScripts(plugins: readonly BunPlugin[]): Promise<Compiled & 
 function generatedModules(
   preload: string,
   optionPreload: string,
-  debuggerScript: string,
+  debuggerScripts: Readonly<Record<string, string>>,
   partsFile: string,
   supervisor: string,
 ): BunPlugin {
@@ -206,7 +207,9 @@ function generatedModules(
         namespace: "rt-debugger",
       }));
       build.onLoad({ filter: /.*/, namespace: "rt-debugger" }, () => ({
-        contents: `export default ${JSON.stringify(debuggerScript)}`,
+        contents: Object.entries(debuggerScripts)
+          .map(([name, script]) => `export const ${name} = ${JSON.stringify(script)};`)
+          .join("\n"),
         loader: "js",
       }));
       build.onResolve({ filter: /^rt:option-preload$/ }, ({ importer }) => ({
@@ -303,11 +306,12 @@ async function bundle(
   const preload = await bundleScript("src/runtime/preload.ts", target, [], constants);
   const options = await bundleScript("src/runtime/option-effects.ts", target, [], constants);
   const packed = await packCommands(target, directory, plugins);
-  const debug = await bundleScript("src/debugger/attachment.ts", target, [], constants);
   const supervisor =
     target.os === "linux"
       ? await bundleScript("platform/linux/tracing/supervisor.ts", target, [], constants)
       : { script: "", inputs: [] };
+  const attachment = await bundleScript("src/debugger/attachment.ts", target, [], constants);
+  const thread = await bundleScript("src/debugger/thread.ts", target, [], constants);
   const partsFile = join(directory, "rt.parts");
   await Bun.write(partsFile, packScripts(scripts));
   const output = await Bun.build({
@@ -331,7 +335,10 @@ async function bundle(
       generatedModules(
         asPreload(preload.script, late.script),
         asPreload(options.script, ""),
-        asDebugger(debug.script),
+        {
+          attachment: asDebugger(attachment.script, "attach"),
+          thread: asDebugger(thread.script, "serveFromThread"),
+        },
         partsFile,
         supervisor.script,
       ),
@@ -354,8 +361,9 @@ async function bundle(
     ...preload.inputs,
     ...options.inputs,
     ...packed.inputs,
-    ...debug.inputs,
     ...supervisor.inputs,
+    ...attachment.inputs,
+    ...thread.inputs,
   ]);
 }
 

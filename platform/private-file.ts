@@ -3,7 +3,16 @@
 // Contract: what lies there nobody else can write or exchange. A place that cannot be written to (a container's
 // read-only file system), that somebody else can change (XDG_RUNTIME_DIR of the user one was before `su`), or where
 // somebody else has a directory of that name, is passed over for the next. Files are named after their content.
-import { existsSync, lstatSync, mkdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { requireOwnPath } from "./own-path.ts";
 import { host } from "./process.ts";
@@ -73,7 +82,8 @@ function explain({ code, message }: NodeJS.ErrnoException, place: string): strin
 const LONGEST_SOCKET = 96;
 
 /**
- * A path at which nothing is yet and a socket can be that nobody else reaches; undefined on Windows, where the engine makes
+ * A path at which nothing is yet and a socket can be that nobody else reaches, for a name that ends with this process's number
+ * and something more, as in `debug-123-ab`; undefined on Windows, where the engine makes
  * none. Throws PrivateDirectoryError.
  */
 export function privateSocketPath(name: string): string | undefined {
@@ -81,8 +91,26 @@ export function privateSocketPath(name: string): string | undefined {
   return inPrivateDirectory(`rt-files-${process.getuid!()}`, (directory) => {
     const path = join(directory, `${name}.sock`);
     if (path.length > LONGEST_SOCKET) throw new Error(`${directory} has too long a name for a socket`);
+    removeAbandoned(directory);
     return path;
   });
+}
+
+/** The sockets of processes that were killed: their names have the process. */
+function removeAbandoned(directory: string): void {
+  for (const name of readdirSync(directory)) {
+    const owner = Number(/-(\d+)-\w+\.sock(?:\.\w+)?$/.exec(name)?.[1]);
+    if (owner > 0 && (owner === process.pid || !isAlive(owner)))
+      rmSync(join(directory, name), { force: true });
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM";
+  }
 }
 
 /** Writes a file, unless one of the same content is there, and answers its path. Throws PrivateDirectoryError. */

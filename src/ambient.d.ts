@@ -5,9 +5,9 @@ declare module "rt:preload" {
 }
 
 declare module "rt:debugger" {
-  /** src/debugger/attachment.ts as one module, to be written to a file. */
-  const script: string;
-  export default script;
+  /** src/debugger/attachment.ts and thread.ts, each as one module, to be written to files. */
+  export const attachment: string;
+  export const thread: string;
 }
 
 declare module "rt:option-preload" {

@@ -229,6 +229,7 @@ const WRITERS: Readonly<Record<string, string>> = {
   "src/cli/command-line.ts": "the list of scripts, the version",
   "src/cli/own-commands.ts": "answers",
   "src/complaint.ts": "what is wrong, and what to do",
+  "src/debugger/attachment.ts": "where a debugger can connect, or why none can",
   "src/run/execution.ts": "warnings, and a plan that is asked for",
   "src/cli/shadowed.ts": "hints at a script with a command's name, and at the other REPL",
   "src/run/script/launch.ts": "the command of a script, and how a hook ended",

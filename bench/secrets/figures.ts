@@ -5,9 +5,10 @@
 // A fresh process that reads one secret is measured from its start to its end, the sides in turn. What no
 // client avoids is the start of its engine and the service's own work, which the last row shows.
 import { join } from "node:path";
-import { startKeyring } from "../../test/support/keyring.ts";
+import { type Keyring, startKeyring } from "../../test/support/keyring.ts";
 import { createProject } from "../../test/support/project.ts";
 import { RT } from "../../test/support/rt.ts";
+import { trustOf } from "../../test/support/trusted.ts";
 import type { Row } from "../row.ts";
 import { copyPrograms, timeCommands } from "../processes.ts";
 
@@ -71,6 +72,43 @@ export async function measure(): Promise<Row[]> {
       steady.samePair.peer,
       0.4,
     ),
+    ...(await measureScripts(keyring, rt)),
+  ];
+}
+
+const FIVE = ["S1", "S2", "S3", "S4", "S5"];
+
+/** Secrets of a script, from its rtfig.toml. */
+async function measureScripts(keyring: Keyring, rt: string): Promise<Row[]> {
+  const config = FIVE.map((name) => `[secrets.${name}]\nfrom = "dev.rt.bench/${name}"\n`).join("");
+  await using project = await createProject({
+    "rtfig.toml": `${config}[run.secrets]\nfive = ${JSON.stringify(FIVE)}\n`,
+    "package.json": { scripts: { none: "/bin/true", five: "/bin/true" } },
+  });
+  for (const name of FIVE)
+    await keyring.run(
+      ["secret-tool", "store", "--label=bench", "service", PAIR.service, "account", name],
+      name,
+    );
+  const env = { ...keyring.env, RT_TRUST: await trustOf(project.path) };
+  const reads = FIVE.map((name) => `"${rt}" secrets get ${PAIR.service} ${name}`).join("; ");
+  const [five, none, separate] = timeCommands(
+    [
+      { name: "five", argv: [rt, "--silent", "run", "five"], env },
+      { name: "none", argv: [rt, "--silent", "run", "none"], env },
+      { name: "separate", argv: ["/bin/sh", "-c", reads], env },
+    ],
+    RUNS,
+    project.path,
+  ).map(({ median }) => median) as [number, number, number];
+  return [
+    compare(
+      "what five secrets add to a script, against a process that reads one",
+      five - none,
+      separate / FIVE.length,
+      1,
+    ),
+    compare("a script with five secrets, against five times rt secrets get", five, separate, 0.33),
   ];
 }
 

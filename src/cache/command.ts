@@ -3,7 +3,7 @@ import { existsSync, rmSync } from "node:fs";
 import { nearest } from "../nearest.ts";
 import { Failure } from "../failure.ts";
 import { oneLine } from "../printable.ts";
-import { type Finding, parseFinding } from "./cache.ts";
+import { type Finding, parseFinding } from "./finding.ts";
 import { Store, storeDirectory } from "./store.ts";
 
 const WORDS = ["status", "clear", "why"];

@@ -55,6 +55,10 @@ export async function connectBackend(path: string, { onEvent, onClose }: Handler
       const answer = Promise.withResolvers<Json>();
       // Nobody waits for some of them.
       answer.promise.catch(() => {});
+      if (socket.readyState !== WebSocket.OPEN) {
+        answer.reject(new Error("The program has ended"));
+        return answer.promise;
+      }
       waiting.set((lastId += 1), answer);
       socket.send(JSON.stringify({ id: lastId, method, params }));
       return answer.promise;

@@ -54,9 +54,12 @@ export class Breakpoints {
   onScript(script: Script): void {
     for (const breakpoint of this.#all.values()) {
       if (!breakpoint.matches(script)) continue;
-      void this.#put(breakpoint, script).then((location) => {
-        if (location && this.#all.has(breakpoint.id)) this.#onResolved(breakpoint.id, location);
-      });
+      this.#put(breakpoint, script).then(
+        (location) => {
+          if (location && this.#all.has(breakpoint.id)) this.#onResolved(breakpoint.id, location);
+        },
+        () => {},
+      );
     }
   }
 
@@ -70,8 +73,8 @@ export class Breakpoints {
     );
   }
 
-  removeAll(): void {
-    for (const id of this.#all.keys()) void this.remove(id);
+  async removeAll(): Promise<void> {
+    await Promise.allSettled([...this.#all.keys()].map((id) => this.remove(id)));
   }
 
   clear(): void {

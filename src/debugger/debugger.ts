@@ -1,5 +1,4 @@
 // The Debugger domain: stopping, stepping, and what a client sees of a program that stands still.
-import { fileURLToPath } from "node:url";
 import type { Json } from "./backend.ts";
 import { noteResumed } from "./resumption.ts";
 import { readPause } from "./pause.ts";
@@ -36,7 +35,7 @@ export const DEBUGGER: Commands = {
   },
   "Debugger.disable": async (_params, session) => {
     session.enabling = undefined;
-    session.breakpoints.removeAll();
+    await session.breakpoints.removeAll();
     await session.backend.send("Debugger.disable");
   },
   "Debugger.pause": async (_params, { backend }) => backend.send("Debugger.pause"),
@@ -138,7 +137,7 @@ export const DEBUGGER: Commands = {
 
 /** Clients ask for a file by its URL or by its path. */
 function namesOf({ url }: Script): string[] {
-  return url.startsWith("file:") ? [url, fileURLToPath(url)] : [url];
+  return url.startsWith("file:") ? [url, Bun.fileURLToPath(url)] : [url];
 }
 
 /** Steps pass a script by whose URL the client has asked to be left out. */
@@ -155,24 +154,22 @@ export async function onPaused(params: Json, session: Session): Promise<void> {
   const { backend, breakpoints, scripts, program } = session;
   const pause = readPause(params, scripts);
   const { top } = pause;
+  const { reason, data } = params;
+  let hitBreakpoints: string[] = [];
+  const isFirst = session.isStarting && program.stopsAtFirst;
   if (session.isStarting) {
     session.isStarting = false;
     await breakpoints.settle();
-    const hitBreakpoints = top ? await breakpoints.hitAt(top.location, top.callFrameId) : [];
-    if (!program.stopsAtFirst && hitBreakpoints.length === 0)
-      return void (await backend.send("Debugger.resume"));
-    session.pause = pause;
-    const reason = program.stopsAtFirst ? "Break on start" : "other";
-    return session.emit("Debugger.paused", { callFrames: pause.callFrames, reason, hitBreakpoints });
+    if (top) hitBreakpoints = await breakpoints.hitAt(top.location, top.callFrameId);
+    if (!isFirst && hitBreakpoints.length === 0) return void (await backend.send("Debugger.resume"));
+  } else if (data?.breakpointId && top) {
+    hitBreakpoints = await breakpoints.hitBy(data.breakpointId, top.callFrameId);
   }
-  const { reason, data } = params;
   session.pause = pause;
-  const hitBreakpoints =
-    data?.breakpointId && top ? await breakpoints.hitBy(data.breakpointId, top.callFrameId) : [];
   const isException = reason === "exception";
   session.emit("Debugger.paused", {
     callFrames: pause.callFrames,
-    reason: isException || reason === "assert" ? reason : "other",
+    reason: isFirst ? "Break on start" : isException || reason === "assert" ? reason : "other",
     hitBreakpoints,
     ...(isException && data ? { data: toClientValue(data) } : {}),
   });

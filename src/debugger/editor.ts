@@ -7,8 +7,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { basename, dirname, resolve } from "node:path";
 
-export const EDITOR_VARIABLE = "VSCODE_INSPECTOR_OPTIONS";
-
 /** Several are joined by this; the last counts. */
 const SEPARATOR = ":::";
 

@@ -29,7 +29,7 @@ export const EVENTS: Events = {
     session.breakpoints.onScript(script);
     applyBlackbox(params.sourceURL || params.url, script.url, session);
   },
-  "Debugger.paused": (params, session) => void onPaused(params, session),
+  "Debugger.paused": onPaused,
   "Debugger.resumed": (_params, session) => noteResumed(session),
   "Debugger.globalObjectCleared": (_params, session) => {
     session.scripts.clear();

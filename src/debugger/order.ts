@@ -5,6 +5,9 @@ import type { EditorOptions } from "./editor.ts";
 
 export const ORDER = "RT_DEBUGGER";
 
+/** Where an editor leaves what it wants: see editor.ts. */
+export const EDITOR_VARIABLE = "VSCODE_INSPECTOR_OPTIONS";
+
 /** The registered symbol of a global: a promise of the moment when the program may begin. */
 export const BEGINNING = "rt.debugger";
 
@@ -15,6 +18,10 @@ export interface Order {
   readonly editor?: EditorOptions;
   /** Where the engine's own debugger is. */
   readonly socket: string;
+  /** Whether the engine is started again with the same words, as --watch does. */
+  readonly isAgain: boolean;
+  /** The script of thread.ts. */
+  readonly thread: string;
   /** Whether it waits for a debugger before its first line, and whether it stops there. */
   readonly isWaiting: boolean;
   readonly stopsAtFirst: boolean;

@@ -1,5 +1,4 @@
 // The scripts of a program, as a client sees them: files under their URL, with the text that was written.
-import { pathToFileURL } from "node:url";
 import type { Json } from "./backend.ts";
 import { type Position, readSourceMap, type SourceMap } from "./source-map.ts";
 
@@ -101,7 +100,7 @@ export class Scripts {
 }
 
 function toClientUrl(url: string): string {
-  return /^(?:\/|[a-z]:[\\/])/i.test(url) ? pathToFileURL(url).href : url;
+  return /^(?:\/|[a-z]:[\\/])/i.test(url) ? Bun.pathToFileURL(url).href : url;
 }
 
 function ownMapOf(source = ""): string {

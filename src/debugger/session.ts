@@ -43,7 +43,7 @@ export interface Session {
 
 export type Command = (params: Json, session: Session) => Json;
 export type Commands = Readonly<Record<string, Command>>;
-export type Events = Readonly<Record<string, (params: Json, session: Session) => void>>;
+export type Events = Readonly<Record<string, (params: Json, session: Session) => void | Promise<void>>>;
 
 export interface Client {
   receive(text: string): void;
@@ -64,7 +64,8 @@ export async function openSession(
   end: () => void,
 ): Promise<Client> {
   const backend = await connectBackend(socket, {
-    onEvent: (method, params) => EVENTS[method]?.(params, session),
+    // What fails of it, fails because the client or the program has gone.
+    onEvent: (method, params) => void Promise.try(() => EVENTS[method]?.(params, session)).catch(() => {}),
     onClose: end,
   });
   const scripts = new Scripts();
@@ -96,8 +97,8 @@ export async function openSession(
       emit("Runtime.executionContextDestroyed", { executionContextId: 1, executionContextUniqueId: "rt.1" });
     },
     close() {
-      session.breakpoints.removeAll();
-      backend.close();
+      // Those of the engine are all its clients'.
+      void session.breakpoints.removeAll().finally(() => backend.close());
     },
   };
 }

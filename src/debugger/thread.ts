@@ -42,7 +42,7 @@ export function serveFromThread(): void {
         report("start");
       },
     };
-    socket = await takeSocket(order.socket);
+    socket = await takeSocket(order.socket, order.isAgain);
     const place = address ?? (editor?.deferredMode ? ANY_PORT : undefined);
     if (place) serving = serve(place, socket, program);
     report({ urls: serving?.urls });
@@ -55,7 +55,7 @@ export function serveFromThread(): void {
   async function conclude(isTold: Int32Array<SharedArrayBuffer>): Promise<void> {
     await serving?.conclude();
     await link?.conclude();
-    if (socket !== undefined) removeSocket(socket);
+    if (socket !== undefined) await removeSocket(socket);
     Atomics.store(isTold, 0, 1);
     Atomics.notify(isTold, 0);
   }

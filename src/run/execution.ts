@@ -73,10 +73,13 @@ async function carryOut(
       await warnAboutScript(settings);
       if (plan.mode === "script" && settings.cache) {
         const { planCached } = await import("./cached.ts");
+        const { whyNothingIsCached } = await import("../cache/cache.ts");
         const task = planCached(plan, settings.cache);
-        if (task && !secrets)
+        const given = secrets && "the script is not cached, since it is given secrets";
+        const reason = given ?? (await whyNothingIsCached());
+        if (task && reason === undefined)
           return await (await import("./many.ts")).runCached(task, settings, process.cwd());
-        if (task) console.error(`warning: the script is not cached, since it is given secrets`);
+        if (task && reason) console.error(`warning: ${reason}`);
       }
       const [{ launchProgram, launchScript }, supply] = await Promise.all([
         import("./script/launch.ts"),

@@ -202,7 +202,11 @@ async function runAlone(
   const secretsFor = (event = scriptName) =>
     provision?.valuesFor(receiverOf({ manifest }, event, event !== scriptName)) ?? [];
   const isGivenSecrets = task.steps.some((step) => secretsFor(step.scriptName).length > 0);
-  if (cache && !isGivenSecrets && (await import("./cached.ts")).planCached(plan, cache))
-    return await runSingle(task, request);
+  if (cache && !isGivenSecrets) {
+    const { planCached } = await import("./cached.ts");
+    const { whyNothingIsCached } = await import("../cache/cache.ts");
+    if (planCached(plan, cache) && (await whyNothingIsCached()) === undefined)
+      return await runSingle(task, request);
+  }
   return await launchScript(plan, script, { secretsFor, ...(descriptors && { descriptors }) });
 }

@@ -150,19 +150,37 @@ describe("a session of Chrome's protocol", () => {
     expect(await live.ended).toBe(0);
   });
 
-  test("--inspect-brk stops at the first statement, which is none of rt's", async () => {
-    await using project = await createProject({ "a.ts": SOURCE, "b.ts": "export {};" });
-    const { live, url } = await startDebugged(project, ["--inspect-brk=127.0.0.1:0", "a.ts"]);
-    await using _live = live;
-    using client = await openChrome(url);
-    enable(client);
-    await client.send("Runtime.runIfWaitingForDebugger");
-    const first = await client.event("Debugger.paused");
-    expect([placeOf(first), first.reason, first.callFrames.length]).toEqual([":5", "Break on start", 1]);
-    await client.send("Debugger.stepOver");
-    expect(placeOf(await client.event("Debugger.paused"))).toBe(":7");
-    await client.send("Debugger.resume");
-    await live.see("end function");
+  test("--inspect-brk stops at the first statement, which is none of rt's nor of the engine's", async () => {
+    const files = {
+      "a.ts": SOURCE,
+      // What node:http loads runs before it.
+      "b.ts":
+        'import http from "node:http";\nimport { v } from "./lib.ts";\nconsole.log("end", v, typeof http);\n',
+      "lib.ts": 'import "node:zlib";\n\ninterface None {}\n\nexport const v: number = 5;\n',
+    };
+    await using project = await createProject(files);
+    for (const { file, first, next } of [
+      { file: "a.ts", first: "a.ts:5", next: "a.ts:7" },
+      { file: "b.ts", first: "lib.ts:1", next: "b.ts:3" },
+    ]) {
+      const { live, url } = await startDebugged(project, ["--inspect-brk=127.0.0.1:0", file]);
+      await using _live = live;
+      using client = await openChrome(url);
+      enable(client);
+      await client.send("Runtime.runIfWaitingForDebugger");
+      const stop = async () => {
+        const { callFrames, reason, hitBreakpoints } = await client.event("Debugger.paused");
+        const [{ url: path, location }] = callFrames;
+        const place = `${path.slice(path.lastIndexOf("/") + 1)}:${location.lineNumber + 1}`;
+        return [place, reason, callFrames.length, hitBreakpoints.length];
+      };
+      expect(await stop()).toEqual([first, "Break on start", 1, 0]);
+      if (file === "b.ts") await setBreakpoint(client, pathToFileURL(project.join(file)).href, 3);
+      void client.send(file === "b.ts" ? "Debugger.resume" : "Debugger.stepOver");
+      expect(await stop()).toEqual([next, "other", 1, file === "b.ts" ? 1 : 0]);
+      void client.send("Debugger.resume");
+      await live.see(/end (?:function|5 object)/);
+    }
   });
 
   test("while a program runs: breakpoints come and go, pause, the console, and a client that is killed", async () => {
@@ -227,6 +245,7 @@ console.log("running");
 
     await client.send("Debugger.pause");
     expect(placeOf(await client.event("Debugger.paused"))).toMatch(/^tick:[45]$/);
+    await setBreakpoint(client, url, 5);
     client.kill();
     using other = await openChrome(address);
     enable(other);

@@ -169,6 +169,6 @@ describe.skipIf(process.platform === "win32")("links that rt makes", () => {
     expect(await readdir(project.join("sticky/rt-files-0"))).toEqual([]);
     await chown(project.join("sticky/rt-files-0"), 0, -1);
     expect((await debug()).stdout).toContain("ran");
-    expect((await readdir(project.join("sticky/rt-files-0"))).length).toBe(1);
+    expect(await readdir(project.join("sticky/rt-files-0"))).not.toEqual([]);
   });
 });

@@ -127,8 +127,9 @@ describe("what a user writes", () => {
     await live.see("started 0.");
     for (let round = 0; round < 2; round += 1) {
       await live.see("waiting for a change");
-      // The clock of files is coarser than the other: this write is to be later on both.
+      // In milliseconds, and the clock of files is coarser than that: this write is to be later on both.
       const end = Date.now();
+      await waitUntil(() => Date.now() > end);
       do await live.project.write({ "a.ts": "1" });
       while (statSync(live.project.join("a.ts")).ctimeMs <= end);
       await live.see("rt: a.ts changed");

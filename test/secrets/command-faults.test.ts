@@ -27,7 +27,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets", () => {
     test.each([
       [
         ["steal"],
-        /^error: "steal" is no command of rt secrets\nhint: there are get, set, delete, list, env, helper\n$/,
+        /^error: "steal" is no command of rt secrets\nhint: there are get, set, delete, list, import, check, share, env, helper\n$/,
       ],
       [["constructor"], /^error: "constructor" is no command/],
       [

@@ -21,7 +21,7 @@ describe.skipIf(process.platform !== "linux")("secrets.age", () => {
       createProject({
         "package.json": { scripts: { show: "echo ${#DEPLOY_TOKEN} ${#OTHER}", lacks: "echo never" } },
         "rtfig.toml":
-          '[secrets.DEPLOY_TOKEN]\nfrom = "age:secrets.age"\n[secrets.OTHER]\nfrom = "age:secrets.age"\n[secrets.LACK]\nfrom = "age:secrets.age"\n[run.secrets]\nshow = ["DEPLOY_TOKEN", "OTHER"]\nlacks = ["LACK"]\n',
+          '[secrets.DEPLOY_TOKEN]\nfrom = "age:secrets.age"\n[secrets.OTHER]\nfrom = "age:secrets.age"\nredact = false\n[secrets.LACK]\nfrom = "age:secrets.age"\n[run.secrets]\nshow = ["DEPLOY_TOKEN", "OTHER"]\nlacks = ["LACK"]\n',
       }),
     ]);
     ciKey = await keyring.run(["age-keygen"]);

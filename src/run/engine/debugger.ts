@@ -4,17 +4,12 @@
 // Surprising: of several words of this kind the engine goes by the last --inspect, so the user's own stays, for the program
 // to find in process.execArgv.
 import { resolve } from "node:path";
-import program from "rt:debugger";
+import { attachment, thread } from "rt:debugger";
 import { privateSocketPath, writePrivateFile } from "../../../platform/private-file.ts";
 import { host } from "../../../platform/process.ts";
 import { readAddress } from "../../debugger/address.ts";
-import {
-  EDITOR_VARIABLE,
-  type EditorOptions,
-  readEditorOptions,
-  wantsProgram,
-} from "../../debugger/editor.ts";
-import { BEGINNING, ORDER, type Order } from "../../debugger/order.ts";
+import { type EditorOptions, readEditorOptions, wantsProgram } from "../../debugger/editor.ts";
+import { BEGINNING, EDITOR_VARIABLE, ORDER, type Order } from "../../debugger/order.ts";
 
 const SUBCOMMANDS = ["run", "test"];
 const WORD = /^--inspect(-wait|-brk)?(?:=(.*))?$/;
@@ -48,13 +43,15 @@ export function orderDebugger(argv: readonly string[]): Debugging | undefined {
     ...(address && { address }),
     ...(editor && { editor }),
     socket,
+    isAgain: argv.includes("--watch"),
+    thread: writePrivateFile("debugger", "js", thread),
     isWaiting: kind !== undefined || editor !== undefined,
     stopsAtFirst: kind === "-brk",
   };
   return {
     words: argv.toSpliced(at === undefined ? begin : at + 1, 0, `--inspect=ws+unix://${socket}`),
-    first: writePrivateFile("debugger", "js", program),
-    last: writePrivateFile("debugger", "js", `await globalThis[Symbol.for("${BEGINNING}")];\n`),
+    first: writePrivateFile("debugger", "js", attachment),
+    last: writePrivateFile("debugger", "js", `// @bun\nawait globalThis[Symbol.for("${BEGINNING}")];\n`),
     environment: { [ORDER]: JSON.stringify(order) },
   };
 }

@@ -221,7 +221,7 @@ export default {
       tests: ["cache/doubts"],
     },
   ],
-  "src/cache/cache.ts": [
+  "src/cache/run.ts": [
     {
       fault: "a failure is kept",
       text: `if (outcome !== "success") return lines;`,
@@ -234,6 +234,8 @@ export default {
       becomes: "",
       tests: ["cache/doubts"],
     },
+  ],
+  "src/cache/cache.ts": [
     {
       fault: "it is followed twice",
       text: "if (!rule || host.originalVariable(MARK) !== undefined) return undefined;",

@@ -104,7 +104,8 @@ describe.skipIf(process.platform !== "linux")("values", () => {
   test("while rt keeps a value, nobody else of its user can look into it", async () => {
     const owners = 'stat -c "rt %u" /proc/$PPID/environ; stat -c "script %u" /proc/self/environ';
     await using open = await createProject({
-      "rtfig.toml": '[secrets.TOKEN]\nfrom.command = ["echo", "a-value"]\n[run.secrets]\nowners = ["TOKEN"]',
+      "rtfig.toml":
+        '[secrets.TOKEN]\nfrom.command = ["echo", "a-value-1"]\n[run.secrets]\nowners = ["TOKEN"]',
       "package.json": { scripts: { owners, plain: owners } },
     });
     await chmod(open.path, 0o755);

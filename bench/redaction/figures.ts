@@ -1,0 +1,106 @@
+// What it costs to keep values out of what scripts show: a start, a flood through a pipe behind prefixes, and one through a
+// terminal of rt's own. Compared with the same run with --no-redact, in which nothing stands between.
+//
+// The values come from the environment, so that no store is measured. A terminal is `script`, of util-linux, for both.
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { createRandom } from "../../test/support/random.ts";
+import { copyPrograms, measureMemory, type TimedCommand, timeCommands } from "../processes.ts";
+import { compareTimes, type Row } from "../row.ts";
+
+const RT = join(import.meta.dir, "..", "..", "dist", "rt");
+const LINES = 2_500_000; // of some 80 bytes: 200 MB
+const LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
+
+async function createProject(directory: string, log: string, count: number): Promise<string> {
+  await mkdir(directory);
+  const names = Array.from({ length: count }, (_, index) => `VALUE_${index}`);
+  const tables = names.map((name) => `[secrets.${name}]\nfrom = "bench/${name}"\n`).join("");
+  await Bun.write(join(directory, "rtfig.toml"), `${tables}[run.secrets]\n"*" = ${JSON.stringify(names)}\n`);
+  const scripts = { log: `cat ${log}`, hello: "/bin/echo hello", seq: "seq 2000000" };
+  await Bun.write(join(directory, "package.json"), JSON.stringify({ scripts }));
+  return directory;
+}
+
+async function writeLog(file: string): Promise<string> {
+  const random = createRandom(1);
+  const word = (length: number) => Array.from({ length }, () => random.pick(LETTERS)).join("");
+  const line = (index: number) =>
+    `2026-01-01T00:00:${index % 60} request ${word(12)} of ${word(5)} took ${index} ms, and no more of it\n`;
+  const block = Array.from({ length: LINES / 100 }, (_, index) => line(index)).join("");
+  const writer = Bun.file(file).writer();
+  for (let written = 0; written < 100; written += 1) {
+    writer.write(block);
+    await writer.flush();
+  }
+  await writer.end();
+  return file;
+}
+
+/** Tokens as services give them out. */
+function createValues(count: number): Record<string, string> {
+  const random = createRandom(count);
+  const value = () => Array.from({ length: 20 + random.below(20) }, () => random.pick(LETTERS)).join("");
+  return Object.fromEntries(Array.from({ length: count }, (_, index) => [`VALUE_${index}`, value()]));
+}
+
+export async function measure(): Promise<Row[]> {
+  await using programs = await copyPrograms({ rt: RT });
+  const { directory, paths } = programs;
+  const rt = `${paths.rt} --silent`;
+  const log = await writeLog(join(directory, "log"));
+  const rows: Row[] = [];
+  for (const [count, goal] of [
+    [5, 1.2],
+    [50, 1.4],
+  ] as const) {
+    const project = await createProject(join(directory, `secrets${count}`), log, count);
+    const env = createValues(count);
+    const command = (name: string, line: string): TimedCommand => ({ name, argv: ["sh", "-c", line], env });
+    const without = "--no-redact";
+    const prefixed = timeCommands(
+      [
+        command("rt", `${rt} --parallel run log | cat >/dev/null`),
+        command(without, `${rt} --no-redact --parallel run log | cat >/dev/null`),
+      ],
+      7,
+      project,
+    );
+    rows.push(...compareTimes(`200 MB prefixed, with ${count} secrets`, prefixed, { [without]: goal }, 1));
+    if (count !== 5) continue;
+    const launcher = ["env", ...Object.entries(env).map(([name, value]) => `${name}=${value}`)];
+    const memory = measureMemory([...launcher, paths.rt!, "--silent", "run", "log"], project);
+    rows.push({
+      figure: "200 MB through pipes, with 5 secrets: peak memory",
+      ours: `${memory.toFixed(0)} MB`,
+      peer: "",
+      ratio: memory,
+      goal: "<= 100",
+      met: memory <= 100,
+    });
+    if (Bun.which("script") === null) continue;
+    const onTerminal = (name: string, words: string) =>
+      command(name, `script -qec '${rt} ${words}' /dev/null >/dev/null`);
+    const flood = timeCommands(
+      [onTerminal("rt", "run seq"), onTerminal(without, "--no-redact run seq")],
+      5,
+      project,
+    );
+    rows.push(...compareTimes("seq 2000000 through a terminal", flood, { [without]: 2.5 }, 1));
+    const [between, direct] = timeCommands(
+      [onTerminal("rt", "run hello"), onTerminal(without, "--no-redact run hello")],
+      101,
+      project,
+    );
+    const more = between!.median - direct!.median;
+    rows.push({
+      figure: `a start with a terminal between, milliseconds more : ${without}`,
+      ours: `${between!.median.toFixed(2)} ms`,
+      peer: `${direct!.median.toFixed(2)} ms`,
+      ratio: more,
+      goal: "<= 2",
+      met: more <= 2,
+    });
+  }
+  return rows;
+}

@@ -1,0 +1,289 @@
+// One script and what is known of earlier runs of it: found before it starts, or kept after it has ended.
+//
+// Contract: in doubt the script runs, and nothing is kept; one line says why. The cache never fails a script, and what
+// it cannot read or write is the same as an empty one.
+import type { TracingOperations } from "../../platform/contract/tracing.ts";
+import type { Child, ChildRequest } from "../../platform/contract/process-tree.ts";
+import { host } from "../../platform/process.ts";
+import { trees } from "../../platform/process-tree.ts";
+import type { CacheRule, CacheSettings } from "../settings/cache.ts";
+import { findDifference } from "./check.ts";
+import { describeDoubt } from "./doubts.ts";
+import { cachedEnvironment } from "./environment.ts";
+import type { Entry } from "./entry.ts";
+import { FAILED, type Finding, parseFinding } from "./finding.ts";
+import { hashBytes, Hashes } from "./hashes.ts";
+import { compareKeys, type Key, makeKey } from "./key.ts";
+import { Log, type Piece, readLog } from "./log.ts";
+import { IGNORED, matcher, OWN_PLACES } from "./patterns.ts";
+import { recordRun, type Rooted, Unkept } from "./record.ts";
+import { restoreOutputs } from "./restore.ts";
+import type { Store } from "./store.ts";
+
+/** A script with all its steps, as it would be started. */
+export interface CachedScript {
+  /** For people. */
+  readonly label: string;
+  readonly packageName: string;
+  readonly packageDirectory: string;
+  readonly scriptName: string;
+  readonly steps: readonly {
+    readonly event: string;
+    readonly program: string;
+    readonly argv: readonly string[];
+    readonly env: Readonly<Record<string, string | undefined>>;
+  }[];
+}
+
+export interface Hit {
+  readonly pieces: readonly Piece[];
+  /** Milliseconds that the script took then. */
+  readonly saved: number;
+  readonly restored: number;
+}
+
+type StepRequest = Omit<ChildRequest, "inheritStdin" | "descriptors" | "program" | "argv" | "env">;
+
+export interface CachedRun {
+  readonly hit: Hit | undefined;
+  /** Starts a step, followed; what it writes is kept. */
+  start(step: number, request: StepRequest): Child & { readonly isTraced: Promise<boolean> };
+  /** The same where it could not be followed. */
+  environmentOf(step: number): Readonly<Record<string, string>>;
+  /** Lines for people. */
+  close(outcome: string): Promise<readonly string[]>;
+}
+
+/** A run of many has hundreds of scripts, and they share this. */
+const memories = new Map<string, Hashes>();
+
+function openHashes(id: string, look: TracingOperations["look"], store: Store): Hashes {
+  const hashes = memories.get(id) ?? new Hashes(look, store.readText("hashes", id));
+  memories.set(id, hashes);
+  return hashes;
+}
+
+export class Run implements CachedRun {
+  hit: Hit | undefined;
+  readonly #script: CachedScript;
+  readonly #rule: CacheRule;
+  readonly #settings: CacheSettings;
+  readonly #tracing: TracingOperations;
+  readonly #store: Store;
+  readonly #world: Rooted;
+  readonly #environments: readonly Readonly<Record<string, string>>[];
+  readonly #withheld: readonly string[];
+  readonly #log = new Log();
+  readonly #started = performance.now();
+  readonly #id: string;
+  readonly #hashesId: string;
+  #key: Key | undefined;
+  #tracer: ReturnType<TracingOperations["openTracer"]> | undefined;
+  #refused = false;
+  /** What was found out the last time. */
+  readonly #last: Finding | undefined;
+
+  constructor(
+    script: CachedScript,
+    rule: CacheRule,
+    settings: CacheSettings,
+    packageDirectory: string,
+    tracing: TracingOperations,
+    store: Store,
+  ) {
+    this.#script = script;
+    this.#rule = rule;
+    this.#settings = settings;
+    this.#tracing = tracing;
+    this.#store = store;
+    const original = host.originalEnvironment();
+    const environments = script.steps.map(({ env }) => cachedEnvironment(env, original, rule.env));
+    this.#environments = environments.map(({ variables }) => variables);
+    this.#withheld = environments.flatMap(({ withheld }) => withheld);
+    this.#id = hashBytes(`${settings.root}\0${packageDirectory}\0${script.scriptName}`);
+    this.#hashesId = hashBytes(settings.root);
+    this.#last = parseFinding(store.readText("scripts", `${this.#id}.json`));
+    const { look, list } = tracing;
+    const ignored = matcher(rule.ignore, packageDirectory);
+    const always = matcher([...IGNORED, ...OWN_PLACES], "/");
+    this.#world = {
+      look,
+      list,
+      hashes: openHashes(this.#hashesId, look, store),
+      // The store is no input of anything, wherever it is.
+      isIgnored: (path) => ignored(path) || always(path) || path.startsWith(`${store.directory}/`),
+      root: settings.root,
+      isDeclared: matcher(rule.outputs, packageDirectory),
+      declared: rule.outputs,
+      packageDirectory,
+      keep: async (path, state) => {
+        const hash = await store.keepFile(path);
+        const now = look(path);
+        return now.kind === "file" && now.stamp === state.stamp ? hash : null;
+      },
+    };
+  }
+
+  async find(): Promise<this> {
+    const { root } = this.#settings;
+    const variables: Record<string, string> = Object.assign({}, ...this.#environments);
+    this.#key = await makeKey(
+      {
+        system: host.system,
+        root,
+        packageDirectory: this.#world.packageDirectory,
+        rule: this.#rule,
+        steps: this.#script.steps,
+        variables,
+        secret: this.#store.secret(),
+      },
+      this.#world.hashes,
+      this.#tracing,
+    );
+    if (!this.#settings.isRead) return this;
+    let difference: string | undefined;
+    for (const { path, entry } of this.#store.entries(this.#key.hash)) {
+      const found = await findDifference(entry, this.#world);
+      if (found !== null) {
+        difference ??= found;
+        continue;
+      }
+      const hit = await this.#apply(entry);
+      if (!hit) {
+        difference ??= "what it made is damaged in the cache, or cannot be put back";
+        continue;
+      }
+      this.#store.touch(path);
+      this.#tell(`nothing that it depends on has changed since ${new Date(entry.created).toISOString()}`);
+      this.hit = hit;
+      break;
+    }
+    if (!this.hit) this.#tell(difference ?? this.#explainKey());
+    this.#remember();
+    return this;
+  }
+
+  async #apply(entry: Entry): Promise<Hit | undefined> {
+    const log = this.#store.readBlob(entry.log);
+    if (!log) return undefined;
+    const restored = await restoreOutputs(entry, this.#settings.root, this.#store, this.#world);
+    return restored === null ? undefined : { pieces: readLog(log), saved: entry.duration, restored };
+  }
+
+  start(step: number, request: StepRequest): Child & { readonly isTraced: Promise<boolean> } {
+    const { program, argv } = this.#script.steps[step]!;
+    const wanted: Omit<ChildRequest, "inheritStdin" | "descriptors"> = {
+      ...request,
+      program,
+      argv,
+      env: this.environmentOf(step),
+      onOutput: (bytes, isError) => {
+        this.#log.add(step, isError, bytes);
+        return request.onOutput(bytes, isError);
+      },
+    };
+    try {
+      this.#tracer ??= this.#tracing.openTracer({
+        program: process.execPath,
+        keepsCalls: host.originalVariable("RT_DEBUG") === "trace",
+      });
+    } catch {
+      // No thread is to be had: it starts as any other.
+      this.#refused = true;
+      return { ...trees.startChild({ ...wanted, inheritStdin: false }), isTraced: Promise.resolve(true) };
+    }
+    const child = this.#tracer.start(wanted);
+    void child.isTraced.then((isTraced) => (this.#refused ||= !isTraced));
+    return child;
+  }
+
+  environmentOf(step: number): Readonly<Record<string, string>> {
+    return this.#environments[step]!;
+  }
+
+  async close(outcome: string): Promise<readonly string[]> {
+    const trace = await this.#tracer?.finish();
+    const lines = [...(trace?.calls ?? [])].map((call) => `trace ${call}`);
+    if (this.#refused) return [...lines, describeDoubt(this.#script.label, "refused", "seccomp")];
+    if (outcome === "failure") lines.push(...this.#explainWithheld());
+    if (outcome !== "success") return lines;
+    if (!trace || !this.#settings.isWritten) return lines;
+    try {
+      const { conditions, outputs, own } = await recordRun(trace, this.#world);
+      const text = this.#log.text();
+      const shown = this.#rule.env.find((name) => isSecret(name) && this.#shows(name, text));
+      if (shown !== undefined) throw new Unkept("secret", shown);
+      if (this.#log.isTooLarge) throw new Unkept("output", "64 MB to the terminal");
+      this.#store.addEntry(this.#key!.hash, {
+        label: this.#script.label,
+        created: Date.now(),
+        duration: performance.now() - this.#started,
+        conditions,
+        outputs,
+        own,
+        log: this.#store.keepBytes(this.#log.toBytes()),
+      });
+      this.#store.shrinkNowAndThen();
+      this.#remember();
+      return lines;
+    } catch (error) {
+      const { why, detail } =
+        error instanceof Unkept ? error : { why: "store" as const, detail: (error as Error).message };
+      const line = describeDoubt(this.#script.label, why, detail);
+      this.#tell(line);
+      return [...lines, line];
+    }
+  }
+
+  #shows(name: string, text: string): boolean {
+    const value = this.#environments[0]?.[name] ?? "";
+    return value.length >= SHORTEST_SECRET && text.includes(value);
+  }
+
+  /** A script that fails may miss a variable: those that it names, or, at its first failure, any. */
+  #explainWithheld(): string[] {
+    const text = [this.#log.text(), ...this.#script.steps.flatMap(({ argv }) => argv)].join("\n");
+    const missed = [...new Set(this.#withheld)].filter((name) =>
+      new RegExp(`\\b${RegExp.escape(name)}\\b`).test(text),
+    );
+    const isFirst = this.#last?.text !== FAILED;
+    this.#tell(FAILED);
+    if (this.#withheld.length === 0 || (missed.length === 0 && !isFirst)) return [];
+    const names = missed.length > 0 ? missed.join(", ") : `${new Set(this.#withheld).size} of your variables`;
+    return [
+      `${this.#script.label} is cached, so it was not given ${names}; ` +
+        'if it needs one, declare it: env = ["NAME"] in [run.cache]',
+    ];
+  }
+
+  #explainKey(): string {
+    if (!this.#last) return "it has not run before";
+    const differences = compareKeys(this.#last.fields, this.#key!.fields);
+    return differences[0] ?? "its last run was not kept";
+  }
+
+  #tell(text: string): void {
+    const { hash, fields } = this.#key!;
+    const finding: Finding = { label: this.#script.label, at: Date.now(), text, key: hash, fields };
+    try {
+      this.#store.writeText("scripts", `${this.#id}.json`, JSON.stringify(finding));
+    } catch {
+      // Nothing but an explanation is lost.
+    }
+  }
+
+  #remember(): void {
+    const text = this.#world.hashes.toText();
+    try {
+      if (text !== null) this.#store.writeText("hashes", this.#hashesId, text);
+    } catch {
+      // The next run makes them again.
+    }
+  }
+}
+
+const SHORTEST_SECRET = 6;
+
+function isSecret(name: string): boolean {
+  return /TOKEN|SECRET|PASS|KEY|CREDENTIAL|AUTH/i.test(name);
+}

@@ -1,0 +1,185 @@
+// Mutants of src/redaction, and of how a script with secrets is started.
+import type { MutantTable } from "../mutant.ts";
+
+export default {
+  "src/redaction/forms.ts": [
+    {
+      fault: "base64 is found at its beginning alone",
+      text: "for (const lead of [0, 1, 2]) {",
+      becomes: "for (const lead of [0]) {",
+      tests: ["redaction/filter"],
+    },
+    {
+      fault: "the lines of a key are not looked for",
+      text: "for (const line of linesOf(value)) add(line.slice());",
+      becomes: "",
+      tests: ["redaction/filter"],
+    },
+    {
+      fault: "the line that says what a key is is hidden",
+      text: 'if (!startsWith(line, "-----")) lines.push(line);',
+      becomes: "lines.push(line);",
+      tests: ["redaction/filter"],
+    },
+    {
+      fault: "all of a beginning is shown after a while",
+      text: "publicLength: Math.min(start + 2, bytes.length >> 1)",
+      becomes: "publicLength: bytes.length",
+      tests: ["redaction/filter"],
+    },
+  ],
+  "src/redaction/filter.ts": [
+    {
+      fault: "a value with colours in it is shown",
+      text: "if (between > 0 && between <= MOST_BETWEEN) found.push",
+      becomes: "if (between < 0) found.push",
+      tests: ["redaction/filter"],
+    },
+    {
+      fault: "a sequence that is a part of a value is shown",
+      text: "if (start < end && !touches(literal, base + start, base + end)) spans.push",
+      becomes: "if (start < end) spans.push",
+      tests: ["redaction/filter"],
+    },
+    {
+      fault: "a value that is cut by colours is not held back",
+      text: "if (visible) keep = Math.min(keep, this.#visibleBeginning(piece, visible));",
+      becomes: "",
+      tests: ["redaction/filter"],
+    },
+    {
+      fault: "what was shown as a mark gets another one",
+      text: "if (!region.isMarked) parts.push(",
+      becomes: "parts.push(",
+      tests: ["redaction/filter"],
+    },
+    {
+      fault: "what overlaps without an end is held without an end",
+      text: "if (end - last.start > MOST_MERGED && region.start >= last.start) {",
+      becomes: "if (end < 0) {",
+      tests: ["redaction/filter"],
+    },
+    {
+      fault: "on the second screen a mark moves what follows it",
+      text: "if (!isSecond) return mark;",
+      becomes: "return mark;",
+      tests: ["redaction/filter"],
+    },
+    {
+      fault: "a value that begins in what is held is missed where a long piece follows",
+      text: "some(({ start }) => start < held.length)) return NOTHING;",
+      becomes: "some(({ start }) => start < 0)) return NOTHING;",
+      tests: ["redaction/filter"],
+    },
+  ],
+  "src/redaction/patterns.ts": [
+    {
+      fault: "values stay in memory",
+      text: "for (const { bytes } of this.#all) bytes.fill(0);",
+      becomes: "",
+      tests: ["redaction/filter"],
+    },
+    {
+      fault: "the search skips too far",
+      text: "this.#skips[gram] = Math.min(this.#skips[gram]!, last - at);",
+      becomes: "this.#skips[gram] = Math.min(this.#skips[gram]!, last - at + (at === 0 ? 1 : 0));",
+      tests: ["redaction/filter"],
+    },
+  ],
+  "src/redaction/stream.ts": [
+    {
+      fault: "a prompt that could begin a value is never shown",
+      text: "this.#timer ??= setTimeout(() => this.#look(), PATIENCE);\n    }\n    return pending;",
+      becomes: "}\n    return pending;",
+      tests: ["redaction/filter", "run/attended"],
+    },
+    {
+      fault: "a value of a few characters is taken",
+      text: "  refuseShort(secrets);\n  const patterns",
+      becomes: "  const patterns",
+      tests: ["redaction/filter"],
+    },
+  ],
+  "src/run/script/launch.ts": [
+    {
+      fault: "a hook runs before a value is found to be too short",
+      text: "    refuseShort(secrets);\n",
+      becomes: "",
+      tests: ["run/attended"],
+    },
+  ],
+  "src/run/many.ts": [
+    {
+      fault: "a value that another script has is shown",
+      text: "if (isCollected) return { ...command, redact: attending.redact };",
+      becomes: "if (isCollected) return command;",
+      tests: ["tasks/redaction"],
+    },
+  ],
+  "src/run/script/attended.ts": [
+    {
+      fault: "standard output and error in one file lose their order",
+      text: 'isJoined ? "joined" : "pipe"',
+      becomes: '"pipe"',
+      tests: ["run/attended"],
+    },
+    {
+      fault: "a program goes on writing to a reader that has gone",
+      text: "attended.hangUp(descriptor);",
+      becomes: "void descriptor;",
+      tests: ["run/attended"],
+    },
+  ],
+  "platform/posix/outer-terminal.ts": [
+    {
+      fault: "the terminal stays raw",
+      text: "if (this.#modes && !isInBackground(outer)) setModes(outer, this.#modes);",
+      becomes: "",
+      tests: ["run/attended"],
+    },
+    {
+      fault: "both terminals change line ends",
+      text: "setModes(inner, isBehind ? withOutputChanged(modes, false) : modes);",
+      becomes: "setModes(inner, modes);",
+      tests: ["run/attended"],
+    },
+    {
+      fault: "nobody looks whether the job is in front again",
+      text: "this.#looking = setInterval(() => isInBackground(outer) || this.look(), LOOK_AGAIN_AFTER)",
+      becomes: "this.#looking = undefined",
+      tests: ["run/attended"],
+    },
+  ],
+  "platform/posix/terminal.ts": [
+    {
+      fault: "Ctrl-Z stops nothing",
+      text: "const at = isOurs ? rest.indexOf(key) : -1;",
+      becomes: "const at = -1;",
+      tests: ["run/attended"],
+    },
+    {
+      fault: "what is stopped stays so",
+      text: '    this.#send(-stopped, "SIGCONT");\n',
+      becomes: "",
+      tests: ["run/attended"],
+    },
+    {
+      fault: "signals to rt are not passed on",
+      text: "this.#hear(signal, () => this.#send(pid, signal));",
+      becomes: "this.#hear(signal, () => {});",
+      tests: ["run/attended"],
+    },
+    {
+      fault: "a new size is not told",
+      text: 'this.#hear("SIGWINCH", () => this.#isOver || this.#terminals.copySize());',
+      becomes: "",
+      tests: ["run/attended"],
+    },
+    {
+      fault: "a program outlives its terminal",
+      text: "      onEnd: () => this.hangUp(),\n",
+      becomes: "      onEnd() {},\n",
+      tests: ["run/attended"],
+    },
+  ],
+} satisfies MutantTable;
