@@ -6,14 +6,18 @@ const FIRST_LINUX = [5, 9] as const;
 
 /** Undefined where there is no such thing. */
 export async function findTracing(): Promise<TracingOperations | undefined> {
-  if (process.platform !== "linux") return undefined;
+  if (process.platform === "linux" && isRecent())
+    return (await import("./linux/tracing/tracer.ts")).operations;
+  return undefined;
+}
+
+function isRecent(): boolean {
   const [major = 0, minor = 0] = process.getBuiltinModule("node:os").release().split(".").map(Number);
-  if (major < FIRST_LINUX[0] || (major === FIRST_LINUX[0] && minor < FIRST_LINUX[1])) return undefined;
-  return (await import("./linux/tracing/tracer.ts")).operations;
+  return major > FIRST_LINUX[0] || (major === FIRST_LINUX[0] && minor >= FIRST_LINUX[1]);
 }
 
 /** What rt does where it was started as a part of the tracing; returns an exit code, if at all. */
 export async function runTraced(words: readonly string[]): Promise<number> {
-  if (process.platform !== "linux") return 2;
-  return (await import("./linux/tracing/launcher.ts")).launchTraced(words);
+  if (process.platform === "linux") return (await import("./linux/tracing/launcher.ts")).launchTraced(words);
+  return 2;
 }
