@@ -69,8 +69,9 @@ function explainExec(code: string): string {
 export async function launchScript(
   { target, args }: Extract<Plan, { mode: "script" }>,
   settings: ScriptSettings,
-  { secretsFor, descriptors: inherited }: Supply = NOTHING,
+  supply = NOTHING,
 ): Promise<Ending> {
+  const { secretsFor, descriptors: inherited } = supply;
   const { directory, manifest } = target.package;
   const context = openRun(settings);
   const lines: { event: string; line: string }[] = [];
@@ -85,10 +86,9 @@ export async function launchScript(
     echo(lines[0]!.line, settings);
     if (answer.output === "" || host.write(1, answer.output)) return answer.code;
   }
-  const secrets = lines.flatMap(({ event }) => secretsFor(event));
-  if (secrets.length > 0) {
+  if (supply !== NOTHING) {
     const { refuseShort } = await import("../../redaction/stream.ts");
-    refuseShort(secrets);
+    refuseShort(lines.flatMap(({ event }) => secretsFor(event)));
   }
   const steps: Step[] = [];
   for (const { event, line } of lines)

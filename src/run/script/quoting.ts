@@ -1,10 +1,7 @@
 // Writes an argument so that a shell hands it to the program byte for byte.
-
-/** zsh looks for a command where a word begins with an equals sign. */
-const PLAIN = /^(?!=)[A-Za-z0-9_@%+=:,./-]+$/;
-
-/** Bytes that are not UTF-8; see `exactArguments` of platform/contract/process.ts. */
-const UNDECODABLE = /[\udc80-\udcff]+/gu;
+//
+// Surprising: patterns stand where they are used. Those of a module are made whenever it is loaded, and this one is at every
+// start of a script.
 
 /** Leaves the quotes for a command that writes the bytes, which the text of a command cannot hold. */
 function printBytes(characters: string): string {
@@ -14,9 +11,11 @@ function printBytes(characters: string): string {
 
 /** For bash, sh, zsh and the built-in shell: in single quotes nothing has a meaning but the quote itself. */
 export function quoteArgument(argument: string): string {
-  if (PLAIN.test(argument)) return argument;
+  // zsh looks for a command where a word begins with an equals sign.
+  if (/^(?!=)[A-Za-z0-9_@%+=:,./-]+$/.test(argument)) return argument;
   const quoted = `'${argument.replaceAll("'", `'\\''`)}'`;
-  return argument.isWellFormed() ? quoted : quoted.replace(UNDECODABLE, printBytes);
+  // Bytes that are not UTF-8; see `exactArguments` of platform/contract/process.ts.
+  return argument.isWellFormed() ? quoted : quoted.replace(/[\udc80-\udcff]+/gu, printBytes);
 }
 
 export function appendArguments(command: string, args: readonly string[]): string {

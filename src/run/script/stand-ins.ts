@@ -9,7 +9,6 @@
 // what `node` is. Where there is no place for it, a run goes on without: few scripts need what is not installed, and those
 // say so. With --rt there is a warning; what rt starts itself in the place of Node.js needs no link (target/resolution.ts).
 import { host } from "../../../platform/process.ts";
-import { oneLine } from "../../printable.ts";
 
 /** Stood in for where a command mentions them and PATH has none. */
 const MENTIONED = ["rt", "bun", "bunx"] as const;
@@ -73,11 +72,11 @@ let isWarned = false;
 
 /** Once in a run, however many scripts it has. */
 function warnOfNode(reason: string): void {
-  if (!isWarned)
-    console.error(
-      `warning: --rt does not change what "node" means to the programs below. ${oneLine(reason)}`,
-    );
+  if (isWarned) return;
   isWarned = true;
+  // Imported here: its patterns would be made at every start of a script.
+  const { oneLine } = require("../../printable.ts") as typeof import("../../printable.ts");
+  console.error(`warning: --rt does not change what "node" means to the programs below. ${oneLine(reason)}`);
 }
 
 function makeLink(name: string): string {
