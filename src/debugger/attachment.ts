@@ -36,6 +36,7 @@ export function attach(): void {
   };
   worker.postMessage({ order, title, telemetry, id } satisfies Instruction);
   if (order.isWaiting) loadBuiltins();
+  worker.postMessage("loaded" satisfies Instruction);
   const beginning = go.promise.then(() => worker.unref());
   Object.defineProperty(globalThis, Symbol.for(BEGINNING), { value: beginning });
   process.on("exit", () => {

@@ -30,8 +30,10 @@ export const RUNTIME: Commands = {
   "Runtime.runIfWaitingForDebugger": async (_params, session) => {
     const { backend, program } = session;
     if (!program.isWaiting) return;
+    await program.loaded;
     if (session.enabling) {
       session.isStarting = true;
+      await backend.send("Debugger.setPauseOnMicrotasks", { enabled: true });
       await backend.send("Debugger.pause");
     }
     program.start();

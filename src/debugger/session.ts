@@ -17,6 +17,8 @@ export interface Program {
   /** Whether the first line is to be stopped at. */
   readonly stopsAtFirst: boolean;
   readonly isWaiting: boolean;
+  /** From when on the next statement is the program's, if it waits. */
+  readonly loaded: Promise<void>;
   /** Lets it go, if it waits. */
   start(): void;
 }

@@ -13,8 +13,11 @@ interface Task {
   readonly id: string;
 }
 
-/** What it is told: first what to do, and last that the program ends, with a cell to set when that was passed on. */
-export type Instruction = Task | Int32Array<SharedArrayBuffer>;
+/**
+ * What it is told: first what to do, then that the program has loaded all that is not its own, and last that it ends, with a
+ * cell to set when that was passed on.
+ */
+export type Instruction = Task | "loaded" | Int32Array<SharedArrayBuffer>;
 
 export type Report = { readonly urls: Serving["urls"] | undefined } | { readonly failure: string } | "start";
 
@@ -27,6 +30,7 @@ export function serveFromThread(): void {
   let serving: Serving | undefined;
   let link: EditorLink | undefined;
   let socket: string | undefined;
+  const loaded = Promise.withResolvers<void>();
 
   async function begin({ order, title, telemetry, id }: Task): Promise<void> {
     const { address, editor } = order;
@@ -34,6 +38,7 @@ export function serveFromThread(): void {
     const program = {
       title,
       stopsAtFirst: order.stopsAtFirst,
+      loaded: loaded.promise,
       get isWaiting() {
         return isWaiting;
       },
@@ -61,6 +66,7 @@ export function serveFromThread(): void {
   }
 
   scope.onmessage = ({ data }: MessageEvent<Instruction>) => {
+    if (data === "loaded") return loaded.resolve();
     if (!("order" in data)) return void conclude(data);
     begin(data).catch((error: NodeJS.ErrnoException) =>
       report({ failure: error.code === "EADDRINUSE" ? "the address is in use" : error.message }),
