@@ -103,7 +103,7 @@ export default {
   "src/run/script/launch.ts": [
     {
       fault: "a hook runs before a value is found to be too short",
-      text: "    refuseShort(secrets);\n",
+      text: "    refuseShort(lines.flatMap(({ event }) => secretsFor(event)));\n",
       becomes: "",
       tests: ["run/attended"],
     },

@@ -278,7 +278,7 @@ export default {
     },
     {
       fault: "each run of a script warns of a place for links",
-      text: "if (!isWarned)",
+      text: "if (isWarned) return;",
       becomes: "",
       tests: ["run/unwritable"],
       why: "a run opens its links once, whatever it starts; this holds should that change",
@@ -442,7 +442,7 @@ export default {
     },
     {
       fault: "bytes that are no UTF-8 are replaced",
-      text: "argument.isWellFormed() ? quoted : quoted.replace(UNDECODABLE, printBytes)",
+      text: "argument.isWellFormed() ? quoted : quoted.replace(/[\\udc80-\\udcff]+/gu, printBytes)",
       becomes: "quoted",
       tests: ["run/arguments"],
     },
