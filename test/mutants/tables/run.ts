@@ -47,6 +47,14 @@ export default {
       tests: ["cli/wrong-values"],
     },
   ],
+  "src/run/watch/changes.ts": [
+    {
+      fault: "a file that was only emptied starts the script again",
+      text: "this.#contents.isEmptied(path)",
+      becomes: "false",
+      tests: ["run/watch"],
+    },
+  ],
   "src/run/watch/packages-session.ts": [
     {
       fault: "a change starts every script again",

@@ -24,6 +24,12 @@ export default {
   ],
   "src/tasks/execute.ts": [
     {
+      fault: "a script that starts again gets the secrets of its first start",
+      text: "if (this.#again.delete(task)) await request.prepare?.([task]);",
+      becomes: "",
+      tests: ["secrets/mapping/values"],
+    },
+    {
       fault: "what has lost its parent lives on when its script starts again",
       text: "family: familyOf(task)",
       becomes: "family: undefined",

@@ -136,6 +136,31 @@ describe.skipIf(process.platform !== "linux")("values", () => {
     await live.see("started with two.");
   });
 
+  test("so it does for a script of many packages that starts again while others run on", async () => {
+    const store = (value: string) =>
+      keyring.run(["secret-tool", "store", "--label=a", "service", "acme", "account", "stored"], value);
+    const dev = (name: string) => ({ name, scripts: { stored: `echo "${name} has $STORED."; sleep 1000` } });
+    await using many = await createProject({
+      "rtfig.toml": CONFIG,
+      "package.json": { name: "root", workspaces: ["packages/*"] },
+      "packages/web/package.json": dev("web"),
+      "packages/lib/package.json": dev("lib"),
+    });
+    await store("one");
+    await using live = startLive({
+      args: ["--no-redact", "--watch", "run", "--filter=*", "--parallel", "stored"],
+      cwd: many.path,
+      env: { ...keyring.env, RT_TRUST: await trustOf(many.path) },
+    });
+    await live.see(/(?:(?:web|lib) has one\.[^]*){2}/);
+    await store("two");
+    await many.write({ "packages/web/a.ts": "1" });
+    await live.see("web has two.");
+    await many.write({ "packages/lib/a.ts": "1" });
+    await live.see("lib has two.");
+    expect(live.output.match(/has \w+\./g)).toHaveLength(4);
+  });
+
   test("rt leaves no file with a value behind", async () => {
     await using own = await createProject();
     await project.write({ value: "printf a-value-1" });
