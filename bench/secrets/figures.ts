@@ -88,7 +88,7 @@ async function measureScripts(keyring: Keyring, rt: string): Promise<Row[]> {
   for (const name of FIVE)
     await keyring.run(
       ["secret-tool", "store", "--label=bench", "service", PAIR.service, "account", name],
-      name,
+      `a value of ${name}`,
     );
   const env = { ...keyring.env, RT_TRUST: await trustOf(project.path) };
   const reads = FIVE.map((name) => `"${rt}" secrets get ${PAIR.service} ${name}`).join("; ");
