@@ -161,6 +161,30 @@ describe.skipIf(process.platform !== "linux")("values", () => {
     expect(live.output.match(/has \w+\./g)).toHaveLength(4);
   });
 
+  test("when one script of many starts again, the values of the others stay out of what it shows", async () => {
+    const source = (value: string) => `from = { command = ["echo", "${value}"] }`;
+    await using many = await createProject({
+      "rtfig.toml": `[secrets.A]\n${source("a-first-value")}\n[secrets.B]\n${source("b-other-value")}
+[run.secrets]\n"web#dev" = ["A"]\n"lib#dev" = ["B"]\n`,
+      "package.json": { name: "root", workspaces: ["packages/*"] },
+      "packages/web/package.json": {
+        name: "web",
+        scripts: { dev: 'echo "web read $(cat ../../b.txt)."; sleep 1000' },
+      },
+      "packages/lib/package.json": { name: "lib", scripts: { dev: "sleep 1000" } },
+      "b.txt": "b-other-value",
+    });
+    await using live = startLive({
+      args: ["--watch", "run", "--filter=*", "--parallel", "dev"],
+      cwd: many.path,
+      env: { ...keyring.env, RT_TRUST: await trustOf(many.path) },
+    });
+    await live.see("web read [B].");
+    await many.write({ "packages/web/a.ts": "1" });
+    await live.see("web read [B].");
+    expect(live.output).not.toContain("b-other-value");
+  });
+
   test("rt leaves no file with a value behind", async () => {
     await using own = await createProject();
     await project.write({ value: "printf a-value-1" });
