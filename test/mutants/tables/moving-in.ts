@@ -246,6 +246,7 @@ export default {
       text: "if (!named.isFile()) throw",
       becomes: "if (named === null) throw",
       tests: ["secrets/import"],
+      why: "the same is asked of what was opened; this opens no device",
     },
   ],
   "src/secrets/share/command.ts": [
