@@ -32,6 +32,7 @@ export default {
       text: "    redaction.close();\n",
       becomes: "",
       tests: ["run/attended", "secrets/zeroing"],
+      why: "rt ends with the program, and what it keeps of values nobody else can look into",
     },
     {
       fault: "what is held back at the end is lost",
@@ -58,6 +59,7 @@ export default {
       text: "      changes.close();\n      session?.close();\n",
       becomes: "      changes.close();\n",
       tests: ["run/attended"],
+      why: "the end of rt puts its modes back as well",
     },
     {
       fault: "its last words are lost",
@@ -112,6 +114,7 @@ export default {
       text: "    await this.#request.flush();\n    this.#terminals.leave();",
       becomes: "    this.#terminals.leave();",
       tests: ["run/attended"],
+      why: "a terminal that takes what is written has it when the turn of the event loop ends",
     },
     {
       fault: "the shell gets a raw terminal while rt stands still",
@@ -124,6 +127,7 @@ export default {
       text: "    for (const remove of this.#removers) remove();\n",
       becomes: "",
       tests: ["run/attended"],
+      why: "a listener that is left sends to a number that nobody has any more",
     },
   ],
   "platform/posix/outer-terminal.ts": [
@@ -144,6 +148,7 @@ export default {
       text: '    process.on("exit", this.#atExit);\n',
       becomes: "",
       tests: ["run/attended"],
+      why: "every end that is known puts them back by itself; this is for the others",
     },
     {
       fault: "in the background the terminal is taken",

@@ -46,6 +46,7 @@ export default {
       text: "    stop ??= signal;",
       becomes: "    stop = signal;",
       tests: ["run/watch-packages", "tasks/signals"],
+      why: "at the first one nothing is waited for any more",
     },
     {
       fault: "a signal while nothing can be planned is not heard",
