@@ -9,7 +9,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { hostTarget } from "../../build/targets.ts";
 import { engineEnvironment } from "../support/engine-environment.ts";
-import { endProcesses } from "../support/processes.ts";
+import { endPrograms, endProcesses } from "../support/processes.ts";
 import { REPOSITORY } from "../support/rt.ts";
 import { applyMutant, type Placed, testFileOf } from "./mutant.ts";
 
@@ -122,6 +122,7 @@ async function runTests(path: string, file: string, patience = PATIENCE): Promis
   const clean = () => {
     // A mutant leaves behind what its tests have started, and some that is meant to be ended by what is broken.
     endProcesses("TMPDIR", temporary);
+    endPrograms(path);
     rmSync(temporary, { recursive: true, force: true });
   };
   process.on("exit", clean);

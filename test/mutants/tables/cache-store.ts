@@ -213,7 +213,7 @@ export default {
       text: `if (now.kind !== "file" || now.stamp !== state.stamp) return null;`,
       becomes: `if (now.kind !== "file") return null;`,
       tests: ["cache/stale"],
-      why: "the same stamp is asked for before and after in whatever calls this; here it is a change within that moment",
+      why: "the change would have to come between two calls of rt's own",
     },
     {
       fault: "what was changed a moment ago is remembered",
