@@ -85,12 +85,6 @@ export default {
       becomes: "",
       tests: ["debugger/ways", "options/inspect", "debugger/editor"],
     },
-    {
-      fault: "an address that everybody reaches is none to warn of",
-      text: "    lines.push(`warning: whoever",
-      becomes: "    void (`warning: whoever",
-      tests: ["options/inspect", "debugger/admission"],
-    },
   ],
   "src/debugger/session.ts": [
     {
