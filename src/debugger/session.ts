@@ -99,10 +99,15 @@ export async function openSession(
       emit("Runtime.executionContextDestroyed", { executionContextId: 1, executionContextUniqueId: "rt.1" });
     },
     close() {
-      // Those of the engine are all its clients'.
-      void session.breakpoints.removeAll().finally(() => backend.close());
+      void leave(session).finally(() => backend.close());
     },
   };
+}
+
+/** Breakpoints of the engine are all its clients', and while another one is there, a program that stands still stays so. */
+async function leave({ backend, breakpoints, pause }: Session): Promise<void> {
+  await breakpoints.removeAll();
+  if (pause) await backend.send("Debugger.resume");
 }
 
 async function answer({ id, method, params, sessionId }: Json, session: Session): Promise<Json> {

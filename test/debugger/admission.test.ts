@@ -42,6 +42,7 @@ test("answers to this machine's names alone, and to no page but a debugger's", a
   for (const origin of [
     "https://evil.example",
     "http://localhost:3000",
+    "http://devtools:3000",
     "null",
     "https://debug.bun.sh.evil.example",
   ])

@@ -34,6 +34,8 @@ class Editor implements AsyncDisposable {
   /** All that came over connections of the deferred kind. */
   readonly announced = Promise.withResolvers<any>();
   answer = 0;
+  /** How many programs have come. */
+  arrivals = 0;
   readonly #targets: Target[] = [];
   #arrived = Promise.withResolvers<void>();
   readonly #listener;
@@ -72,9 +74,11 @@ class Editor implements AsyncDisposable {
             rest: "",
             receive(message) {
               if (message.inspectorURL !== undefined) {
+                editor.arrivals += 1;
                 socket.write(new Uint8Array([editor.answer]));
                 editor.announced.resolve(message);
               } else if (message.method === "Target.targetCreated") {
+                editor.arrivals += 1;
                 Object.assign(target, { info: message.params.targetInfo });
                 editor.#targets.push(target);
                 editor.#arrived.resolve();
@@ -181,6 +185,7 @@ console.log("parent", String(stdout).trim());
       (await editor.target()).leave();
       await live.see("result 42");
     }
+    expect(editor.arrivals).toBe(3);
     // Not for this program, or not now.
     const lease = Buffer.alloc(8);
     lease.writeDoubleBE(Date.now() - 1);
@@ -198,6 +203,7 @@ console.log("parent", String(stdout).trim());
       expect(await run(editor.variables(options))).toEqual(done);
     for (const VSCODE_INSPECTOR_OPTIONS of ["", ":::", "{", "null", "[]"])
       expect(await run({ VSCODE_INSPECTOR_OPTIONS })).toEqual(done);
+    expect(editor.arrivals).toBe(3);
   });
 
   test("is none that a .env file names", async () => {

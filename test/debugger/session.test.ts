@@ -1,6 +1,7 @@
 // rt --inspect over Chrome's protocol: what a debugger for Node.js does in a session, all places those of the TypeScript.
 import { describe, expect, test } from "bun:test";
 import { pathToFileURL } from "node:url";
+import { waitUntil } from "../support/processes.ts";
 import { createProject } from "../support/project.ts";
 import {
   type ChromeClient,
@@ -257,6 +258,16 @@ console.log("running");
     const expression = "new Promise((resolve) => setTimeout(resolve, 1, 'went on'))";
     const later = await other.send("Runtime.evaluate", { expression, awaitPromise: true });
     expect(later.result.value).toBe("went on");
+    // And while another one looks on, what the one that goes has set goes with it.
+    const third = await openChrome(address);
+    enable(third);
+    await setBreakpoint(third, url, 5);
+    await third.event("Debugger.paused");
+    third.kill();
+    await waitUntil(async () => {
+      const last = await other.send("Runtime.evaluate", { expression, awaitPromise: true });
+      return last.result.value === "went on";
+    });
   });
 
   test("takes CPU profiles and heap snapshots in Chrome's formats", async () => {

@@ -76,6 +76,7 @@ export default {
       text: "host.originalVariable(EDITOR_VARIABLE)",
       becomes: "process.env[EDITOR_VARIABLE]",
       tests: ["debugger/editor"],
+      why: "what files of variables say is not in the engine's environment yet when this is asked",
     },
   ],
   "src/debugger/attachment.ts": [
@@ -89,8 +90,14 @@ export default {
   "src/debugger/session.ts": [
     {
       fault: "breakpoints stay when a client goes",
-      text: "void session.breakpoints.removeAll().finally(() => backend.close());",
-      becomes: "void Promise.resolve().finally(() => backend.close());",
+      text: "  await breakpoints.removeAll();\n",
+      becomes: "",
+      tests: ["debugger/session"],
+    },
+    {
+      fault: "a program stands still for a client that has gone, while another one is there",
+      text: `  if (pause) await backend.send("Debugger.resume");`,
+      becomes: "",
       tests: ["debugger/session"],
     },
   ],

@@ -127,6 +127,7 @@ export default {
       text: "for (const { value } of [...values.values(), ...replaced]) value.fill(0);",
       becomes: "void replaced;",
       tests: ["secrets/zeroing"],
+      why: "rt ends, or becomes what it has started, right behind it; till then nobody else can look into it",
     },
   ],
   "src/secrets/mapping/missing.ts": [
@@ -181,6 +182,7 @@ export default {
       text: "    typed = NOTHING_TYPED;\n    listen();",
       becomes: "    listen();",
       tests: ["secrets/prompt"],
+      why: "Ctrl-Z forgets it as a key; of a SIGTSTP nobody can know that it came behind what was typed",
     },
     {
       fault: "keys stay in memory",
