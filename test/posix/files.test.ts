@@ -13,7 +13,7 @@ test.each([
   ["a script", "23212f62 696e2f73", { elf: false, machO: false }],
   ["a file of two bytes", "cafe", { elf: false, machO: false }],
   ["an empty file", "", { elf: false, machO: false }],
-])("%s", (_what, start, expected) => {
+])("the first bytes of a file tell whether it is a program: %s", (_what, start, expected) => {
   expect({ elf: isElf(bytes(start)), machO: isMachO(bytes(start)) }).toEqual(expected);
 });
 

@@ -19,7 +19,7 @@ test.each([
   ["unixexec:path=/a", []],
   ["tcp:path=/a", []],
   ["tcp:host=x;unix:path=/a;;unix:path=/b", ["/a", "/b"]],
-])("%s", (list, paths) => {
+])("the address of a session bus: %s", (list, paths) => {
   const endpoints = parseAddresses(list, { XDG_RUNTIME_DIR: "/run/me" }, 7);
   expect(endpoints.map(({ path }) => path)).toEqual(paths);
   for (const { label } of endpoints) expect(list.split(";")).toContain(label);
