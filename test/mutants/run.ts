@@ -51,7 +51,14 @@ async function findFailure(
   mutant: Placed,
 ): Promise<{ file: string; title: string | undefined } | undefined> {
   await using _changed = await copy.change(mutant);
-  for (const file of mutant.tests.map(testFileOf)) {
+  const files = mutant.tests.map(testFileOf);
+  const likeliest = kept.likeliest(mutant);
+  if (likeliest !== undefined)
+    for (const file of files) {
+      const { failed } = await copy.runTests(file, likeliest);
+      if (failed !== undefined) return { file, title: failed };
+    }
+  for (const file of files) {
     const { hasPassed, failed } = await copy.runTests(file);
     if (!hasPassed) return { file, title: failed };
   }

@@ -32,7 +32,11 @@ test("a mutant's verdict stands in the report until its entry or its file change
   expect(second.get(mutant)).toMatchObject(KILLED);
   for (const other of others) expect(second.get(other)).toBeUndefined();
   await project.write({ "source.ts": "x, changed" });
-  expect(openVerdicts([mutant], report).get(mutant)).toBeUndefined();
+  const third = openVerdicts([mutant], report);
+  expect(third.get(mutant)).toBeUndefined();
+  // The test that noticed it is tried first.
+  expect(third.likeliest(mutant)).toBe(KILLED.remark);
+  expect(third.likeliest({ ...mutant, fault: "another" })).toBeUndefined();
 });
 
 test("half a line, as a run that is killed leaves it in the report, is no verdict and costs none", async () => {

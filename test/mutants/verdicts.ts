@@ -3,6 +3,7 @@
 //
 // A verdict stands while its entry, the file that it changes and its tests are what they were. What these import may have
 // changed all the same: leave the report away for a figure that is to be quoted. What could not be tried is tried again.
+// Of one that stands no more, the test that failed is remembered: it is the likeliest to fail again, and tried first.
 import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { REPOSITORY } from "../support/rt.ts";
@@ -18,25 +19,31 @@ export interface Judgement {
 
 export interface Verdicts {
   get(mutant: Placed): Judgement | undefined;
+  /** The title of the test that noticed it the last time. */
+  likeliest(mutant: Placed): string | undefined;
   add(mutant: Placed, judgement: Judgement): void;
 }
 
 /** @param report the file; without it nothing is kept */
 export function openVerdicts(mutants: readonly Placed[], report: string | undefined): Verdicts {
   const known = new Map<string, Judgement>();
-  if (report === undefined) return { get: () => undefined, add: () => {} };
+  const titles = new Map<string, string>();
+  if (report === undefined) return { get: () => undefined, likeliest: () => undefined, add: () => {} };
   // Before anything is tried: who edits the source meanwhile is not told that the new one was.
   const keys = new Map(mutants.map((mutant) => [mutant, keyOf(mutant)]));
   const lines = existsSync(report) ? readFileSync(report, "utf8").split("\n") : [];
   for (const line of lines) {
     const entry = readLine(line);
-    if (entry) known.set(entry.key, entry);
+    if (!entry) continue;
+    known.set(entry.key, entry);
+    if (entry.verdict === "killed") titles.set(entry.name, entry.remark);
   }
   return {
     get(mutant) {
       const judgement = known.get(keys.get(mutant)!);
       return judgement?.verdict === "not tried" ? undefined : judgement;
     },
+    likeliest: (mutant) => titles.get(nameOf(mutant)),
     add(mutant, judgement) {
       const entry = { key: keys.get(mutant)!, name: nameOf(mutant), ...judgement };
       known.set(entry.key, entry);
@@ -46,9 +53,9 @@ export function openVerdicts(mutants: readonly Placed[], report: string | undefi
 }
 
 /** A run that was killed may have left half a line. */
-function readLine(line: string): (Judgement & { readonly key: string }) | undefined {
+function readLine(line: string): (Judgement & { readonly key: string; readonly name: string }) | undefined {
   try {
-    return JSON.parse(line) as Judgement & { key: string };
+    return JSON.parse(line) as Judgement & { key: string; name: string };
   } catch {
     return undefined;
   }
