@@ -12,7 +12,8 @@ import type { Settings } from "../settings/settings.ts";
 import { type LocatedPackage, scriptOf } from "../workspace/package-json.ts";
 import { SUPERVISED } from "./engine/own-variables.ts";
 import type { Plan } from "./plan.ts";
-import type { Ending, Supply } from "./script/launch.ts";
+import type { Supply } from "./script/launch.ts";
+import type { Ending } from "./script/waiting.ts";
 import { openSecrets, receiverOf } from "./secrets.ts";
 
 /** The user's program starts when nothing of ours can be mistaken for a failure of its own. */

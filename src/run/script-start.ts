@@ -8,7 +8,8 @@
 import { host } from "../../platform/process.ts";
 import { PLAIN_SCRIPT } from "../settings/script.ts";
 import type { Plan } from "./plan.ts";
-import { type Ending, launchScript } from "./script/launch.ts";
+import { launchScript } from "./script/launch.ts";
+import type { Ending } from "./script/waiting.ts";
 import { planScriptShortcut } from "./script-shortcut.ts";
 
 /**

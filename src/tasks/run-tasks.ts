@@ -9,13 +9,13 @@
 import { host } from "../../platform/process.ts";
 import { trees } from "../../platform/process-tree.ts";
 import type { StopSignal } from "../../platform/contract/process-tree.ts";
-import type { Outcome, Reporter, TaskEvent } from "./event.ts";
+import type { Reporter, TaskEvent } from "./event.ts";
 import { Executor } from "./execute.ts";
 import { type Plan, planTasks } from "./plan.ts";
 import { chooseReporters, chooseSingleReporter, type Reporting } from "./report/choose.ts";
 import { OutputQueue } from "./report/output-queue.ts";
 import { type Failure, type FailurePolicy, startSchedule } from "./schedule.ts";
-import type { RunStatus, Task, TaskRequest, Watcher } from "./task.ts";
+import type { RunStatus, Task, TaskRequest, Watcher, Outcome } from "./task.ts";
 
 export type { Plan } from "./plan.ts";
 export type {

@@ -8,8 +8,8 @@
 // and signals must not; a symbolic link stays one.
 import { Failure } from "../../failure.ts";
 import { escapeJson, oneLine } from "../../printable.ts";
-import type { Outcome, Reporter, TaskEvent } from "../event.ts";
-import type { Step, Task } from "../task.ts";
+import type { Reporter, TaskEvent } from "../event.ts";
+import type { Step, Task, Outcome } from "../task.ts";
 import type { OutputQueue } from "./output-queue.ts";
 import { describeOutcome } from "./wording.ts";
 
