@@ -20,6 +20,7 @@ const ROOT_FIELD_SIZE = 16;
 
 const MESSAGES = marshalCalls();
 const SEARCH_ITEMS = Buffer.from(MESSAGES.searchItems, "base64");
+const GET_SECRETS = Buffer.from(MESSAGES.getSecrets, "base64");
 const GET_SECRET = Buffer.from(MESSAGES.getSecret, "base64");
 
 /** A call as bytes that lack their serial number. */
@@ -76,6 +77,18 @@ export function prepareGetSecret(item: string, session: string): PreparedCall {
   const [message, body] = fill(GET_SECRET, item, textEnd(0, session));
   writeText(message, body, 0, session);
   return prepare("GetSecret", message);
+}
+
+/** Several at once. */
+export function prepareGetSecrets(items: readonly string[], session: string): PreparedCall {
+  let size = 4; // the array's length
+  for (const item of items) size = textEnd(size, item);
+  const [message, body] = fill(GET_SECRETS, SERVICE_PATH, textEnd(size, session));
+  message.writeUInt32LE(size - 4, body);
+  let at = 4;
+  for (const item of items) at = writeText(message, body, at, item);
+  writeText(message, body, at, session);
+  return prepare("GetSecrets", message);
 }
 
 function prepare(member: string, message: Buffer): PreparedCall {

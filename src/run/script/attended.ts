@@ -12,7 +12,7 @@ import { terminals } from "../../../platform/terminal.ts";
 import type { Places } from "../../../platform/contract/terminal.ts";
 import type { ReplaceRequest } from "../../../platform/contract/process.ts";
 import type { SecretValue } from "../../redaction/secret-value.ts";
-import { hasRedacted, openRedaction } from "../../redaction/stream.ts";
+import { hasRedacted, openRedaction, refuseShort } from "../../redaction/stream.ts";
 import { OutputQueue } from "../../tasks/report/output-queue.ts";
 import type { Ending } from "./launch.ts";
 import { openPassage } from "./signals.ts";
@@ -83,26 +83,14 @@ export async function attend(
   next: Next,
 ): Promise<Ending | string> {
   const descriptors = command.descriptors ?? host.inheritedDescriptors();
-  const redaction = openRedaction(secrets);
+  refuseShort(secrets);
   let isOver = false;
   let isIncomplete = false;
-  const openStream = (descriptor: 1 | 2) => {
-    const queue = new OutputQueue();
-    queue.onBroken = ({ code }) => {
-      isIncomplete ||= code !== "EPIPE" && code !== "EIO";
-      if (typeof attended === "object") attended.hangUp(descriptor);
-    };
-    return { queue, redactor: redaction.stream((bytes) => queue.write(descriptor, bytes)) };
-  };
-  const streams = { 1: openStream(1), 2: openStream(2) };
-  const all = Object.values(streams);
   const passage = way === "pipes" ? openPassage() : undefined;
-  const removers = host.heeded(ENDING).map((signal) => {
-    // Nobody is left to be told but rt, which may be waiting for a reader.
-    const hear = () => isOver && all.forEach(({ queue }) => queue.hurry());
-    process.on(signal, hear);
-    return () => process.off(signal, hear);
-  });
+  // Nobody is left to be told but rt, which may be waiting for a reader.
+  const hear = () => isOver && all.forEach(({ queue }) => queue.hurry());
+  const heard = host.heeded(ENDING);
+  for (const signal of heard) process.on(signal, hear);
   const attended = terminals.attend({
     ...command,
     descriptors,
@@ -114,6 +102,18 @@ export async function attend(
       await Promise.all(all.map(({ queue }) => queue.flush()));
     },
   });
+  // The program takes as long to start as this does; what it writes comes in a later turn of the loop.
+  const redaction = openRedaction(typeof attended === "string" ? [] : secrets);
+  const openStream = (descriptor: 1 | 2) => {
+    const queue = new OutputQueue();
+    queue.onBroken = ({ code }) => {
+      isIncomplete ||= code !== "EPIPE" && code !== "EIO";
+      if (typeof attended === "object") attended.hangUp(descriptor);
+    };
+    return { queue, redactor: redaction.stream((bytes) => queue.write(descriptor, bytes)) };
+  };
+  const streams = { 1: openStream(1), 2: openStream(2) };
+  const all = Object.values(streams);
   try {
     if (typeof attended === "string") return attended;
     passage?.leadTo(attended);
@@ -123,7 +123,7 @@ export async function attend(
     if (isIncomplete && code === 0) return 1;
     return received && code === 0 && next !== "end" ? { signal: received } : code;
   } finally {
-    for (const remove of removers) remove();
+    for (const signal of heard) process.off(signal, hear);
     redaction.close();
   }
 }

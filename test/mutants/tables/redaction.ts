@@ -81,8 +81,8 @@ export default {
     },
     {
       fault: "the search skips too far",
-      text: "this.#skips[gram] = Math.min(this.#skips[gram]!, last - at);",
-      becomes: "this.#skips[gram] = Math.min(this.#skips[gram]!, last - at + (at === 0 ? 1 : 0));",
+      text: "if (skips[gram]! > last - at) skips[gram] = last - at;",
+      becomes: "if (skips[gram]! > last - at) skips[gram] = last - at + (at === 0 ? 1 : 0);",
       tests: ["redaction/filter"],
     },
   ],
