@@ -54,11 +54,17 @@ export function prepareReadAlias(): PreparedCall {
   return prepare("ReadAlias", Buffer.from(MESSAGES.readAlias, "base64"));
 }
 
-/** OpenSession for an encrypted session; the key is the end of the message. */
-export function prepareOpenSession(publicKey: Uint8Array): PreparedCall {
-  const message = Buffer.from(MESSAGES.openSession, "base64");
-  message.set(publicKey, message.length - PUBLIC_KEY_SIZE);
-  return prepare("OpenSession", message);
+/** OpenSession for an encrypted session; the key is the end of the message, and asked for when that leaves. */
+export function prepareOpenSession(publicKey: () => Uint8Array): PreparedCall {
+  return {
+    destination: SERVICE_NAME,
+    member: "OpenSession",
+    get message() {
+      const message = Buffer.from(MESSAGES.openSession, "base64");
+      message.set(publicKey(), message.length - PUBLIC_KEY_SIZE);
+      return message;
+    },
+  };
 }
 
 /** SearchItems with up to a few attributes. */

@@ -8,6 +8,7 @@
 // Nothing is held back at the end, and nothing of a value is kept after it. A reader that has gone is gone for the program
 // too. Where output could not be written, the run is a failure.
 import { host } from "../../../platform/process.ts";
+import { outputs } from "../../../platform/output.ts";
 import { terminals } from "../../../platform/terminal.ts";
 import type { Places } from "../../../platform/contract/terminal.ts";
 import type { ReplaceRequest } from "../../../platform/contract/process.ts";
@@ -43,10 +44,11 @@ export function chooseWay({ hasRedacted, isTerminal, isJoined, hasTerminals }: S
 
 /** For a program that is started from here. */
 export function planAttendance(secrets: readonly SecretValue[]): Way {
+  const [input, output, error] = [host.isTerminal(0), host.isTerminal(1), host.isTerminal(2)];
   return chooseWay({
     hasRedacted: hasRedacted(secrets),
-    isTerminal: [host.isTerminal(0), host.isTerminal(1), host.isTerminal(2)],
-    isJoined: areSame(1, 2),
+    isTerminal: [input, output, error],
+    isJoined: !output && !error && outputs.areJoined(),
     hasTerminals: terminals.hasTerminals,
   });
 }
@@ -62,16 +64,6 @@ export async function attendIfRedacted(
 ): Promise<Ending | string | undefined> {
   const way = planAttendance(secrets);
   return way.way === "become" ? undefined : await attend(command, way, secrets, next);
-}
-
-function areSame(one: number, other: number): boolean {
-  const { fstatSync } = process.getBuiltinModule("node:fs");
-  try {
-    const [first, second] = [fstatSync(one), fstatSync(other)];
-    return first.ino === second.ino && first.dev === second.dev;
-  } catch {
-    return false; // one is closed
-  }
 }
 
 const ENDING = ["SIGINT", "SIGTERM", "SIGHUP"] as const;

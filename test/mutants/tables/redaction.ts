@@ -103,8 +103,14 @@ export default {
   "src/run/script/launch.ts": [
     {
       fault: "a hook runs before a value is found to be too short",
-      text: "    refuseShort(lines.flatMap(({ event }) => secretsFor(event)));\n",
+      text: "    refuseShort(shown);\n",
       becomes: "",
+      tests: ["run/attended"],
+    },
+    {
+      fault: "a hook without secrets shows those of its script",
+      text: "await runStep(step, shown, descriptors!, next)",
+      becomes: "await runStep(step, secretsFor(step.event), descriptors!, next)",
       tests: ["run/attended"],
     },
   ],
