@@ -78,6 +78,8 @@ export class Bus {
   readonly #following: Waiting[] = [];
   /** Calls that cannot leave yet: dbus-next is not there or 64 others are under way. */
   readonly #waiting: Waiting[] = [];
+  /** Called when the bus has something to answer, and there is time until it does. */
+  onOpen: () => void = () => {};
   /** Called when a prompt of the secret service has ended. */
   onPromptCompleted: (path: string, isDismissed: boolean) => void = () => {};
   /** Called when the secret service has lost its name. */
@@ -89,6 +91,7 @@ export class Bus {
   constructor(endpoints: readonly Endpoint[], label: string, uid: number) {
     this.#socket = new BusSocket(endpoints, label, uid, {
       received: (message) => this.#receive(message),
+      opened: () => this.onOpen(),
       failed: (failure) => this.#fail(failure),
     });
   }

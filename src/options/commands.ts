@@ -39,7 +39,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   },
   trust: {
     by: "rt",
-    usage: "[--list] [--remove] [folder|hash]",
+    usage: "[--config <file>] [--list] [--remove] [folder|hash]",
     help: "Allow this project's rtfig.toml to give secrets to its scripts",
   },
   doctor: { by: "rt", usage: "[--json]", help: "Look at the credential store and say what is wrong with it" },

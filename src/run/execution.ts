@@ -91,9 +91,9 @@ async function executeScript(
       return await (await import("./many.ts")).runCached(task, settings, process.cwd());
     if (task && reason) console.error(`warning: ${reason}`);
   }
-  const [{ launchProgram, launchScript }, supply] = await Promise.all([
-    import("./script/launch.ts"),
+  const [supply, { launchProgram, launchScript }] = await Promise.all([
     fetchFor(secrets),
+    loadLaunch(settings, secrets),
   ]);
   return plan.mode === "script"
     ? await launchScript(plan, settings.script, supply)
@@ -126,6 +126,17 @@ function receiversOf(located: LocatedPackage, name: string): ScriptName[] {
     .map((event) => receiverOf(located, event, event !== name));
 }
 
+/** What starts it. While a store is asked there is time to load that, but first it has to be asked. */
+async function loadLaunch(
+  { script }: Settings,
+  secrets: TargetSecrets | undefined,
+): Promise<typeof import("./script/launch.ts")> {
+  if (!secrets) return await import("./script/launch.ts");
+  for (let turn = 0; turn < 2; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+  if (!script.showsSecrets) await import("./script/attended.ts");
+  return await import("./script/launch.ts");
+}
+
 /** What the target gets, when it has been fetched. */
 async function fetchFor(secrets: TargetSecrets | undefined): Promise<Supply | undefined> {
   if (!secrets) return undefined;
@@ -144,11 +155,15 @@ async function fetchFor(secrets: TargetSecrets | undefined): Promise<Supply | un
 
 async function executeInEngine(
   { argv, file }: Extract<Plan, { mode: "engine" }>,
-  { code, again, watch }: Settings,
+  settings: Settings,
   runsCode: boolean,
   config: Config | undefined,
   secrets: TargetSecrets | undefined,
-): Promise<Ending> {
+): Promise<Outcome> {
+  const { code, again, watch } = settings;
+  // The engine starts a program again with the variables that it had: what is fetched anew only rt can give.
+  if (file && watch && secrets?.shown.some(({ source }) => source !== "environment"))
+    return await watchScript(settings);
   if (file && code.isWatched && host.originalVariable(SUPERVISED) !== "1") {
     for (const option of watch?.narrowing ?? [])
       console.error(

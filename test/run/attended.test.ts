@@ -72,6 +72,9 @@ const SCRIPTS = {
   prelater: `trap 'exit 0' TERM; echo ready; ${WAITS}`,
   later: "echo later",
   much: "head -c 100000 /dev/zero; touch ended",
+  logged: "echo script $TOKEN",
+  prelogged: "cat log; for i in 0 1 2; do test -t $i && echo terminal $i; done; true",
+  postlogged: "cat log >&2",
   preshort: "echo before",
   short: "echo short",
 };
@@ -82,6 +85,7 @@ async function createScripts(): Promise<Project> {
     "rtfig.toml": RTFIG,
     "prompt.ts": PROMPT,
     "progress.ts": PROGRESS,
+    log: `log ${TOKEN}\n`,
     "forms.ts": FORMS,
     "slowly.ts": SLOWLY,
     "numbers.txt": Array.from({ length: 200 }, (_, line) => `line ${line}\n`).join(""),
@@ -481,6 +485,22 @@ describe.skipIf(process.platform === "win32").concurrent("a value is shown by it
     await project.write({ "rtfig.toml": RTFIG.replace("\n[run", "\nredact = false\n[run") });
     const shown = spawn([]);
     expect(await new Response(shown.stdout).text()).toBe(`${shown.pid}\n`);
+  });
+
+  test("also from a hook that has none: the script's is in its log", async () => {
+    await using project = await createScripts();
+    expect(await run("logged")).toEqual({
+      stdout: "log [TOKEN]\nscript [TOKEN]\n",
+      stderr: "log [TOKEN]\n",
+      status: 0,
+    });
+    const { shown, status, isOrdinary } = await play(project, "logged", [], () => {});
+    expect(shown).toBe(
+      ["log [TOKEN]", "terminal 0", "terminal 1", "terminal 2", "script [TOKEN]", "log [TOKEN]", ""].join(
+        "\r\n",
+      ),
+    );
+    expect({ status, isOrdinary }).toEqual({ status: 0, isOrdinary: true });
   });
 
   test("and one that is too short is refused by its name, before anything runs", async () => {

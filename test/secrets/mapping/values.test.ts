@@ -136,6 +136,27 @@ describe.skipIf(process.platform !== "linux")("values", () => {
     await live.see("started with two.");
   });
 
+  test("so it does for a file that is watched", async () => {
+    const store = (value: string) =>
+      keyring.run(["secret-tool", "store", "--label=a", "service", "acme", "account", "watched"], value);
+    await using own = await createProject({
+      "package.json": {},
+      "server.ts":
+        'import { word } from "./word.ts"; console.log(`${word} with ${process.env.W}.`); setInterval(() => {}, 1e6);',
+      "word.ts": 'export const word = "started";',
+    });
+    await store("the first value");
+    await using live = startLive({
+      args: ["--no-redact", "--watch", "--secret", "W=acme/watched", "server.ts"],
+      cwd: own.path,
+      env: keyring.env,
+    });
+    await live.see("started with the first value.");
+    await store("the second value");
+    await own.write({ "word.ts": 'export const word = "started again";' });
+    await live.see("started again with the second value.");
+  });
+
   test("so it does for a script of many packages that starts again while others run on", async () => {
     const store = (value: string) =>
       keyring.run(["secret-tool", "store", "--label=a", "service", "acme", "account", "stored"], value);
