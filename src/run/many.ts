@@ -58,6 +58,7 @@ const ONE: ManySettings = {
   sequential: false,
   noExitOnError: false,
   ifPresent: false,
+  reports: [],
 };
 
 /** Throws Failure, PackageJsonError. */
