@@ -74,6 +74,7 @@ const SHARED: Readonly<Record<string, readonly string[]>> = {
     "src/workspace/affected",
     "src/tasks/list",
     "src/tasks/report/dry-run",
+    "src/tasks/report/file",
     "src/tasks/report/json",
     "src/tasks/report/github",
     "src/tasks/report/live",

@@ -18,6 +18,7 @@ import { enginePath } from "./engine.ts";
 import { renameTools } from "./engine-words.ts";
 import { signAdHoc } from "./macos/signature.ts";
 import { fromMain, PACKED, packedEntry, packedModules, type PackedScript } from "./packed.ts";
+import { bundlePages } from "./pages.ts";
 import { PRODUCT } from "./product.ts";
 import { shortenCutOff } from "./cut-off.ts";
 import { type BuildTarget, hostTarget } from "./targets.ts";
@@ -274,7 +275,8 @@ async function packCommands(
   directory: string,
   plugins: readonly BunPlugin[],
 ): Promise<Compiled & { scripts: ReadonlyMap<string, PackedScript> }> {
-  const inputs: string[] = [];
+  const pages = await bundlePages();
+  const inputs: string[] = [...pages.inputs];
   const scripts = new Map<string, PackedScript>();
   for (const name of Object.keys(PACKED)) {
     const entry = join(directory, `${name}.ts`);
@@ -282,7 +284,7 @@ async function packCommands(
     const made = await bundleScript(
       relative(ROOT, entry),
       target,
-      [...plugins, fromMain, silentDebug],
+      [...plugins, fromMain, silentDebug, pages.plugin],
       constantsOf(target),
     );
     const file = join(directory, `rt-${name}.packed`);

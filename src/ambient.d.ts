@@ -17,6 +17,12 @@ declare module "rt:option-preload" {
   export default url;
 }
 
+declare module "rt:pages" {
+  /** The script and the style of each page of src/tasks/page. */
+  type Parts = import("./tasks/page/document.ts").PageParts;
+  export const run: Parts;
+}
+
 declare module "rt:parts" {
   const file: string;
   export default file;

@@ -59,6 +59,7 @@ const ONE: ManySettings = {
   sequential: false,
   noExitOnError: false,
   ifPresent: false,
+  reports: [],
 };
 
 /** Throws Failure, PackageJsonError. */

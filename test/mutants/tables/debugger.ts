@@ -85,6 +85,8 @@ export default {
       becomes: "",
       tests: ["debugger/ways", "options/inspect", "debugger/editor"],
     },
+  ],
+  "src/debugger/announcement.ts": [
     {
       fault: "an address that everybody reaches is none to warn of",
       text: "    lines.push(`warning: whoever",
