@@ -4,7 +4,8 @@ import { RT, runRt } from "../support/rt.ts";
 import { CAN_TRACE, cachedProject } from "./cached-project.ts";
 
 test.skipIf(!CAN_TRACE)("arguments and the umask count; how deep shells are nested does not", async () => {
-  await using project = await cachedProject({ t: "cat in; echo" }, { in: "text\n" });
+  const config = 't = { env = ["SHLVL"] }';
+  await using project = await cachedProject({ t: "cat in; echo" }, { in: "text\n" }, config);
   const run = async (args: string[], umask: string, env = {}) => {
     const { stdout, stderr, status } = await runRt({
       program: ["bash", "-c", `umask ${umask}; exec "$0" "$@"`, RT],

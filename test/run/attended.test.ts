@@ -50,6 +50,7 @@ const SCRIPTS = {
   bytes: "stty -opost; cat bytes; echo; exit 1",
   read: 'read -p "name: " -r name; echo "hello $name"; read -s -p "password: " word; echo; echo "$word"',
   wait: `echo ready; ${WAITS}`,
+  unheard: "trap '' HUP; echo ready; cat",
   raw: "stty raw -echo; echo ready; kill -KILL $$",
   size: `trap 'stty size' WINCH; trap 'exit 6' INT; stty size; ${WAITS}`,
   stay: "echo up; exec cat",
@@ -568,11 +569,13 @@ describe.skipIf(process.platform === "win32").concurrent("an end is that of the 
 
   test("whose terminal goes away", async () => {
     await using project = await createScripts();
-    const mark = createMark();
-    await using terminal = start(project, "wait", [], mark.env);
-    await terminal.shows("ready");
-    terminal.hangUp();
-    await waitUntil(() => mark.find().length === 0);
+    for (const script of ["wait", "unheard"]) {
+      const mark = createMark();
+      await using terminal = start(project, script, [], mark.env);
+      await terminal.shows("ready");
+      terminal.hangUp();
+      await waitUntil(() => mark.find().length === 0);
+    }
   });
 
   test("by an exit code or a signal, in pipes", async () => {

@@ -192,7 +192,6 @@ export default {
       text: "      onEnd: () => this.hangUp(),\n",
       becomes: "      onEnd() {},\n",
       tests: ["run/attended"],
-      why: "as long as it does not ignore SIGHUP, which is passed on too",
     },
   ],
 } satisfies MutantTable;
