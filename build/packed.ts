@@ -21,6 +21,7 @@ export const PACKED: Readonly<Record<string, readonly string[]>> = {
   "debug-config": ["src/cli/debug-config"],
   doctor: ["src/secrets/doctor"],
   completions: ["src/cli/completions"],
+  reports: ["src/tasks/report/run-page", "src/tasks/report/trace", "src/tasks/report/junit"],
 };
 
 /** What scripts have from the program, as far as they need it: what others of its chunks need as well. */

@@ -32,9 +32,14 @@ async function carryOut(words: readonly string[]): Promise<Outcome> {
     startInput(words);
   }
   if (target !== undefined && target[0] !== "-" && !mayStandIn(argv0)) {
-    const { startScript } = await import("./cli/script-start.ts");
-    const ending = await startScript(words);
-    if (ending !== undefined) return ending;
+    const { startScript } = await import("./run/script-start.ts");
+    try {
+      const ending = await startScript(words);
+      if (ending !== undefined) return ending;
+    } catch (error) {
+      const { explain } = await import("./cli/command-line.ts");
+      return await explain(error);
+    }
   }
   const { carryOutCommandLine } = await import("./cli/command-line.ts");
   return await carryOutCommandLine(words);

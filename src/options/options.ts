@@ -172,7 +172,7 @@ export const OPTIONS: readonly Option[] = [
       value: text("file"),
       by: "runner",
       many: "scripts",
-      help: "Write order, times and exit codes as JSON",
+      help: "Write what ran as a page (.html), a trace (trace.json), JUnit (.xml) or JSON; repeatable",
     },
     { name: "no-cache", by: "runner", help: "Neither use nor keep what [run.cache] says" },
     {

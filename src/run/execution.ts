@@ -12,7 +12,8 @@ import type { Settings } from "../settings/settings.ts";
 import { type LocatedPackage, scriptOf } from "../workspace/package-json.ts";
 import { SUPERVISED } from "./engine/own-variables.ts";
 import type { Plan } from "./plan.ts";
-import type { Ending, Supply } from "./script/launch.ts";
+import type { Supply } from "./script/launch.ts";
+import type { Ending } from "./script/waiting.ts";
 import { openSecrets, receiverOf } from "./secrets.ts";
 
 /** The user's program starts when nothing of ours can be mistaken for a failure of its own. */
@@ -61,35 +62,42 @@ async function carryOut(
       };
     case "engine":
       return await executeInEngine(plan, settings, runsCode, config, secrets);
+    case "program":
+    case "script":
+      return await executeScript(plan, settings, secrets);
     case "refuse": {
       const { suggestTarget } = await import("./target/suggestion.ts");
       const hint =
         plan.hint ?? (plan.notFound && suggestTarget(plan.notFound, process.cwd(), settings.isExplicit));
       return complain(plan.message, hint);
     }
-    case "program":
-    case "script": {
-      if (settings.watch) return await watchScript(settings);
-      await warnAboutScript(settings);
-      if (plan.mode === "script" && settings.cache) {
-        const { planCached } = await import("./cached.ts");
-        const { whyNothingIsCached } = await import("../cache/cache.ts");
-        const task = planCached(plan, settings.cache);
-        const given = secrets && "the script is not cached, since it is given secrets";
-        const reason = given ?? (await whyNothingIsCached());
-        if (task && reason === undefined)
-          return await (await import("./many.ts")).runCached(task, settings, process.cwd());
-        if (task && reason) console.error(`warning: ${reason}`);
-      }
-      const [supply, { launchProgram, launchScript }] = await Promise.all([
-        fetchFor(secrets),
-        loadLaunch(settings, secrets),
-      ]);
-      return plan.mode === "script"
-        ? await launchScript(plan, settings.script, supply)
-        : await launchProgram(plan, settings.script, supply);
-    }
   }
+}
+
+async function executeScript(
+  plan: Extract<Plan, { mode: "program" | "script" }>,
+  settings: Settings,
+  secrets: TargetSecrets | undefined,
+): Promise<Outcome> {
+  if (settings.watch) return await watchScript(settings);
+  await warnAboutScript(settings);
+  if (plan.mode === "script" && settings.cache) {
+    const { planCached } = await import("./cached.ts");
+    const { whyNothingIsCached } = await import("../cache/cache.ts");
+    const task = planCached(plan, settings.cache);
+    const given = secrets && "the script is not cached, since it is given secrets";
+    const reason = given ?? (await whyNothingIsCached());
+    if (task && reason === undefined)
+      return await (await import("./many.ts")).runCached(task, settings, process.cwd());
+    if (task && reason) console.error(`warning: ${reason}`);
+  }
+  const [supply, { launchProgram, launchScript }] = await Promise.all([
+    fetchFor(secrets),
+    loadLaunch(settings, secrets),
+  ]);
+  return plan.mode === "script"
+    ? await launchScript(plan, settings.script, supply)
+    : await launchProgram(plan, settings.script, supply);
 }
 
 /** Undefined where nothing is to be given. Throws Failure, PackageJsonError. */
@@ -165,7 +173,7 @@ async function executeInEngine(
     return await superviseEngine(again!.code, file);
   }
   if (code.envFiles.length > 0 || code.tsconfig !== undefined) {
-    const { requireTsconfig, warnAboutEnvFiles } = await import("../settings/files.ts");
+    const { requireTsconfig, warnAboutEnvFiles } = await import("./named-files.ts");
     for (const line of warnAboutEnvFiles(code.envFiles)) console.error(line);
     requireTsconfig(code);
   }
@@ -225,7 +233,7 @@ async function watchScript(settings: Settings): Promise<Outcome> {
 /** Says which of the options have nothing to act on. */
 async function warnAboutScript({ target, script }: Settings): Promise<void> {
   if (script.envFiles.length > 0) {
-    const { warnAboutEnvFiles } = await import("../settings/files.ts");
+    const { warnAboutEnvFiles } = await import("./named-files.ts");
     for (const line of warnAboutEnvFiles(script.envFiles)) console.error(line);
   }
   if (script.idle.length > 0) console.error(describeIdle(script, target));

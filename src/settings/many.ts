@@ -21,8 +21,8 @@ export interface ManySettings {
   readonly elideLines?: number | undefined;
   readonly ifPresent: boolean;
   readonly dryRun?: "text" | "json" | undefined;
-  /** File for the JSON report. */
-  readonly report?: string | undefined;
+  /** Files for reports; what each gets its ending says. */
+  readonly reports: readonly string[];
 }
 
 /** Undefined unless the command line, and not rtfig.toml alone, asks for many. Throws Failure. */
@@ -47,9 +47,15 @@ export function readManySettings(
     concurrency: readConcurrency(given, environment.RT_CONCURRENCY),
     elideLines: toCount(given.get("elide-lines")?.last),
     ifPresent: given.has("if-present"),
-    dryRun: given.has("dry-run") ? (given.get("dry-run")!.last === "json" ? "json" : "text") : undefined,
-    report: given.get("report")?.last,
+    dryRun: readDryRun(given),
+    reports: given.get("report")?.all ?? [],
   };
+}
+
+/** Its values are those of the row, which are checked before this. */
+function readDryRun(given: GivenOptions): ManySettings["dryRun"] {
+  if (!given.has("dry-run")) return undefined;
+  return (given.get("dry-run")!.last as ManySettings["dryRun"]) ?? "text";
 }
 
 /** Whether the scripts are those of packages that are looked for, not of the one that we stand in. */

@@ -7,15 +7,15 @@
 // second one that reads nothing is not. A run that is watched is not over when nothing runs: what the reporters say at the
 // end they say then, and the next round has others.
 import { host } from "../../platform/process.ts";
-import { trees } from "../../platform/process-tree.ts";
 import type { StopSignal } from "../../platform/contract/process-tree.ts";
-import type { Outcome, Reporter, TaskEvent } from "./event.ts";
+import type { Reporter, TaskEvent } from "./event.ts";
 import { Executor } from "./execute.ts";
 import { type Plan, planTasks } from "./plan.ts";
 import { chooseReporters, chooseSingleReporter, type Reporting } from "./report/choose.ts";
 import { OutputQueue } from "./report/output-queue.ts";
+import { chooseLimit } from "./limit.ts";
 import { type Failure, type FailurePolicy, startSchedule } from "./schedule.ts";
-import type { RunStatus, Task, TaskRequest, Watcher } from "./task.ts";
+import type { RunStatus, Task, TaskRequest, Watcher, Outcome } from "./task.ts";
 
 export type { Plan } from "./plan.ts";
 export type {
@@ -93,8 +93,8 @@ function describeNotices(
 }
 
 /** With nothing to prefix, summarise or report, a single script is best left alone with its terminal. */
-function ownsTerminal({ report, elideLines }: TaskRequest): boolean {
-  return report === undefined && !elideLines && host.isTerminal(1);
+function ownsTerminal({ reports, elideLines }: TaskRequest): boolean {
+  return reports.length === 0 && !elideLines && host.isTerminal(1);
 }
 
 async function execute(
@@ -262,12 +262,6 @@ function broadcast(reporters: readonly Reporter[], event: TaskEvent): void | Pro
     if (wait) pending = pending ? Promise.all([pending, wait]).then(() => {}) : wait;
   }
   return pending;
-}
-
-function chooseLimit({ parallel, sequential, concurrency }: TaskRequest): number {
-  if (sequential) return 1;
-  const wanted = concurrency ?? (parallel ? Number.POSITIVE_INFINITY : navigator.hardwareConcurrency);
-  return Math.min(wanted, trees.childLimit());
 }
 
 function choosePolicy({ parallel, sequential, noExitOnError }: TaskRequest): FailurePolicy {

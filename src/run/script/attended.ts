@@ -15,9 +15,8 @@ import type { ReplaceRequest } from "../../../platform/contract/process.ts";
 import type { SecretValue } from "../../redaction/secret-value.ts";
 import { hasRedacted, openRedaction, refuseShort } from "../../redaction/stream.ts";
 import { OutputQueue } from "../../tasks/report/output-queue.ts";
-import type { Ending } from "./launch.ts";
 import { openPassage } from "./signals.ts";
-import type { Next } from "./waiting.ts";
+import type { Ending, Next } from "./waiting.ts";
 
 export type Way =
   { readonly way: "become" } | { readonly way: "terminal" | "pipes"; readonly places: Places };

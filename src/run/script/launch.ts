@@ -16,6 +16,7 @@ import type { ShellCommand } from "./shell.ts";
 import type { ScriptSettings } from "../../settings/script.ts";
 import { openRun, prepareProgram, prepareStep, type Step } from "./preparation.ts";
 import { largestOf, variablesOf } from "./secret-variables.ts";
+import type { Ending } from "./waiting.ts";
 
 /** What a target gets beyond its settings, found out before it is launched. */
 export interface Supply {
@@ -31,9 +32,6 @@ function withSecrets(step: Step, secrets: readonly SecretValue[]): Step {
   if (secrets.length === 0) return step;
   return { ...step, environment: { ...step.environment, ...variablesOf(secrets) } };
 }
-
-/** How a child ended, to be passed on by main: an exit code or a signal to die of. */
-export type Ending = number | { readonly signal: NodeJS.Signals };
 
 export async function launchProgram(
   { path, name, words = [], args }: Extract<Plan, { mode: "program" }>,

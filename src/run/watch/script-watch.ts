@@ -13,7 +13,7 @@
 import { host } from "../../../platform/process.ts";
 import { trees } from "../../../platform/process-tree.ts";
 import type { Child, StopSignal } from "../../../platform/contract/process-tree.ts";
-import type { Ending } from "../script/launch.ts";
+import type { Ending } from "../script/waiting.ts";
 import { Failure } from "../../failure.ts";
 import type { Settings } from "../../settings/settings.ts";
 import { findPackageJson } from "../../workspace/package-json.ts";

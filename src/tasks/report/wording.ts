@@ -4,8 +4,7 @@
 // them reaches an output but a script's own bytes.
 import type { ChildExit } from "../../../platform/contract/process-tree.ts";
 import { oneLine, printable } from "../../printable.ts";
-import type { Outcome } from "../event.ts";
-import type { Task } from "../task.ts";
+import type { Task, Outcome } from "../task.ts";
 
 /** `web build`, `web:build` or `build`. */
 export function labelOf({ label }: Pick<Task, "label">): string {

@@ -166,10 +166,9 @@ export default {
   "src/cache/restore.ts": [
     {
       fault: "links lead out of the project",
-      why: "each directory on the way is a condition of its own: this is the second lock",
       text: "if (real !== root && !real.startsWith(`${root}/`)) throw new Error(`${directory} is outside`);",
       becomes: "",
-      tests: ["cache/hits"],
+      tests: ["cache/restore"],
     },
     {
       fault: "files lose their permissions",
@@ -189,14 +188,13 @@ export default {
       fault: "damaged entries are believed",
       text: "if (!bytes || hashBytes(bytes) !== hash) return null;",
       becomes: "if (!bytes) return null;",
-      tests: ["cache/hits"],
-      why: "what is no compressed JSON is refused all the same",
+      tests: ["cache/store"],
     },
     {
       fault: "damaged logs are believed",
       text: "if (bytes && hashBytes(bytes) === hash) return bytes;",
       becomes: "if (bytes) return bytes;",
-      tests: ["cache/hits"],
+      tests: ["cache/store"],
     },
   ],
   "src/cache/key.ts": [
@@ -240,7 +238,7 @@ export default {
       fault: "it is followed twice",
       text: "if (!rule || host.originalVariable(MARK) !== undefined) return undefined;",
       becomes: "if (!rule) return undefined;",
-      tests: ["cache/doubts"],
+      tests: ["cache/nested"],
     },
   ],
 } satisfies MutantTable;

@@ -128,12 +128,6 @@ export default {
       tests: ["tasks/workspace-run", "tasks/mistakes"],
     },
     {
-      fault: "--sequential runs as many as fit",
-      text: "if (sequential) return 1;",
-      becomes: "",
-      tests: ["tasks/several-scripts", "tasks/concurrency"],
-    },
-    {
       fault: "--no-exit-on-error stops at the first failure",
       text: `if (noExitOnError) return "continue";`,
       becomes: "",
@@ -308,6 +302,12 @@ export default {
   ],
   "src/tasks/report/choose.ts": [
     {
+      fault: "a script that has the terminal is missing in the page",
+      text: " && !isShown",
+      becomes: "",
+      tests: ["tasks/report-formats"],
+    },
+    {
       fault: "CI gets the live view on its terminal",
       text: " && !env.CI",
       becomes: "",
@@ -339,7 +339,53 @@ export default {
       why: "with NO_COLOR, useColor is false already",
     },
   ],
+  "src/tasks/limit.ts": [
+    {
+      fault: "--sequential runs as many as fit",
+      text: "if (sequential) return 1;",
+      becomes: "",
+      tests: ["tasks/several-scripts", "tasks/concurrency"],
+    },
+  ],
+  "src/tasks/critical-path.ts": [
+    {
+      fault: "a chain goes through the task that ends first",
+      text: "ends[position]! > ends[latest]!",
+      becomes: "ends[position]! < ends[latest]!",
+      tests: ["tasks/report-formats"],
+    },
+  ],
+  "src/tasks/page/document.ts": [
+    {
+      fault: "what a script wrote ends the page's data",
+      text: '.replaceAll("<", ',
+      becomes: '.replaceAll("\\u0000", ',
+      tests: ["tasks/run-page"],
+    },
+  ],
+  "src/tasks/report/junit.ts": [
+    {
+      fault: "a control character stands in the XML",
+      text: "[\\0-\\x08",
+      becomes: "[\\0-\\x00",
+      tests: ["tasks/report-formats"],
+    },
+  ],
   "src/tasks/report/json.ts": [
+    {
+      fault: "the exit code of what a signal ended is told",
+      text: "event.exit.signal === null ? event.exit.code : null",
+      becomes: "event.exit.code",
+      tests: ["tasks/report"],
+    },
+    {
+      fault: "a package without a name is called nothing",
+      text: `task.packageName === "" ? null : task.packageName`,
+      becomes: "task.packageName",
+      tests: ["tasks/report"],
+    },
+  ],
+  "src/tasks/report/file.ts": [
     {
       fault: "the report's draft is left behind",
       text: "    rmSync(draft, { force: true });\n",
@@ -356,18 +402,6 @@ export default {
       fault: "a descriptor's file is replaced",
       text: "if (DESCRIPTOR.test(target)) return undefined;",
       becomes: "",
-      tests: ["tasks/report"],
-    },
-    {
-      fault: "the exit code of what a signal ended is told",
-      text: "event.exit.signal === null ? event.exit.code : null",
-      becomes: "event.exit.code",
-      tests: ["tasks/report"],
-    },
-    {
-      fault: "a package without a name is called nothing",
-      text: `task.packageName === "" ? null : task.packageName`,
-      becomes: "task.packageName",
       tests: ["tasks/report"],
     },
   ],

@@ -1,9 +1,8 @@
 // A built-in command wins over a script of the same name; people who meant the script are told how to run it. A script
 // `"test": "rt test"` means the command: neither it nor who types the same words is told anything. And what else is to be
-// said of a command before it runs.
-import { host } from "../../platform/process.ts";
-import { findPackageJson, scriptOf } from "../workspace/package-json.ts";
-import { type Invocation, UsageError } from "../options/parse.ts";
+// said of a tool before it runs.
+import { host } from "../../../platform/process.ts";
+import { findPackageJson, scriptOf } from "../../workspace/package-json.ts";
 
 /** Names that package managers run as scripts by themselves: having one says nothing about what was meant. */
 const LIFECYCLE = new Set(["install", "publish", "pack"]);
@@ -21,15 +20,4 @@ export function hintAtShadowedScript(command: string, cwd: string): void {
 export function hintAtRepl(command: string, words: readonly string[]): void {
   if (command !== "repl" || words.length > 0 || !host.isTerminal(2)) return;
   console.error("hint: this REPL is the engine's, without rt in it; rt --interactive starts one with rt");
-}
-
-/** `rt --dry-run publish` must not publish. Throws UsageError. */
-export function refuseOptionsOfRuns(command: string, { options }: Invocation): void {
-  const lost = options.find(({ option }) => option.group === "Workspaces");
-  if (!lost) return;
-  const flag = `--${lost.option.name}`;
-  throw new UsageError(
-    `${flag} is an option of rt run, and "${command}" is a command of rt`,
-    `the script is run by: rt run ${flag} ... ${command}; options of the command stand behind it`,
-  );
 }
