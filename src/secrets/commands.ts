@@ -122,6 +122,7 @@ export const HELPER_FLAGS: readonly Flag[] = [
 export const IMPORT_FLAGS: readonly Flag[] = [
   { name: "script", value: "script", help: "A script that gets what moves; may be given more than once" },
   { name: "service", value: "service", help: "Where to, instead of the project's name" },
+  { name: "to", value: "age:file", help: "Into a file that is encrypted with age, not into the store" },
   { name: "all", help: "Move every variable, not only what looks like a credential" },
   { name: "dry-run", help: "Show what would move, and change nothing" },
   { name: "yes", short: "y", help: "Do not ask" },

@@ -504,6 +504,36 @@ describe.skipIf(process.platform === "win32").concurrent("a value is shown by it
     expect({ status, isOrdinary }).toEqual({ status: 0, isOrdinary: true });
   });
 
+  test("with a warning where it is a word or a number that stands everywhere", async () => {
+    await using project = await createScripts();
+    const show = async (TOKEN: string, options: readonly string[] = []) => {
+      const args = ["--silent", "run", ...options, "show"];
+      return await runRt({ args, cwd: project.path, env: environment({ TOKEN }) });
+    };
+    for (const common of [
+      "production",
+      "LocalHost",
+      "http://localhost:3000",
+      "20260101",
+      "2026-01-01",
+      "xxxxxxxxx",
+    ])
+      expect(await show(common)).toEqual({
+        stdout: "[TOKEN]\n",
+        stderr:
+          "warning: The value of TOKEN is a common word or number: [TOKEN] stands in its place wherever it is shown\n" +
+          'hint: where it is no secret, write "redact = false" in [secrets.TOKEN] of rtfig.toml\n',
+        status: 0,
+      });
+    for (const own of ["production-7f3a", "93847561029384756", "http://localhost:3000/?key=a1b2c3"])
+      expect(await show(own)).toEqual({ stdout: "[TOKEN]\n", stderr: "", status: 0 });
+    expect(await show("production", ["--no-redact"])).toEqual({
+      stdout: "production\n",
+      stderr: "",
+      status: 0,
+    });
+  });
+
   test("and one that is too short is refused by its name, before anything runs", async () => {
     await using project = await createScripts();
     const args = ["run", "short"];

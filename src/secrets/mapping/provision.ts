@@ -9,6 +9,7 @@ import { host } from "../../../platform/process.ts";
 import type { Config } from "../../config/rtfig.ts";
 import { Failure } from "../../failure.ts";
 import { printable } from "../../printable.ts";
+import { isCommon } from "../../redaction/common-value.ts";
 import type { SecretValue } from "../../redaction/secret-value.ts";
 import { fetchSecrets, type Lack } from "./fetch.ts";
 import { describeSource, type MappedSecret, namesFor, readAddress } from "./mapping.ts";
@@ -76,6 +77,7 @@ export function openProvision({
     asked.map(({ name, address }) => [name, readAsked(name, address, mapping?.secrets.get(name))]),
   );
   const values = new Map<string, SecretValue>();
+  const warned = new Set<string>();
   /** What was replaced by a later fetch may still be compared with what a script shows. */
   const replaced: SecretValue[] = [];
 
@@ -106,7 +108,15 @@ export function openProvision({
         if (before) replaced.push(before);
         values.delete(name);
       }
-      for (const [name, value] of fetched) values.set(name, value);
+      for (const [name, value] of fetched) {
+        values.set(name, value);
+        if (!value.isRedacted || showsSecrets || !isCommon(value.value) || warned.has(name)) continue;
+        warned.add(name);
+        console.error(
+          `warning: The value of ${name} is a common word or number: [${name}] stands in its place wherever it is shown\n` +
+            `hint: where it is no secret, write "redact = false" in [secrets.${name}] of rtfig.toml`,
+        );
+      }
     },
     valuesFor: (receiver) =>
       wantedBy(receiver).flatMap(({ name }) => {

@@ -86,6 +86,14 @@ export default {
       tests: ["redaction/filter"],
     },
   ],
+  "src/redaction/common-value.ts": [
+    {
+      fault: "a word that stands everywhere is taken without a word",
+      text: "return WORDS.has(text) || PATTERN.test(text);",
+      becomes: "return false;",
+      tests: ["run/attended"],
+    },
+  ],
   "src/redaction/stream.ts": [
     {
       fault: "a prompt that could begin a value is never shown",

@@ -1,5 +1,6 @@
 // Which values a variable can have, and what is done with those that it cannot; where a value does not go.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { readdirSync } from "node:fs";
 import { chmod } from "node:fs/promises";
 import { startLive } from "../../options/live.ts";
 import { type Keyring, startKeyring } from "../../support/keyring.ts";
@@ -118,6 +119,23 @@ describe.skipIf(process.platform !== "linux")("values", () => {
     expect(await as("run", "--parallel", "owners")).toBe(`owners | rt 0\nowners | script ${own}\n`);
     expect(await as("run", "--parallel", "plain")).toBe(`plain | rt ${own}\nplain | script ${own}\n`);
     expect(await as("run", "owners")).toEndWith(`script ${own}\n`);
+  });
+
+  test("a crash of rt shows no value, and leaves no memory of it in a file", async () => {
+    await using own = await createProject({
+      "rtfig.toml":
+        '[secrets.TOKEN]\nfrom.command = ["echo", "a-value-of-nobody"]\n[run.secrets]\ncrash = ["TOKEN"]',
+      "package.json": { scripts: { crash: "echo up $TOKEN; kill -SEGV $PPID; kill -SEGV $PPID" } },
+    });
+    const trust = { ...env, RT_TRUST: await trustOf(own.path) };
+    for (const options of [[], ["--parallel"]]) {
+      const args = ["--silent", "run", ...options, "crash"];
+      const program = ["sh", "-c", 'ulimit -c unlimited; "$0" "$@"; echo "ended by $?" >&2', RT, ...args];
+      const { stdout, stderr } = await runRt({ program, cwd: own.path, env: trust });
+      expect(stderr).toEndWith("ended by 139\n");
+      expect(stdout + stderr).not.toContain("a-value");
+      expect(readdirSync(own.path).toSorted()).toEqual(["package.json", "rtfig.toml"]);
+    }
   });
 
   test("with --watch a changed value counts from the next start on", async () => {
