@@ -43,10 +43,13 @@ export function attach(): void {
 }
 
 function startThread(Thread: typeof Worker, order: Order, id: string, telemetry: object): void {
-  Object.defineProperty(globalThis, Symbol.for(ASK), { value: ask });
   const { address, isWaiting } = order;
   if (address && !isWaiting) requireFree(address);
   const worker = new Thread(order.thread) as Worker & { unref(): void };
+  const tell = (binding: string, payload: string) =>
+    worker.postMessage({ binding, payload } satisfies Instruction);
+  const value = (method: string, params: string) => ask(method, params, tell);
+  Object.defineProperty(globalThis, Symbol.for(ASK), { value });
   const go = Promise.withResolvers<void>();
   worker.onmessage = ({ data }: MessageEvent<Report>) => {
     if (data === "start") go.resolve();

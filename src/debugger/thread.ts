@@ -14,11 +14,17 @@ interface Task {
   readonly id: string;
 }
 
+/** Of what Runtime.addBinding has put into the program. */
+interface Call {
+  readonly binding: string;
+  readonly payload: string;
+}
+
 /**
- * What it is told: first what to do, then that the program has loaded all that is not its own, and last that it ends, with a
- * cell to set when that was passed on.
+ * What it is told: first what to do, then that the program has loaded all that is not its own, what the program tells a
+ * client, and last that it ends, with a cell to set when that was passed on.
  */
-export type Instruction = Task | "loaded" | Int32Array<SharedArrayBuffer>;
+export type Instruction = Task | "loaded" | Call | Int32Array<SharedArrayBuffer>;
 
 export type Report = { readonly failure: string } | "start";
 
@@ -33,6 +39,7 @@ export function serveFromThread(): void {
   let socket: string | undefined;
   let beginning: Promise<void> | undefined;
   const loaded = Promise.withResolvers<void>();
+  const listeners = new Set<(name: string, payload: string) => void>();
 
   async function begin({ order, title, telemetry, id }: Task): Promise<void> {
     const { address, editor } = order;
@@ -41,6 +48,7 @@ export function serveFromThread(): void {
       title,
       stopsAtFirst: order.stopsAtFirst,
       loaded: loaded.promise,
+      listeners,
       get isWaiting() {
         return isWaiting;
       },
@@ -71,6 +79,10 @@ export function serveFromThread(): void {
 
   scope.onmessage = ({ data }: MessageEvent<Instruction>) => {
     if (data === "loaded") return loaded.resolve();
+    if ("binding" in data) {
+      for (const listener of listeners) listener(data.binding, data.payload);
+      return;
+    }
     if (!("order" in data)) return void conclude(data);
     beginning = begin(data).catch((error) =>
       report({ failure: explainFailure(data.order.address ?? ANY_PORT, error) }),
