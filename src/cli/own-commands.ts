@@ -47,7 +47,7 @@ export async function runOwn(command: string, args: readonly string[]): Promise<
     return (await import("../secrets/mapping/trust-command.ts")).runTrustCommand(args);
   }
   if (command === "doctor")
-    return await (await import("../secrets/doctor.ts")).runDoctorCommand([...args], showOwnHelp);
+    return await (await import("../doctor/command.ts")).runDoctorCommand([...args], showOwnHelp);
   const { runSecretsCommand } = await import("../secrets/command.ts");
   return await runSecretsCommand([...args], showOwnHelp);
 }
