@@ -73,6 +73,7 @@ const SHARED: Readonly<Record<string, readonly string[]>> = {
     "src/workspace/members",
     "src/workspace/affected",
     "src/tasks/list",
+    "src/tasks/reasons",
     "src/tasks/report/dry-run",
     "src/tasks/report/file",
     "src/tasks/report/json",

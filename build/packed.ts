@@ -19,8 +19,9 @@ export const PACKED: Readonly<Record<string, readonly string[]>> = {
   upgrade: ["src/upgrade/command"],
   help: ["src/cli/help"],
   "debug-config": ["src/cli/debug-config"],
-  doctor: ["src/secrets/doctor"],
+  doctor: ["src/doctor/command"],
   completions: ["src/cli/completions"],
+  "plan-graph": ["src/tasks/report/plan-graph"],
   reports: ["src/tasks/report/run-page", "src/tasks/report/trace", "src/tasks/report/junit"],
 };
 

@@ -6,7 +6,7 @@ import type { PageParts } from "../src/tasks/page/document.ts";
 
 const ROOT = join(import.meta.dir, "..");
 const FOLDER = join(ROOT, "src/tasks/page");
-const PAGES = ["run"] as const;
+const PAGES = ["run", "plan"] as const;
 
 export interface Pages {
   readonly plugin: BunPlugin;

@@ -21,6 +21,7 @@ declare module "rt:pages" {
   /** The script and the style of each page of src/tasks/page. */
   type Parts = import("./tasks/page/document.ts").PageParts;
   export const run: Parts;
+  export const plan: Parts;
 }
 
 declare module "rt:parts" {

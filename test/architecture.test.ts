@@ -55,7 +55,8 @@ const GROUND = ["color", "complaint", "failure", "nearest", "printable", "versio
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   main: ["cli", "run", "platform"],
   cli: [
-    ...["run", "debugger", "cache", "settings", "config", "options", "secrets", "upgrade", "workspace"],
+    ...["run", "debugger", "cache", "settings", "config", "options", "doctor", "secrets", "upgrade"],
+    "workspace",
     ...["platform", ...GROUND],
   ],
   run: [
@@ -65,6 +66,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
   tasks: ["settings", "redaction", "workspace", "platform", ...GROUND],
   cache: ["settings", "platform", ...GROUND],
+  doctor: ["cache", "secrets", "config", "workspace", "platform", ...GROUND],
   settings: ["config", "options", "platform", ...GROUND],
   config: ["options", "workspace", "platform", ...GROUND],
   options: [],
@@ -239,6 +241,7 @@ const WRITERS: Readonly<Record<string, string>> = {
   "src/run/file/in-process.ts": "the address of a server, as the engine writes it",
   "src/runtime/option-effects.ts": "that an option cannot be honoured on this system",
   "src/run/watch/script-watch.ts": "what clears the screen",
+  "src/doctor/command.ts": "what it has found",
   "src/upgrade/command.ts": "which version there is now",
 };
 

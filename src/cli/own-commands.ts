@@ -26,7 +26,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     (await import("../secrets/mapping/trust-command.ts")).runTrustCommand(args),
   ),
   doctor: async (args) =>
-    await (await import("../secrets/doctor.ts")).runDoctorCommand([...args], () => showHelp("doctor")),
+    await (await import("../doctor/command.ts")).runDoctorCommand([...args], () => showHelp("doctor")),
   secrets: async (args) =>
     await (await import("../secrets/command.ts")).runSecretsCommand([...args], () => showHelp("secrets")),
 };

@@ -42,7 +42,11 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     usage: "[--config <file>] [--list] [--remove] [folder|hash]",
     help: "Allow this project's rtfig.toml to give secrets to its scripts",
   },
-  doctor: { by: "rt", usage: "[--json]", help: "Look at the credential store and say what is wrong with it" },
+  doctor: {
+    by: "rt",
+    usage: "[--json]",
+    help: "Look at the installation and the credential store, and say what is wrong",
+  },
   cache: {
     by: "rt",
     usage: "status|clear|why <script>",

@@ -162,10 +162,10 @@ export const OPTIONS: readonly Option[] = [
     },
     {
       name: "dry-run",
-      value: { ...optional("json"), choices: ["json"] },
+      value: { ...optional("json|html|mermaid"), choices: ["json", "html", "mermaid"] },
       by: "runner",
       many: "scripts",
-      help: "Print what would run, in order, and run nothing",
+      help: "Print what would run, in order or as a graph, and run nothing",
     },
     {
       name: "report",

@@ -161,7 +161,7 @@ export const SECRETS_EXIT_CODES = {
 } as const;
 
 export const DOCTOR_EXIT_CODES = {
-  0: "A credential could be stored now",
-  1: "None could, and this is why",
+  0: "Nothing stands in the way, and a credential could be stored now",
+  1: "Something does, and this is what",
   2: "The command line is wrong",
 } as const;

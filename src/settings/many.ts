@@ -20,7 +20,7 @@ export interface ManySettings {
   /** Lines of each script's output that a terminal shows; 0 for all, undefined when nobody said. */
   readonly elideLines?: number | undefined;
   readonly ifPresent: boolean;
-  readonly dryRun?: "text" | "json" | undefined;
+  readonly dryRun?: "text" | "json" | "html" | "mermaid" | undefined;
   /** Files for reports; what each gets its ending says. */
   readonly reports: readonly string[];
 }

@@ -5,6 +5,7 @@
 // `--sequential` starts one after another, dependencies first; `--parallel` starts everything at once, since
 // scripts that watch never end. A package without the script is passed over, unless no package has it, or
 // `--workspaces` without `--filter` asks for it in all.
+import type { Cause } from "../workspace/affected.ts";
 import { allMembers, isThere, type Selection, selectMembers } from "../workspace/filter.ts";
 import { type DependencyGraph, linkMembers } from "../workspace/dependencies.ts";
 import { type Member, openWorkspace, type Workspace } from "../workspace/members.ts";
@@ -85,6 +86,8 @@ export interface SelectedPackages {
   readonly selected: readonly number[];
   /** The same without a look at what --affected leaves out. */
   readonly eligible: readonly number[];
+  /** With --affected, why those are that are. */
+  readonly affected?: ReadonlyMap<number, Cause> | undefined;
   readonly notices: string[];
   /** Packages that may be meant and cannot be read. */
   readonly unreadable: readonly PackageJsonError[];
@@ -102,6 +105,7 @@ export async function selectPackages(request: SelectionRequest): Promise<Selecte
       ? selectMembers(workspace, graph, request.filters, request.cwd, request.ifPresent)
       : { indices: allMembers(members), unmatched: [], unreadable: broken.filter(isThere) };
   const { unreadable } = selection;
+  let affected: SelectedPackages["affected"];
   if (unreadable.length > 0 && !request.noExitOnError) throw unreadable[0]!;
   const notices = broken.map(({ message }) => message);
   for (const filter of selection.unmatched)
@@ -109,10 +113,11 @@ export async function selectPackages(request: SelectionRequest): Promise<Selecte
   let selected = selection.indices;
   if (request.affected !== undefined) {
     const { affectedMembers } = await import("../workspace/affected.ts");
-    const affected = await affectedMembers(workspace, graph, request.affected);
-    selected = selected.filter((index) => affected.has(index));
+    const causes = await affectedMembers(workspace, graph, request.affected);
+    selected = selected.filter((index) => causes.has(index));
+    affected = causes;
   }
-  return { workspace, graph, selected, eligible: selection.indices, notices, unreadable };
+  return { workspace, graph, selected, eligible: selection.indices, affected, notices, unreadable };
 }
 
 async function planWorkspace(request: TaskRequest): Promise<Plan> {

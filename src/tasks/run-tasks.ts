@@ -41,8 +41,7 @@ export async function runTasks(request: TaskRequest, planned?: Plan): Promise<Ru
   }
   const plan = planned ?? (await planTasks(request));
   if (request.dryRun) {
-    const { renderPlan } = await import("./report/dry-run.ts");
-    const status = await print(renderPlan(plan, request, request.dryRun), queue);
+    const status = await print(await renderDryRun(plan, request, request.dryRun), queue);
     return status === 0 && plan.isIncomplete ? 1 : status;
   }
   await request.prepare?.(plan.tasks);
@@ -53,6 +52,18 @@ export async function runTasks(request: TaskRequest, planned?: Plan): Promise<Ru
   }
   const status = await execute(plan, request, queue, notices);
   return status === 0 && plan.isIncomplete ? 1 : status;
+}
+
+async function renderDryRun(
+  plan: Plan,
+  request: TaskRequest,
+  format: NonNullable<TaskRequest["dryRun"]>,
+): Promise<string> {
+  if (format === "text" || format === "json")
+    return (await import("./report/dry-run.ts")).renderPlan(plan, request, format);
+  const { explainTasks } = await import("./reasons.ts");
+  const { renderGraph } = await import("./report/plan-graph.ts");
+  return renderGraph(plan, request, explainTasks(plan, request), format);
 }
 
 /** One script that is cached, as if it stood alone at the terminal. */

@@ -8,8 +8,7 @@ import type { PackageJson } from "../../workspace/package-json.ts";
 import type { TaskRequest, Outcome } from "../task.ts";
 import type { ReportFile } from "./file.ts";
 import { type RecordedRun, type RecordedTask, RunRecord } from "./record.ts";
-import { titleOf } from "./run-page.ts";
-import { describeOutcome } from "./wording.ts";
+import { describeOutcome, titleOf } from "./wording.ts";
 
 export function createJUnitReporter(file: ReportFile, request: TaskRequest): Reporter {
   const record = new RunRecord();

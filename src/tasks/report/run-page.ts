@@ -9,7 +9,7 @@ import type { RunData, RunTask, State } from "../page/run-data.ts";
 import type { TaskRequest, Outcome } from "../task.ts";
 import type { ReportFile } from "./file.ts";
 import { findWaits, type RecordedRun, RunRecord } from "./record.ts";
-import { describeOutcome, labelOf } from "./wording.ts";
+import { describeOutcome, labelOf, titleOf } from "./wording.ts";
 import { run as parts } from "rt:pages";
 
 export function createPageReporter(
@@ -87,16 +87,6 @@ const STATES: Readonly<Record<Outcome["kind"] | "cached", State>> = {
   skipped: "skipped",
   stopped: "stopped",
 };
-
-/** Without the arguments, which are the scripts' affair. */
-export function titleOf({
-  scripts,
-  filters,
-  quote,
-}: Pick<TaskRequest, "scripts" | "filters" | "quote">): string {
-  const words = [...filters.flatMap((filter) => ["--filter", filter]), ...scripts];
-  return oneLine(["rt run", ...words.map(quote)].join(" "));
-}
 
 function round(milliseconds: number): number {
   return Math.round(milliseconds * 10) / 10;

@@ -9,8 +9,7 @@ import type { Plan } from "../plan.ts";
 import type { TaskRequest } from "../task.ts";
 import type { ReportFile } from "./file.ts";
 import { endOf, findWaits, type RecordedRun, RunRecord } from "./record.ts";
-import { titleOf } from "./run-page.ts";
-import { describeOutcome, labelOf } from "./wording.ts";
+import { describeOutcome, labelOf, titleOf } from "./wording.ts";
 
 interface TraceEvent {
   readonly name: string;

@@ -347,6 +347,28 @@ export default {
       tests: ["tasks/several-scripts", "tasks/concurrency"],
     },
   ],
+  "src/tasks/report/plan-graph.ts": [
+    {
+      fault: "a bracket of a name is Mermaid's",
+      text: "[^\\p{Letter}\\p{Number} ,/.-]",
+      becomes: "[^\\p{Letter}\\p{Number} ,/.\\]-]",
+      tests: ["tasks/plan-page"],
+    },
+  ],
+  "src/tasks/report/layout.ts": [
+    {
+      fault: "an arrow that goes without saying is drawn",
+      text: "!before.some((other) => above[other]!.has(each))",
+      becomes: "true",
+      tests: ["tasks/plan-page"],
+    },
+    {
+      fault: "what waits stands in the column of what it waits for",
+      text: "columns[each]!)) + 1;",
+      becomes: "columns[each]!), 0);",
+      tests: ["tasks/plan-page"],
+    },
+  ],
   "src/tasks/critical-path.ts": [
     {
       fault: "a chain goes through the task that ends first",
