@@ -74,6 +74,7 @@ const SHARED: Readonly<Record<string, readonly string[]>> = {
     "src/workspace/affected",
     "src/tasks/list",
     "src/tasks/reasons",
+    "src/tasks/shard",
     "src/tasks/report/dry-run",
     "src/tasks/report/file",
     "src/tasks/report/json",

@@ -174,6 +174,20 @@ export const OPTIONS: readonly Option[] = [
       many: "scripts",
       help: "Write what ran as a page (.html), a trace (trace.json), JUnit (.xml) or JSON; repeatable",
     },
+    {
+      name: "shard",
+      value: text("number/count"),
+      by: "runner",
+      many: "scripts",
+      help: "Run one of several parts, each on a machine of its own: 2/5 is the second of five",
+    },
+    {
+      name: "shard-times",
+      value: text("file"),
+      by: "runner",
+      many: "scripts",
+      help: "Balance --shard by a report of an earlier run, or a folder of them; repeatable",
+    },
     { name: "no-cache", by: "runner", help: "Neither use nor keep what [run.cache] says" },
     {
       name: "force",

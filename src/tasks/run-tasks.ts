@@ -89,10 +89,11 @@ async function print(text: string, queue: OutputQueue): Promise<RunStatus> {
 }
 
 function describeNotices(
-  { tasks, cycles, packageCount, notices }: Plan,
+  { tasks, cycles, packageCount, notices, shard }: Plan,
   { affected, silent }: TaskRequest,
 ): string[] {
-  if (tasks.length === 0 && affected !== undefined && !silent)
+  const isNone = tasks.length === 0 && !shard?.shares.some(({ own }) => own.length > 0);
+  if (isNone && affected !== undefined && !silent)
     return [
       ...notices,
       packageCount === 0 ? "No package is affected" : "No package that is affected has such a script",
@@ -152,6 +153,10 @@ async function execute(
     end();
   };
   for (const message of notices) void emit({ type: "notice", message });
+  if (plan.shard && !request.silent) {
+    const { describeShard } = await import("./shard.ts");
+    void emit({ type: "remark", line: describeShard(plan.shard) });
+  }
   const schedule = startSchedule({
     tasks: plan.tasks,
     waitsFor: plan.waitsFor,

@@ -197,6 +197,22 @@ describe("workspaces", () => {
     ]);
   });
 
+  prove("shard", "runs one of several parts", async () => {
+    const parts = ["1/2", "2/2"].map((part) =>
+      outputOf(packages, [`--shard=${part}`, "--workspaces", "run", "go"]),
+    );
+    const ran = (await Promise.all(parts)).map((text) => text.match(/(?<=: )from ./g));
+    expect(ran).toEqual([["from a", "from c"], ["from b"]]);
+  });
+
+  prove("shard-times", "balances the parts by what a report says", async () => {
+    const tasks = [{ package: "pkg-a", script: "go", outcome: "success", duration: 900 }];
+    const times = ["pkg-b", "other"].map((name) => ({ ...tasks[0], package: name, duration: 100 }));
+    const files = { ...packages, "report.json": { version: 1, tasks: [...tasks, ...times] } };
+    const words = ["--shard=2/2", "--shard-times=report.json", "--workspaces", "run", "go"];
+    expect((await outputOf(files, words)).match(/(?<=: )from ./g)).toEqual(["from b", "from c"]);
+  });
+
   prove("affected", "runs only packages that changed and what depends on them", async () => {
     await using project = await createProject(packages);
     const git = async (...args: string[]) => {
