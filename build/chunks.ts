@@ -103,6 +103,7 @@ const SHARED: Readonly<Record<string, readonly string[]>> = {
     "src/printable",
     "src/cli/texts",
     "src/cli/list",
+    "src/cli/repl-words",
     "src/cli/shadowed",
     "src/run/target/suggestion",
     "src/run/engine/node-words",

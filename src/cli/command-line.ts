@@ -55,6 +55,7 @@ async function carryOut(invocation: Invocation, words: readonly string[]): Promi
     const { refuseOptionsOfRuns } = await import("./shadowed.ts");
     refuseOptionsOfRuns(command, invocation);
   }
+  if (command === "repl") return await carryOutRepl(invocation);
   if (COMMANDS[command]!.by === "engine") return await carryOutTool(command, invocation);
   return await runOwn(command, invocation.args);
 }
@@ -72,16 +73,26 @@ function isCalled(name: string): boolean {
 
 async function carryOutTool(command: string, given: Invocation): Promise<Outcome> {
   const invocation = command === "x" ? (await import("./x-words.ts")).readForced(given) : given;
-  const { hintAtRepl, hintAtShadowedScript } = await import("./shadowed.ts");
+  const { hintAtShadowedScript } = await import("./shadowed.ts");
   const { findOwnConfig, testPreloads } = await import("../config/tool.ts");
   const { args, path } = findOwnConfig(invocation.args);
   const opened = await openSettings(invocation, { config: path });
   hintAtShadowedScript(command, opened.cwd);
-  hintAtRepl(command, args);
   const preloads = opened.config && command === "test" ? testPreloads(opened.config) : [];
   const words =
     command === "build" ? (await import("../run/engine/build-words.ts")).addBuildWords(args) : args;
   return await runTool(command, [...preloads, ...words], opened);
+}
+
+async function carryOutRepl(given: Invocation): Promise<Outcome> {
+  const { OPTIONS } = await import("../options/options.ts");
+  const { readRepl } = await import("./repl-words.ts");
+  const { hintAtShadowedScript, refuseOptionsOfRuns } = await import("./shadowed.ts");
+  const invocation = readRepl(given, OPTIONS);
+  if (invocation.asksFor) return await carryOut(invocation, given.args);
+  refuseOptionsOfRuns("repl", invocation);
+  hintAtShadowedScript("repl", process.cwd());
+  return await carryOutRun({ ...invocation, command: undefined });
 }
 
 async function carryOutRun(invocation: Invocation): Promise<Outcome> {

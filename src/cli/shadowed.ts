@@ -17,12 +17,6 @@ export function hintAtShadowedScript(command: string, cwd: string): void {
   console.error(`hint: this is rt's own "${command}"; the script of that name runs with: rt run ${command}`);
 }
 
-/** To a person, who would find it out by an error. */
-export function hintAtRepl(command: string, words: readonly string[]): void {
-  if (command !== "repl" || words.length > 0 || !host.isTerminal(2)) return;
-  console.error("hint: this REPL is the engine's, without rt in it; rt --interactive starts one with rt");
-}
-
 /** `rt --dry-run publish` must not publish. Throws UsageError. */
 export function refuseOptionsOfRuns(command: string, { options }: Invocation): void {
   const lost = options.find(({ option }) => option.group === "Workspaces");

@@ -42,10 +42,7 @@ async function factsOf(
   };
 }
 
-/** Tools in which code of the user's runs, and so sees `rt`. */
-const RUN_CODE = ["test", "repl"];
-
-/** A tool of the engine, with its own words. */
+/** A tool of the engine, with its own words. In `test` code of the user's runs, and so sees `rt`. */
 export async function runTool(
   command: string,
   words: readonly string[],
@@ -53,7 +50,7 @@ export async function runTool(
 ): Promise<Outcome> {
   const plan =
     (command === "x" && planForced(words, settings, cwd)) || planTool(command, words, settings.code);
-  return await execute(plan, settings, RUN_CODE.includes(command), config);
+  return await execute(plan, settings, command === "test", config);
 }
 
 /** With --rt also what names Node.js by its path, which no PATH can change, where it is installed. */
