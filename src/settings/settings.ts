@@ -46,7 +46,7 @@ export function readSettings(
   const { target, args, command, options } = invocation;
   const given = collectOptions(options);
   const evaluates = options.some(({ option }) => option.evaluates);
-  const code = readCodeSettings(options, given, target);
+  const code = readCodeSettings(options, given);
   const watch = evaluates ? undefined : readWatchSettings(target, options, given);
   return {
     target,
