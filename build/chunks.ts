@@ -107,6 +107,7 @@ const SHARED: Readonly<Record<string, readonly string[]>> = {
     "src/cli/list",
     "src/cli/refusal",
     "src/run/target/shadowed",
+    "src/cli/repl-words",
     "src/run/target/suggestion",
     "src/run/engine/node-words",
     "src/run/file/takeover",

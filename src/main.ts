@@ -9,7 +9,8 @@ import { startInProcess } from "./run/file/in-process.ts";
 import { mayStandIn, planShortcut } from "./run/file-shortcut.ts";
 
 const { argv, argv0 } = process;
-const plan = argv[2] === "run" ? undefined : await planShortcut(argv, argv0);
+const planned = argv[2] === "run" ? undefined : planShortcut(argv, argv0);
+const plan = planned instanceof Promise ? await planned : planned;
 if (plan?.mode === "in-process") {
   await startInProcess(plan);
 } else if (plan) {

@@ -49,13 +49,29 @@ async function carryOut(written: Invocation): Promise<Outcome> {
   if (asksFor === "help") return await showHelp(command);
   const { by } = COMMANDS[command ?? "run"]!;
   // As in `rt --filter app test`: the commands know no packages, the script of that name does.
-  const isScript = by !== "run" && selectsPackages(written);
-  const invocation = isScript ? { ...written, command: "run", target: command! } : written;
-  if (by !== "run" && !isScript && invocation.options.length > 0) {
+  if (by !== "run" && selectsPackages(written))
+    return await carryOutRun({ ...written, command: "run", target: command! });
+  if (by !== "run" && written.options.length > 0) {
     const { refuseOptionsOfRuns } = await import("./refusal.ts");
-    refuseOptionsOfRuns(command!, invocation);
+    refuseOptionsOfRuns(command!, written);
   }
-  if (by === "rt" && !isScript) return await runOwn(command!, invocation.args);
+  if (command === "repl") return await carryOutRepl(written);
+  return by === "rt" ? await runOwn(command!, written.args) : await carryOutRun(written);
+}
+
+async function carryOutRepl(written: Invocation): Promise<Outcome> {
+  const { OPTIONS } = await import("../options/options.ts");
+  const { readRepl } = await import("./repl-words.ts");
+  const invocation = readRepl(written, OPTIONS);
+  if (invocation.asksFor) return await carryOut(invocation);
+  const { refuseOptionsOfRuns } = await import("./refusal.ts");
+  refuseOptionsOfRuns("repl", invocation);
+  const { hintAtShadowedScript } = await import("../run/target/shadowed.ts");
+  hintAtShadowedScript("repl", process.cwd());
+  return await carryOutRun({ ...invocation, command: undefined });
+}
+
+async function carryOutRun(invocation: Invocation): Promise<Outcome> {
   const opened = await openSettings(invocation);
   return namesSomething(opened.settings) ? await run(opened) : await showScripts(opened);
 }

@@ -61,6 +61,8 @@ async function carryOut(
         await startInProcess(plan);
       };
     case "engine":
+      if (settings.target === "-" && settings.watch)
+        return await watchScript(settings, await Bun.stdin.bytes());
       return await executeInEngine(plan, settings, runsCode, config, secrets);
     case "program":
     case "script":
@@ -225,9 +227,9 @@ export async function executeMany(
   return await runMany(settings, config, cwd);
 }
 
-async function watchScript(settings: Settings): Promise<Outcome> {
+async function watchScript(settings: Settings, input?: Uint8Array<ArrayBuffer>): Promise<Outcome> {
   const { watchRun } = await import("./watch/script-watch.ts");
-  return await watchRun(settings, process.cwd());
+  return await watchRun(settings, process.cwd(), input);
 }
 
 /** Says which of the options have nothing to act on. */

@@ -10,8 +10,8 @@ import { type Facts, type Plan, planRun, planTool } from "./plan.ts";
 import { resolveNodeBinary, resolveTarget } from "./target/resolution.ts";
 import type { Target } from "./target/target.ts";
 
-/** Tools in which code of the user's runs, and so sees `rt`. */
-const RUN_CODE = ["test", "repl"];
+/** The tool in which code of the user's runs, and so sees `rt`. */
+const RUNS_CODE = "test";
 
 /** Throws Failure, PackageJsonError. */
 export async function run(opened: Opened): Promise<Outcome> {
@@ -19,7 +19,7 @@ export async function run(opened: Opened): Promise<Outcome> {
   const { many, tool } = settings;
   if (many) return await executeMany(settings, config, cwd);
   const plan = tool ? await planToolRun(tool, settings, cwd) : await planTarget(opened);
-  return await execute(plan, settings, tool === undefined || RUN_CODE.includes(tool.name), config);
+  return await execute(plan, settings, tool === undefined || tool.name === RUNS_CODE, config);
 }
 
 async function planTarget(opened: Opened): Promise<Plan> {
@@ -51,9 +51,8 @@ async function factsOf(target: Target, { settings, config, cwd }: Opened): Promi
 }
 
 async function planToolRun({ name, words }: Tool, settings: Settings, cwd: string): Promise<Plan> {
-  const { hintAtRepl, hintAtShadowedScript } = await import("./target/shadowed.ts");
+  const { hintAtShadowedScript } = await import("./target/shadowed.ts");
   hintAtShadowedScript(name, cwd);
-  hintAtRepl(name, words);
   const forced = name === "x" ? planForced(words, settings, cwd) : undefined;
   if (forced) return forced;
   const all = name === "build" ? (await import("./engine/build-words.ts")).addBuildWords(words) : words;

@@ -49,7 +49,7 @@ export function readSettings(
 ): Settings {
   const { target, args, command, options } = invocation;
   const evaluates = options.some(({ option }) => option.evaluates);
-  const code = readCodeSettings(options, given, target);
+  const code = readCodeSettings(options, given);
   const watch = evaluates ? undefined : readWatchSettings(target, options, given);
   return {
     target,

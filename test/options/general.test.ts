@@ -99,9 +99,9 @@ describe("general execution", () => {
     expect(output).toContain("> { a: 1 }\n> [ '--interactive' ]\n");
     const files = { "a.ts": "export const a: number = 7; export default 'b';\n" };
     const imports = { stdin: 'import b, { a as c } from "./a.ts"\n' };
-    expect(await outputOf(files, ["--interactive"], imports)).toEndWith("> 'b'");
+    expect(await outputOf(files, ["--interactive"], imports)).toEndWith("> 'b'\n>");
     const awaited = { stdin: 'const d: number = (await import("./a.ts")).a as number\n' };
-    expect(await outputOf(files, ["--interactive"], awaited)).toEndWith("> 7");
+    expect(await outputOf(files, ["--interactive"], awaited)).toEndWith("> 7\n>");
   });
 });
 

@@ -33,8 +33,6 @@ const TAKES_CODE = ["-e", "--eval", "-p", "--print"];
 
 /** @returns undefined where nothing of rt's own is asked for: what is no address is the engine's to understand */
 export function orderDebugger(argv: readonly string[]): Debugging | undefined {
-  // The engine's shell loads nothing first.
-  if (argv[0] === "repl") return undefined;
   const first = SUBCOMMANDS.includes(argv[0]!) ? 1 : 0;
   const { at, script: file } = scan(argv, first);
   const [, kind, value = ""] = at === undefined ? [] : WORD.exec(argv[at]!)!;

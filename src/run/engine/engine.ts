@@ -16,7 +16,7 @@ import { BECAME, SUPERVISED } from "./own-variables.ts";
 /** Where no configuration is to be read. */
 const NO_FILE = host.noFile;
 
-const SUBCOMMANDS = ["run", "test", "repl"];
+const SUBCOMMANDS = ["run", "test"];
 
 /** Tools that read a configuration and take the option that names one. */
 const CONFIGURED =

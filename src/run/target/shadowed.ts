@@ -1,6 +1,5 @@
 // A built-in command wins over a script of the same name; people who meant the script are told how to run it. A script
-// `"test": "rt test"` means the command: neither it nor who types the same words is told anything. And what else is to be
-// said of a tool before it runs.
+// `"test": "rt test"` means the command: neither it nor who types the same words is told anything.
 import { host } from "../../../platform/process.ts";
 import { findPackageJson, scriptOf } from "../../workspace/package-json.ts";
 
@@ -14,10 +13,4 @@ export function hintAtShadowedScript(command: string, cwd: string): void {
   const script = located && scriptOf(located.manifest, command);
   if (script === null || [`rt ${command}`, `bun ${command}`].includes(script.trim())) return;
   console.error(`hint: this is rt's own "${command}"; the script of that name runs with: rt run ${command}`);
-}
-
-/** To a person, who would find it out by an error. */
-export function hintAtRepl(command: string, words: readonly string[]): void {
-  if (command !== "repl" || words.length > 0 || !host.isTerminal(2)) return;
-  console.error("hint: this REPL is the engine's, without rt in it; rt --interactive starts one with rt");
 }
