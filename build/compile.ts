@@ -18,6 +18,7 @@ import { enginePath } from "./engine.ts";
 import { renameTools } from "./engine-words.ts";
 import { signAdHoc } from "./macos/signature.ts";
 import { fromMain, PACKED, packedEntry, packedModules, type PackedScript } from "./packed.ts";
+import { bundlePages } from "./pages.ts";
 import { PRODUCT } from "./product.ts";
 import { shortenCutOff } from "./cut-off.ts";
 import { type BuildTarget, hostTarget } from "./targets.ts";
@@ -144,13 +145,13 @@ function asPreload(script: string, lateScript: string): string {
   return PRELOAD_URL_START + Buffer.from(source).toString("base64");
 }
 
-/** A module of its own in the file system: see src/run/engine/debugger.ts. */
-function asDebugger(script: string, begin: string): string {
+/** The beginning of a module in the file system, or all of it: see src/run/engine/debugger.ts. */
+function asDebugger(script: string, first: string): string {
   return [
     "// @bun", // read as it is
     "const own = { exports: {} };",
     `(${script.trimEnd().replace(/;$/, "")})(own.exports, process.getBuiltinModule, own, "", "");`,
-    `own.exports.${begin}();`,
+    `own.exports.${first}();`,
     "",
   ].join("\n");
 }
@@ -274,7 +275,8 @@ async function packCommands(
   directory: string,
   plugins: readonly BunPlugin[],
 ): Promise<Compiled & { scripts: ReadonlyMap<string, PackedScript> }> {
-  const inputs: string[] = [];
+  const pages = await bundlePages();
+  const inputs: string[] = [...pages.inputs];
   const scripts = new Map<string, PackedScript>();
   for (const name of Object.keys(PACKED)) {
     const entry = join(directory, `${name}.ts`);
@@ -282,7 +284,7 @@ async function packCommands(
     const made = await bundleScript(
       relative(ROOT, entry),
       target,
-      [...plugins, fromMain, silentDebug],
+      [...plugins, fromMain, silentDebug, pages.plugin],
       constantsOf(target),
     );
     const file = join(directory, `rt-${name}.packed`);
@@ -336,7 +338,8 @@ async function bundle(
         asPreload(preload.script, late.script),
         asPreload(options.script, ""),
         {
-          attachment: asDebugger(attachment.script, "attach"),
+          attachment: asDebugger(attachment.script, "prepare"),
+          begin: ";own.exports.attach();\n",
           thread: asDebugger(thread.script, "serveFromThread"),
         },
         partsFile,

@@ -5,14 +5,23 @@ declare module "rt:preload" {
 }
 
 declare module "rt:debugger" {
-  /** src/debugger/attachment.ts and thread.ts, each as one module, to be written to files. */
+  /** src/debugger/attachment.ts, and what begins it behind the runtime: a module, to be written to a file. */
   export const attachment: string;
+  export const begin: string;
+  /** thread.ts, another. */
   export const thread: string;
 }
 
 declare module "rt:option-preload" {
   const url: string;
   export default url;
+}
+
+declare module "rt:pages" {
+  /** The script and the style of each page of src/tasks/page. */
+  type Parts = import("./tasks/page/document.ts").PageParts;
+  export const run: Parts;
+  export const plan: Parts;
 }
 
 declare module "rt:parts" {

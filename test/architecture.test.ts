@@ -55,7 +55,8 @@ const GROUND = ["color", "complaint", "failure", "nearest", "printable", "versio
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   main: ["cli", "run", "platform"],
   cli: [
-    ...["run", "debugger", "cache", "settings", "config", "options", "secrets", "upgrade", "workspace"],
+    ...["run", "debugger", "cache", "settings", "config", "options", "doctor", "secrets", "upgrade"],
+    "workspace",
     ...["platform", ...GROUND],
   ],
   run: [
@@ -65,6 +66,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
   tasks: ["settings", "redaction", "workspace", "platform", ...GROUND],
   cache: ["settings", "platform", ...GROUND],
+  doctor: ["cache", "secrets", "config", "workspace", "platform", ...GROUND],
   settings: ["config", "options", "platform", ...GROUND],
   config: ["options", "workspace", "platform", ...GROUND],
   options: [],
@@ -226,17 +228,20 @@ test("what rt starts, and looks for, gets the environment that rt was started wi
 
 /** Who writes to the terminal, and what. */
 const WRITERS: Readonly<Record<string, string>> = {
+  "src/cli/called.ts": "the version that Node.js would have",
   "src/cli/command-line.ts": "the list of scripts, the version",
   "src/cli/own-commands.ts": "answers",
   "src/complaint.ts": "what is wrong, and what to do",
-  "src/debugger/attachment.ts": "where a debugger can connect, or why none can",
+  "src/debugger/announcement.ts": "where a debugger can connect",
+  "src/debugger/attachment.ts": "why no debugger can connect",
   "src/run/execution.ts": "warnings, and a plan that is asked for",
-  "src/cli/shadowed.ts": "hints at a script with a command's name, and at the other REPL",
+  "src/run/target/shadowed.ts": "hints at a script with a command's name, and at the other REPL",
   "src/run/script/launch.ts": "the command of a script, and how a hook ended",
   "src/run/script/stand-ins.ts": "that --rt has no place for its links",
   "src/run/file/in-process.ts": "the address of a server, as the engine writes it",
   "src/runtime/option-effects.ts": "that an option cannot be honoured on this system",
   "src/run/watch/script-watch.ts": "what clears the screen",
+  "src/doctor/command.ts": "what it has found",
   "src/upgrade/command.ts": "which version there is now",
 };
 

@@ -13,7 +13,7 @@ import { SHORTEST } from "./forms.ts";
 import { Patterns } from "./patterns.ts";
 import type { SecretValue } from "./secret-value.ts";
 
-const PATIENCE = 20; // ms
+const PATIENCE = 18; // ms; with the way to the terminal it is 20 until a key is seen
 
 /** The bytes are only valid during the call; a promise holds back the next ones. */
 export type Write = (bytes: Uint8Array) => void | Promise<void>;

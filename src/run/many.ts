@@ -19,7 +19,8 @@ import {
 import { scriptOf } from "../workspace/package-json.ts";
 import type { Answer } from "./script/bash-builtins.ts";
 import { evaluate, needsNoProcess, type ShellResult } from "./script/built-in-shell.ts";
-import { type Ending, launchScript } from "./script/launch.ts";
+import { launchScript } from "./script/launch.ts";
+import type { Ending } from "./script/waiting.ts";
 import { appendArguments, quoteArgument } from "./script/quoting.ts";
 import type { ShellCommand } from "./script/shell.ts";
 import { openRun, prepareStep, type RunContext } from "./script/preparation.ts";
@@ -58,6 +59,7 @@ const ONE: ManySettings = {
   sequential: false,
   noExitOnError: false,
   ifPresent: false,
+  reports: [],
 };
 
 /** Throws Failure, PackageJsonError. */

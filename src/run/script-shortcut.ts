@@ -2,7 +2,7 @@
 // takes. It is the same plan that plan.ts would make, or none: test/cli/shortcut.test.ts compares the two in a table of
 // cases.
 //
-// Worth: without it and cli/script-start.ts a start of `rt run hello` takes a sixth more processor time (bench: "rt run
+// Worth: without it and script-start.ts a start of `rt run hello` takes a sixth more processor time (bench: "rt run
 // hello", with this function's answer left out). Should that fall under a twentieth, both files go.
 //
 // Surprising: parsing, resolving and planning cost less by what they do than by how many functions they are, since

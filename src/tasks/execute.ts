@@ -10,9 +10,9 @@ import { host } from "../../platform/process.ts";
 import { trees } from "../../platform/process-tree.ts";
 import type { Child, ChildExit, ChildRequest, StopSignal } from "../../platform/contract/process-tree.ts";
 import type { RedactedOutput } from "../redaction/stream.ts";
-import type { Outcome, TaskEvent } from "./event.ts";
+import type { TaskEvent } from "./event.ts";
 import { Refused } from "./schedule.ts";
-import type { CachedTask, Command, Step, Task, TaskRequest } from "./task.ts";
+import type { CachedTask, Command, Step, Task, TaskRequest, Outcome } from "./task.ts";
 import { familyOf, GRACE, WatchedTrees } from "./watched-trees.ts";
 
 const LOOK_AGAIN_AFTER = 10; // ms

@@ -5,6 +5,7 @@
 // `--sequential` starts one after another, dependencies first; `--parallel` starts everything at once, since
 // scripts that watch never end. A package without the script is passed over, unless no package has it, or
 // `--workspaces` without `--filter` asks for it in all.
+import type { Cause } from "../workspace/affected.ts";
 import { allMembers, isThere, type Selection, selectMembers } from "../workspace/filter.ts";
 import { type DependencyGraph, linkMembers } from "../workspace/dependencies.ts";
 import { type Member, openWorkspace, type Workspace } from "../workspace/members.ts";
@@ -19,6 +20,7 @@ import {
 import { choosesPackages } from "../settings/many.ts";
 import { Failure } from "../failure.ts";
 import { collapse, orderPackages } from "./graph.ts";
+import type { Shard } from "./shard.ts";
 import type { Step, Task, TaskRequest } from "./task.ts";
 
 export interface Plan {
@@ -35,13 +37,17 @@ export interface Plan {
   readonly isIncomplete: boolean;
   /** Where the packages were chosen from. */
   readonly packages?: SelectedPackages;
+  /** The tasks are those of one of several machines. */
+  readonly shard?: Shard;
 }
 
 const GLOB = /[*?[\]{}]/;
 
 /** Throws Failure, PackageJsonError. */
 export async function planTasks(request: TaskRequest): Promise<Plan> {
-  return choosesPackages(request) ? planWorkspace(request) : planPackage(request);
+  const plan = choosesPackages(request) ? await planWorkspace(request) : planPackage(request);
+  if (!request.shard) return plan;
+  return (await import("./shard.ts")).takeShard(plan, request.shard, request.cwd);
 }
 
 /** Several scripts of the package we stand in. */
@@ -85,6 +91,8 @@ export interface SelectedPackages {
   readonly selected: readonly number[];
   /** The same without a look at what --affected leaves out. */
   readonly eligible: readonly number[];
+  /** With --affected, why those are that are. */
+  readonly affected?: ReadonlyMap<number, Cause> | undefined;
   readonly notices: string[];
   /** Packages that may be meant and cannot be read. */
   readonly unreadable: readonly PackageJsonError[];
@@ -102,6 +110,7 @@ export async function selectPackages(request: SelectionRequest): Promise<Selecte
       ? selectMembers(workspace, graph, request.filters, request.cwd, request.ifPresent)
       : { indices: allMembers(members), unmatched: [], unreadable: broken.filter(isThere) };
   const { unreadable } = selection;
+  let affected: SelectedPackages["affected"];
   if (unreadable.length > 0 && !request.noExitOnError) throw unreadable[0]!;
   const notices = broken.map(({ message }) => message);
   for (const filter of selection.unmatched)
@@ -109,10 +118,11 @@ export async function selectPackages(request: SelectionRequest): Promise<Selecte
   let selected = selection.indices;
   if (request.affected !== undefined) {
     const { affectedMembers } = await import("../workspace/affected.ts");
-    const affected = await affectedMembers(workspace, graph, request.affected);
-    selected = selected.filter((index) => affected.has(index));
+    const causes = await affectedMembers(workspace, graph, request.affected);
+    selected = selected.filter((index) => causes.has(index));
+    affected = causes;
   }
-  return { workspace, graph, selected, eligible: selection.indices, notices, unreadable };
+  return { workspace, graph, selected, eligible: selection.indices, affected, notices, unreadable };
 }
 
 async function planWorkspace(request: TaskRequest): Promise<Plan> {

@@ -7,15 +7,15 @@
 // second one that reads nothing is not. A run that is watched is not over when nothing runs: what the reporters say at the
 // end they say then, and the next round has others.
 import { host } from "../../platform/process.ts";
-import { trees } from "../../platform/process-tree.ts";
 import type { StopSignal } from "../../platform/contract/process-tree.ts";
-import type { Outcome, Reporter, TaskEvent } from "./event.ts";
+import type { Reporter, TaskEvent } from "./event.ts";
 import { Executor } from "./execute.ts";
 import { type Plan, planTasks } from "./plan.ts";
 import { chooseReporters, chooseSingleReporter, type Reporting } from "./report/choose.ts";
 import { OutputQueue } from "./report/output-queue.ts";
+import { chooseLimit } from "./limit.ts";
 import { type Failure, type FailurePolicy, startSchedule } from "./schedule.ts";
-import type { RunStatus, Task, TaskRequest, Watcher } from "./task.ts";
+import type { RunStatus, Task, TaskRequest, Watcher, Outcome } from "./task.ts";
 
 export type { Plan } from "./plan.ts";
 export type {
@@ -41,8 +41,7 @@ export async function runTasks(request: TaskRequest, planned?: Plan): Promise<Ru
   }
   const plan = planned ?? (await planTasks(request));
   if (request.dryRun) {
-    const { renderPlan } = await import("./report/dry-run.ts");
-    const status = await print(renderPlan(plan, request, request.dryRun), queue);
+    const status = await print(await renderDryRun(plan, request, request.dryRun), queue);
     return status === 0 && plan.isIncomplete ? 1 : status;
   }
   await request.prepare?.(plan.tasks);
@@ -53,6 +52,18 @@ export async function runTasks(request: TaskRequest, planned?: Plan): Promise<Ru
   }
   const status = await execute(plan, request, queue, notices);
   return status === 0 && plan.isIncomplete ? 1 : status;
+}
+
+async function renderDryRun(
+  plan: Plan,
+  request: TaskRequest,
+  format: NonNullable<TaskRequest["dryRun"]>,
+): Promise<string> {
+  if (format === "text" || format === "json")
+    return (await import("./report/dry-run.ts")).renderPlan(plan, request, format);
+  const { explainTasks } = await import("./reasons.ts");
+  const { renderGraph } = await import("./report/plan-graph.ts");
+  return renderGraph(plan, request, explainTasks(plan, request), format);
 }
 
 /** One script that is cached, as if it stood alone at the terminal. */
@@ -78,10 +89,11 @@ async function print(text: string, queue: OutputQueue): Promise<RunStatus> {
 }
 
 function describeNotices(
-  { tasks, cycles, packageCount, notices }: Plan,
+  { tasks, cycles, packageCount, notices, shard }: Plan,
   { affected, silent }: TaskRequest,
 ): string[] {
-  if (tasks.length === 0 && affected !== undefined && !silent)
+  const isNone = tasks.length === 0 && !shard?.shares.some(({ own }) => own.length > 0);
+  if (isNone && affected !== undefined && !silent)
     return [
       ...notices,
       packageCount === 0 ? "No package is affected" : "No package that is affected has such a script",
@@ -93,8 +105,8 @@ function describeNotices(
 }
 
 /** With nothing to prefix, summarise or report, a single script is best left alone with its terminal. */
-function ownsTerminal({ report, elideLines }: TaskRequest): boolean {
-  return report === undefined && !elideLines && host.isTerminal(1);
+function ownsTerminal({ reports, elideLines }: TaskRequest): boolean {
+  return reports.length === 0 && !elideLines && host.isTerminal(1);
 }
 
 async function execute(
@@ -141,6 +153,10 @@ async function execute(
     end();
   };
   for (const message of notices) void emit({ type: "notice", message });
+  if (plan.shard && !request.silent) {
+    const { describeShard } = await import("./shard.ts");
+    void emit({ type: "remark", line: describeShard(plan.shard) });
+  }
   const schedule = startSchedule({
     tasks: plan.tasks,
     waitsFor: plan.waitsFor,
@@ -262,12 +278,6 @@ function broadcast(reporters: readonly Reporter[], event: TaskEvent): void | Pro
     if (wait) pending = pending ? Promise.all([pending, wait]).then(() => {}) : wait;
   }
   return pending;
-}
-
-function chooseLimit({ parallel, sequential, concurrency }: TaskRequest): number {
-  if (sequential) return 1;
-  const wanted = concurrency ?? (parallel ? Number.POSITIVE_INFINITY : navigator.hardwareConcurrency);
-  return Math.min(wanted, trees.childLimit());
 }
 
 function choosePolicy({ parallel, sequential, noExitOnError }: TaskRequest): FailurePolicy {

@@ -1,7 +1,6 @@
 // The words of this folder: what is asked for, and the tasks that come of it.
 import type { Child, ChildExit, ChildRequest, StopSignal } from "../../platform/contract/process-tree.ts";
 import type { Deliver, RedactedOutput } from "../redaction/stream.ts";
-import type { Outcome } from "./event.ts";
 import type { ManySettings } from "../settings/many.ts";
 import type { PackageJson } from "../workspace/package-json.ts";
 
@@ -47,6 +46,19 @@ export interface CachedHit {
   /** Files that were put back. */
   readonly restored: number;
 }
+
+/** How a task ended. */
+export type Outcome =
+  /** `saved` where it was not run, but put back what it did before: milliseconds. */
+  | { readonly kind: "success"; readonly saved?: number }
+  | { readonly kind: "failure"; readonly code: number; readonly step: Step }
+  | { readonly kind: "signal"; readonly signal: NodeJS.Signals; readonly step: Step }
+  /** The command could not be started at all; the code is what a shell would say (127, 126). */
+  | { readonly kind: "unstartable"; readonly code: number; readonly step: Step; readonly reason: string }
+  /** A task that it depends on did not succeed. */
+  | { readonly kind: "skipped"; readonly because: Task }
+  /** Ended, or never begun, because the run was stopped by a failure elsewhere or by a signal. */
+  | { readonly kind: "stopped"; readonly wasRunning: boolean };
 
 /** A task that is not run again when nothing has changed: src/cache. */
 export interface CachedTask {

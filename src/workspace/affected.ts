@@ -8,7 +8,7 @@
 // Surprising: "" asks for the default branch: what origin/HEAD points at, else main, else master. Git is only asked, so of
 // what a repository's own configuration would start it starts no hooks and no file system monitor.
 import { host } from "../../platform/process.ts";
-import { type DependencyGraph, reachable, reverseGraph } from "./dependencies.ts";
+import { type DependencyGraph, reverseGraph } from "./dependencies.ts";
 import type { Workspace } from "./members.ts";
 import { parentDirectory } from "./package-json.ts";
 import { Failure } from "../failure.ts";
@@ -18,12 +18,15 @@ function join(...names: string[]): string {
   return process.getBuiltinModule("node:path").join(...names);
 }
 
-/** Positions of members. Throws Failure when git cannot tell. */
+/** What makes a package an affected one: a file, by its absolute path, or another package that it depends on. */
+export type Cause = { readonly file: string } | { readonly dependsOn: number };
+
+/** By positions of members. Throws Failure when git cannot tell. */
 export async function affectedMembers(
   workspace: Workspace,
   graph: DependencyGraph,
   reference: string,
-): Promise<Set<number>> {
+): Promise<Map<number, Cause>> {
   const files = await changedFiles(workspace.root, reference);
   return affectedBy(workspace, graph, files);
 }
@@ -33,8 +36,14 @@ export function affectedBy(
   workspace: Workspace,
   graph: DependencyGraph,
   files: readonly string[],
-): Set<number> {
-  return reachable(reverseGraph(graph), ownersOf(workspace, files));
+): Map<number, Cause> {
+  const causes = ownersOf(workspace, files);
+  const dependents = reverseGraph(graph);
+  // A Map is walked while it grows.
+  for (const [index] of causes)
+    for (const dependent of dependents.edges(index))
+      if (!causes.has(dependent)) causes.set(dependent, { dependsOn: index });
+  return causes;
 }
 
 const SHARED_FILES = [
@@ -48,12 +57,16 @@ const SHARED_FILES = [
   "yarn.lock",
 ] as const;
 
-/** Pure: absolute paths in, positions of the packages that hold them out. */
-function ownersOf(workspace: Workspace, files: readonly string[]): Set<number> {
+/** Pure: absolute paths in; out the positions of the packages that hold them, each with the first. */
+function ownersOf(workspace: Workspace, files: readonly string[]): Map<number, Cause> {
   const find = findOwners(workspace);
-  const owners = files.map(find);
-  if (owners.includes("all")) return new Set(workspace.members.keys());
-  return new Set(owners.filter((owner) => typeof owner === "number"));
+  const causes = new Map<number, Cause>();
+  for (const file of files) {
+    const owner = find(file);
+    const owners = owner === "all" ? workspace.members.keys() : owner === undefined ? [] : [owner];
+    for (const each of owners) if (!causes.has(each)) causes.set(each, { file });
+  }
+  return causes;
 }
 
 /** Pure: of an absolute path the position of the innermost package that holds it, undefined where none does. */

@@ -127,7 +127,7 @@ describe("rt help", () => {
 
   test("brackets a value that may be left out", async () => {
     const text = await help("run");
-    expect(text).toContain("--dry-run[=json]");
+    expect(text).toContain("--dry-run[=json|html|mermaid]");
     expect(text).toContain("--inspect[=address]");
     expect(text).toContain("--filter=<pattern>");
   });
@@ -184,7 +184,7 @@ describe("the manual page", () => {
     }
     for (const name of [...Object.keys(COMMANDS), ...Object.keys(GUIDES)])
       expect(text).toMatch(new RegExp(`^ {5}(?:\\w+, )?${name}(?:,? |$)`, "m"));
-    expect(text).toContain("--dry-run[=json]");
+    expect(text).toContain("--dry-run[=json | html | mermaid]");
     expect(text).not.toMatch(/\\[efm&-]/);
   });
 });

@@ -20,6 +20,8 @@ const ONLY_RT: Readonly<Record<string, string>> = {
   "dry-run": "for many scripts",
   report: "for many scripts",
   affected: "for many scripts",
+  shard: "for many scripts",
+  "shard-times": "for many scripts",
   "no-cache": "for scripts that are not run again when nothing has changed",
   force: "for scripts that are not run again when nothing has changed",
   cache: "for scripts that are not run again when nothing has changed",

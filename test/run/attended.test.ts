@@ -73,6 +73,9 @@ const SCRIPTS = {
   prelater: `trap 'exit 0' TERM; echo ready; ${WAITS}`,
   later: "echo later",
   much: "head -c 100000 /dev/zero; touch ended",
+  logged: "echo script $TOKEN",
+  prelogged: "cat log; for i in 0 1 2; do test -t $i && echo terminal $i; done; true",
+  postlogged: "cat log >&2",
   preshort: "echo before",
   short: "echo short",
 };
@@ -83,6 +86,7 @@ async function createScripts(): Promise<Project> {
     "rtfig.toml": RTFIG,
     "prompt.ts": PROMPT,
     "progress.ts": PROGRESS,
+    log: `log ${TOKEN}\n`,
     "forms.ts": FORMS,
     "slowly.ts": SLOWLY,
     "numbers.txt": Array.from({ length: 200 }, (_, line) => `line ${line}\n`).join(""),
@@ -482,6 +486,52 @@ describe.skipIf(process.platform === "win32").concurrent("a value is shown by it
     await project.write({ "rtfig.toml": RTFIG.replace("\n[run", "\nredact = false\n[run") });
     const shown = spawn([]);
     expect(await new Response(shown.stdout).text()).toBe(`${shown.pid}\n`);
+  });
+
+  test("also from a hook that has none: the script's is in its log", async () => {
+    await using project = await createScripts();
+    expect(await run("logged")).toEqual({
+      stdout: "log [TOKEN]\nscript [TOKEN]\n",
+      stderr: "log [TOKEN]\n",
+      status: 0,
+    });
+    const { shown, status, isOrdinary } = await play(project, "logged", [], () => {});
+    expect(shown).toBe(
+      ["log [TOKEN]", "terminal 0", "terminal 1", "terminal 2", "script [TOKEN]", "log [TOKEN]", ""].join(
+        "\r\n",
+      ),
+    );
+    expect({ status, isOrdinary }).toEqual({ status: 0, isOrdinary: true });
+  });
+
+  test("with a warning where it is a word or a number that stands everywhere", async () => {
+    await using project = await createScripts();
+    const show = async (TOKEN: string, options: readonly string[] = []) => {
+      const args = ["--silent", "run", ...options, "show"];
+      return await runRt({ args, cwd: project.path, env: environment({ TOKEN }) });
+    };
+    for (const common of [
+      "production",
+      "LocalHost",
+      "http://localhost:3000",
+      "20260101",
+      "2026-01-01",
+      "xxxxxxxxx",
+    ])
+      expect(await show(common)).toEqual({
+        stdout: "[TOKEN]\n",
+        stderr:
+          "warning: The value of TOKEN is a common word or number: [TOKEN] stands in its place wherever it is shown\n" +
+          'hint: where it is no secret, write "redact = false" in [secrets.TOKEN] of rtfig.toml\n',
+        status: 0,
+      });
+    for (const own of ["production-7f3a", "93847561029384756", "http://localhost:3000/?key=a1b2c3"])
+      expect(await show(own)).toEqual({ stdout: "[TOKEN]\n", stderr: "", status: 0 });
+    expect(await show("production", ["--no-redact"])).toEqual({
+      stdout: "production\n",
+      stderr: "",
+      status: 0,
+    });
   });
 
   test("and one that is too short is refused by its name, before anything runs", async () => {

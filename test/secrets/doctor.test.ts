@@ -68,7 +68,7 @@ describe.skipIf(process.platform !== "linux").concurrent("rt doctor", () => {
     await using keyring = await startKeyring();
     const { stdout, stderr, status } = await runRt({ args: ["doctor"], env: keyring.env });
     expect({ stderr, status }).toEqual({ stderr: "", status: 0 });
-    const lines = stdout.split("\n");
+    const lines = stdout.slice(stdout.indexOf("\n\n") + 2).split("\n");
     expect(lines.slice(0, 4).map((line) => line.split(/ {2,}/, 2))).toEqual(
       ALL_GOOD.map(([a, b]) => [b!, a!]),
     );

@@ -6,6 +6,7 @@ import { type Keyring, startKeyring } from "../support/keyring.ts";
 import { createProject, type Files, type Project } from "../support/project.ts";
 import { RT, runRt, startRt } from "../support/rt.ts";
 import { startOnTerminal } from "../support/terminal.ts";
+import { trustOf } from "../support/trusted.ts";
 
 const TOKEN = "npm_93fd51c7aa21";
 const PASSWORD = "hunter2+hunter2";
@@ -106,6 +107,58 @@ describe.skipIf(process.platform !== "linux")("rt secrets import", () => {
     expect(back.stdout).not.toContain(TOKEN);
     expect(await read(shop, ".env")).toBe(`NEW=1\n${ENV}`);
     expect((await stat(shop.join(".env"))).mode & 0o777).toBe(0o640);
+  });
+
+  test("moves into a file that is encrypted with age, for a team, and back", async () => {
+    await using own = await startKeyring();
+    await using shop = await createProject({
+      "package.json": { name: "shop", scripts: { dev: "echo $NPM_TOKEN ${#DATABASE_URL}" } },
+      ".env": ENV,
+    });
+    const rt = (...args: string[]) => runRt({ args, cwd: shop.path, env: own.env });
+    const words = ["secrets", "import", ".env", "--to", "age:team/s.age", "--script=dev", "--yes"];
+    const noKey = await rt(...words);
+    expect([noKey.stderr.split("\n")[0], noKey.status]).toEqual([
+      "error: This machine has no key of age yet",
+      2,
+    ]);
+    expect([await read(shop, ".env"), await readdir(shop.path)]).toEqual([ENV, [".env", "package.json"]]);
+    expect(await rt("secrets", "share", "key")).toMatchObject({ status: 0 });
+    await shop.write({ "team/note": "" });
+    const moved = await rt(...words);
+    expect(moved).toMatchObject({ stderr: "", status: 0 });
+    expect(moved.stdout).toMatch(/^move  NPM_TOKEN +age:team\/s\.age, NPM_TOKEN$/m);
+    expect(moved.stdout).toContain(`Moved ${MOVED.length} values to team/s.age\n`);
+    for (const value of [TOKEN, PASSWORD, "MIIB"]) expect(moved.stdout).not.toContain(value);
+    expect(await read(shop, ".env")).toBe(
+      LEFT.replaceAll(
+        /is in the credential store: rt secrets get shop (\w+)/g,
+        "is in an encrypted file: rt secrets get --file=team/s.age $1",
+      ),
+    );
+    expect(Bun.TOML.parse(await read(shop, "rtfig.toml"))).toEqual({
+      run: { secrets: { dev: MOVED } },
+      secrets: Object.fromEntries(MOVED.map((name) => [name, { from: "age:team/s.age" }])),
+    });
+    expect((await rt("secrets", "get", "--file=team/s.age", "SIGNING_KEY")).stdout).toBe(KEY);
+    expect((await rt("secrets", "list", "dev.rt.none")).stdout).toBe("");
+    const env = { ...own.env, RT_TRUST: await trustOf(shop.path) };
+    const script = await runRt({ args: ["--silent", "run", "dev"], cwd: shop.path, env });
+    expect(script.stdout).toBe(`[NPM_TOKEN] ${`postgres://u:${PASSWORD}@db/x`.length}\n`);
+    // What is there is not replaced.
+    await shop.write({ "other.env": "NPM_TOKEN=another-value-1\n" });
+    const other = await rt("secrets", "import", "other.env", "--to=age:team/s.age", "--yes");
+    expect([other.stderr.split("\n")[0], other.status]).toEqual([
+      "error: team/s.age has another value of NPM_TOKEN, so nothing was moved",
+      2,
+    ]);
+    expect(await read(shop, "other.env")).toBe("NPM_TOKEN=another-value-1\n");
+    const back = await rt("secrets", "import", "--undo", "--yes", ".env");
+    expect(back).toMatchObject({ stderr: "", status: 0 });
+    expect(back.stdout).toContain("rt secrets delete --file=team/s.age NPM_TOKEN\n");
+    expect(await read(shop, ".env")).toBe(ENV);
+    const wrong = await rt("secrets", "import", ".env", "--to=secrets.age");
+    expect(wrong).toMatchObject({ stderr: expect.stringContaining('as in "age:secrets.age"'), status: 2 });
   });
 
   test("asks on a terminal, takes no for an answer, and nothing without one", async () => {

@@ -82,7 +82,7 @@ describe("rt run --filter", () => {
       "a plan in a format that there is not",
       workspace({ web: scripts("true") }),
       ["--dry-run=xml", "--filter", "*", "t"],
-      'error: --dry-run cannot be "xml"\nhint: use one of: json\n',
+      'error: --dry-run cannot be "xml"\nhint: use one of: json, html, mermaid\n',
     ],
     [
       "modes that exclude each other",

@@ -33,8 +33,11 @@ describe
     const run = async (args: readonly string[], extra = {}) => {
       await using project = await createWorkspace();
       const result = await runRt({ args: ["--silent", ...args], cwd: project.path, env: env(extra) });
-      const report = Bun.file(project.join("report.json"));
-      const text = (await report.exists()) ? await report.text() : "";
+      const reports = ["report.json", "run.html", "junit.xml", "trace.json"].map((name) =>
+        Bun.file(project.join(name)),
+      );
+      const texts = reports.map(async (file) => ((await file.exists()) ? await file.text() : ""));
+      const text = (await Promise.all(texts)).join("");
       const all = result.stdout + result.stderr + text;
       for (const value of [TOKEN, OTHER, TOKEN.slice(0, 9), btoa(TOKEN).slice(0, 20)])
         expect(all).not.toContain(value);
@@ -47,6 +50,9 @@ describe
         "--parallel",
         "--filter=*",
         "--report=report.json",
+        "--report=run.html",
+        "--report=junit.xml",
+        "--report=trace.json",
         "run",
         "show",
       ]);

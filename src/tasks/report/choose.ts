@@ -4,6 +4,7 @@ import { host } from "../../../platform/process.ts";
 import type { ChildRequest } from "../../../platform/contract/process-tree.ts";
 import { wantsColor } from "../../color.ts";
 import type { Reporter } from "../event.ts";
+import { chooseLimit } from "../limit.ts";
 import type { Plan } from "../plan.ts";
 import type { TaskRequest } from "../task.ts";
 import type { OutputQueue } from "./output-queue.ts";
@@ -40,15 +41,42 @@ function colorsFor(useColor: boolean, env: TaskRequest["env"]): Readonly<Record<
   return isPassedOn ? { FORCE_COLOR: "1" } : {};
 }
 
+type ReportKind = "page" | "trace" | "junit" | "json";
+
+/** The ending decides. */
+function reportKind(file: string): ReportKind {
+  const name = file.toLowerCase();
+  if (name.endsWith(".html") || name.endsWith(".htm")) return "page";
+  if (name.endsWith("trace.json")) return "trace";
+  return name.endsWith(".xml") ? "junit" : "json";
+}
+
+/** Throws Failure where it cannot be written. */
+async function openReport(
+  kind: ReportKind,
+  path: string,
+  plan: Plan,
+  request: TaskRequest,
+  queue: OutputQueue,
+): Promise<Reporter> {
+  const file = (await import("./file.ts")).openReportFile(path, request.cwd, queue);
+  if (kind === "page")
+    return (await import("./run-page.ts")).createPageReporter(file, plan, request, chooseLimit(request));
+  if (kind === "trace") return (await import("./trace.ts")).createTraceReporter(file, plan, request);
+  if (kind === "junit") return (await import("./junit.ts")).createJUnitReporter(file, request);
+  return (await import("./json.ts")).createJsonReporter(file);
+}
+
 /** @param begun what of the plan is going to run from the start; the rest is announced */
 export async function chooseReporters(
-  { tasks }: Plan,
+  plan: Plan,
   request: TaskRequest,
   queue: OutputQueue,
   fail: (error: unknown) => void,
-  begun = tasks,
+  begun = plan.tasks,
 ): Promise<Reporting> {
   const { env } = request;
+  const { tasks } = plan;
   const isTerminal = host.isTerminal(1);
   const useColor = wantsColor(
     (name) => env[name],
@@ -57,7 +85,10 @@ export async function chooseReporters(
   const isLabelled = request.parallel || request.sequential;
   const isGitHub = env.GITHUB_ACTIONS === "true";
   const isLive = isTerminal && !isLabelled && !isGitHub && !env.CI && env.TERM !== "dumb";
-  const isAlone = tasks.length === 1 && isTerminal && !isLabelled && !request.elideLines;
+  const reports = request.reports.map((file) => ({ file, kind: reportKind(file) }));
+  // What a script writes to the terminal itself cannot be shown elsewhere too.
+  const isShown = reports.some(({ kind }) => kind === "page" || kind === "junit");
+  const isAlone = tasks.length === 1 && isTerminal && !isLabelled && !request.elideLines && !isShown;
 
   const reporters: Reporter[] = [];
   if (isAlone)
@@ -96,8 +127,7 @@ export async function chooseReporters(
         ),
       ),
     );
-  if (request.report !== undefined)
-    reporters.push((await import("./json.ts")).createJsonReporter(request.report, request.cwd, queue));
+  for (const { file, kind } of reports) reporters.push(await openReport(kind, file, plan, request, queue));
 
   const output = isAlone ? "inherit" : isLabelled ? "separate" : "merged";
   return { reporters, output, extraEnvironment: colorsFor(useColor && output !== "inherit", env) };

@@ -1,14 +1,15 @@
 // `--dry-run`: the plan, in the order in which it would start, for people or as JSON.
 import { escapeJson, oneLine, printable } from "../../printable.ts";
 import type { Plan } from "../plan.ts";
+import type { Shard } from "../shard.ts";
 import type { Step, TaskRequest } from "../task.ts";
-import { labelOf } from "./wording.ts";
+import { formatDuration, labelOf } from "./wording.ts";
 
 export function renderPlan(plan: Plan, request: TaskRequest, format: "text" | "json"): string {
   return format === "json" ? renderJson(plan, request) : renderText(plan, request);
 }
 
-function renderText({ tasks, waitsFor, cycles, notices }: Plan, { quote }: TaskRequest): string {
+function renderText({ tasks, waitsFor, cycles, notices, shard }: Plan, { quote }: TaskRequest): string {
   const lines = notices.map((notice) => `warn: ${oneLine(notice)}`);
   for (const cycle of cycles)
     lines.push(`warn: circular dependency ${[...cycle, cycle[0]!].map(printable).join(" -> ")}`);
@@ -21,10 +22,24 @@ function renderText({ tasks, waitsFor, cycles, notices }: Plan, { quote }: TaskR
     }
   }
   const count = tasks.length === 1 ? "1 script" : `${tasks.length} scripts`;
-  return `${[...lines, "", `${count} would run`].join("\n")}\n`;
+  const shards = shard ? ["", ...describeShares(shard)] : [];
+  return `${[...lines, "", `${count} would run`, ...shards].join("\n")}\n`;
 }
 
-function renderJson({ tasks, waitsFor, cycles, notices }: Plan, request: TaskRequest): string {
+/** What each machine does. */
+function describeShares({ number, count, split, shares }: Shard): string[] {
+  const lines = shares.flatMap(({ own, needed, duration }, at) => {
+    const expected = duration === undefined ? "" : `, ${formatDuration(duration)} of work`;
+    return [
+      `shard ${at + 1}/${count}${at + 1 === number ? ", this one" : ""}${expected}`,
+      ...own.map((task) => `  ${labelOf(task)}`),
+      ...needed.map((task) => `  ${labelOf(task)}, which these wait for`),
+    ];
+  });
+  return [...lines, `split ${split}`];
+}
+
+function renderJson({ tasks, waitsFor, cycles, notices, shard }: Plan, request: TaskRequest): string {
   const plan = {
     version: 1,
     mode: request.parallel ? "parallel" : request.sequential ? "sequential" : "ordered",
@@ -39,6 +54,18 @@ function renderJson({ tasks, waitsFor, cycles, notices }: Plan, request: TaskReq
     })),
     cycles,
     warnings: notices,
+    ...(shard && {
+      shard: {
+        number: shard.number,
+        count: shard.count,
+        split: shard.split,
+        shards: shard.shares.map(({ own, needed, duration }) => ({
+          scripts: own.map(({ label }) => label),
+          needed: needed.map(({ label }) => label),
+          duration: duration ?? null,
+        })),
+      },
+    }),
   };
   return `${escapeJson(JSON.stringify(plan, null, 2))}\n`;
 }

@@ -4,8 +4,7 @@
 // them reaches an output but a script's own bytes.
 import type { ChildExit } from "../../../platform/contract/process-tree.ts";
 import { oneLine, printable } from "../../printable.ts";
-import type { Outcome } from "../event.ts";
-import type { Task } from "../task.ts";
+import type { Outcome, Task, TaskRequest } from "../task.ts";
 
 /** `web build`, `web:build` or `build`. */
 export function labelOf({ label }: Pick<Task, "label">): string {
@@ -15,6 +14,16 @@ export function labelOf({ label }: Pick<Task, "label">): string {
 /** `PKG SCRIPT`; without a workspace the script alone. */
 export function nameScript({ packageName }: Pick<Task, "packageName">, scriptName: string): string {
   return printable(packageName === "" ? scriptName : `${packageName} ${scriptName}`);
+}
+
+/** What a run is called. Without the arguments, which are the scripts' affair. */
+export function titleOf({
+  scripts,
+  filters,
+  quote,
+}: Pick<TaskRequest, "scripts" | "filters" | "quote">): string {
+  const words = [...filters.flatMap((filter) => ["--filter", filter]), ...scripts];
+  return oneLine(["rt run", ...words.map(quote)].join(" "));
 }
 
 /** Of a script that did not have to run. */

@@ -87,6 +87,14 @@ export default {
       tests: ["debugger/ways", "options/inspect", "debugger/editor"],
     },
   ],
+  "src/debugger/announcement.ts": [
+    {
+      fault: "an address that everybody reaches is none to warn of",
+      text: "    lines.push(`warning: whoever",
+      becomes: "    void (`warning: whoever",
+      tests: ["options/inspect", "debugger/admission"],
+    },
+  ],
   "src/debugger/session.ts": [
     {
       fault: "breakpoints stay when a client goes",

@@ -2,6 +2,52 @@
 import type { MutantTable } from "../mutant.ts";
 
 export default {
+  "src/tasks/shard.ts": [
+    {
+      fault: "what a script waits for does not run on its machine",
+      text: "for (const each of reached) running[at]!.add(each);",
+      becomes: "running[at]!.add(index);",
+      tests: ["tasks/shard"],
+    },
+    {
+      fault: "the order in which packages are found decides which machine runs them",
+      text: "const sorted = [...keys.keys()].sort(isBefore);",
+      becomes: "const sorted = [...keys.keys()];",
+      tests: ["tasks/shard"],
+    },
+    {
+      fault: "what a machine runs already counts again",
+      text: "reached.filter((each) => !present.has(each))",
+      becomes: "reached.filter((each) => present.size >= 0 || each)",
+      tests: ["tasks/shard"],
+    },
+    {
+      fault: "what was never measured counts next to nothing",
+      text: "known[known.length >> 1] ?? 1",
+      becomes: "1",
+      tests: ["tasks/shard"],
+    },
+  ],
+  "src/tasks/shard-times.ts": [
+    {
+      fault: "which report is read last decides how long a script takes",
+      text: "Math.max(time, times.get(name) ?? 0)",
+      becomes: "time",
+      tests: ["tasks/shard"],
+    },
+    {
+      fault: "what the cache has counts as quick",
+      text: "const time = saved ?? duration;",
+      becomes: "const time = duration;",
+      tests: ["tasks/shard"],
+    },
+    {
+      fault: "a script that was skipped tells how long it takes",
+      text: `outcome === "success" || outcome === "failure"`,
+      becomes: "outcome !== undefined",
+      tests: ["tasks/shard"],
+    },
+  ],
   "src/tasks/watched-trees.ts": [
     {
       fault: "what others have left ends with a script that starts again",
@@ -126,12 +172,6 @@ export default {
       text: "queue, notices);\n  return status === 0 && plan.isIncomplete ? 1 : status;",
       becomes: "queue, notices);\n  return status;",
       tests: ["tasks/workspace-run", "tasks/mistakes"],
-    },
-    {
-      fault: "--sequential runs as many as fit",
-      text: "if (sequential) return 1;",
-      becomes: "",
-      tests: ["tasks/several-scripts", "tasks/concurrency"],
     },
     {
       fault: "--no-exit-on-error stops at the first failure",
@@ -308,6 +348,12 @@ export default {
   ],
   "src/tasks/report/choose.ts": [
     {
+      fault: "a script that has the terminal is missing in the page",
+      text: " && !isShown",
+      becomes: "",
+      tests: ["tasks/report-formats"],
+    },
+    {
       fault: "CI gets the live view on its terminal",
       text: " && !env.CI",
       becomes: "",
@@ -339,7 +385,75 @@ export default {
       why: "with NO_COLOR, useColor is false already",
     },
   ],
+  "src/tasks/limit.ts": [
+    {
+      fault: "--sequential runs as many as fit",
+      text: "if (sequential) return 1;",
+      becomes: "",
+      tests: ["tasks/several-scripts", "tasks/concurrency"],
+    },
+  ],
+  "src/tasks/report/plan-graph.ts": [
+    {
+      fault: "a bracket of a name is Mermaid's",
+      text: "[^\\p{Letter}\\p{Number} ,/.-]",
+      becomes: "[^\\p{Letter}\\p{Number} ,/.\\]-]",
+      tests: ["tasks/plan-page"],
+    },
+  ],
+  "src/tasks/report/layout.ts": [
+    {
+      fault: "an arrow that goes without saying is drawn",
+      text: "!before.some((other) => above[other]!.has(each))",
+      becomes: "true",
+      tests: ["tasks/plan-page"],
+    },
+    {
+      fault: "what waits stands in the column of what it waits for",
+      text: "columns[each]!)) + 1;",
+      becomes: "columns[each]!), 0);",
+      tests: ["tasks/plan-page"],
+    },
+  ],
+  "src/tasks/critical-path.ts": [
+    {
+      fault: "a chain goes through the task that ends first",
+      text: "ends[position]! > ends[latest]!",
+      becomes: "ends[position]! < ends[latest]!",
+      tests: ["tasks/report-formats"],
+    },
+  ],
+  "src/tasks/page/document.ts": [
+    {
+      fault: "what a script wrote ends the page's data",
+      text: '.replaceAll("<", ',
+      becomes: '.replaceAll("\\u0000", ',
+      tests: ["tasks/run-page"],
+    },
+  ],
+  "src/tasks/report/junit.ts": [
+    {
+      fault: "a control character stands in the XML",
+      text: "[\\0-\\x08",
+      becomes: "[\\0-\\x00",
+      tests: ["tasks/report-formats"],
+    },
+  ],
   "src/tasks/report/json.ts": [
+    {
+      fault: "the exit code of what a signal ended is told",
+      text: "event.exit.signal === null ? event.exit.code : null",
+      becomes: "event.exit.code",
+      tests: ["tasks/report"],
+    },
+    {
+      fault: "a package without a name is called nothing",
+      text: `task.packageName === "" ? null : task.packageName`,
+      becomes: "task.packageName",
+      tests: ["tasks/report"],
+    },
+  ],
+  "src/tasks/report/file.ts": [
     {
       fault: "the report's draft is left behind",
       text: "    rmSync(draft, { force: true });\n",
@@ -356,18 +470,6 @@ export default {
       fault: "a descriptor's file is replaced",
       text: "if (DESCRIPTOR.test(target)) return undefined;",
       becomes: "",
-      tests: ["tasks/report"],
-    },
-    {
-      fault: "the exit code of what a signal ended is told",
-      text: "event.exit.signal === null ? event.exit.code : null",
-      becomes: "event.exit.code",
-      tests: ["tasks/report"],
-    },
-    {
-      fault: "a package without a name is called nothing",
-      text: `task.packageName === "" ? null : task.packageName`,
-      becomes: "task.packageName",
       tests: ["tasks/report"],
     },
   ],

@@ -204,9 +204,35 @@ describe.skipIf(process.platform === "win32")("trust", () => {
     const unknown = await own(["trust", "--al\u001bl"]);
     expect([unknown.stderr, unknown.status]).toEqual([
       String.raw`error: rt trust does not know "--al\u001bl"` +
-        "\nhint: rt trust, rt trust --list, rt trust --remove [folder|hash]\n",
+        "\nhint: rt trust, rt trust --config <file>, rt trust --list, rt trust --remove [folder|hash]\n",
       1,
     ]);
+  });
+
+  test("rt trust --config allows what that file asks for, and nothing else", async () => {
+    await using place = await createProject();
+    await project.write({ "ci/ci.toml": CONFIG.replace("show =", "plain =").replace("./print", "../print") });
+    const config = "--config=ci/ci.toml";
+    const refused = await own([config, "run", "plain"], project.path, place.path);
+    expect(refused.stderr).toContain(
+      `hint: rt secrets env ${config} shows what it asks for, and rt trust ${config} `,
+    );
+    const shown = await own(["secrets", "env", config], project.path, place.path);
+    expect(shown.stdout).toContain(" plain ");
+    await using terminal = onTerminal(["trust", "--config", "ci/ci.toml"], project.path, place.path);
+    await terminal.shows("script plain gets TOKEN");
+    await terminal.shows("Allow it? [y/N] ", 2);
+    terminal.type("y\r");
+    await terminal.shows(`${project.join("ci")} is allowed to read secrets`);
+    expect(await terminal.ends()).toBe(0);
+    const allowed = await own(["--silent", config, "run", "plain"], project.path, place.path);
+    expect(allowed).toMatchObject({ stdout: "plain\n", status: 0 });
+    expect((await own(["run", "show"], project.path, place.path)).status).toBe(1);
+    const none = await own(["trust", "--config=none.toml"], project.path, place.path);
+    expect(none).toMatchObject({
+      stderr: expect.stringContaining('Cannot read the configuration "none.toml"'),
+      status: 1,
+    });
   });
 
   test("what others could have written is not believed", async () => {

@@ -1,11 +1,13 @@
-// `rt doctor`: whether a credential could be stored now, and if not, why and what to do.
+// `rt doctor`: what is wrong with this installation, with what is set here, and with the credential store; and what to do.
 //
 // Contract: it looks and changes nothing: no dialog, no unlocking, no credential. Exit code 0 when nothing stands
-// in the way, 1 when something does, 2 for a wrong command line.
+// in the way, 1 when something does, 2 for a wrong command line. A warning is worth knowing and stands in nobody's way.
 import { type Check } from "../../platform/contract/secret-provider.ts";
 import { diagnoseStore } from "../../platform/secret-provider.ts";
 import { escapeJson, printable } from "../printable.ts";
-import { complain, readWords, WordsError } from "./words.ts";
+import { complain, readWords, WordsError } from "../secrets/words.ts";
+import { checkInstallation } from "./installation.ts";
+import { checkProject } from "./project.ts";
 
 /** `showHelp` prints the help of `rt doctor`. */
 export async function runDoctorCommand(args: string[], showHelp: () => Promise<void>): Promise<number> {
@@ -26,11 +28,21 @@ export async function runDoctorCommand(args: string[], showHelp: () => Promise<v
 }
 
 async function report(isJson: boolean): Promise<number> {
+  const installation = [...checkInstallation(), ...checkProject(process.cwd())];
   const { store, checks } = await diagnoseStore();
-  const ready = checks.every(({ status }) => status !== "problem");
-  if (isJson) console.log(escapeJson(JSON.stringify({ ready, store: store ?? null, checks }, null, 2)));
-  else console.log([...checks.flatMap(renderCheck), "", ready ? READY : NOT_READY].join("\n"));
-  return ready ? 0 : 1;
+  const ready = hasNoProblem(checks);
+  if (isJson) {
+    const report = { installation, ready, store: store ?? null, checks };
+    console.log(escapeJson(JSON.stringify(report, null, 2)));
+  } else {
+    const credentials = [...checks.flatMap(renderCheck), "", ready ? READY : NOT_READY];
+    console.log([...installation.flatMap(renderCheck), "", ...credentials].join("\n"));
+  }
+  return ready && hasNoProblem(installation) ? 0 : 1;
+}
+
+function hasNoProblem(checks: readonly Check[]): boolean {
+  return checks.every(({ status }) => status !== "problem");
 }
 
 const READY = "Credentials can be stored";

@@ -1,0 +1,44 @@
+// What the page of a plan is told, as JSON in it. Text is fit to be shown (src/printable.ts); lengths are pixels.
+
+export interface PlanTask {
+  readonly label: string;
+  /** From where the run would be started; "" for there. */
+  readonly directory: string;
+  readonly commands: readonly string[];
+  /** Why it is one of them. */
+  readonly reasons: readonly string[];
+  /** What it waits for, by position. */
+  readonly before: readonly number[];
+}
+
+export interface Box {
+  /** Of its middle. */
+  readonly x: number;
+  readonly y: number;
+  readonly width: number;
+  readonly height: number;
+}
+
+export interface Arrow {
+  readonly from: number;
+  readonly to: number;
+  readonly points: readonly { readonly x: number; readonly y: number }[];
+}
+
+export interface Drawing {
+  readonly width: number;
+  readonly height: number;
+  /** By task. */
+  readonly boxes: readonly Box[];
+  readonly arrows: readonly Arrow[];
+}
+
+export interface PlanData {
+  readonly title: string;
+  readonly version: string;
+  /** "in order", say. */
+  readonly mode: string;
+  readonly notices: readonly string[];
+  readonly tasks: readonly PlanTask[];
+  readonly drawing: Drawing;
+}

@@ -1,0 +1,151 @@
+// The page of a plan, in the browser: a picture of what would run after what, and the same as a list, with the reasons.
+//
+// Contract: each box leads to its place in the list, so the keyboard and those who see no picture have all of it.
+import { element, isCommand, plural, readData } from "./elements.ts";
+import type { Arrow, Box, PlanData, PlanTask } from "./plan-data.ts";
+
+const SVG = "http://www.w3.org/2000/svg";
+const data = readData<PlanData>();
+const { tasks, drawing } = data;
+
+const boxes = tasks.map((task, index) => drawBox(task, drawing.boxes[index]!, index));
+const arrows = drawing.arrows.map((arrow) => ({ arrow, path: drawArrow(arrow) }));
+const items = tasks.map(createItem);
+const search = element("input", { type: "search", id: "search", placeholder: "Name, command or reason" });
+const found = element("p", { role: "status", class: "found" });
+
+document.body.append(
+  element(
+    "header",
+    {},
+    element("h1", {}, data.title),
+    element("p", { class: "lead" }, `${plural(tasks.length, "script")} would run, ${data.mode}`),
+    ...data.notices.map((notice) => element("p", { class: "notice" }, `Warning: ${notice}`)),
+    element("p", { class: "fine" }, `Nothing has run · rt ${data.version}`),
+  ),
+  element(
+    "main",
+    {},
+    element(
+      "section",
+      { class: "controls", "aria-label": "Search" },
+      element("label", { for: "search" }, "Search"),
+      search,
+    ),
+    found,
+    drawGraph(),
+    element("h2", {}, "Scripts"),
+    element("ol", { class: "packages" }, ...items),
+  ),
+);
+search.addEventListener("input", filter);
+document.addEventListener("keydown", (event) => {
+  if (event.key === "Escape" && event.target === search) {
+    search.value = "";
+    filter();
+  } else if (event.key === "/" && isCommand(event)) {
+    event.preventDefault();
+    search.focus();
+  }
+});
+
+function svg(
+  name: string,
+  attributes: Readonly<Record<string, string | number>>,
+  ...content: (Node | string)[]
+): SVGElement {
+  const made = document.createElementNS(SVG, name);
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, String(value));
+  made.append(...content);
+  return made;
+}
+
+function drawGraph(): HTMLElement {
+  const head = svg(
+    "marker",
+    { id: "head", viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 7, markerHeight: 7, orient: "auto" },
+    svg("path", { d: "M0 0L8 4L0 8z" }),
+  );
+  const { width, height } = drawing;
+  const picture = svg(
+    "svg",
+    { width, height, viewBox: `0 0 ${width} ${height}`, role: "group", "aria-label": "Graph" },
+    svg("defs", {}, head),
+    ...arrows.map(({ path }) => path),
+    ...boxes,
+  );
+  return element(
+    "div",
+    { class: "graph", role: "region", tabindex: "0", "aria-label": "What runs after what" },
+    picture,
+  );
+}
+
+function drawBox({ label, reasons }: PlanTask, { x, y, width, height }: Box, index: number): SVGElement {
+  const [why] = reasons;
+  const lines = [
+    svg(
+      "text",
+      { x, y: why ? y - 2 : y + 5, "text-anchor": "middle" },
+      `${shorten(label, (width - 16) / 7.5)} `,
+    ),
+  ];
+  if (why)
+    lines.push(
+      svg("text", { class: "why", x, y: y + 13, "text-anchor": "middle" }, shorten(why, (width - 16) / 6.2)),
+    );
+  return svg(
+    "a",
+    { href: `#script-${index}` },
+    svg("rect", { x: x - width / 2, y: y - height / 2, width, height, rx: 6 }),
+    ...lines,
+  );
+}
+
+function shorten(text: string, most: number): string {
+  return text.length <= most + 1 ? text : `${text.slice(0, Math.floor(most))}…`;
+}
+
+/** Through all points, bent where it changes its direction. */
+function drawArrow({ points }: Arrow): SVGElement {
+  const [first, ...rest] = points;
+  if (!first) return svg("path", {});
+  let last = first;
+  let d = `M${first.x} ${first.y}`;
+  for (const point of rest) {
+    const middle = (last.x + point.x) / 2;
+    d += `C${middle} ${last.y} ${middle} ${point.y} ${point.x} ${point.y}`;
+    last = point;
+  }
+  return svg("path", { d, "marker-end": "url(#head)" });
+}
+
+function createItem({ label, directory, commands, reasons, before }: PlanTask, index: number): HTMLElement {
+  const facts = [
+    ...reasons,
+    ...(before.length > 0 ? [`after ${before.map((each) => tasks[each]!.label).join(", ")}`] : []),
+  ];
+  return element(
+    "li",
+    { id: `script-${index}`, tabindex: "-1" },
+    element("h3", {}, label),
+    ...facts.map((fact) => element("p", {}, fact)),
+    ...commands.map((command) => element("p", { class: "command" }, element("code", {}, `$ ${command}`))),
+    ...(directory === "" ? [] : [element("p", { class: "fine" }, directory)]),
+  );
+}
+
+function filter(): void {
+  const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
+  const shown = tasks.map(({ label, commands, reasons }) => {
+    const text = [label, ...commands, ...reasons].join(" ").toLowerCase();
+    return words.every((word) => text.includes(word));
+  });
+  for (const [index, isShown] of shown.entries()) {
+    items[index]!.hidden = !isShown;
+    boxes[index]!.classList.toggle("dim", !isShown);
+  }
+  for (const { arrow, path } of arrows) path.classList.toggle("dim", !shown[arrow.from] || !shown[arrow.to]);
+  const count = shown.filter(Boolean).length;
+  found.textContent = count === tasks.length ? "" : `${count} of ${plural(tasks.length, "script")}`;
+}

@@ -1,0 +1,93 @@
+// `--report=run.html`: what happened in a run, as a page to look at. The page itself is src/tasks/page.
+import { oneLine, printable } from "../../printable.ts";
+import { VERSION } from "../../version.ts";
+import type { Reporter } from "../event.ts";
+import { findCriticalPath } from "../critical-path.ts";
+import type { Plan } from "../plan.ts";
+import { renderDocument } from "../page/document.ts";
+import type { RunData, RunTask, State } from "../page/run-data.ts";
+import type { TaskRequest, Outcome } from "../task.ts";
+import type { ReportFile } from "./file.ts";
+import { findWaits, type RecordedRun, RunRecord } from "./record.ts";
+import { describeOutcome, labelOf, titleOf } from "./wording.ts";
+import { run as parts } from "rt:pages";
+
+export function createPageReporter(
+  file: ReportFile,
+  plan: Plan,
+  request: TaskRequest,
+  limit: number,
+): Reporter {
+  const record = new RunRecord();
+  return {
+    report: (event) => record.add(event),
+    async finish() {
+      const data = describeRun(record.finish(), plan, request, limit);
+      return await file.write(renderDocument(data.title, data, parts, BODY));
+    },
+  };
+}
+
+const BODY = "<noscript>This page shows a run with a script of its own: allow scripts for it.</noscript>";
+
+function describeRun(run: RecordedRun, plan: Plan, request: TaskRequest, limit: number): RunData {
+  const { relative } = process.getBuiltinModule("node:path");
+  const waits = findWaits(run.tasks, plan.waitsFor);
+  const critical = findCriticalPath(
+    run.tasks.map(({ duration }) => duration),
+    request.sequential
+      ? run.tasks.map((_, index) => (index > 0 ? [index - 1] : []))
+      : waits.map(({ before }) => before),
+  );
+  const isCritical = new Set(critical.tasks);
+  const tasks = run.tasks.map(({ task, outcome, start, duration, steps, output }, index): RunTask => {
+    const { ready, last, before } = waits[index]!;
+    const text = output.read();
+    return {
+      label: labelOf(task),
+      directory: printable(relative(request.cwd, task.packageDirectory)),
+      state: STATES[outcome.kind === "success" && outcome.saved !== undefined ? "cached" : outcome.kind],
+      message: describeOutcome(outcome),
+      start: round(start),
+      duration: round(duration),
+      isCritical: isCritical.has(index),
+      ready: round(ready),
+      before,
+      ...(last !== undefined && { last }),
+      steps: steps.map(({ step, duration }) => ({
+        script: printable(step.scriptName),
+        command: oneLine(step.command),
+        duration: duration === null ? null : round(duration),
+        secrets: (step.secrets ?? []).map(({ name }) => printable(name)),
+      })),
+      output: text.beginning,
+      omitted: text.omitted,
+      outputEnd: text.end,
+    };
+  });
+  return {
+    title: titleOf(request),
+    version: VERSION,
+    startedAt: run.startedAt.toISOString(),
+    duration: round(run.duration),
+    critical: round(critical.duration),
+    ...(limit < tasks.length && { limit }),
+    isSequential: request.sequential,
+    notices: run.notices.map(oneLine),
+    tasks,
+  };
+}
+
+const STATES: Readonly<Record<Outcome["kind"] | "cached", State>> = {
+  success: "executed",
+  cached: "cached",
+  failure: "failed",
+  signal: "failed",
+  unstartable: "failed",
+  skipped: "skipped",
+  stopped: "stopped",
+};
+
+function round(milliseconds: number): number {
+  return Math.round(milliseconds * 10) / 10;
+}

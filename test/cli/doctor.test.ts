@@ -1,0 +1,144 @@
+// `rt doctor` of the installation: each thing that can be wrong, made wrong, and what it says to do.
+import { describe, expect, test } from "bun:test";
+import { chmod, copyFile, mkdir, symlink } from "node:fs/promises";
+import { dirname } from "node:path";
+import { createProject, type Files, type Project } from "../support/project.ts";
+import { type Environment, RT, runRt } from "../support/rt.ts";
+
+interface Check {
+  readonly name: string;
+  readonly status: string;
+  readonly found: string;
+  readonly remedy?: string;
+}
+
+async function examine(project: Project, env: Environment = {}, program: readonly string[] = [RT]) {
+  const { stdout, stderr, status } = await runRt({
+    program: [...program, "doctor", "--json"],
+    cwd: project.path,
+    env: { XDG_CACHE_HOME: project.join("cache"), ...env },
+  });
+  expect(stderr).toBe("");
+  const { installation } = JSON.parse(stdout) as { installation: Check[] };
+  return { status, of: (name: string) => installation.find((check) => check.name === name)! };
+}
+
+async function examineIn(files: Files, env?: Environment) {
+  await using project = await createProject(files);
+  const { of, status } = await examine(project, env);
+  return { of, status, path: project.path };
+}
+
+describe.skipIf(process.platform === "win32").concurrent("rt doctor says of the installation", () => {
+  test("which rt it is, and that nothing is wrong with it", async () => {
+    const { of } = await examineIn({}, { PATH: `${dirname(RT)}:${process.env.PATH}`, RT_CONCURRENCY: "2" });
+    expect(of("version").found).toMatch(/^rt \d+\.\d+\.\d+, with Bun \d+\.\d+\.\d+ \([0-9a-f]{9}\), /);
+    expect(of("program").found).toBe(RT);
+    expect(of("PATH")).toMatchObject({ status: "ok", found: expect.stringContaining(`rt is ${RT}`) });
+    expect(of("shell")).toMatchObject({ status: "ok", found: expect.stringMatching(/\/(?:ba|z)?sh$/) });
+    expect(of("variables").found).toBe("RT_CONCURRENCY");
+    for (const name of ["debugger", "open files"]) expect(of(name).status).toBe("ok");
+  });
+
+  test("that PATH has no rt, or another one first", async () => {
+    const { of } = await examineIn({}, { PATH: "/nonexistent" });
+    expect(of("PATH")).toEqual({
+      name: "PATH",
+      status: "warning",
+      found: "No folder of PATH has rt",
+      remedy: `add ${dirname(RT)} to PATH`,
+    });
+    await using other = await createProject({ rt: "#!/bin/sh\n" }, ["rt"]);
+    const shadowed = await examineIn({}, { PATH: `${other.path}:${dirname(RT)}` });
+    expect(shadowed.of("PATH")).toMatchObject({
+      status: "warning",
+      found: `rt is another program, ${other.join("rt")}`,
+      remedy: `remove it, or put ${dirname(RT)} in front of ${other.path} in PATH`,
+    });
+    const behind = await examineIn({}, { PATH: `${dirname(RT)}:${other.path}` });
+    expect(behind.of("PATH").found).toBe(`rt is ${RT}; behind it ${other.join("rt")}`);
+    // A link to it is no other program.
+    await using linked = await createProject();
+    await symlink(RT, linked.join("rt"));
+    const { of: found } = await examine(linked, { PATH: linked.path });
+    expect(found("PATH")).toMatchObject({ status: "ok", found: `rt is ${linked.join("rt")}` });
+  });
+
+  test("which keys are set here, never what they are set to", async () => {
+    const { of, path } = await examineIn({
+      "rtfig.toml":
+        '[install.registry]\nurl = "https://x.example"\ntoken = "very-secret"\n[run]\nshell = "rt"\n',
+    });
+    const { found, status } = of("configuration");
+    expect(status).toBe("ok");
+    expect(found).toStartWith(`${path}/rtfig.toml sets install.registry`);
+    expect(found).toEndWith("run.shell");
+    expect(found).not.toContain("secret");
+  });
+
+  test("that a configuration cannot be read, with the exit code", async () => {
+    const { of, status } = await examineIn({ "rtfig.toml": '[run]\nshel = "rt"\n' });
+    expect(of("configuration")).toEqual({
+      name: "configuration",
+      status: "problem",
+      found: 'rtfig.toml:2: Unknown key "run.shel"',
+      remedy: "did you mean run.shell?",
+    });
+    expect(status).toBe(1);
+  });
+
+  test("which other rtfig.toml have a say in secrets", async () => {
+    await using project = await createProject({ "rtfig.toml": "", "a/b/x": "" });
+    const { stdout } = await runRt({ args: ["doctor", "--json"], cwd: project.join("a/b") });
+    const { installation } = JSON.parse(stdout) as { installation: Check[] };
+    expect(installation.find(({ name }) => name === "configuration")!.found).toBe(
+      `No rtfig.toml here; above, for secrets alone: ${project.join("rtfig.toml")}`,
+    );
+  });
+
+  test("how much is kept of scripts", async () => {
+    await using project = await createProject({ "cache/x": "" });
+    const { of } = await examine(project);
+    expect(of("cache").found).toMatch(/^Nothing is kept in .*\/cache\/rt\/scripts-\d+$/);
+    const directory = of("cache").found.replace("Nothing is kept in ", "");
+    await mkdir(directory, { recursive: true });
+    await Bun.write(`${directory}/blob`, new Uint8Array(2_500_000));
+    expect((await examine(project)).of("cache").found).toBe(`2.5 MB in ${directory}`);
+    const nowhere = await examine(project, { HOME: undefined, XDG_CACHE_HOME: undefined });
+    expect(nowhere.of("cache")).toMatchObject({ status: "warning", remedy: "set HOME or XDG_CACHE_HOME" });
+    const blocked = await examine(project, { XDG_CACHE_HOME: project.join("cache/x") });
+    expect(blocked.of("cache")).toMatchObject({
+      status: "warning",
+      found: expect.stringContaining("(ENOTDIR)"),
+    });
+  });
+
+  test("that no module for a debugger can be written, and that few files can be open", async () => {
+    const { of } = await examineIn({}, { TMPDIR: "/nonexistent" });
+    expect(of("debugger")).toEqual({
+      name: "debugger",
+      status: "warning",
+      found: "Nothing can be written to /nonexistent (ENOENT)",
+      remedy: "set TMPDIR to a folder that can be written to",
+    });
+    await using project = await createProject();
+    const few = await examine(project, {}, ["sh", "-c", 'ulimit -n 200; exec "$0" "$@"', RT]);
+    expect(few.of("open files")).toMatchObject({ status: "warning", found: "200 at a time" });
+  });
+
+  test("in lines that show what is in a name", async () => {
+    await using project = await createProject({ "\u001b]0;x\u0007/rt": "" });
+    const evil = project.join("\u001b]0;x\u0007");
+    await copyFile("/bin/sh", `${evil}/rt`);
+    await chmod(`${evil}/rt`, 0o755);
+    const { stdout } = await runRt({ args: ["doctor"], cwd: project.path, env: { PATH: evil } });
+    expect(stdout).toContain("\\u001b]0;x\\u0007/rt");
+    expect(stdout).not.toContain("\u001b");
+    expect(stdout).toMatch(/^warning {2}PATH {14}rt is another program, .*\n {27}remove it, or put /m);
+  });
+
+  test.skipIf(process.platform !== "linux")("how much of a file system may be watched", async () => {
+    const { of } = await examineIn({});
+    expect(of("file watching").found).toMatch(/^\d+ folders, \d+ programs$/);
+  });
+});

@@ -1,0 +1,57 @@
+// A page that rt has written, in Chromium, opened from its file.
+//
+//   await using view = await openPage(path, "dark");
+//   expect(view.complaints).toEqual([]);
+import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
+import { pathToFileURL } from "node:url";
+
+const CHROMIUM = process.env.CHROMIUM ?? "/usr/bin/chromium";
+const FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"];
+const QUIET = ["--disable-background-networking", "--disable-component-update", "--disable-sync"];
+
+export function launchBrowser(): Promise<Browser> {
+  return chromium.launch({ executablePath: CHROMIUM, args: [...FLAGS, ...QUIET] });
+}
+
+export interface View extends AsyncDisposable {
+  readonly page: Page;
+  /** Of the console and of the page's script, and requests for anything but the file. */
+  readonly complaints: readonly string[];
+}
+
+export async function openPage(
+  browser: Browser,
+  file: string,
+  colorScheme: "light" | "dark" = "light",
+): Promise<View> {
+  const context: BrowserContext = await browser.newContext({ colorScheme });
+  const page = await context.newPage();
+  const url = pathToFileURL(file).href;
+  const complaints: string[] = [];
+  page.on("console", (message) => complaints.push(message.text()));
+  page.on("pageerror", (error) => complaints.push(error.message));
+  page.on("request", (request) => {
+    if (request.url().replace(/#.*/, "") !== url) complaints.push(request.url());
+  });
+  await page.goto(url);
+  return { page, complaints, [Symbol.asyncDispose]: () => context.close() };
+}
+
+/** What axe-core finds, of some weight. The page forbids foreign scripts, so that it is evaluated from outside. */
+export async function findBarriers(page: Page): Promise<string[]> {
+  const axe = await Bun.file(Bun.resolveSync("axe-core/axe.min.js", import.meta.dir)).text();
+  await page.evaluate(axe);
+  const { violations } = await page.evaluate(async () => {
+    const { axe } = globalThis as unknown as { axe: { run(): Promise<{ violations: Violation[] }> } };
+    return await axe.run();
+  });
+  return violations
+    .filter(({ impact }) => impact !== "minor")
+    .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`);
+}
+
+interface Violation {
+  readonly id: string;
+  readonly impact: string;
+  readonly nodes: readonly { readonly html: string }[];
+}

@@ -1,0 +1,134 @@
+// `--dry-run=html` and `--dry-run=mermaid`: what would run after what, and why, as a picture and as text for one.
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import type { Browser } from "playwright-core";
+import { findBarriers, launchBrowser, openPage } from "../support/browser.ts";
+import { createProject, type Project } from "../support/project.ts";
+import { runRt } from "../support/rt.ts";
+import { scripts, workspace } from "../support/workspace.ts";
+
+setDefaultTimeout(30_000);
+
+const EVIL = 'x"]-->|<b>\u202e#`';
+let browser: Browser;
+let project: Project;
+
+beforeAll(async () => {
+  browser = await launchBrowser();
+  project = await createProject(
+    workspace({
+      core: scripts("echo core"),
+      api: { ...scripts("echo api"), dependencies: { core: "*" } },
+      web: { ...scripts("echo web"), dependencies: { api: "*", core: "*" } },
+      [EVIL]: scripts("echo '</script><script>alert(1)</script>'"),
+    }),
+  );
+  const git = async (...args: string[]) => {
+    const identity = ["-c", "user.name=t", "-c", "user.email=t@example.com", "-c", "commit.gpgsign=false"];
+    await Bun.spawn(["git", ...identity, ...args], { cwd: project.path, stdout: "ignore", stderr: "ignore" })
+      .exited;
+  };
+  await git("init", "-q");
+  await git("add", ".");
+  await git("commit", "-qm", "start");
+  await project.write({ "packages/core/notes.txt": "changed" });
+}, 60_000);
+afterAll(async () => {
+  await browser?.close();
+  await project?.[Symbol.asyncDispose]();
+});
+
+async function plan(...args: string[]): Promise<string> {
+  const { stdout, stderr } = await runRt({ args: ["run", ...args, "t"], cwd: project.path });
+  expect(stderr).toBe("");
+  return stdout;
+}
+
+test("says which file, package or filter is the reason, as Mermaid", async () => {
+  expect(await plan("--dry-run=mermaid", "--affected=HEAD")).toBe(
+    [
+      "flowchart LR",
+      '  t0["core t<br/>because packages/core/notes.txt changed"]',
+      '  t1["api t<br/>because it depends on core, which is affected"]',
+      '  t2["web t<br/>because it depends on core, which is affected"]',
+      "  t0 --> t1",
+      "  t1 --> t2",
+      "  t0 --> t2",
+      "",
+    ].join("\n"),
+  );
+  expect(await plan("--dry-run=mermaid", "--filter", "core...", "--filter", "!api")).toBe(
+    'flowchart LR\n  t0["core t<br/>because of --filter core..."]\n',
+  );
+  expect(await plan("--dry-run=mermaid", "--workspaces")).toContain(
+    '["x#34;#93;--#62;#124;#60;b#62;#92;u202e#35;#96; t<br/>because --workspaces means every package"]',
+  );
+});
+
+test("draws the plan, and lists it with the reasons", async () => {
+  await project.write({ "plan.html": await plan("--dry-run=html", "--filter", "*", "--affected=HEAD") });
+  for (const scheme of ["light", "dark"] as const) {
+    await using view = await openPage(browser, project.join("plan.html"), scheme);
+    const { page } = view;
+    expect(await page.locator(".lead").textContent()).toBe("3 scripts would run, in order of dependencies");
+    expect(await page.locator("svg a").evaluateAll((links) => links.map((link) => link.textContent))).toEqual(
+      [
+        "core t because packages/core/notes.txt changed",
+        "api t because it depends on core, which is affected",
+        "web t because it depends on core, which is affected",
+      ],
+    );
+    // From core to web by way of api: that web waits for core too goes without saying.
+    expect(await page.locator("svg > path").count()).toBe(2);
+    const [core, api] = await page
+      .locator("svg rect")
+      .evaluateAll((boxes) => boxes.map((box) => box.getBoundingClientRect().toJSON()));
+    expect(api.left).toBeGreaterThan(core.right);
+    expect(await page.locator("li").nth(2).textContent()).toContain("after api t, core t");
+    await page.keyboard.press("/");
+    await page.keyboard.type("echo api");
+    expect(await page.locator("li:visible h3").allTextContents()).toEqual(["api t"]);
+    await page.keyboard.press("Escape");
+    await page.locator("svg a").nth(1).focus();
+    await page.keyboard.press("Enter");
+    expect(await page.evaluate(() => document.querySelector(":target h3")!.textContent)).toBe("api t");
+    expect(await findBarriers(page)).toEqual([]);
+    expect(view.complaints).toEqual([]);
+  }
+});
+
+test("a name or a command is no more than text", async () => {
+  await project.write({ "evil.html": await plan("--dry-run=html", "--filter", "*") });
+  await using view = await openPage(browser, project.join("evil.html"));
+  const texts = await view.page.locator("h3").allTextContents();
+  expect(texts).toContain('x"]-->|<b>\\u202e#` t');
+  expect(await view.page.locator("script:not([type])").count()).toBe(1);
+  expect(view.complaints).toEqual([]);
+});
+
+test("hundreds of scripts stand in columns, each right of what it waits for", async () => {
+  const packages = Array.from({ length: 300 }, (_, index) => [
+    `p${index}`,
+    { ...scripts("true"), dependencies: Object.fromEntries([[`p${index >> 1}`, "*"]]) },
+  ]);
+  await using large = await createProject(workspace(Object.fromEntries(packages)));
+  const { stdout } = await runRt({ args: ["run", "--filter", "*", "--dry-run=html", "t"], cwd: large.path });
+  await large.write({ "plan.html": stdout });
+  await using view = await openPage(browser, large.join("plan.html"));
+  const { drawing } = JSON.parse((await view.page.locator("#data").textContent())!) as {
+    drawing: { boxes: Box[]; arrows: { from: number; to: number }[] };
+  };
+  expect(drawing.boxes.length).toBe(300);
+  expect(drawing.arrows.length).toBe(299);
+  for (const { from, to } of drawing.arrows) {
+    const [a, b] = [drawing.boxes[from]!, drawing.boxes[to]!];
+    expect(a.x + a.width / 2).toBeLessThan(b.x - b.width / 2);
+  }
+  expect(new Set(drawing.boxes.map(({ x, y }) => `${x} ${y}`)).size).toBe(300);
+  expect(view.complaints).toEqual([]);
+});
+
+interface Box {
+  readonly x: number;
+  readonly y: number;
+  readonly width: number;
+}
