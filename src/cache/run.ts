@@ -12,10 +12,12 @@ import { describeDoubt } from "./doubts.ts";
 import { cachedEnvironment } from "./environment.ts";
 import type { Entry } from "./entry.ts";
 import { FAILED, type Finding, parseFinding } from "./finding.ts";
-import { hashBytes, Hashes } from "./hashes.ts";
-import { compareKeys, type Key, makeKey } from "./key.ts";
+import { hashBytes, Hashes, type Part } from "./hashes.ts";
+import { compareKeys, type Key, makeKey, stampOf } from "./key.ts";
 import { Log, type Piece, readLog } from "./log.ts";
+import { Mentions } from "./mention.ts";
 import { IGNORED, matcher, OWN_PLACES } from "./patterns.ts";
+import { fixedPlaces, isBelow, keepEntry, keepPath, placeEntry, withoutBinariesAbove } from "./place.ts";
 import { recordRun, type Rooted, Unkept } from "./record.ts";
 import { restoreOutputs } from "./restore.ts";
 import type { Store } from "./store.ts";
@@ -57,10 +59,21 @@ export interface CachedRun {
 /** A run of many has hundreds of scripts, and they share this. */
 const memories = new Map<string, Hashes>();
 
-function openHashes(id: string, look: TracingOperations["look"], store: Store): Hashes {
-  const hashes = memories.get(id) ?? new Hashes(look, store.readText("hashes", id));
-  memories.set(id, hashes);
+function openHashes(root: string, look: TracingOperations["look"], store: Store): Hashes {
+  const id = hashesId(root);
+  const open = () =>
+    new Hashes(
+      look,
+      (path) => isBelow(path, root),
+      (part) => store.readText("hashes", id[part]),
+    );
+  const hashes = memories.get(root) ?? open();
+  memories.set(root, hashes);
   return hashes;
+}
+
+function hashesId(root: string): Readonly<Record<Part, string>> {
+  return { inside: hashBytes(root), outside: "outside" };
 }
 
 export class Run implements CachedRun {
@@ -76,7 +89,6 @@ export class Run implements CachedRun {
   readonly #log = new Log();
   readonly #started = performance.now();
   readonly #id: string;
-  readonly #hashesId: string;
   #key: Key | undefined;
   #tracer: ReturnType<TracingOperations["openTracer"]> | undefined;
   #refused = false;
@@ -97,11 +109,12 @@ export class Run implements CachedRun {
     this.#tracing = tracing;
     this.#store = store;
     const original = host.originalEnvironment();
-    const environments = script.steps.map(({ env }) => cachedEnvironment(env, original, rule.env));
+    const environments = script.steps.map(({ env }) =>
+      cachedEnvironment(env, original, rule.env, settings.root),
+    );
     this.#environments = environments.map(({ variables }) => variables);
     this.#withheld = environments.flatMap(({ withheld }) => withheld);
     this.#id = hashBytes(`${settings.root}\0${packageDirectory}\0${script.scriptName}`);
-    this.#hashesId = hashBytes(settings.root);
     this.#last = parseFinding(store.readText("scripts", `${this.#id}.json`));
     const { look, list } = tracing;
     const ignored = matcher(rule.ignore, packageDirectory);
@@ -109,7 +122,7 @@ export class Run implements CachedRun {
     this.#world = {
       look,
       list,
-      hashes: openHashes(this.#hashesId, look, store),
+      hashes: openHashes(settings.root, look, store),
       // The store is no input of anything, wherever it is.
       isIgnored: (path) => ignored(path) || always(path) || path.startsWith(`${store.directory}/`),
       root: settings.root,
@@ -136,13 +149,20 @@ export class Run implements CachedRun {
         steps: this.#script.steps,
         variables,
         secret: this.#store.secret(),
+        program: stampOf(process.execPath),
       },
       this.#world.hashes,
       this.#tracing,
     );
     if (!this.#settings.isRead) return this;
     let difference: string | undefined;
-    for (const { path, entry } of this.#store.entries(this.#key.hash)) {
+    const isFixed = fixedPlaces(variables.HOME ?? "", withoutBinariesAbove(variables.PATH ?? "", root));
+    for (const { path, entry: kept } of this.#store.entries(this.#key.hash)) {
+      const entry = placeEntry(kept, root, isFixed);
+      if (!entry) {
+        difference ??= `the script has seen where it is, and so its result is only good in ${kept.root}`;
+        continue;
+      }
       const found = await findDifference(entry, this.#world);
       if (found !== null) {
         difference ??= found;
@@ -214,7 +234,7 @@ export class Run implements CachedRun {
       const shown = this.#rule.env.find((name) => isSecret(name) && this.#shows(name, text));
       if (shown !== undefined) throw new Unkept("secret", shown);
       if (this.#log.isTooLarge) throw new Unkept("output", "64 MB to the terminal");
-      this.#store.addEntry(this.#key!.hash, {
+      const entry = {
         label: this.#script.label,
         created: Date.now(),
         duration: performance.now() - this.#started,
@@ -222,7 +242,8 @@ export class Run implements CachedRun {
         outputs,
         own,
         log: this.#store.keepBytes(this.#log.toBytes()),
-      });
+      };
+      this.#store.addEntry(this.#key!.hash, keepEntry(entry, this.#settings.root, this.#mentionsIn(entry)));
       this.#store.shrinkNowAndThen();
       this.#remember();
       return lines;
@@ -233,6 +254,19 @@ export class Run implements CachedRun {
       this.#tell(line);
       return [...lines, line];
     }
+  }
+
+  /** Of what it has made. */
+  #mentionsIn({ outputs }: Entry): string[] {
+    const { root } = this.#settings;
+    const mentions = new Mentions(root);
+    mentions.lookAt(this.#log.bytes());
+    for (const output of outputs) {
+      mentions.lookAt(Buffer.from(keepPath(output.path, root)));
+      if (output.kind === "link") mentions.lookAt(Buffer.from(output.target));
+      if (output.kind === "file") mentions.lookIn(this.#store.blobPath(output.hash));
+    }
+    return [...mentions.found];
   }
 
   #shows(name: string, text: string): boolean {
@@ -273,9 +307,12 @@ export class Run implements CachedRun {
   }
 
   #remember(): void {
-    const text = this.#world.hashes.toText();
+    const id = hashesId(this.#settings.root);
     try {
-      if (text !== null) this.#store.writeText("hashes", this.#hashesId, text);
+      for (const part of ["inside", "outside"] as const) {
+        const text = this.#world.hashes.takeText(part);
+        if (text !== null) this.#store.writeText("hashes", id[part], text);
+      }
     } catch {
       // The next run makes them again.
     }
