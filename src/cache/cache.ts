@@ -17,8 +17,16 @@ export async function whyNothingIsCached(): Promise<string | undefined> {
 
 export type Opening = CachedRun | { readonly notice: string } | undefined;
 
-/** Undefined for a script that is not cached; a notice where it cannot be. */
-export async function openCached(script: CachedScript, settings: CacheSettings): Promise<Opening> {
+/**
+ * Undefined for a script that is not cached; a notice where it cannot be.
+ *
+ * @param purpose "look" changes nothing, neither in the project nor in what is known of the script
+ */
+export async function openCached(
+  script: CachedScript,
+  settings: CacheSettings,
+  purpose: "use" | "look" = "use",
+): Promise<Opening> {
   const rule = ruleFor(settings, script.packageName, script.scriptName);
   if (!rule || host.originalVariable(MARK) !== undefined) return undefined;
   const tracing = await findTracing();
@@ -29,7 +37,7 @@ export async function openCached(script: CachedScript, settings: CacheSettings):
     const root = realpathSync(settings.root);
     const packageDirectory = realpathSync(script.packageDirectory);
     const run = new Run(script, rule, { ...settings, root }, packageDirectory, tracing, openStore(directory));
-    return await run.find();
+    return await run.find(purpose);
   } catch (error) {
     return tellOnce(`Nothing is cached: ${(error as Error).message}`);
   }

@@ -47,6 +47,8 @@ export interface Hit {
 type StepRequest = Omit<ChildRequest, "inheritStdin" | "descriptors" | "program" | "argv" | "env">;
 
 export interface CachedRun {
+  /** Why it has to run, or by what it was found; for people. */
+  readonly why: string;
   readonly hit: Hit | undefined;
   /** Starts a step, followed; what it writes is kept. */
   start(step: number, request: StepRequest): Child & { readonly isTraced: Promise<boolean> };
@@ -78,6 +80,7 @@ function hashesId(root: string): Readonly<Record<Part, string>> {
 
 export class Run implements CachedRun {
   hit: Hit | undefined;
+  why = "";
   readonly #script: CachedScript;
   readonly #rule: CacheRule;
   readonly #settings: CacheSettings;
@@ -137,7 +140,8 @@ export class Run implements CachedRun {
     };
   }
 
-  async find(): Promise<this> {
+  /** @param purpose "look" puts nothing back and remembers nothing */
+  async find(purpose: "use" | "look"): Promise<this> {
     const { root } = this.#settings;
     const variables: Record<string, string> = Object.assign({}, ...this.#environments);
     this.#key = await makeKey(
@@ -154,6 +158,7 @@ export class Run implements CachedRun {
       this.#world.hashes,
       this.#tracing,
     );
+    this.why = "nothing that is kept is to be used";
     if (!this.#settings.isRead) return this;
     let difference: string | undefined;
     const isFixed = fixedPlaces(variables.HOME ?? "", withoutBinariesAbove(variables.PATH ?? "", root));
@@ -168,17 +173,18 @@ export class Run implements CachedRun {
         difference ??= found;
         continue;
       }
-      const hit = await this.#apply(entry);
+      const hit = purpose === "look" ? NOT_APPLIED : await this.#apply(entry);
       if (!hit) {
         difference ??= "what it made is damaged in the cache, or cannot be put back";
         continue;
       }
-      this.#store.touch(path);
-      this.#tell(`nothing that it depends on has changed since ${new Date(entry.created).toISOString()}`);
       this.hit = hit;
+      this.why = describeHit(entry, kept.root === root ? undefined : kept.root);
+      if (purpose === "use") this.#store.touch(path);
       break;
     }
-    if (!this.hit) this.#tell(difference ?? this.#explainKey());
+    if (!this.hit) this.why = difference ?? this.#explainKey();
+    if (purpose === "use") this.#tell(this.why);
     this.#remember();
     return this;
   }
@@ -317,6 +323,17 @@ export class Run implements CachedRun {
       // The next run makes them again.
     }
   }
+}
+
+/** What would be put back is not looked at. */
+const NOT_APPLIED: Hit = { pieces: [], saved: 0, restored: 0 };
+
+/** @param elsewhere the checkout that it ran in, where that is another one */
+function describeHit({ conditions, created }: Entry, elsewhere: string | undefined): string {
+  const paths = new Set(conditions.map(([, path]) => path)).size;
+  const when = new Date(created).toISOString();
+  const where = elsewhere === undefined ? "" : ` in ${elsewhere}`;
+  return `nothing that it depends on (${paths} paths) has changed since ${when}${where}`;
 }
 
 const SHORTEST_SECRET = 6;

@@ -97,6 +97,10 @@ function requestFor(
     ...(cache && {
       openCached: async (task, extra) =>
         await (await import("./cached.ts")).openCachedTask(task, extra, cache, commandOf),
+      ...(cache.isExplained && {
+        explainCached: async (task, extra) =>
+          await (await import("./cached.ts")).explainTask(task, extra, cache, commandOf),
+      }),
     }),
     ...(provision && {
       secretsOf: (manifest, event, isMain) => provision.shown(receiverOf({ manifest }, event, !isMain)),

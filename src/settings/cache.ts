@@ -32,6 +32,8 @@ export interface CacheSettings {
   readonly rules: readonly CacheRule[];
   readonly isRead: boolean;
   readonly isWritten: boolean;
+  /** Whether each script says why it runs, or does not. */
+  readonly isExplained: boolean;
 }
 
 const LISTS = ["env", "inputs", "outputs", "ignore"] as const;
@@ -93,6 +95,7 @@ export function readCacheSettings(
     rules: [...rules.values()],
     isRead: access.includes("r") && !given.has("force"),
     isWritten: access.includes("w"),
+    isExplained: given.has("why"),
   };
 }
 
