@@ -2,23 +2,26 @@
 //
 // Contract: in doubt the script runs, and nothing is kept; one line says why. The cache never fails a script, and what
 // it cannot read or write is the same as an empty one.
-import type { TracingOperations } from "../../platform/contract/tracing.ts";
+import type { Trace, TracingOperations } from "../../platform/contract/tracing.ts";
+import { list, look } from "../../platform/path-state.ts";
 import type { Child, ChildRequest } from "../../platform/contract/process-tree.ts";
 import { host } from "../../platform/process.ts";
 import { trees } from "../../platform/process-tree.ts";
 import type { CacheRule, CacheSettings } from "../settings/cache.ts";
 import { findDifference } from "./check.ts";
+import { declaredInputs } from "./declaration.ts";
 import { describeDoubt } from "./doubts.ts";
 import { cachedEnvironment } from "./environment.ts";
 import type { Entry } from "./entry.ts";
 import { FAILED, type Finding, parseFinding } from "./finding.ts";
-import { hashBytes, Hashes, type Part } from "./hashes.ts";
+import { hashBytes } from "./hashes.ts";
 import { compareKeys, type Key, makeKey, stampOf } from "./key.ts";
 import { Log, type Piece, readLog } from "./log.ts";
+import { openHashes, writeHashes } from "./memory.ts";
 import { Mentions } from "./mention.ts";
-import { IGNORED, matcher, OWN_PLACES } from "./patterns.ts";
+import { IGNORED, listFiles, matcher, OWN_PLACES } from "./patterns.ts";
 import { fixedPlaces, isBelow, keepEntry, keepPath, placeEntry, withoutBinariesAbove } from "./place.ts";
-import { recordRun, type Rooted, Unkept } from "./record.ts";
+import { addDeclared, type Recorded, recordRun, type Rooted, Unkept } from "./record.ts";
 import { restoreOutputs } from "./restore.ts";
 import type { Store } from "./store.ts";
 
@@ -58,33 +61,14 @@ export interface CachedRun {
   close(outcome: string): Promise<readonly string[]>;
 }
 
-/** A run of many has hundreds of scripts, and they share this. */
-const memories = new Map<string, Hashes>();
-
-function openHashes(root: string, look: TracingOperations["look"], store: Store): Hashes {
-  const id = hashesId(root);
-  const open = () =>
-    new Hashes(
-      look,
-      (path) => isBelow(path, root),
-      (part) => store.readText("hashes", id[part]),
-    );
-  const hashes = memories.get(root) ?? open();
-  memories.set(root, hashes);
-  return hashes;
-}
-
-function hashesId(root: string): Readonly<Record<Part, string>> {
-  return { inside: hashBytes(root), outside: "outside" };
-}
-
 export class Run implements CachedRun {
   hit: Hit | undefined;
   why = "";
   readonly #script: CachedScript;
   readonly #rule: CacheRule;
   readonly #settings: CacheSettings;
-  readonly #tracing: TracingOperations;
+  /** Absent where its inputs are declared. */
+  readonly #tracing: TracingOperations | undefined;
   readonly #store: Store;
   readonly #world: Rooted;
   readonly #environments: readonly Readonly<Record<string, string>>[];
@@ -103,7 +87,7 @@ export class Run implements CachedRun {
     rule: CacheRule,
     settings: CacheSettings,
     packageDirectory: string,
-    tracing: TracingOperations,
+    tracing: TracingOperations | undefined,
     store: Store,
   ) {
     this.#script = script;
@@ -119,7 +103,6 @@ export class Run implements CachedRun {
     this.#withheld = environments.flatMap(({ withheld }) => withheld);
     this.#id = hashBytes(`${settings.root}\0${packageDirectory}\0${script.scriptName}`);
     this.#last = parseFinding(store.readText("scripts", `${this.#id}.json`));
-    const { look, list } = tracing;
     const ignored = matcher(rule.ignore, packageDirectory);
     const always = matcher([...IGNORED, ...OWN_PLACES], "/");
     this.#world = {
@@ -127,7 +110,7 @@ export class Run implements CachedRun {
       list,
       hashes: openHashes(settings.root, look, store),
       // The store is no input of anything, wherever it is.
-      isIgnored: (path) => ignored(path) || always(path) || path.startsWith(`${store.directory}/`),
+      isIgnored: (path) => ignored(path) || always(path) || isBelow(path, store.directory),
       root: settings.root,
       isDeclared: matcher(rule.outputs, packageDirectory),
       declared: rule.outputs,
@@ -143,21 +126,8 @@ export class Run implements CachedRun {
   /** @param purpose "look" puts nothing back and remembers nothing */
   async find(purpose: "use" | "look"): Promise<this> {
     const { root } = this.#settings;
-    const variables: Record<string, string> = Object.assign({}, ...this.#environments);
-    this.#key = await makeKey(
-      {
-        system: host.system,
-        root,
-        packageDirectory: this.#world.packageDirectory,
-        rule: this.#rule,
-        steps: this.#script.steps,
-        variables,
-        secret: this.#store.secret(),
-        program: stampOf(process.execPath),
-      },
-      this.#world.hashes,
-      this.#tracing,
-    );
+    const variables = this.#variables;
+    this.#key = await this.#makeKey();
     this.why = "nothing that is kept is to be used";
     if (!this.#settings.isRead) return this;
     let difference: string | undefined;
@@ -185,8 +155,42 @@ export class Run implements CachedRun {
     }
     if (!this.hit) this.why = difference ?? this.#explainKey();
     if (purpose === "use") this.#tell(this.why);
-    this.#remember();
+    writeHashes(this.#world.hashes, root, this.#store);
     return this;
+  }
+
+  get #variables(): Readonly<Record<string, string>> {
+    return Object.assign({}, ...this.#environments);
+  }
+
+  async #makeKey(): Promise<Key> {
+    const { packageDirectory, hashes } = this.#world;
+    const isDeclared = this.#tracing === undefined;
+    const request = {
+      system: host.system,
+      root: this.#settings.root,
+      packageDirectory,
+      rule: this.#rule,
+      steps: this.#script.steps,
+      variables: this.#variables,
+      secret: this.#store.secret(),
+      program: stampOf(process.execPath),
+      isDeclared,
+      inputs: isDeclared
+        ? await declaredInputs(this.#rule, this.#world)
+        : await listFiles(this.#rule.inputs, packageDirectory),
+    };
+    return await makeKey(request, hashes, look);
+  }
+
+  /** What is to be kept of a run that has ended well. Throws Unkept. */
+  async #record(trace: Trace | undefined): Promise<Recorded> {
+    if (trace) return await recordRun(trace, this.#world);
+    const [difference] = compareKeys(this.#key!.fields, (await this.#makeKey()).fields);
+    if (difference !== undefined) throw new Unkept("edited", difference);
+    const recorded: Recorded = { conditions: [], outputs: [], own: [] };
+    await addDeclared(recorded, this.#world);
+    return recorded;
   }
 
   async #apply(entry: Entry): Promise<Hit | undefined> {
@@ -208,6 +212,11 @@ export class Run implements CachedRun {
         return request.onOutput(bytes, isError);
       },
     };
+    const plain = () => ({
+      ...trees.startChild({ ...wanted, inheritStdin: false }),
+      isTraced: Promise.resolve(true),
+    });
+    if (!this.#tracing) return plain();
     try {
       this.#tracer ??= this.#tracing.openTracer({
         program: process.execPath,
@@ -216,7 +225,7 @@ export class Run implements CachedRun {
     } catch {
       // No thread is to be had: it starts as any other.
       this.#refused = true;
-      return { ...trees.startChild({ ...wanted, inheritStdin: false }), isTraced: Promise.resolve(true) };
+      return plain();
     }
     const child = this.#tracer.start(wanted);
     void child.isTraced.then((isTraced) => (this.#refused ||= !isTraced));
@@ -233,9 +242,9 @@ export class Run implements CachedRun {
     if (this.#refused) return [...lines, describeDoubt(this.#script.label, "refused", "seccomp")];
     if (outcome === "failure") lines.push(...this.#explainWithheld());
     if (outcome !== "success") return lines;
-    if (!trace || !this.#settings.isWritten) return lines;
+    if ((!trace && this.#tracing) || !this.#settings.isWritten) return lines;
     try {
-      const { conditions, outputs, own } = await recordRun(trace, this.#world);
+      const { conditions, outputs, own } = await this.#record(trace);
       const text = this.#log.text();
       const shown = this.#rule.env.find((name) => isSecret(name) && this.#shows(name, text));
       if (shown !== undefined) throw new Unkept("secret", shown);
@@ -251,7 +260,7 @@ export class Run implements CachedRun {
       };
       this.#store.addEntry(this.#key!.hash, keepEntry(entry, this.#settings.root, this.#mentionsIn(entry)));
       this.#store.shrinkNowAndThen();
-      this.#remember();
+      writeHashes(this.#world.hashes, this.#settings.root, this.#store);
       return lines;
     } catch (error) {
       const { why, detail } =
@@ -311,18 +320,6 @@ export class Run implements CachedRun {
       // Nothing but an explanation is lost.
     }
   }
-
-  #remember(): void {
-    const id = hashesId(this.#settings.root);
-    try {
-      for (const part of ["inside", "outside"] as const) {
-        const text = this.#world.hashes.takeText(part);
-        if (text !== null) this.#store.writeText("hashes", id[part], text);
-      }
-    } catch {
-      // The next run makes them again.
-    }
-  }
 }
 
 /** What would be put back is not looked at. */
@@ -330,10 +327,11 @@ const NOT_APPLIED: Hit = { pieces: [], saved: 0, restored: 0 };
 
 /** @param elsewhere the checkout that it ran in, where that is another one */
 function describeHit({ conditions, created }: Entry, elsewhere: string | undefined): string {
-  const paths = new Set(conditions.map(([, path]) => path)).size;
+  const paths =
+    conditions.length === 0 ? "declared" : `${new Set(conditions.map(([, path]) => path)).size} paths`;
   const when = new Date(created).toISOString();
   const where = elsewhere === undefined ? "" : ` in ${elsewhere}`;
-  return `nothing that it depends on (${paths} paths) has changed since ${when}${where}`;
+  return `nothing that it depends on (${paths}) has changed since ${when}${where}`;
 }
 
 const SHORTEST_SECRET = 6;

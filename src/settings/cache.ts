@@ -22,6 +22,10 @@ export interface CacheRule {
   readonly outputs: readonly string[];
   /** Files that do not matter. */
   readonly ignore: readonly string[];
+  /** Whether `outputs` was given, be it empty. */
+  readonly saysOutputs: boolean;
+  /** Whether what it does is followed where that can be. */
+  readonly isTraced: boolean;
   /** Whether other checkouts of the project may use what it made. */
   readonly isShared: boolean;
 }
@@ -37,7 +41,11 @@ export interface CacheSettings {
 }
 
 const LISTS = ["env", "inputs", "outputs", "ignore"] as const;
-const NOTHING = { isOn: true, env: [], inputs: [], outputs: [], ignore: [], isShared: true } as const;
+const SWITCHES = { shared: "isShared", trace: "isTraced" } as const;
+const NOTHING = {
+  ...{ isOn: true, isShared: true, isTraced: true, saysOutputs: false },
+  ...{ env: [], inputs: [], outputs: [], ignore: [] },
+} as const;
 
 /**
  * What speaks of caching for a working directory: the file that --config names, or that of the root project, which a member's
@@ -85,8 +93,13 @@ export function readCacheSettings(
     if (section !== "run" || part !== "cache" || name === undefined) continue;
     const rule = rules.get(name) ?? { ...NOTHING, name };
     const known = LISTS.find((each) => each === list);
-    if (known) rules.set(name, { ...rule, [known]: value as string[] });
-    else rules.set(name, { ...rule, [list === "shared" ? "isShared" : "isOn"]: value === true });
+    if (known) {
+      const saysOutputs = rule.saysOutputs || known === "outputs";
+      rules.set(name, { ...rule, [known]: value as string[], saysOutputs });
+    } else {
+      const field = list === "shared" || list === "trace" ? SWITCHES[list] : "isOn";
+      rules.set(name, { ...rule, [field]: value === true });
+    }
   }
   const mode = given.get("cache")?.last ?? "local:rw";
   const access = mode.slice(mode.indexOf(":") + 1);

@@ -131,7 +131,7 @@ export default {
     },
     {
       fault: "what is outside the project is an output",
-      text: `  if (!path.startsWith(\`\${world.root}/\`)) throw new Unkept("outside", path);
+      text: `  if (!isBelow(path, world.root)) throw new Unkept("outside", path);
   if (first.kind === "other"`,
       becomes: `  if (first.kind === "other"`,
       tests: ["cache/doubts"],
@@ -167,7 +167,7 @@ export default {
     {
       fault: "links lead out of the project",
       why: "each directory on the way is a condition of its own: this is the second lock",
-      text: "if (real !== root && !real.startsWith(`${root}/`)) throw new Error(`${directory} is outside`);",
+      text: "if (real !== root && !isBelow(real, root)) throw new Error(`${directory} is outside`);",
       becomes: "",
       tests: ["cache/hits"],
     },
@@ -211,6 +211,20 @@ export default {
       text: "    add(keepPath(path, root), value);",
       becomes: "    void value;",
       tests: ["config/caching"],
+    },
+  ],
+  "src/cache/declaration.ts": [
+    {
+      fault: "packages that it depends on do not count",
+      text: "const directories = [packageDirectory, ...directoriesNeeded(root, packageDirectory)];",
+      becomes: "const directories = [packageDirectory];",
+      tests: ["cache/declared"],
+    },
+    {
+      fault: "lockfiles do not count",
+      text: "new Set(sharedFiles(root))",
+      becomes: "new Set<string>()",
+      tests: ["cache/declared"],
     },
   ],
   "src/cache/place.ts": [
