@@ -5,7 +5,8 @@ import { host } from "../../platform/process.ts";
 import { findTracing } from "../../platform/tracing.ts";
 import { type CacheRule, type CacheSettings, ruleFor } from "../settings/cache.ts";
 import { MARK } from "./environment.ts";
-import { type CachedRun, type CachedScript, Run } from "./run.ts";
+import { Run } from "./run.ts";
+import type { CachedRun, CachedScript } from "./script.ts";
 import { Store, storeDirectory } from "./store.ts";
 
 const NOT_HERE =
@@ -36,7 +37,7 @@ export async function openCached(
 ): Promise<Opening> {
   const rule = ruleFor(settings, script.packageName, script.scriptName);
   if (!rule || host.originalVariable(MARK) !== undefined) return undefined;
-  const tracing = await tracingFor(rule);
+  const tracing = settings.isVerified ? await findTracing() : await tracingFor(rule);
   if (!tracing && !rule.saysOutputs) return tellOnce(NOT_HERE);
   const directory = storeDirectory();
   if (directory === undefined) return tellOnce("Nothing is cached: set HOME or XDG_CACHE_HOME, to say where");

@@ -74,7 +74,7 @@ function isSame(one: PathState, other: PathState): boolean {
 }
 
 /** Where a call that was to change it has failed, it is what it was. */
-function hasWritten({ isWritten, isConfirmed, first }: TracedPath, now: PathState): boolean {
+export function hasWritten({ isWritten, isConfirmed, first }: TracedPath, now: PathState): boolean {
   return isWritten && (isConfirmed || !isSame(first, now));
 }
 

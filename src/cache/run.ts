@@ -16,54 +16,29 @@ import type { Entry } from "./entry.ts";
 import { FAILED, type Finding, parseFinding } from "./finding.ts";
 import { hashBytes } from "./hashes.ts";
 import { compareKeys, type Key, makeKey, stampOf } from "./key.ts";
-import { Log, type Piece, readLog } from "./log.ts";
+import { Log, readLog } from "./log.ts";
 import { openHashes, writeHashes } from "./memory.ts";
 import { Mentions } from "./mention.ts";
 import { IGNORED, listFiles, matcher, OWN_PLACES } from "./patterns.ts";
-import { fixedPlaces, isBelow, keepEntry, keepPath, placeEntry, withoutBinariesAbove } from "./place.ts";
+import {
+  fixedPlaces,
+  type IsFixed,
+  isBelow,
+  keepEntry,
+  keepPath,
+  placeEntry,
+  withoutBinariesAbove,
+} from "./place.ts";
 import { addDeclared, type Recorded, recordRun, type Rooted, Unkept } from "./record.ts";
 import { restoreOutputs } from "./restore.ts";
+import { describeUndeclared, findUndeclared } from "./verification.ts";
+import type { CachedRun, CachedScript, Hit, StepRequest } from "./script.ts";
 import type { Store } from "./store.ts";
-
-/** A script with all its steps, as it would be started. */
-export interface CachedScript {
-  /** For people. */
-  readonly label: string;
-  readonly packageName: string;
-  readonly packageDirectory: string;
-  readonly scriptName: string;
-  readonly steps: readonly {
-    readonly event: string;
-    readonly program: string;
-    readonly argv: readonly string[];
-    readonly env: Readonly<Record<string, string | undefined>>;
-  }[];
-}
-
-export interface Hit {
-  readonly pieces: readonly Piece[];
-  /** Milliseconds that the script took then. */
-  readonly saved: number;
-  readonly restored: number;
-}
-
-type StepRequest = Omit<ChildRequest, "inheritStdin" | "descriptors" | "program" | "argv" | "env">;
-
-export interface CachedRun {
-  /** Why it has to run, or by what it was found; for people. */
-  readonly why: string;
-  readonly hit: Hit | undefined;
-  /** Starts a step, followed; what it writes is kept. */
-  start(step: number, request: StepRequest): Child & { readonly isTraced: Promise<boolean> };
-  /** The same where it could not be followed. */
-  environmentOf(step: number): Readonly<Record<string, string>>;
-  /** Lines for people. */
-  close(outcome: string): Promise<readonly string[]>;
-}
 
 export class Run implements CachedRun {
   hit: Hit | undefined;
   why = "";
+  isFaulty = false;
   readonly #script: CachedScript;
   readonly #rule: CacheRule;
   readonly #settings: CacheSettings;
@@ -126,14 +101,12 @@ export class Run implements CachedRun {
   /** @param purpose "look" puts nothing back and remembers nothing */
   async find(purpose: "use" | "look"): Promise<this> {
     const { root } = this.#settings;
-    const variables = this.#variables;
     this.#key = await this.#makeKey();
     this.why = "nothing that is kept is to be used";
     if (!this.#settings.isRead) return this;
     let difference: string | undefined;
-    const isFixed = fixedPlaces(variables.HOME ?? "", withoutBinariesAbove(variables.PATH ?? "", root));
     for (const { path, entry: kept } of this.#store.entries(this.#key.hash)) {
-      const entry = placeEntry(kept, root, isFixed);
+      const entry = placeEntry(kept, root, this.#isFixed);
       if (!entry) {
         difference ??= `the script has seen where it is, and so its result is only good in ${kept.root}`;
         continue;
@@ -161,6 +134,11 @@ export class Run implements CachedRun {
 
   get #variables(): Readonly<Record<string, string>> {
     return Object.assign({}, ...this.#environments);
+  }
+
+  get #isFixed(): IsFixed {
+    const { HOME = "", PATH = "" } = this.#variables;
+    return fixedPlaces(HOME, withoutBinariesAbove(PATH, this.#settings.root));
   }
 
   async #makeKey(): Promise<Key> {
@@ -239,9 +217,13 @@ export class Run implements CachedRun {
   async close(outcome: string): Promise<readonly string[]> {
     const trace = await this.#tracer?.finish();
     const lines = [...(trace?.calls ?? [])].map((call) => `trace ${call}`);
-    if (this.#refused) return [...lines, describeDoubt(this.#script.label, "refused", "seccomp")];
+    if (this.#refused) {
+      this.isFaulty = this.#settings.isVerified;
+      return [...lines, describeDoubt(this.#script.label, "refused", "seccomp")];
+    }
     if (outcome === "failure") lines.push(...this.#explainWithheld());
     if (outcome !== "success") return lines;
+    if (this.#settings.isVerified) return [...lines, ...(await this.#verify(trace!))];
     if ((!trace && this.#tracing) || !this.#settings.isWritten) return lines;
     try {
       const { conditions, outputs, own } = await this.#record(trace);
@@ -269,6 +251,22 @@ export class Run implements CachedRun {
       this.#tell(line);
       return [...lines, line];
     }
+  }
+
+  /** Lines for people; without any it has done nothing but what is declared. */
+  async #verify(trace: Trace): Promise<string[]> {
+    const { label } = this.#script;
+    const lines: string[] = [];
+    try {
+      if (trace.doubt) throw new Unkept(trace.doubt.kind, trace.doubt.detail);
+      const undeclared = await findUndeclared(trace, this.#rule, this.#world, this.#isFixed);
+      lines.push(...describeUndeclared(label, undeclared));
+    } catch (error) {
+      if (!(error instanceof Unkept)) throw error;
+      lines.push(describeDoubt(label, error.why, error.detail));
+    }
+    this.isFaulty = lines.length > 0;
+    return lines;
   }
 
   /** Of what it has made. */

@@ -4,7 +4,7 @@
 // what it writes. So it has pipes instead of the terminal, and an empty standard input.
 import { host } from "../../platform/process.ts";
 import { openCached, whyRuleFails } from "../cache/cache.ts";
-import type { CachedScript } from "../cache/run.ts";
+import type { CachedScript } from "../cache/script.ts";
 import { type CacheSettings, ruleFor } from "../settings/cache.ts";
 import type { CachedTask, CacheReason, Command, CommandRequest, Task } from "../tasks/run-tasks.ts";
 import { type PackageJson, scriptOf, textField } from "../workspace/package-json.ts";

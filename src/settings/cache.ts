@@ -36,6 +36,8 @@ export interface CacheSettings {
   readonly rules: readonly CacheRule[];
   readonly isRead: boolean;
   readonly isWritten: boolean;
+  /** Whether scripts run, and are compared with what is declared of them. */
+  readonly isVerified: boolean;
   /** Whether each script says why it runs, or does not. */
   readonly isExplained: boolean;
 }
@@ -102,12 +104,14 @@ export function readCacheSettings(
     }
   }
   const mode = given.get("cache")?.last ?? "local:rw";
+  const isVerified = given.has("verify-inputs");
   const access = mode.slice(mode.indexOf(":") + 1);
   return {
     root: dirname(resolve(cwd, file)),
     rules: [...rules.values()],
-    isRead: access.includes("r") && !given.has("force"),
-    isWritten: access.includes("w"),
+    isRead: access.includes("r") && !given.has("force") && !isVerified,
+    isWritten: access.includes("w") && !isVerified,
+    isVerified,
     isExplained: given.has("why"),
   };
 }
