@@ -83,7 +83,6 @@ const SHARED: Readonly<Record<string, readonly string[]>> = {
   ],
   cache: [
     "src/run/cached",
-    "src/cache/cache",
     "src/cache/command",
     "src/settings/cache",
     "platform/tracing",

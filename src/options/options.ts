@@ -202,6 +202,16 @@ export const OPTIONS: readonly Option[] = [
       help: "Whether what [run.cache] keeps is read and written",
     },
     {
+      name: "verify-inputs",
+      by: "runner",
+      help: "Run scripts of [run.cache], and fail where one reads or writes more than is declared (Linux)",
+    },
+    {
+      name: "why",
+      by: "runner",
+      help: "Say of each script of [run.cache] what made it run, or by what it was found",
+    },
+    {
       name: "affected",
       value: optional("ref"),
       by: "runner",

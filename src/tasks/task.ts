@@ -62,6 +62,8 @@ export type Outcome =
 
 /** A task that is not run again when nothing has changed: src/cache. */
 export interface CachedTask {
+  /** Why it has to run, or by what it was found; for people. */
+  readonly why: string;
   /** Its outputs are in place again; nothing is to be started. */
   readonly hit: CachedHit | undefined;
   /** Starts a step, by its position, and looks at what it does. */
@@ -70,8 +72,15 @@ export interface CachedTask {
     request: Pick<ChildRequest, "cwd" | "output" | "onOutput" | "family">,
   ): Child & { readonly isTraced: Promise<boolean> };
   environmentOf(step: number): Readonly<Record<string, string>>;
+  /** After `close`: whether something is wrong though the script has ended well. */
+  readonly isFaulty: boolean;
   /** It has ended. Lines for people. */
   close(outcome: Outcome["kind"]): Promise<readonly string[]>;
+}
+
+export interface CacheReason {
+  readonly isHit: boolean;
+  readonly why: string;
 }
 
 export interface TaskRequest extends ManySettings {
@@ -84,6 +93,8 @@ export interface TaskRequest extends ManySettings {
     task: Task,
     extra: Readonly<Record<string, string>>,
   ): Promise<CachedTask | { readonly notice: string } | undefined>;
+  /** Whether it would be run, and why; changes nothing. Absent where nobody wants to know. */
+  explainCached?(task: Task, extra: Readonly<Record<string, string>>): Promise<CacheReason | undefined>;
   /** The secrets that a step gets; absent where the run has none. */
   secretsOf?(manifest: PackageJson, scriptName: string, isMain: boolean): readonly StepSecret[];
   /** Called before the first of these starts, and in a watched run before one starts again. Throws Failure. */

@@ -131,7 +131,7 @@ export default {
     },
     {
       fault: "what is outside the project is an output",
-      text: `  if (!path.startsWith(\`\${world.root}/\`)) throw new Unkept("outside", path);
+      text: `  if (!isBelow(path, world.root)) throw new Unkept("outside", path);
   if (first.kind === "other"`,
       becomes: `  if (first.kind === "other"`,
       tests: ["cache/doubts"],
@@ -166,7 +166,8 @@ export default {
   "src/cache/restore.ts": [
     {
       fault: "links lead out of the project",
-      text: "if (real !== root && !real.startsWith(`${root}/`)) throw new Error(`${directory} is outside`);",
+      why: "each directory on the way is a condition of its own: this is the second lock",
+      text: "if (real !== root && !isBelow(real, root)) throw new Error(`${directory} is outside`);",
       becomes: "",
       tests: ["cache/restore"],
     },
@@ -206,9 +207,43 @@ export default {
     },
     {
       fault: "declared inputs do not count",
-      text: "    add(path, value);",
+      text: "    add(keepPath(path, root), value);",
       becomes: "    void value;",
       tests: ["config/caching"],
+    },
+  ],
+  "src/cache/declaration.ts": [
+    {
+      fault: "packages that it depends on do not count",
+      text: "const directories = [packageDirectory, ...directoriesNeeded(root, packageDirectory)];",
+      becomes: "const directories = [packageDirectory];",
+      tests: ["cache/declared"],
+    },
+    {
+      fault: "lockfiles do not count",
+      text: "new Set(sharedFiles(root))",
+      becomes: "new Set<string>()",
+      tests: ["cache/declared"],
+    },
+  ],
+  "src/cache/place.ts": [
+    {
+      fault: "a script that shows its path shares what it made",
+      text: "if (!isSamePlace(mentioned, first, root)) return null;",
+      becomes: "",
+      tests: ["cache/sharing"],
+    },
+    {
+      fault: "what is above another checkout does not count",
+      text: "...seenFrom(root, outside, first, isFixed)",
+      becomes: "",
+      tests: ["cache/sharing"],
+    },
+    {
+      fault: "only one folder above another checkout counts",
+      text: "index <= Math.max(level, now.length - 1)",
+      becomes: "index <= level",
+      tests: ["cache/sharing"],
     },
   ],
   "src/cache/environment.ts": [
