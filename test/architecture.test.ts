@@ -228,9 +228,11 @@ test("what rt starts, and looks for, gets the environment that rt was started wi
 const WRITERS: Readonly<Record<string, string>> = {
   "src/cli/command-line.ts": "the list of scripts, the version",
   "src/cli/own-commands.ts": "answers",
+  "src/cache/server/command.ts": "where it serves, and what goes wrong there",
   "src/complaint.ts": "what is wrong, and what to do",
   "src/debugger/attachment.ts": "where a debugger can connect, or why none can",
   "src/run/execution.ts": "warnings, and a plan that is asked for",
+  "src/run/remote-cache.ts": "why nothing is shared",
   "src/cli/shadowed.ts": "hints at a script with a command's name, and at the other REPL",
   "src/run/script/launch.ts": "the command of a script, and how a hook ended",
   "src/run/script/stand-ins.ts": "that --rt has no place for its links",

@@ -5,6 +5,7 @@ import { findTracing } from "../../platform/tracing.ts";
 import { type CacheSettings, ruleFor } from "../settings/cache.ts";
 import { MARK } from "./environment.ts";
 import { type CachedRun, type CachedScript, Run } from "./run.ts";
+import type { SharedCache } from "./shared.ts";
 import { Store, storeDirectory } from "./store.ts";
 
 const NOT_HERE = "[run.cache] has no effect here: only on Linux, from 5.9 on, can rt see what a script reads";
@@ -17,8 +18,12 @@ export async function whyNothingIsCached(): Promise<string | undefined> {
 
 export type Opening = CachedRun | { readonly notice: string } | undefined;
 
-/** Undefined for a script that is not cached; a notice where it cannot be. */
-export async function openCached(script: CachedScript, settings: CacheSettings): Promise<Opening> {
+/** Undefined for a script that is not cached; a notice where it cannot be. @param shared what others have as well */
+export async function openCached(
+  script: CachedScript,
+  settings: CacheSettings,
+  shared: SharedCache | undefined,
+): Promise<Opening> {
   const rule = ruleFor(settings, script.packageName, script.scriptName);
   if (!rule || host.originalVariable(MARK) !== undefined) return undefined;
   const tracing = await findTracing();
@@ -28,8 +33,16 @@ export async function openCached(script: CachedScript, settings: CacheSettings):
   try {
     const root = realpathSync(settings.root);
     const packageDirectory = realpathSync(script.packageDirectory);
-    const run = new Run(script, rule, { ...settings, root }, packageDirectory, tracing, openStore(directory));
-    return await run.find();
+    const store = openStore(directory);
+    return await new Run(
+      script,
+      rule,
+      { ...settings, root },
+      packageDirectory,
+      tracing,
+      store,
+      shared,
+    ).find();
   } catch (error) {
     return tellOnce(`Nothing is cached: ${(error as Error).message}`);
   }

@@ -8,7 +8,7 @@ import { host } from "../../platform/process.ts";
 import { trees } from "../../platform/process-tree.ts";
 import type { CacheRule, CacheSettings } from "../settings/cache.ts";
 import { findDifference } from "./check.ts";
-import { describeDoubt } from "./doubts.ts";
+import { describeDoubt, describeUnshared } from "./doubts.ts";
 import { cachedEnvironment } from "./environment.ts";
 import type { Entry } from "./entry.ts";
 import { FAILED, type Finding, parseFinding } from "./finding.ts";
@@ -18,6 +18,7 @@ import { Log, type Piece, readLog } from "./log.ts";
 import { IGNORED, matcher, OWN_PLACES } from "./patterns.ts";
 import { recordRun, type Rooted, Unkept } from "./record.ts";
 import { restoreOutputs } from "./restore.ts";
+import type { SharedCache } from "./shared.ts";
 import type { Store } from "./store.ts";
 
 /** A script with all its steps, as it would be started. */
@@ -70,6 +71,7 @@ export class Run implements CachedRun {
   readonly #settings: CacheSettings;
   readonly #tracing: TracingOperations;
   readonly #store: Store;
+  readonly #shared: SharedCache | undefined;
   readonly #world: Rooted;
   readonly #environments: readonly Readonly<Record<string, string>>[];
   readonly #withheld: readonly string[];
@@ -78,6 +80,8 @@ export class Run implements CachedRun {
   readonly #id: string;
   readonly #hashesId: string;
   #key: Key | undefined;
+  /** Where something is shared: what others that start the script in the same way come to as well. */
+  #sharedKey = "";
   #tracer: ReturnType<TracingOperations["openTracer"]> | undefined;
   #refused = false;
   /** What was found out the last time. */
@@ -90,12 +94,14 @@ export class Run implements CachedRun {
     packageDirectory: string,
     tracing: TracingOperations,
     store: Store,
+    shared: SharedCache | undefined,
   ) {
     this.#script = script;
     this.#rule = rule;
     this.#settings = settings;
     this.#tracing = tracing;
     this.#store = store;
+    this.#shared = shared;
     const original = host.originalEnvironment();
     const environments = script.steps.map(({ env }) => cachedEnvironment(env, original, rule.env));
     this.#environments = environments.map(({ variables }) => variables);
@@ -125,24 +131,10 @@ export class Run implements CachedRun {
   }
 
   async find(): Promise<this> {
-    const { root } = this.#settings;
-    const variables: Record<string, string> = Object.assign({}, ...this.#environments);
-    this.#key = await makeKey(
-      {
-        system: host.system,
-        root,
-        packageDirectory: this.#world.packageDirectory,
-        rule: this.#rule,
-        steps: this.#script.steps,
-        variables,
-        secret: this.#store.secret(),
-      },
-      this.#world.hashes,
-      this.#tracing,
-    );
-    if (!this.#settings.isRead) return this;
+    this.#key = await this.#makeKey(this.#store.secret());
+    if (this.#shared) this.#sharedKey = (await this.#makeKey(this.#shared.secret)).hash;
     let difference: string | undefined;
-    for (const { path, entry } of this.#store.entries(this.#key.hash)) {
+    for (const { path, entry } of this.#settings.isRead ? this.#store.entries(this.#key.hash) : []) {
       const found = await findDifference(entry, this.#world);
       if (found !== null) {
         difference ??= found;
@@ -158,9 +150,62 @@ export class Run implements CachedRun {
       this.hit = hit;
       break;
     }
+    if (!this.hit) difference = (await this.#findShared()) ?? difference;
     if (!this.hit) this.#tell(difference ?? this.#explainKey());
     this.#remember();
     return this;
+  }
+
+  async #makeKey(secret: Uint8Array): Promise<Key> {
+    const variables: Record<string, string> = Object.assign({}, ...this.#environments);
+    return await makeKey(
+      {
+        system: host.system,
+        root: this.#settings.root,
+        packageDirectory: this.#world.packageDirectory,
+        rule: this.#rule,
+        steps: this.#script.steps,
+        variables,
+        secret,
+      },
+      this.#world.hashes,
+      this.#tracing,
+    );
+  }
+
+  /** The first difference from what others have found; undefined where there is nothing to say. */
+  async #findShared(): Promise<string | undefined> {
+    if (!this.#shared?.isRead) return undefined;
+    let difference: string | undefined;
+    for (const entry of await this.#shared.find(this.#sharedKey)) {
+      const found = this.#shared.findOutside(entry, this.#world)
+        ? "what others have made would lie outside its package"
+        : await findDifference(entry, this.#world);
+      if (found !== null) {
+        difference ??= found;
+        continue;
+      }
+      const hit = (await this.#shared.fetch(entry, this.#store)) && (await this.#apply(entry));
+      if (!hit) {
+        difference ??= "what others have made did not arrive whole, or cannot be put back";
+        continue;
+      }
+      this.#keep(entry);
+      this.#tell(`others have run it so since ${new Date(entry.created).toISOString()}`);
+      this.hit = hit;
+      break;
+    }
+    this.#shared.note(this.#sharedKey, this.hit !== undefined, this.hit?.saved ?? 0);
+    return difference;
+  }
+
+  #keep(entry: Entry): void {
+    if (!this.#settings.isWritten) return;
+    try {
+      this.#store.addEntry(this.#key!.hash, entry);
+    } catch {
+      // It comes from the others again.
+    }
   }
 
   async #apply(entry: Entry): Promise<Hit | undefined> {
@@ -207,14 +252,15 @@ export class Run implements CachedRun {
     if (this.#refused) return [...lines, describeDoubt(this.#script.label, "refused", "seccomp")];
     if (outcome === "failure") lines.push(...this.#explainWithheld());
     if (outcome !== "success") return lines;
-    if (!trace || !this.#settings.isWritten) return lines;
+    const shared = this.#shared?.isWritten ? this.#shared : undefined;
+    if (!trace || !(this.#settings.isWritten || shared)) return lines;
     try {
       const { conditions, outputs, own } = await recordRun(trace, this.#world);
       const text = this.#log.text();
       const shown = this.#rule.env.find((name) => isSecret(name) && this.#shows(name, text));
       if (shown !== undefined) throw new Unkept("secret", shown);
       if (this.#log.isTooLarge) throw new Unkept("output", "64 MB to the terminal");
-      this.#store.addEntry(this.#key!.hash, {
+      const entry: Entry = {
         label: this.#script.label,
         created: Date.now(),
         duration: performance.now() - this.#started,
@@ -222,7 +268,11 @@ export class Run implements CachedRun {
         outputs,
         own,
         log: this.#store.keepBytes(this.#log.toBytes()),
-      });
+      };
+      if (this.#settings.isWritten) this.#store.addEntry(this.#key!.hash, entry);
+      const outside = shared?.findOutside(entry, this.#world);
+      if (outside === undefined) shared?.offer(this.#sharedKey, entry, this.#store);
+      else lines.push(describeUnshared(this.#script.label, outside));
       this.#store.shrinkNowAndThen();
       this.#remember();
       return lines;

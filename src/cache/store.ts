@@ -281,7 +281,16 @@ function blobsOf(entry: Entry | null): string[] {
 function parseEntry(bytes: Uint8Array | null, hash: string): Entry | null {
   if (!bytes || hashBytes(bytes) !== hash) return null;
   try {
-    const entry = JSON.parse(Bun.zstdDecompressSync(bytes).toString()) as Entry;
+    return readEntry(JSON.parse(Bun.zstdDecompressSync(bytes).toString()));
+  } catch {
+    return null;
+  }
+}
+
+/** What JSON has, if it is an entry. */
+export function readEntry(value: unknown): Entry | null {
+  try {
+    const entry = value as Entry;
     const paths = [
       ...(entry.conditions as Condition[]).map(([, path]) => path),
       ...(entry.outputs as Output[]).map(({ path }) => path),

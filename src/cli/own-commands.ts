@@ -38,6 +38,11 @@ export async function runOwn(command: string, args: readonly string[]): Promise<
     return await (await import("../upgrade/command.ts")).runUpgradeCommand([...args]);
   }
   if (command === "cache") {
+    if (args[0] === "serve" || args[0] === "token") {
+      const { makeToken, serveCache } = await import("../cache/server/command.ts");
+      const text = args[0] === "serve" ? serveCache(args.slice(1)) : makeToken(args.slice(1));
+      return text === undefined ? undefined : console.log(text);
+    }
     if (args.some((word) => word === "--help" || word === "-h")) return await showHelp(command);
     const { answerCache } = await import("../cache/command.ts");
     return console.log(answerCache(args));

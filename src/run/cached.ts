@@ -4,6 +4,7 @@
 // what it writes. So it has pipes instead of the terminal, and an empty standard input.
 import { host } from "../../platform/process.ts";
 import { openCached } from "../cache/cache.ts";
+import type { SharedCache } from "../cache/shared.ts";
 import { type CacheSettings, ruleFor } from "../settings/cache.ts";
 import type { CachedTask, Command, CommandRequest, Task } from "../tasks/run-tasks.ts";
 import { type PackageJson, scriptOf, textField } from "../workspace/package-json.ts";
@@ -17,6 +18,7 @@ export async function openCachedTask(
   extra: Readonly<Record<string, string>>,
   settings: CacheSettings,
   commandFor: CommandFor,
+  shared: SharedCache | undefined,
 ): Promise<CachedTask | { readonly notice: string } | undefined> {
   const { packageDirectory, manifest, scriptName, label } = task;
   const packageName = textField(manifest, "name");
@@ -37,7 +39,7 @@ export async function openCachedTask(
     const { program, argv, env } = command;
     steps.push({ event: step.scriptName, program, argv, env: { ...extra, ...env } });
   }
-  return await openCached({ label, packageName, packageDirectory, scriptName, steps }, settings);
+  return await openCached({ label, packageName, packageDirectory, scriptName, steps }, settings, shared);
 }
 
 /** Undefined for a script that is none of those. */

@@ -78,7 +78,7 @@ async function carryOut(
         const given = secrets && "the script is not cached, since it is given secrets";
         const reason = given ?? (await whyNothingIsCached());
         if (task && reason === undefined)
-          return await (await import("./many.ts")).runCached(task, settings, process.cwd());
+          return await (await import("./many.ts")).runCached(task, settings, config, process.cwd());
         if (task && reason) console.error(`warning: ${reason}`);
       }
       const [{ launchProgram, launchScript }, supply] = await Promise.all([

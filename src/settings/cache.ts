@@ -1,7 +1,12 @@
-// Which scripts are not run again when nothing has changed, and what was declared of them: [run.cache] of rtfig.toml.
+// Which scripts are not run again when nothing has changed, and what was declared of them: [run.cache] of rtfig.toml. And
+// where what they did is looked for and kept: --cache.
 import { dirname, resolve } from "node:path";
+import { host } from "../../platform/process.ts";
 import type { Config } from "../config/rtfig.ts";
+import { Failure } from "../failure.ts";
 import type { GivenOptions } from "../options/parse.ts";
+import { printable } from "../printable.ts";
+import { readRemoteCache, type RemoteCacheSettings } from "./remote-cache.ts";
 
 /** What the file says of one script; globs are relative to its package. */
 export interface CacheRule {
@@ -23,19 +28,23 @@ export interface CacheSettings {
   /** The directory of rtfig.toml: nothing outside is written. Absolute. */
   readonly root: string;
   readonly rules: readonly CacheRule[];
+  /** Of the store on this machine. */
   readonly isRead: boolean;
   readonly isWritten: boolean;
+  /** What is shared with others. */
+  readonly remote?: RemoteCacheSettings | undefined;
 }
 
 const LISTS = ["env", "inputs", "outputs", "ignore"] as const;
 
-/** Undefined where nothing is cached. */
+/** Undefined where nothing is cached. Throws Failure. */
 export function readCacheSettings(
-  { settings, file }: Config,
+  config: Config,
   given: GivenOptions,
   cwd: string,
 ): CacheSettings | undefined {
   if (given.has("no-cache")) return undefined;
+  const { settings, file } = config;
   const rules = new Map<string, CacheRule>();
   for (const { path, value } of settings) {
     const [section, part, name, list] = path;
@@ -44,14 +53,35 @@ export function readCacheSettings(
     const known = LISTS.find((each) => each === list);
     rules.set(name, known ? { ...rule, [known]: value as string[] } : { ...rule, isOn: value === true });
   }
-  const mode = given.get("cache")?.last ?? "local:rw";
-  const access = mode.slice(mode.indexOf(":") + 1);
+  const { local, remote } = readPlaces(given.get("cache")?.last ?? host.originalVariable("TURBO_CACHE"));
+  const isForced = given.has("force");
+  const accessOf = (access: string) => ({
+    isRead: access.includes("r") && !isForced,
+    isWritten: access.includes("w"),
+  });
   return {
     root: dirname(resolve(cwd, file)),
     rules: [...rules.values()],
-    isRead: access.includes("r") && !given.has("force"),
-    isWritten: access.includes("w"),
+    ...accessOf(local),
+    remote: readRemoteCache(config, accessOf(remote), (name) => host.originalVariable(name)),
   };
+}
+
+const EVERYWHERE = "local:rw,remote:rw";
+
+/** As turbo reads it: a place that is not mentioned is not used. Throws Failure. */
+function readPlaces(text: string = EVERYWHERE): { local: string; remote: string } {
+  const places = { local: "", remote: "" };
+  for (const each of text.split(",")) {
+    const [, place, access] = /^(local|remote):(r|w|rw|)$/.exec(each) ?? [];
+    if (place === undefined)
+      throw new Failure(
+        `--cache cannot be "${printable(text)}"`,
+        `say local, remote or both, and r, w or rw, as in --cache=${EVERYWHERE}`,
+      );
+    places[place as keyof typeof places] = access!;
+  }
+  return places;
 }
 
 /** The rule of a package's own wins. Undefined for a script that is not cached. */
