@@ -7,15 +7,18 @@ import type { Child, ChildRequest } from "../../platform/contract/process-tree.t
 import { host } from "../../platform/process.ts";
 import { trees } from "../../platform/process-tree.ts";
 import type { CacheRule, CacheSettings } from "../settings/cache.ts";
+import { findCandidates } from "./candidates.ts";
 import { findDifference } from "./check.ts";
 import { describeDoubt, describeUnshared } from "./doubts.ts";
 import { cachedEnvironment } from "./environment.ts";
 import type { Entry } from "./entry.ts";
 import { FAILED, type Finding, parseFinding } from "./finding.ts";
-import { hashBytes, Hashes } from "./hashes.ts";
-import { compareKeys, type Key, makeKey } from "./key.ts";
+import { hashBytes, Hashes, type Part } from "./hashes.ts";
+import { compareKeys, type Key, makeKey, stampOf } from "./key.ts";
 import { Log, type Piece, readLog } from "./log.ts";
+import { Mentions } from "./mention.ts";
 import { IGNORED, matcher, OWN_PLACES } from "./patterns.ts";
+import { fixedPlaces, isBelow, keepEntry, keepPath, placeEntry, withoutBinariesAbove } from "./place.ts";
 import { recordRun, type Rooted, Unkept } from "./record.ts";
 import { restoreOutputs } from "./restore.ts";
 import type { SharedCache } from "./shared.ts";
@@ -58,10 +61,21 @@ export interface CachedRun {
 /** A run of many has hundreds of scripts, and they share this. */
 const memories = new Map<string, Hashes>();
 
-function openHashes(id: string, look: TracingOperations["look"], store: Store): Hashes {
-  const hashes = memories.get(id) ?? new Hashes(look, store.readText("hashes", id));
-  memories.set(id, hashes);
+function openHashes(root: string, look: TracingOperations["look"], store: Store): Hashes {
+  const id = hashesId(root);
+  const open = () =>
+    new Hashes(
+      look,
+      (path) => isBelow(path, root),
+      (part) => store.readText("hashes", id[part]),
+    );
+  const hashes = memories.get(root) ?? open();
+  memories.set(root, hashes);
   return hashes;
+}
+
+function hashesId(root: string): Readonly<Record<Part, string>> {
+  return { inside: hashBytes(root), outside: "outside" };
 }
 
 export class Run implements CachedRun {
@@ -78,7 +92,6 @@ export class Run implements CachedRun {
   readonly #log = new Log();
   readonly #started = performance.now();
   readonly #id: string;
-  readonly #hashesId: string;
   #key: Key | undefined;
   /** Where something is shared: what others that start the script in the same way come to as well. */
   #sharedKey = "";
@@ -101,13 +114,14 @@ export class Run implements CachedRun {
     this.#settings = settings;
     this.#tracing = tracing;
     this.#store = store;
-    this.#shared = shared;
+    this.#shared = rule.isShared ? shared : undefined;
     const original = host.originalEnvironment();
-    const environments = script.steps.map(({ env }) => cachedEnvironment(env, original, rule.env));
+    const environments = script.steps.map(({ env }) =>
+      cachedEnvironment(env, original, rule.env, settings.root),
+    );
     this.#environments = environments.map(({ variables }) => variables);
     this.#withheld = environments.flatMap(({ withheld }) => withheld);
     this.#id = hashBytes(`${settings.root}\0${packageDirectory}\0${script.scriptName}`);
-    this.#hashesId = hashBytes(settings.root);
     this.#last = parseFinding(store.readText("scripts", `${this.#id}.json`));
     const { look, list } = tracing;
     const ignored = matcher(rule.ignore, packageDirectory);
@@ -115,7 +129,7 @@ export class Run implements CachedRun {
     this.#world = {
       look,
       list,
-      hashes: openHashes(this.#hashesId, look, store),
+      hashes: openHashes(settings.root, look, store),
       // The store is no input of anything, wherever it is.
       isIgnored: (path) => ignored(path) || always(path) || path.startsWith(`${store.directory}/`),
       root: settings.root,
@@ -131,33 +145,45 @@ export class Run implements CachedRun {
   }
 
   async find(): Promise<this> {
-    this.#key = await this.#makeKey(this.#store.secret());
-    if (this.#shared) this.#sharedKey = (await this.#makeKey(this.#shared.secret)).hash;
+    const { root } = this.#settings;
+    const variables: Record<string, string> = Object.assign({}, ...this.#environments);
+    this.#key = await this.#makeKey(variables, this.#store.secret(), stampOf(process.execPath));
+    if (this.#shared)
+      this.#sharedKey = (await this.#makeKey(variables, this.#shared.secret, await this.#programHash())).hash;
     let difference: string | undefined;
-    for (const { path, entry } of this.#settings.isRead ? this.#store.entries(this.#key.hash) : []) {
+    const isFixed = fixedPlaces(variables.HOME ?? "", withoutBinariesAbove(variables.PATH ?? "", root));
+    const lookup = { store: this.#store, access: this.#settings, key: this.#key.hash, place: this.#world };
+    const shared = this.#shared && { cache: this.#shared, key: this.#sharedKey };
+    for await (const { kept, prepare, use } of findCandidates(lookup, shared)) {
+      const entry = placeEntry(kept, root, isFixed);
+      if (!entry) {
+        difference ??= `the script has seen where it is, and so its result is only good in ${kept.root}`;
+        continue;
+      }
       const found = await findDifference(entry, this.#world);
       if (found !== null) {
         difference ??= found;
         continue;
       }
-      const hit = await this.#apply(entry);
+      const hit = (await prepare(entry)) ? await this.#apply(entry) : undefined;
       if (!hit) {
         difference ??= "what it made is damaged in the cache, or cannot be put back";
         continue;
       }
-      this.#store.touch(path);
-      this.#tell(`nothing that it depends on has changed since ${new Date(entry.created).toISOString()}`);
+      this.#tell(`${use()} since ${new Date(entry.created).toISOString()}`);
       this.hit = hit;
       break;
     }
-    if (!this.hit) difference = (await this.#findShared()) ?? difference;
     if (!this.hit) this.#tell(difference ?? this.#explainKey());
     this.#remember();
     return this;
   }
 
-  async #makeKey(secret: Uint8Array): Promise<Key> {
-    const variables: Record<string, string> = Object.assign({}, ...this.#environments);
+  async #makeKey(
+    variables: Readonly<Record<string, string>>,
+    secret: Uint8Array,
+    program: string,
+  ): Promise<Key> {
     return await makeKey(
       {
         system: host.system,
@@ -167,45 +193,18 @@ export class Run implements CachedRun {
         steps: this.#script.steps,
         variables,
         secret,
+        program,
       },
       this.#world.hashes,
       this.#tracing,
     );
   }
 
-  /** The first difference from what others have found; undefined where there is nothing to say. */
-  async #findShared(): Promise<string | undefined> {
-    if (!this.#shared?.isRead) return undefined;
-    let difference: string | undefined;
-    for (const entry of await this.#shared.find(this.#sharedKey)) {
-      const found = this.#shared.findOutside(entry, this.#world)
-        ? "what others have made would lie outside its package"
-        : await findDifference(entry, this.#world);
-      if (found !== null) {
-        difference ??= found;
-        continue;
-      }
-      const hit = (await this.#shared.fetch(entry, this.#store)) && (await this.#apply(entry));
-      if (!hit) {
-        difference ??= "what others have made did not arrive whole, or cannot be put back";
-        continue;
-      }
-      this.#keep(entry);
-      this.#tell(`others have run it so since ${new Date(entry.created).toISOString()}`);
-      this.hit = hit;
-      break;
-    }
-    this.#shared.note(this.#sharedKey, this.hit !== undefined, this.hit?.saved ?? 0);
-    return difference;
-  }
-
-  #keep(entry: Entry): void {
-    if (!this.#settings.isWritten) return;
-    try {
-      this.#store.addEntry(this.#key!.hash, entry);
-    } catch {
-      // It comes from the others again.
-    }
+  /** What this rt is on every machine. */
+  async #programHash(): Promise<string> {
+    const { execPath } = process;
+    const state = this.#tracing.look(execPath);
+    return (state.kind === "file" && (await this.#world.hashes.hash(execPath, state))) || "";
   }
 
   async #apply(entry: Entry): Promise<Hit | undefined> {
@@ -269,9 +268,10 @@ export class Run implements CachedRun {
         own,
         log: this.#store.keepBytes(this.#log.toBytes()),
       };
-      if (this.#settings.isWritten) this.#store.addEntry(this.#key!.hash, entry);
+      const kept = keepEntry(entry, this.#settings.root, this.#mentionsIn(entry));
+      if (this.#settings.isWritten) this.#store.addEntry(this.#key!.hash, kept);
       const outside = shared?.findOutside(entry, this.#world);
-      if (outside === undefined) shared?.offer(this.#sharedKey, entry, this.#store);
+      if (outside === undefined) shared?.offer(this.#sharedKey, kept, this.#store);
       else lines.push(describeUnshared(this.#script.label, outside));
       this.#store.shrinkNowAndThen();
       this.#remember();
@@ -283,6 +283,19 @@ export class Run implements CachedRun {
       this.#tell(line);
       return [...lines, line];
     }
+  }
+
+  /** Of what it has made. */
+  #mentionsIn({ outputs }: Entry): string[] {
+    const { root } = this.#settings;
+    const mentions = new Mentions(root);
+    mentions.lookAt(this.#log.bytes());
+    for (const output of outputs) {
+      mentions.lookAt(Buffer.from(keepPath(output.path, root)));
+      if (output.kind === "link") mentions.lookAt(Buffer.from(output.target));
+      if (output.kind === "file") mentions.lookIn(this.#store.blobPath(output.hash));
+    }
+    return [...mentions.found];
   }
 
   #shows(name: string, text: string): boolean {
@@ -323,9 +336,12 @@ export class Run implements CachedRun {
   }
 
   #remember(): void {
-    const text = this.#world.hashes.toText();
+    const id = hashesId(this.#settings.root);
     try {
-      if (text !== null) this.#store.writeText("hashes", this.#hashesId, text);
+      for (const part of ["inside", "outside"] as const) {
+        const text = this.#world.hashes.takeText(part);
+        if (text !== null) this.#store.writeText("hashes", id[part], text);
+      }
     } catch {
       // The next run makes them again.
     }

@@ -1,5 +1,5 @@
 // What this room knows of a cache that others share: under a key, the entries that others have made, and their contents.
-import type { Entry } from "./entry.ts";
+import type { Entry, KeptEntry } from "./entry.ts";
 import type { Store } from "./store.ts";
 
 /** Where an entry's outputs may be. */
@@ -16,7 +16,7 @@ export interface SharedCache {
   /** What all that share it hash variables with. */
   readonly secret: Uint8Array;
   /** The newest first; none where nothing is to be had in time. Never rejects. */
-  find(key: string): Promise<readonly Entry[]>;
+  find(key: string): Promise<readonly KeptEntry[]>;
   /** The first path that may not come from others, nor go to them. Paths of the entry are absolute. */
   findOutside(entry: Entry, place: Place): string | undefined;
   /** Puts an entry's contents into the store; false where they do not arrive whole. Never rejects. */
@@ -24,5 +24,5 @@ export interface SharedCache {
   /** Whether it was of use to look up a key. @param duration of the script, in milliseconds */
   note(key: string, isHit: boolean, duration: number): void;
   /** Returns at once: what is in the store is uploaded beside the run. */
-  offer(key: string, entry: Entry, store: Store): void;
+  offer(key: string, entry: KeptEntry, store: Store): void;
 }

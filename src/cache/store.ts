@@ -1,6 +1,6 @@
 // What is kept, on the disk: contents by their hashes, and for each key the entries of the last runs.
 //
-//   <cache>/rt/scripts-1/blobs/<ab>/<hash>           a content
+//   <cache>/rt/scripts-2/blobs/<ab>/<hash>           a content
 //                        keys/<key>/<hash>.zst       an entry, named after its own bytes
 //                        scripts/<id>.json           what was last found out about a script
 //                        hashes/<id>.txt, secret     the memory of hashes, the key of variables' hashes
@@ -25,9 +25,10 @@ import {
 import { dirname, isAbsolute, join } from "node:path";
 import { host } from "../../platform/process.ts";
 import { makePrivate } from "../../platform/private-file.ts";
-import type { Condition, Entry, Output } from "./entry.ts";
+import type { Condition, KeptEntry, Output } from "./entry.ts";
 import { hashBytes, hashFile } from "./hashes.ts";
 import { FORMAT } from "./key.ts";
+import { isKeptPath } from "./place.ts";
 
 /** Bytes. */
 const LARGEST = 5 * 1024 ** 3;
@@ -117,20 +118,20 @@ export class Store {
     return false;
   }
 
-  addEntry(key: string, entry: Entry): void {
+  addEntry(key: string, entry: KeptEntry): void {
     const bytes = Bun.zstdCompressSync(JSON.stringify(entry));
     const directory = join(this.directory, "keys", key);
     mkdirSync(directory, { recursive: true, mode: 0o700 });
-    // Of the same conditions one is enough.
-    const conditions = JSON.stringify(entry.conditions);
+    // Of the same conditions one is enough, unless the places differ in which they hold.
+    const conditions = identify(entry);
     for (const { path, entry: other } of this.entries(key))
-      if (JSON.stringify(other.conditions) === conditions) rmSync(path, { force: true });
+      if (identify(other) === conditions) rmSync(path, { force: true });
     this.#put(join(directory, `${hashBytes(bytes)}.zst`), bytes);
     for (const { path } of this.#entryFiles(key).slice(MOST_ENTRIES)) rmSync(path, { force: true });
   }
 
   /** The newest first. */
-  *entries(key: string): Generator<{ readonly path: string; readonly entry: Entry }> {
+  *entries(key: string): Generator<{ readonly path: string; readonly entry: KeptEntry }> {
     for (const { path, hash } of this.#entryFiles(key)) {
       const entry = parseEntry(read(path), hash);
       if (entry) yield { path, entry };
@@ -270,15 +271,20 @@ function filesIn(directory: string): { path: string; size: number; used: number 
   });
 }
 
-function blobsOf(entry: Entry | null): string[] {
+function blobsOf(entry: KeptEntry | null): string[] {
   if (!entry) return [];
   return [
     ...new Set([entry.log, ...entry.outputs.flatMap((each) => (each.kind === "file" ? [each.hash] : []))]),
   ];
 }
 
+/** What is the same for two entries of which one is enough. */
+export function identify({ conditions, mentioned, root }: KeptEntry): string {
+  return JSON.stringify([conditions, mentioned, mentioned.length > 0 && root]);
+}
+
 /** By its digest first: what was written as a whole is what was meant. */
-function parseEntry(bytes: Uint8Array | null, hash: string): Entry | null {
+function parseEntry(bytes: Uint8Array | null, hash: string): KeptEntry | null {
   if (!bytes || hashBytes(bytes) !== hash) return null;
   try {
     return readEntry(JSON.parse(Bun.zstdDecompressSync(bytes).toString()));
@@ -288,14 +294,14 @@ function parseEntry(bytes: Uint8Array | null, hash: string): Entry | null {
 }
 
 /** What JSON has, if it is an entry. */
-export function readEntry(value: unknown): Entry | null {
+export function readEntry(value: unknown): KeptEntry | null {
   try {
-    const entry = value as Entry;
-    const paths = [
-      ...(entry.conditions as Condition[]).map(([, path]) => path),
-      ...(entry.outputs as Output[]).map(({ path }) => path),
-    ];
-    return paths.every((path) => typeof path === "string" && path.startsWith("/")) ? entry : null;
+    const entry = value as KeptEntry;
+    const seen = (entry.conditions as Condition[]).map(([, path]) => path);
+    const made = (entry.outputs as Output[]).map(({ path }) => path);
+    const isWhole =
+      seen.every((path) => isKeptPath(path, false)) && made.every((path) => isKeptPath(path, true));
+    return isWhole && typeof entry.root === "string" && Array.isArray(entry.mentioned) ? entry : null;
   } catch {
     return null;
   }

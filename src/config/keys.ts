@@ -161,6 +161,10 @@ const CACHING: readonly Key[] = within("run.cache", [
     help: "Files that are its own, whatever was there before",
   }),
   key("*.ignore", "strings", '[".tool-cache/**"]', { isOwn: true, help: "Files that do not matter" }),
+  key("*.shared", "boolean", "false", {
+    isOwn: true,
+    help: "Whether other checkouts of the project may have what it made (true unless given)",
+  }),
 ]);
 
 const SHARED_CACHE: readonly Key[] = within("cache.remote", [

@@ -1,7 +1,7 @@
 // A plan, carried out: the program is started, becomes this process, or is refused in a line or two. What a run needs
 // besides (a file for the engine, variables of --env-file, --watch) is imported when it is asked for.
 import { host } from "../../platform/process.ts";
-import { mentionsSecrets } from "../config/file.ts";
+import { mentionsInConfig } from "../config/file.ts";
 import type { Config } from "../config/rtfig.ts";
 import { complain } from "../complaint.ts";
 import type { ScriptName } from "../secrets/mapping/grants.ts";
@@ -176,7 +176,7 @@ async function executeInEngine(
 }
 
 async function engineConfig(word: string, runsCode: boolean, config?: Config): Promise<string | undefined> {
-  if (!runsCode && mentionsSecrets(process.cwd())) {
+  if (!runsCode && mentionsInConfig(process.cwd(), "secrets")) {
     const { configWithTokens } = await import("../secrets/registries/tool-config.ts");
     const path = await configWithTokens(word, config, process.cwd());
     if (path !== undefined) return path;

@@ -1,8 +1,12 @@
 // Which scripts are not run again when nothing has changed, and what was declared of them: [run.cache] of rtfig.toml. And
 // where what they did is looked for and kept: --cache.
-import { dirname, resolve } from "node:path";
+import { realpathSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { files } from "../../platform/files.ts";
 import { host } from "../../platform/process.ts";
-import type { Config } from "../config/rtfig.ts";
+import { FILE_NAME } from "../config/file.ts";
+import { findRoot } from "../config/root-project.ts";
+import { type Config, readConfig } from "../config/rtfig.ts";
 import { Failure } from "../failure.ts";
 import type { GivenOptions } from "../options/parse.ts";
 import { printable } from "../printable.ts";
@@ -22,6 +26,8 @@ export interface CacheRule {
   readonly outputs: readonly string[];
   /** Files that do not matter. */
   readonly ignore: readonly string[];
+  /** Whether other checkouts of the project may use what it made. */
+  readonly isShared: boolean;
 }
 
 export interface CacheSettings {
@@ -36,6 +42,39 @@ export interface CacheSettings {
 }
 
 const LISTS = ["env", "inputs", "outputs", "ignore"] as const;
+const NOTHING = { isOn: true, env: [], inputs: [], outputs: [], ignore: [], isShared: true } as const;
+
+/**
+ * What speaks of caching for a working directory: the file that --config names, or that of the root project, which a member's
+ * own is not, as with secrets. Throws Failure.
+ */
+export function findCacheConfig(config: Config | undefined, cwd: string): Config | undefined {
+  if (config && config.file !== FILE_NAME) return config;
+  const root = findRootOrNone(cwd);
+  if (root === undefined) return undefined;
+  const file = join(root, FILE_NAME);
+  if (root === realpathSync(cwd)) return config;
+  if (config && speaksOfCache(config)) {
+    const [own, other] = [join(cwd, FILE_NAME), file].map(printable);
+    console.error(
+      `warning: what ${own} says in [run.cache] counts for nothing: the root project's is ${other}`,
+    );
+  }
+  return files.readFile(file, 1) === "ENOENT" ? undefined : readConfig(file);
+}
+
+/** What is wrong with a package.json is for whoever runs a script of it to say. */
+function findRootOrNone(cwd: string): string | undefined {
+  try {
+    return findRoot(cwd);
+  } catch {
+    return undefined;
+  }
+}
+
+function speaksOfCache({ settings }: Config): boolean {
+  return settings.some(({ path }) => path[0] === "run" && path[1] === "cache");
+}
 
 /** Undefined where nothing is cached. Throws Failure. */
 export function readCacheSettings(
@@ -43,15 +82,16 @@ export function readCacheSettings(
   given: GivenOptions,
   cwd: string,
 ): CacheSettings | undefined {
-  if (given.has("no-cache")) return undefined;
+  if (given.has("no-cache") || !speaksOfCache(config)) return undefined;
   const { settings, file } = config;
   const rules = new Map<string, CacheRule>();
   for (const { path, value } of settings) {
     const [section, part, name, list] = path;
     if (section !== "run" || part !== "cache" || name === undefined) continue;
-    const rule = rules.get(name) ?? { name, isOn: true, env: [], inputs: [], outputs: [], ignore: [] };
+    const rule = rules.get(name) ?? { ...NOTHING, name };
     const known = LISTS.find((each) => each === list);
-    rules.set(name, known ? { ...rule, [known]: value as string[] } : { ...rule, isOn: value === true });
+    if (known) rules.set(name, { ...rule, [known]: value as string[] });
+    else rules.set(name, { ...rule, [list === "shared" ? "isShared" : "isOn"]: value === true });
   }
   const { local, remote } = readPlaces(given.get("cache")?.last ?? host.originalVariable("TURBO_CACHE"));
   const isForced = given.has("force");

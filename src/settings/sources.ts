@@ -3,7 +3,7 @@
 // Surprising: --cwd takes effect here, before anything is read, so that every relative path means the same from then on.
 import { files } from "../../platform/files.ts";
 import { host } from "../../platform/process.ts";
-import { FILE_NAME } from "../config/file.ts";
+import { FILE_NAME, mentionsInConfig } from "../config/file.ts";
 import type { Config } from "../config/rtfig.ts";
 import { Failure } from "../failure.ts";
 import { collectOptions, type Given, type Invocation } from "../options/parse.ts";
@@ -31,7 +31,7 @@ export async function openSettings(invocation: Invocation, tool?: ToolWords): Pr
   // As if the user had written the file's options in front of the others.
   const configured = { ...invocation, options: [...options, ...invocation.options] };
   const environment = { RT_CONCURRENCY: host.originalVariable("RT_CONCURRENCY") };
-  const cache = config && !tool ? await cacheIn(config, configured, cwd) : undefined;
+  const cache = tool ? undefined : await findCache(config, configured, cwd);
   return { settings: { ...readSettings(configured, environment), cache }, config, cwd };
 }
 
@@ -47,14 +47,15 @@ async function optionsIn(config: Config): Promise<Given[]> {
   return optionsOf(config);
 }
 
-async function cacheIn(
-  config: Config,
+async function findCache(
+  config: Config | undefined,
   { options }: Invocation,
   cwd: string,
 ): Promise<CacheSettings | undefined> {
-  if (!config.settings.some(({ path }) => path[0] === "run" && path[1] === "cache")) return undefined;
-  const { readCacheSettings } = await import("./cache.ts");
-  return readCacheSettings(config, collectOptions(options), cwd);
+  if (!mentionsInConfig(cwd, "cache") && !(config && config.file !== FILE_NAME)) return undefined;
+  const { findCacheConfig, readCacheSettings } = await import("./cache.ts");
+  const found = findCacheConfig(config, cwd);
+  return found && readCacheSettings(found, collectOptions(options), cwd);
 }
 
 function changeDirectory(directory: string | undefined): string {

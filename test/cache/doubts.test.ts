@@ -151,8 +151,8 @@ test.skipIf(!CAN_TRACE)("on a full disk scripts run, and nothing half is kept", 
     });
     expect([...new Bun.Glob("**/{drafts,keys,blobs}/**").scanSync(project.cache)]).toEqual([]);
     await project.run("other", { OTHER: "1" });
-    await rm(`${project.cache}/rt/scripts-1/keys`, { recursive: true });
-    await rm(`${project.cache}/rt/scripts-1/blobs`, { recursive: true });
+    await rm(`${project.cache}/rt/scripts-2/keys`, { recursive: true });
+    await rm(`${project.cache}/rt/scripts-2/blobs`, { recursive: true });
   }
   expect([await project.run("t"), await project.run("t")]).toEqual(["ran", "hit"]);
 });

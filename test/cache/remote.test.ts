@@ -52,6 +52,26 @@ test.skipIf(!CAN_TRACE)("what one has done, another has not to do", async () => 
   expect(await served.end()).toEqual({ status: 0, stderr: "" });
 });
 
+test.skipIf(!CAN_TRACE)(
+  "another checkout has what the first one has done, but for what has seen where it is",
+  async () => {
+    await using served = await serveCache();
+    const scripts = { build: "mkdir dist && tr a-z A-Z < page > dist/page", where: "pwd > where" };
+    await using one = await cachedProject(scripts, { page: "hello" });
+    await using two = await cachedProject(scripts, { page: "hello" });
+    // The place of a cache counts, so both have it in the same, one after the other.
+    const env = { ...variablesFor(served), XDG_CACHE_HOME: one.cache };
+    for (const script of ["build", "where"]) expect(await one.run(script, env)).toBe("ran");
+    const stored = await Array.fromAsync(new Bun.Glob("blobs/*/*").scan(served.store));
+    expect(stored.length).toBe(4);
+    await one.rt(["cache", "clear"]);
+    expect(await two.run("build", env)).toBe("hit");
+    expect(await Bun.file(two.join("dist/page")).text()).toBe("HELLO");
+    expect(await two.run("where", env)).toBe("ran");
+    expect(await Bun.file(two.join("where")).text()).toBe(`${two.path}\n`);
+  },
+);
+
 test.skipIf(!CAN_TRACE)("without a cache that answers, scripts run", async () => {
   await using served = await serveCache();
   await using project = await cachedProject(

@@ -10,9 +10,10 @@
 // them. What is too long, not as it has to be, or more than was asked for is null.
 import { constants, zstdCompress, zstdDecompressSync } from "node:zlib";
 import { promisify } from "node:util";
-import type { Entry } from "../entry.ts";
+import type { Entry, KeptEntry } from "../entry.ts";
 import { hashBytes } from "../hashes.ts";
-import { readEntry } from "../store.ts";
+import { identify } from "../store.ts";
+import { readSharedEntry } from "./shape.ts";
 
 /** Of what is exchanged; another one finds nothing of this. */
 const FORMAT = 1;
@@ -43,21 +44,21 @@ export function contentsOf({ log, outputs }: Entry): string[] {
 }
 
 /** With one more; null where it grows too large. */
-export async function packIndex(entry: Entry, others: readonly Entry[]): Promise<Uint8Array | null> {
-  const conditions = JSON.stringify(entry.conditions);
-  const rest = others.filter((each) => JSON.stringify(each.conditions) !== conditions);
+export async function packIndex(entry: KeptEntry, others: readonly KeptEntry[]): Promise<Uint8Array | null> {
+  const own = identify(entry);
+  const rest = others.filter((each) => identify(each) !== own);
   const entries = [entry, ...rest].slice(0, MOST_ENTRIES);
   const packed = await pack(Buffer.from(JSON.stringify({ format: FORMAT, entries })), FAST);
   return packed.length <= LARGEST_INDEX ? packed : null;
 }
 
 /** What is wrong among them is left out. */
-export function readIndex(bytes: Uint8Array): Entry[] | null {
+export function readIndex(bytes: Uint8Array): KeptEntry[] | null {
   try {
     const text = zstdDecompressSync(bytes, { maxOutputLength: LARGEST_INDEX_TEXT }).toString();
     const { format, entries } = JSON.parse(text) as { format: unknown; entries: unknown };
     if (format !== FORMAT || !Array.isArray(entries)) return null;
-    return entries.slice(0, MOST_ENTRIES).flatMap((each) => readEntry(each) ?? []);
+    return entries.slice(0, MOST_ENTRIES).flatMap((each) => readSharedEntry(each) ?? []);
   } catch {
     return null;
   }

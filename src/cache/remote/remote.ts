@@ -4,7 +4,7 @@
 // counts for nothing, and that is told once. What comes is checked by its digests, and where it may lie (bounds.ts), before
 // any of it is believed.
 import type { RemoteCacheSettings } from "../../settings/remote-cache.ts";
-import type { Entry } from "../entry.ts";
+import type { Entry, KeptEntry } from "../entry.ts";
 import type { Place, SharedCache } from "../shared.ts";
 import type { Store } from "../store.ts";
 import {
@@ -65,11 +65,11 @@ export class RemoteCache implements SharedCache {
     this.#lines = [];
   }
 
-  async find(key: string): Promise<readonly Entry[]> {
+  async find(key: string): Promise<readonly KeptEntry[]> {
     return this.isRead ? await this.#readIndex(key) : [];
   }
 
-  async #readIndex(key: string): Promise<readonly Entry[]> {
+  async #readIndex(key: string): Promise<readonly KeptEntry[]> {
     const bytes = await this.#get(indexId(key), LARGEST_INDEX);
     return (bytes && readIndex(bytes)) ?? [];
   }
@@ -98,7 +98,7 @@ export class RemoteCache implements SharedCache {
     this.#events.push({ hash: indexId(key), event: isHit ? "HIT" : "MISS", duration: Math.round(duration) });
   }
 
-  offer(key: string, entry: Entry, store: Store): void {
+  offer(key: string, entry: KeptEntry, store: Store): void {
     if (!this.isWritten) return;
     this.#uploads.add(async () => {
       try {
@@ -110,7 +110,7 @@ export class RemoteCache implements SharedCache {
   }
 
   /** Contents first, so that no index names what is not there. */
-  async #upload(key: string, entry: Entry, store: Store): Promise<void> {
+  async #upload(key: string, entry: KeptEntry, store: Store): Promise<void> {
     const id = contentsId(entry);
     if (!(await this.#client.has(id))) {
       const contents = await packContents(contentsOf(entry), (digest) => store.readBlob(digest));

@@ -9,11 +9,11 @@
 import { realpathSync } from "node:fs";
 import { basename, dirname, join, relative, resolve } from "node:path";
 import { FILE_NAME } from "../../config/file.ts";
+import { findRoot } from "../../config/root-project.ts";
 import { printable } from "../../printable.ts";
 import { askGit } from "../check/git.ts";
 import { confirm } from "../confirmation.ts";
 import { IMPORT_FLAGS } from "../commands.ts";
-import { findRoot } from "../mapping/mapping-file.ts";
 import { faultOfName } from "../mapping/variable-name.ts";
 import { checkText, secrets, type Secrets } from "../secrets.ts";
 import { print } from "../streams.ts";

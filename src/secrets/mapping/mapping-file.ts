@@ -7,13 +7,12 @@
 //   a folder above that only happens to be there: it has to declare the package as its member,
 //   a folder above that is another user's: who may write to /tmp must not make every project below it ask.
 // A file that --config names takes the place of the root project's.
-import { lstatSync, realpathSync } from "node:fs";
+import { realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { FILE_NAME } from "../../config/file.ts";
+import { findRoot } from "../../config/root-project.ts";
 import { type Config, readConfig } from "../../config/rtfig.ts";
 import { files } from "../../../platform/files.ts";
-import { findWorkspaceRoot } from "../../workspace/members.ts";
-import { findPackageJson } from "../../workspace/package-json.ts";
 import { printable } from "../../printable.ts";
 import { type Mapping, readMapping } from "./mapping.ts";
 import { tell } from "./question.ts";
@@ -48,21 +47,4 @@ function openMapping(config: Config, folder: string): Mapping | undefined {
 
 function speaksOfSecrets({ settings }: Config): boolean {
   return settings.some(({ key }) => key.isOfSecrets);
-}
-
-/** The folder of the root project, without symbolic links; undefined where none may speak for a package. */
-export function findRoot(from: string): string | undefined {
-  const here = realpathSync(from);
-  if (/[\\/]node_modules(?:[\\/]|$)/.test(here)) return undefined;
-  const own = findPackageJson(here)?.directory ?? here;
-  const root = findWorkspaceRoot(own) ?? own;
-  return root === own || isOwnersOf(root, own) ? root : undefined;
-}
-
-/** Whether the file above is this user's, root's, or that of who has the package. Windows has no such numbers. */
-function isOwnersOf(root: string, own: string): boolean {
-  const uid = process.getuid?.();
-  if (uid === undefined) return true;
-  const owner = lstatSync(join(root, FILE_NAME), { throwIfNoEntry: false })?.uid;
-  return owner === uid || owner === 0 || owner === lstatSync(own).uid;
 }

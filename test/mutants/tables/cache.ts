@@ -208,9 +208,29 @@ export default {
     },
     {
       fault: "declared inputs do not count",
-      text: "    add(path, value);",
+      text: "    add(keepPath(path, root), value);",
       becomes: "    void value;",
       tests: ["config/caching"],
+    },
+  ],
+  "src/cache/place.ts": [
+    {
+      fault: "a script that shows its path shares what it made",
+      text: "if (!isSamePlace(mentioned, first, root)) return null;",
+      becomes: "",
+      tests: ["cache/sharing"],
+    },
+    {
+      fault: "what is above another checkout does not count",
+      text: "...seenFrom(root, outside, first, isFixed)",
+      becomes: "",
+      tests: ["cache/sharing"],
+    },
+    {
+      fault: "only one folder above another checkout counts",
+      text: "index <= Math.max(level, now.length - 1)",
+      becomes: "index <= level",
+      tests: ["cache/sharing"],
     },
   ],
   "src/cache/environment.ts": [
