@@ -18,11 +18,17 @@ export async function whyNothingIsCached(): Promise<string | undefined> {
 
 export type Opening = CachedRun | { readonly notice: string } | undefined;
 
-/** Undefined for a script that is not cached; a notice where it cannot be. @param shared what others have as well */
+/**
+ * Undefined for a script that is not cached; a notice where it cannot be.
+ *
+ * @param shared what others have as well
+ * @param purpose "look" changes nothing, neither in the project nor in what is known of the script
+ */
 export async function openCached(
   script: CachedScript,
   settings: CacheSettings,
   shared: SharedCache | undefined,
+  purpose: "use" | "look" = "use",
 ): Promise<Opening> {
   const rule = ruleFor(settings, script.packageName, script.scriptName);
   if (!rule || host.originalVariable(MARK) !== undefined) return undefined;
@@ -33,16 +39,9 @@ export async function openCached(
   try {
     const root = realpathSync(settings.root);
     const packageDirectory = realpathSync(script.packageDirectory);
-    const store = openStore(directory);
-    return await new Run(
-      script,
-      rule,
-      { ...settings, root },
-      packageDirectory,
-      tracing,
-      store,
-      shared,
-    ).find();
+    const rooted = { ...settings, root };
+    const run = new Run(script, rule, rooted, packageDirectory, tracing, openStore(directory), shared);
+    return await run.find(purpose);
   } catch (error) {
     return tellOnce(`Nothing is cached: ${(error as Error).message}`);
   }

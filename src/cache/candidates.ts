@@ -6,10 +6,12 @@ import type { Store } from "./store.ts";
 
 export interface Candidate {
   readonly kept: KeptEntry;
+  /** Others have it, and this machine has not. */
+  readonly isOthers: boolean;
   /** Whether its contents are in the store, as far as anybody knows. Paths of the entry are absolute. */
   prepare(entry: Entry): Promise<boolean>;
-  /** It is taken; why, in words that a date follows. */
-  use(): string;
+  /** It is taken. */
+  use(): void;
 }
 
 export interface Lookup {
@@ -33,11 +35,9 @@ export async function* findCandidates(
   for (const { path, entry } of access.isRead ? store.entries(key) : [])
     yield {
       kept: entry,
+      isOthers: false,
       prepare: async () => true,
-      use: () => {
-        store.touch(path);
-        return "nothing that it depends on has changed";
-      },
+      use: () => store.touch(path),
     };
   if (shared?.cache.isRead) yield* findShared(lookup, shared);
 }
@@ -47,12 +47,12 @@ async function* findShared({ store, access, key, place }: Lookup, shared: Shared
   for (const kept of await cache.find(shared.key))
     yield {
       kept,
+      isOthers: true,
       prepare: async (entry: Entry) =>
         cache.findOutside(entry, place) === undefined && (await cache.fetch(entry, store)),
       use: () => {
         if (access.isWritten) keep(kept, key, store);
         cache.note(shared.key, true, kept.duration);
-        return "others have run it, and nothing that it depends on has changed";
       },
     };
   // Nobody would ask for more if one of these had been taken.

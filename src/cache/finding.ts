@@ -1,4 +1,5 @@
 // What was found out about a script when it was last looked at, for `rt cache why`, and for the next look.
+import type { Entry } from "./entry.ts";
 import type { Field } from "./key.ts";
 
 /** What is known of a script for `rt cache why`. */
@@ -18,4 +19,12 @@ export function parseFinding(text: string | null): Finding | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** @param elsewhere the checkout that it ran in, where that is another one */
+export function describeHit({ conditions, created }: Entry, elsewhere: string | undefined): string {
+  const paths = new Set(conditions.map(([, path]) => path)).size;
+  const when = new Date(created).toISOString();
+  const where = elsewhere === undefined ? "" : ` in ${elsewhere}`;
+  return `nothing that it depends on (${paths} paths) has changed since ${when}${where}`;
 }

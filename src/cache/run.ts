@@ -12,9 +12,9 @@ import { findDifference } from "./check.ts";
 import { describeDoubt, describeUnshared } from "./doubts.ts";
 import { cachedEnvironment } from "./environment.ts";
 import type { Entry } from "./entry.ts";
-import { FAILED, type Finding, parseFinding } from "./finding.ts";
+import { describeHit, FAILED, type Finding, parseFinding } from "./finding.ts";
 import { hashBytes, Hashes, type Part } from "./hashes.ts";
-import { compareKeys, type Key, makeKey, stampOf } from "./key.ts";
+import { compareKeys, hashOf, type Key, makeKey, stampOf } from "./key.ts";
 import { Log, type Piece, readLog } from "./log.ts";
 import { Mentions } from "./mention.ts";
 import { IGNORED, matcher, OWN_PLACES } from "./patterns.ts";
@@ -49,6 +49,8 @@ export interface Hit {
 type StepRequest = Omit<ChildRequest, "inheritStdin" | "descriptors" | "program" | "argv" | "env">;
 
 export interface CachedRun {
+  /** Why it has to run, or by what it was found; for people. */
+  readonly why: string;
   readonly hit: Hit | undefined;
   /** Starts a step, followed; what it writes is kept. */
   start(step: number, request: StepRequest): Child & { readonly isTraced: Promise<boolean> };
@@ -80,6 +82,7 @@ function hashesId(root: string): Readonly<Record<Part, string>> {
 
 export class Run implements CachedRun {
   hit: Hit | undefined;
+  why = "";
   readonly #script: CachedScript;
   readonly #rule: CacheRule;
   readonly #settings: CacheSettings;
@@ -144,17 +147,33 @@ export class Run implements CachedRun {
     };
   }
 
-  async find(): Promise<this> {
+  /** @param purpose "look" puts nothing back and remembers nothing */
+  async find(purpose: "use" | "look"): Promise<this> {
     const { root } = this.#settings;
     const variables: Record<string, string> = Object.assign({}, ...this.#environments);
-    this.#key = await this.#makeKey(variables, this.#store.secret(), stampOf(process.execPath));
-    if (this.#shared)
-      this.#sharedKey = (await this.#makeKey(variables, this.#shared.secret, await this.#programHash())).hash;
+    const request = {
+      system: host.system,
+      root,
+      packageDirectory: this.#world.packageDirectory,
+      rule: this.#rule,
+      steps: this.#script.steps,
+      variables,
+    };
+    const { hashes } = this.#world;
+    const own = { ...request, secret: this.#store.secret(), program: stampOf(process.execPath) };
+    this.#key = await makeKey(own, hashes, this.#tracing);
+    if (this.#shared) {
+      const program = await hashOf(process.execPath, hashes, this.#tracing);
+      const others = { ...request, secret: this.#shared.secret, program };
+      this.#sharedKey = (await makeKey(others, hashes, this.#tracing)).hash;
+    }
+    this.why = "nothing that is kept is to be used";
+    if (!this.#settings.isRead && !this.#shared?.isRead) return this;
     let difference: string | undefined;
     const isFixed = fixedPlaces(variables.HOME ?? "", withoutBinariesAbove(variables.PATH ?? "", root));
     const lookup = { store: this.#store, access: this.#settings, key: this.#key.hash, place: this.#world };
     const shared = this.#shared && { cache: this.#shared, key: this.#sharedKey };
-    for await (const { kept, prepare, use } of findCandidates(lookup, shared)) {
+    for await (const { kept, isOthers, prepare, use } of findCandidates(lookup, shared)) {
       const entry = placeEntry(kept, root, isFixed);
       if (!entry) {
         difference ??= `the script has seen where it is, and so its result is only good in ${kept.root}`;
@@ -165,46 +184,22 @@ export class Run implements CachedRun {
         difference ??= found;
         continue;
       }
-      const hit = (await prepare(entry)) ? await this.#apply(entry) : undefined;
+      const isToBeUsed = purpose === "use" && (await prepare(entry));
+      const hit = purpose === "look" ? NOT_APPLIED : isToBeUsed ? await this.#apply(entry) : undefined;
       if (!hit) {
         difference ??= "what it made is damaged in the cache, or cannot be put back";
         continue;
       }
-      this.#tell(`${use()} since ${new Date(entry.created).toISOString()}`);
       this.hit = hit;
+      const place = kept.root === root ? undefined : kept.root;
+      this.why = describeHit(entry, isOthers ? "the shared cache" : place);
+      if (purpose === "use") use();
       break;
     }
-    if (!this.hit) this.#tell(difference ?? this.#explainKey());
+    if (!this.hit) this.why = difference ?? this.#explainKey();
+    if (purpose === "use") this.#tell(this.why);
     this.#remember();
     return this;
-  }
-
-  async #makeKey(
-    variables: Readonly<Record<string, string>>,
-    secret: Uint8Array,
-    program: string,
-  ): Promise<Key> {
-    return await makeKey(
-      {
-        system: host.system,
-        root: this.#settings.root,
-        packageDirectory: this.#world.packageDirectory,
-        rule: this.#rule,
-        steps: this.#script.steps,
-        variables,
-        secret,
-        program,
-      },
-      this.#world.hashes,
-      this.#tracing,
-    );
-  }
-
-  /** What this rt is on every machine. */
-  async #programHash(): Promise<string> {
-    const { execPath } = process;
-    const state = this.#tracing.look(execPath);
-    return (state.kind === "file" && (await this.#world.hashes.hash(execPath, state))) || "";
   }
 
   async #apply(entry: Entry): Promise<Hit | undefined> {
@@ -347,6 +342,9 @@ export class Run implements CachedRun {
     }
   }
 }
+
+/** What would be put back is not looked at. */
+const NOT_APPLIED: Hit = { pieces: [], saved: 0, restored: 0 };
 
 const SHORTEST_SECRET = 6;
 

@@ -105,6 +105,10 @@ function requestFor(
     ...(cache && {
       openCached: async (task, extra) =>
         await (await import("./cached.ts")).openCachedTask(task, extra, cache, commandOf, shared),
+      ...(cache.isExplained && {
+        explainCached: async (task, extra) =>
+          await (await import("./cached.ts")).explainTask(task, extra, cache, commandOf),
+      }),
     }),
     ...(cache?.remote && {
       async openBeside(tasks, tell) {

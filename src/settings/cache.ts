@@ -39,6 +39,8 @@ export interface CacheSettings {
   readonly isWritten: boolean;
   /** What is shared with others. */
   readonly remote?: RemoteCacheSettings | undefined;
+  /** Whether each script says why it runs, or does not. */
+  readonly isExplained: boolean;
 }
 
 const LISTS = ["env", "inputs", "outputs", "ignore"] as const;
@@ -104,6 +106,7 @@ export function readCacheSettings(
     rules: [...rules.values()],
     ...accessOf(local),
     remote: readRemoteCache(config, accessOf(remote), (name) => host.originalVariable(name)),
+    isExplained: given.has("why"),
   };
 }
 

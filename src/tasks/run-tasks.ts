@@ -12,14 +12,20 @@ import type { StopSignal } from "../../platform/contract/process-tree.ts";
 import type { Outcome, Reporter, TaskEvent } from "./event.ts";
 import { Executor } from "./execute.ts";
 import { type Plan, planTasks } from "./plan.ts";
-import { chooseReporters, chooseSingleReporter, type Reporting } from "./report/choose.ts";
+import {
+  chooseReporters,
+  chooseSingleReporter,
+  environmentOfCached,
+  type Reporting,
+} from "./report/choose.ts";
 import { OutputQueue } from "./report/output-queue.ts";
 import { type Failure, type FailurePolicy, startSchedule } from "./schedule.ts";
-import type { RunStatus, Task, TaskRequest, Watcher } from "./task.ts";
+import type { CacheReason, RunStatus, Task, TaskRequest, Watcher } from "./task.ts";
 
 export type { Plan } from "./plan.ts";
 export type {
   CachedTask,
+  CacheReason,
   Command,
   CommandRequest,
   RunStatus,
@@ -42,7 +48,13 @@ export async function runTasks(request: TaskRequest, planned?: Plan): Promise<Ru
   const plan = planned ?? (await planTasks(request));
   if (request.dryRun) {
     const { renderPlan } = await import("./report/dry-run.ts");
-    const status = await print(renderPlan(plan, request, request.dryRun), queue);
+    const extra = environmentOfCached(request);
+    const reasons = new Map<Task, CacheReason>();
+    for (const task of plan.tasks) {
+      const reason = await request.explainCached?.(task, extra);
+      if (reason) reasons.set(task, reason);
+    }
+    const status = await print(renderPlan(plan, request, request.dryRun, reasons), queue);
     return status === 0 && plan.isIncomplete ? 1 : status;
   }
   await request.prepare?.(plan.tasks);

@@ -50,6 +50,8 @@ export interface CachedHit {
 
 /** A task that is not run again when nothing has changed: src/cache. */
 export interface CachedTask {
+  /** Why it has to run, or by what it was found; for people. */
+  readonly why: string;
   /** Its outputs are in place again; nothing is to be started. */
   readonly hit: CachedHit | undefined;
   /** Starts a step, by its position, and looks at what it does. */
@@ -62,6 +64,11 @@ export interface CachedTask {
   close(outcome: Outcome["kind"]): Promise<readonly string[]>;
 }
 
+export interface CacheReason {
+  readonly isHit: boolean;
+  readonly why: string;
+}
+
 export interface TaskRequest extends ManySettings {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -72,6 +79,8 @@ export interface TaskRequest extends ManySettings {
     task: Task,
     extra: Readonly<Record<string, string>>,
   ): Promise<CachedTask | { readonly notice: string } | undefined>;
+  /** Whether it would be run, and why; changes nothing. Absent where nobody wants to know. */
+  explainCached?(task: Task, extra: Readonly<Record<string, string>>): Promise<CacheReason | undefined>;
   /**
    * Opens what goes on beside the run and is waited for at its end, before anything has started; undefined where there is
    * nothing. `tell` gives a line to people.

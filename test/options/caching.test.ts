@@ -1,5 +1,6 @@
 // Options for scripts that are not run again when nothing has changed.
 import { expect } from "bun:test";
+import { chmod } from "node:fs/promises";
 import { CAN_TRACE, cachedProject } from "../cache/cached-project.ts";
 import { prove } from "./prove.ts";
 
@@ -41,4 +42,47 @@ prove("cache", "says whether what is kept is read and written", async () => {
     expect((await project.rt([`--cache=${wrong}`, "run", "build"])).stderr).toBe(
       `error: --cache cannot be "${wrong}"\nhint: say local, remote or both, and r, w or rw, as in --cache=local:rw,remote:rw\n`,
     );
+});
+
+prove("why", "says what made a script run, or by what it was found", async () => {
+  if (!CAN_TRACE) return;
+  await using project = await cachedProject(
+    { build: "cat source; ./tool", other: "true" },
+    { source: "", tool: "#!/bin/sh\n" },
+    'build = { env = ["LEVEL"] }',
+  );
+  await chmod(project.join("tool"), 0o755);
+  const say = async (env = {}, ...words: string[]) => {
+    const { stderr, status } = await project.rt([...words, "--why", "run", "build"], env);
+    expect(status).toBe(0);
+    return stderr.split("\n").find((line) => /^build (?:runs|need not run): /.test(line));
+  };
+  expect(await say()).toBe("build runs: it has not run before");
+  expect(await say()).toMatch(
+    /^build need not run: nothing that it depends on \(\d+ paths\) has changed since 20/,
+  );
+  await project.write({ source: "2" });
+  const planned = async (...words: string[]) =>
+    (await project.rt([...words, "--why", "run", "build", "other"])).stdout;
+  const changed = `build runs: ${project.join("source")} has changed`;
+  expect(await planned("--sequential", "--dry-run")).toContain(
+    `build\n  ${changed}\n  $ cat source; ./tool\nother\n  $ true\n`,
+  );
+  const plan = JSON.parse(await planned("--sequential", "--dry-run=json"));
+  expect(plan.tasks.map(({ cache }: { cache?: object }) => cache)).toEqual([
+    { result: "miss", why: `${project.join("source")} has changed` },
+    undefined,
+  ]);
+  // To look is to change nothing.
+  expect(await say({}, "--report=report")).toBe(changed);
+  expect((await Bun.file(project.join("report")).json()).tasks[0].why).toBe(
+    `${project.join("source")} has changed`,
+  );
+  await project.write({ tool: "#!/bin/sh\ntrue\n" });
+  expect(await say()).toBe(`build runs: ${project.join("tool")} has changed`);
+  expect(await say({ LEVEL: "1" })).toBe("build runs: the variable LEVEL is new");
+  expect(await say({ LEVEL: "2" })).toBe("build runs: the variable LEVEL is another");
+  expect(await say({ LEVEL: "2" }, "--force")).toBe("build runs: nothing that is kept is to be used");
+  expect(await say({ LEVEL: "2" })).toStartWith("build need not run: ");
+  expect((await project.rt(["run", "build"])).stderr).not.toContain("need not run");
 });

@@ -60,7 +60,7 @@ export function createJsonReporter(file: string, cwd: string, queue: OutputQueue
         step.signal = event.exit.signal;
         step.exitCode = event.exit.signal === null ? event.exit.code : null;
       } else if (event.type === "task-end") {
-        const { task, outcome, at, duration } = event;
+        const { task, outcome, at, duration, why } = event;
         tasks.delete(task);
         tasks.set(task, {
           package: task.packageName === "" ? null : task.packageName,
@@ -69,6 +69,7 @@ export function createJsonReporter(file: string, cwd: string, queue: OutputQueue
           outcome: outcome.kind,
           message: describeOutcome(outcome),
           ...detailOf(outcome),
+          ...(why !== undefined && { why: oneLine(why) }),
           start: round(at - duration),
           duration: round(duration),
           steps: task.steps.flatMap(({ scriptName }) => steps.get(`${task.index} ${scriptName}`) ?? []),
