@@ -21,10 +21,9 @@ export function parseFinding(text: string | null): Finding | undefined {
   }
 }
 
-/** @param elsewhere the checkout that it ran in, where that is another one */
-export function describeHit({ conditions, created }: Entry, elsewhere: string | undefined): string {
+/** @param where it ran, if not here: for the end of a sentence */
+export function describeHit({ conditions, created }: Entry, where = ""): string {
   const paths = new Set(conditions.map(([, path]) => path)).size;
   const when = new Date(created).toISOString();
-  const where = elsewhere === undefined ? "" : ` in ${elsewhere}`;
   return `nothing that it depends on (${paths} paths) has changed since ${when}${where}`;
 }

@@ -191,8 +191,8 @@ export class Run implements CachedRun {
         continue;
       }
       this.hit = hit;
-      const place = kept.root === root ? undefined : kept.root;
-      this.why = describeHit(entry, isOthers ? "the shared cache" : place);
+      const elsewhere = kept.root === root ? "" : ` in ${kept.root}`;
+      this.why = describeHit(entry, isOthers ? ", when others ran it" : elsewhere);
       if (purpose === "use") use();
       break;
     }
