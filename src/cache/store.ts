@@ -190,7 +190,7 @@ export class Store {
 
   /** Removes what was used longest ago until there is no more than so many bytes. */
   shrink(limit = LARGEST, grace = GRACE): void {
-    const files = filesIn(this.directory);
+    const files = filesIn(this.directory).filter((file) => !this.#removeDraft(file, grace));
     let total = files.reduce((sum, { size }) => sum + size, 0);
     if (total <= limit) return;
     const entries = files.filter(({ path }) => path.endsWith(".zst")).sort((a, b) => a.used - b.used);
@@ -223,6 +223,13 @@ export class Store {
         if (left === 0) drop(hash);
       }
     }
+  }
+
+  /** What an rt that was killed had begun. */
+  #removeDraft({ path, used }: { path: string; used: number }, grace: number): boolean {
+    if (!path.startsWith(join(this.directory, "drafts")) || Date.now() - used < grace) return false;
+    rmSync(path, { force: true });
+    return true;
   }
 
   #draft(): string {
