@@ -80,7 +80,6 @@ const SHARED: Readonly<Record<string, readonly string[]>> = {
   ],
   cache: [
     "src/run/cached",
-    "src/cache/cache",
     "src/cache/command",
     "platform/tracing",
     "platform/linux/tracing/tracer",

@@ -64,7 +64,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...GROUND,
   ],
   tasks: ["settings", "redaction", "workspace", "platform", ...GROUND],
-  cache: ["settings", "redaction", "platform", ...GROUND],
+  cache: ["settings", "redaction", "workspace", "platform", ...GROUND],
   settings: ["config", "options", "platform", ...GROUND],
   config: ["options", "workspace", "platform", ...GROUND],
   options: [],

@@ -23,7 +23,8 @@ export function parseFinding(text: string | null): Finding | undefined {
 
 /** @param where it ran, if not here: for the end of a sentence */
 export function describeHit({ conditions, created }: Entry, where = ""): string {
-  const paths = new Set(conditions.map(([, path]) => path)).size;
+  const paths =
+    conditions.length === 0 ? "declared" : `${new Set(conditions.map(([, path]) => path)).size} paths`;
   const when = new Date(created).toISOString();
-  return `nothing that it depends on (${paths} paths) has changed since ${when}${where}`;
+  return `nothing that it depends on (${paths}) has changed since ${when}${where}`;
 }

@@ -3,7 +3,7 @@
 // Contract: a hash is of the content that the file had under this stamp: it is looked at again afterwards. What was
 // changed a moment ago is not remembered, since a further change might leave the same stamp.
 import { closeSync, openSync, readFileSync, readSync } from "node:fs";
-import type { PathState, TracingOperations } from "../../platform/contract/tracing.ts";
+import type { Look, PathState } from "../../platform/contract/tracing.ts";
 
 type FileState = Extract<PathState, { kind: "file" }>;
 
@@ -13,17 +13,13 @@ const CHUNK = 1 << 20;
 export type Part = "inside" | "outside";
 
 export class Hashes {
-  readonly #look: TracingOperations["look"];
+  readonly #look: Look;
   readonly #isInside: (path: string) => boolean;
   readonly #known: Readonly<Record<Part, Map<string, string>>>;
   readonly #changed = new Set<Part>();
 
   /** @param read what `takeText` gave */
-  constructor(
-    look: TracingOperations["look"],
-    isInside: (path: string) => boolean,
-    read: (part: Part) => string | null,
-  ) {
+  constructor(look: Look, isInside: (path: string) => boolean, read: (part: Part) => string | null) {
     this.#look = look;
     this.#isInside = isInside;
     this.#known = { inside: new Map(parse(read("inside"))), outside: new Map(parse(read("outside"))) };

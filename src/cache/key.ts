@@ -9,9 +9,8 @@ import { VERSION } from "../version.ts";
 import type { CacheRule } from "../settings/cache.ts";
 import { countedVariables } from "./environment.ts";
 import { hashBytes, type Hashes } from "./hashes.ts";
-import { listFiles } from "./patterns.ts";
 import { keepPath, withoutBinariesAbove, withoutRoot } from "./place.ts";
-import type { TracingOperations } from "../../platform/contract/tracing.ts";
+import type { Look } from "../../platform/contract/tracing.ts";
 
 /** Of what is stored; another one finds nothing of this. */
 export const FORMAT = 2;
@@ -32,6 +31,10 @@ export interface KeyRequest {
   readonly secret: Uint8Array;
   /** What tells this rt from others: of one version there are several while it is being made. */
   readonly program: string;
+  /** Files that count whatever the script does; absolute, sorted. */
+  readonly inputs: readonly string[];
+  /** Whether these are all that counts. */
+  readonly isDeclared: boolean;
 }
 
 export interface Field {
@@ -45,12 +48,8 @@ export interface Key {
   readonly fields: readonly Field[];
 }
 
-export async function makeKey(
-  request: KeyRequest,
-  hashes: Hashes,
-  { look }: TracingOperations,
-): Promise<Key> {
-  const { root, packageDirectory, rule, steps, variables, secret, system, program } = request;
+export async function makeKey(request: KeyRequest, hashes: Hashes, look: Look): Promise<Key> {
+  const { root, packageDirectory, rule, steps, variables, secret, system, program, inputs } = request;
   const fields: Field[] = [];
   const add = (name: string, value: unknown) => fields.push({ name, hash: hashBytes(JSON.stringify(value)) });
   const placeless = (text: string) => withoutRoot(text, root);
@@ -72,15 +71,16 @@ export async function makeKey(
   // Files that are made get it.
   add("the umask", process.umask());
   // Some tools do otherwise for root.
-  add("the user", process.getuid?.());
+  add("the user", process.getuid?.() ?? null);
   for (const [name, value] of countedVariables(variables)) {
     const meant = placeless(name === "PATH" ? withoutBinariesAbove(value, root) : value);
     const hash = new Bun.CryptoHasher("sha256", secret).update(meant).digest("hex");
     fields.push({ name: `the variable ${name}`, hash });
   }
-  for (const path of await listFiles(rule.inputs, packageDirectory)) {
+  if (request.isDeclared) add("how its inputs are known", "declared");
+  for (const path of inputs) {
     const state = look(path);
-    const value = state.kind === "file" ? await hashes.hash(path, state) : state;
+    const value = state.kind === "file" ? [await hashes.hash(path, state), state.mode] : state;
     add(keepPath(path, root), value);
   }
   return { hash: hashBytes(JSON.stringify(fields)), fields };
@@ -93,7 +93,7 @@ export function stampOf(path: string): string {
 }
 
 /** The same of a program on every machine. */
-export async function hashOf(path: string, hashes: Hashes, { look }: TracingOperations): Promise<string> {
+export async function hashOf(path: string, hashes: Hashes, look: Look): Promise<string> {
   const state = look(path);
   return (state.kind === "file" && (await hashes.hash(path, state))) || "";
 }

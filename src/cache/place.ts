@@ -71,7 +71,7 @@ export function keepEntry(entry: Entry, root: string, mentioned: readonly string
 }
 
 /** Whether a path outside is the same one for every checkout. What is not there has more often been looked for. */
-type IsFixed = (path: string, isThere: boolean) => boolean;
+export type IsFixed = (path: string, isThere: boolean) => boolean;
 
 /** The entry as it is meant for this root; null where it is none for it. */
 export function placeEntry(kept: KeptEntry, root: string, isFixed: IsFixed): Entry | null {

@@ -2,91 +2,50 @@
 //
 // Contract: in doubt the script runs, and nothing is kept; one line says why. The cache never fails a script, and what
 // it cannot read or write is the same as an empty one.
-import type { TracingOperations } from "../../platform/contract/tracing.ts";
+import type { Trace, TracingOperations } from "../../platform/contract/tracing.ts";
+import { list, look } from "../../platform/path-state.ts";
 import type { Child, ChildRequest } from "../../platform/contract/process-tree.ts";
 import { host } from "../../platform/process.ts";
 import { trees } from "../../platform/process-tree.ts";
 import type { CacheRule, CacheSettings } from "../settings/cache.ts";
 import { findCandidates } from "./candidates.ts";
 import { findDifference } from "./check.ts";
+import { declaredInputs } from "./declaration.ts";
 import { describeDoubt, describeUnshared } from "./doubts.ts";
 import { cachedEnvironment } from "./environment.ts";
 import type { Entry } from "./entry.ts";
 import { describeHit, FAILED, type Finding, parseFinding } from "./finding.ts";
-import { hashBytes, Hashes, type Part } from "./hashes.ts";
+import { hashBytes } from "./hashes.ts";
 import { compareKeys, hashOf, type Key, makeKey, stampOf } from "./key.ts";
-import { Log, type Piece, readLog } from "./log.ts";
+import { Log, readLog } from "./log.ts";
+import { openHashes, writeHashes } from "./memory.ts";
 import { Mentions } from "./mention.ts";
-import { IGNORED, matcher, OWN_PLACES } from "./patterns.ts";
-import { fixedPlaces, isBelow, keepEntry, keepPath, placeEntry, withoutBinariesAbove } from "./place.ts";
-import { recordRun, type Rooted, Unkept } from "./record.ts";
+import { IGNORED, listFiles, matcher, OWN_PLACES } from "./patterns.ts";
+import {
+  fixedPlaces,
+  type IsFixed,
+  isBelow,
+  keepEntry,
+  keepPath,
+  placeEntry,
+  withoutBinariesAbove,
+} from "./place.ts";
+import { addDeclared, type Recorded, recordRun, type Rooted, Unkept } from "./record.ts";
 import { restoreOutputs } from "./restore.ts";
+import { describeUndeclared, findUndeclared } from "./verification.ts";
 import type { SharedCache } from "./shared.ts";
+import type { CachedRun, CachedScript, Hit, StepRequest } from "./script.ts";
 import type { Store } from "./store.ts";
-
-/** A script with all its steps, as it would be started. */
-export interface CachedScript {
-  /** For people. */
-  readonly label: string;
-  readonly packageName: string;
-  readonly packageDirectory: string;
-  readonly scriptName: string;
-  readonly steps: readonly {
-    readonly event: string;
-    readonly program: string;
-    readonly argv: readonly string[];
-    readonly env: Readonly<Record<string, string | undefined>>;
-  }[];
-}
-
-export interface Hit {
-  readonly pieces: readonly Piece[];
-  /** Milliseconds that the script took then. */
-  readonly saved: number;
-  readonly restored: number;
-}
-
-type StepRequest = Omit<ChildRequest, "inheritStdin" | "descriptors" | "program" | "argv" | "env">;
-
-export interface CachedRun {
-  /** Why it has to run, or by what it was found; for people. */
-  readonly why: string;
-  readonly hit: Hit | undefined;
-  /** Starts a step, followed; what it writes is kept. */
-  start(step: number, request: StepRequest): Child & { readonly isTraced: Promise<boolean> };
-  /** The same where it could not be followed. */
-  environmentOf(step: number): Readonly<Record<string, string>>;
-  /** Lines for people. */
-  close(outcome: string): Promise<readonly string[]>;
-}
-
-/** A run of many has hundreds of scripts, and they share this. */
-const memories = new Map<string, Hashes>();
-
-function openHashes(root: string, look: TracingOperations["look"], store: Store): Hashes {
-  const id = hashesId(root);
-  const open = () =>
-    new Hashes(
-      look,
-      (path) => isBelow(path, root),
-      (part) => store.readText("hashes", id[part]),
-    );
-  const hashes = memories.get(root) ?? open();
-  memories.set(root, hashes);
-  return hashes;
-}
-
-function hashesId(root: string): Readonly<Record<Part, string>> {
-  return { inside: hashBytes(root), outside: "outside" };
-}
 
 export class Run implements CachedRun {
   hit: Hit | undefined;
   why = "";
+  isFaulty = false;
   readonly #script: CachedScript;
   readonly #rule: CacheRule;
   readonly #settings: CacheSettings;
-  readonly #tracing: TracingOperations;
+  /** Absent where its inputs are declared. */
+  readonly #tracing: TracingOperations | undefined;
   readonly #store: Store;
   readonly #shared: SharedCache | undefined;
   readonly #world: Rooted;
@@ -108,7 +67,7 @@ export class Run implements CachedRun {
     rule: CacheRule,
     settings: CacheSettings,
     packageDirectory: string,
-    tracing: TracingOperations,
+    tracing: TracingOperations | undefined,
     store: Store,
     shared: SharedCache | undefined,
   ) {
@@ -126,7 +85,6 @@ export class Run implements CachedRun {
     this.#withheld = environments.flatMap(({ withheld }) => withheld);
     this.#id = hashBytes(`${settings.root}\0${packageDirectory}\0${script.scriptName}`);
     this.#last = parseFinding(store.readText("scripts", `${this.#id}.json`));
-    const { look, list } = tracing;
     const ignored = matcher(rule.ignore, packageDirectory);
     const always = matcher([...IGNORED, ...OWN_PLACES], "/");
     this.#world = {
@@ -134,7 +92,7 @@ export class Run implements CachedRun {
       list,
       hashes: openHashes(settings.root, look, store),
       // The store is no input of anything, wherever it is.
-      isIgnored: (path) => ignored(path) || always(path) || path.startsWith(`${store.directory}/`),
+      isIgnored: (path) => ignored(path) || always(path) || isBelow(path, store.directory),
       root: settings.root,
       isDeclared: matcher(rule.outputs, packageDirectory),
       declared: rule.outputs,
@@ -150,31 +108,18 @@ export class Run implements CachedRun {
   /** @param purpose "look" puts nothing back and remembers nothing */
   async find(purpose: "use" | "look"): Promise<this> {
     const { root } = this.#settings;
-    const variables: Record<string, string> = Object.assign({}, ...this.#environments);
-    const request = {
-      system: host.system,
-      root,
-      packageDirectory: this.#world.packageDirectory,
-      rule: this.#rule,
-      steps: this.#script.steps,
-      variables,
-    };
-    const { hashes } = this.#world;
-    const own = { ...request, secret: this.#store.secret(), program: stampOf(process.execPath) };
-    this.#key = await makeKey(own, hashes, this.#tracing);
+    this.#key = await this.#makeOwnKey();
     if (this.#shared) {
-      const program = await hashOf(process.execPath, hashes, this.#tracing);
-      const others = { ...request, secret: this.#shared.secret, program };
-      this.#sharedKey = (await makeKey(others, hashes, this.#tracing)).hash;
+      const program = await hashOf(process.execPath, this.#world.hashes, look);
+      this.#sharedKey = (await this.#makeKey(this.#shared.secret, program)).hash;
     }
     this.why = "nothing that is kept is to be used";
     if (!this.#settings.isRead && !this.#shared?.isRead) return this;
     let difference: string | undefined;
-    const isFixed = fixedPlaces(variables.HOME ?? "", withoutBinariesAbove(variables.PATH ?? "", root));
     const lookup = { store: this.#store, access: this.#settings, key: this.#key.hash, place: this.#world };
     const shared = this.#shared && { cache: this.#shared, key: this.#sharedKey };
     for await (const { kept, isOthers, prepare, use } of findCandidates(lookup, shared)) {
-      const entry = placeEntry(kept, root, isFixed);
+      const entry = placeEntry(kept, root, this.#isFixed);
       if (!entry) {
         difference ??= `the script has seen where it is, and so its result is only good in ${kept.root}`;
         continue;
@@ -198,8 +143,51 @@ export class Run implements CachedRun {
     }
     if (!this.hit) this.why = difference ?? this.#explainKey();
     if (purpose === "use") this.#tell(this.why);
-    this.#remember();
+    writeHashes(this.#world.hashes, root, this.#store);
     return this;
+  }
+
+  get #variables(): Readonly<Record<string, string>> {
+    return Object.assign({}, ...this.#environments);
+  }
+
+  get #isFixed(): IsFixed {
+    const { HOME = "", PATH = "" } = this.#variables;
+    return fixedPlaces(HOME, withoutBinariesAbove(PATH, this.#settings.root));
+  }
+
+  async #makeOwnKey(): Promise<Key> {
+    return await this.#makeKey(this.#store.secret(), stampOf(process.execPath));
+  }
+
+  async #makeKey(secret: Uint8Array, program: string): Promise<Key> {
+    const { packageDirectory, hashes } = this.#world;
+    const isDeclared = this.#tracing === undefined;
+    const request = {
+      system: host.system,
+      root: this.#settings.root,
+      packageDirectory,
+      rule: this.#rule,
+      steps: this.#script.steps,
+      variables: this.#variables,
+      secret,
+      program,
+      isDeclared,
+      inputs: isDeclared
+        ? await declaredInputs(this.#rule, this.#world)
+        : await listFiles(this.#rule.inputs, packageDirectory),
+    };
+    return await makeKey(request, hashes, look);
+  }
+
+  /** What is to be kept of a run that has ended well. Throws Unkept. */
+  async #record(trace: Trace | undefined): Promise<Recorded> {
+    if (trace) return await recordRun(trace, this.#world);
+    const [difference] = compareKeys(this.#key!.fields, (await this.#makeOwnKey()).fields);
+    if (difference !== undefined) throw new Unkept("edited", difference);
+    const recorded: Recorded = { conditions: [], outputs: [], own: [] };
+    await addDeclared(recorded, this.#world);
+    return recorded;
   }
 
   async #apply(entry: Entry): Promise<Hit | undefined> {
@@ -221,6 +209,11 @@ export class Run implements CachedRun {
         return request.onOutput(bytes, isError);
       },
     };
+    const plain = () => ({
+      ...trees.startChild({ ...wanted, inheritStdin: false }),
+      isTraced: Promise.resolve(true),
+    });
+    if (!this.#tracing) return plain();
     try {
       this.#tracer ??= this.#tracing.openTracer({
         program: process.execPath,
@@ -229,7 +222,7 @@ export class Run implements CachedRun {
     } catch {
       // No thread is to be had: it starts as any other.
       this.#refused = true;
-      return { ...trees.startChild({ ...wanted, inheritStdin: false }), isTraced: Promise.resolve(true) };
+      return plain();
     }
     const child = this.#tracer.start(wanted);
     void child.isTraced.then((isTraced) => (this.#refused ||= !isTraced));
@@ -243,13 +236,17 @@ export class Run implements CachedRun {
   async close(outcome: string): Promise<readonly string[]> {
     const trace = await this.#tracer?.finish();
     const lines = [...(trace?.calls ?? [])].map((call) => `trace ${call}`);
-    if (this.#refused) return [...lines, describeDoubt(this.#script.label, "refused", "seccomp")];
+    if (this.#refused) {
+      this.isFaulty = this.#settings.isVerified;
+      return [...lines, describeDoubt(this.#script.label, "refused", "seccomp")];
+    }
     if (outcome === "failure") lines.push(...this.#explainWithheld());
     if (outcome !== "success") return lines;
+    if (this.#settings.isVerified) return [...lines, ...(await this.#verify(trace!))];
     const shared = this.#shared?.isWritten ? this.#shared : undefined;
-    if (!trace || !(this.#settings.isWritten || shared)) return lines;
+    if ((!trace && this.#tracing) || !(this.#settings.isWritten || shared)) return lines;
     try {
-      const { conditions, outputs, own } = await recordRun(trace, this.#world);
+      const { conditions, outputs, own } = await this.#record(trace);
       const text = this.#log.text();
       const shown = this.#rule.env.find((name) => isSecret(name) && this.#shows(name, text));
       if (shown !== undefined) throw new Unkept("secret", shown);
@@ -269,7 +266,7 @@ export class Run implements CachedRun {
       if (outside === undefined) shared?.offer(this.#sharedKey, kept, this.#store);
       else lines.push(describeUnshared(this.#script.label, outside));
       this.#store.shrinkNowAndThen();
-      this.#remember();
+      writeHashes(this.#world.hashes, this.#settings.root, this.#store);
       return lines;
     } catch (error) {
       const { why, detail } =
@@ -278,6 +275,22 @@ export class Run implements CachedRun {
       this.#tell(line);
       return [...lines, line];
     }
+  }
+
+  /** Lines for people; without any it has done nothing but what is declared. */
+  async #verify(trace: Trace): Promise<string[]> {
+    const { label } = this.#script;
+    const lines: string[] = [];
+    try {
+      if (trace.doubt) throw new Unkept(trace.doubt.kind, trace.doubt.detail);
+      const undeclared = await findUndeclared(trace, this.#rule, this.#world, this.#isFixed);
+      lines.push(...describeUndeclared(label, undeclared));
+    } catch (error) {
+      if (!(error instanceof Unkept)) throw error;
+      lines.push(describeDoubt(label, error.why, error.detail));
+    }
+    this.isFaulty = lines.length > 0;
+    return lines;
   }
 
   /** Of what it has made. */
@@ -327,18 +340,6 @@ export class Run implements CachedRun {
       this.#store.writeText("scripts", `${this.#id}.json`, JSON.stringify(finding));
     } catch {
       // Nothing but an explanation is lost.
-    }
-  }
-
-  #remember(): void {
-    const id = hashesId(this.#settings.root);
-    try {
-      for (const part of ["inside", "outside"] as const) {
-        const text = this.#world.hashes.takeText(part);
-        if (text !== null) this.#store.writeText("hashes", id[part], text);
-      }
-    } catch {
-      // The next run makes them again.
     }
   }
 }

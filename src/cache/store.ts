@@ -22,7 +22,7 @@ import {
   utimesSync,
   writeFileSync,
 } from "node:fs";
-import { dirname, isAbsolute, join } from "node:path";
+import { dirname, isAbsolute, join, sep } from "node:path";
 import { host } from "../../platform/process.ts";
 import { makePrivate } from "../../platform/private-file.ts";
 import type { Condition, KeptEntry, Output } from "./entry.ts";
@@ -43,7 +43,10 @@ export function storeDirectory(): string | undefined {
   const named = host.originalVariable("XDG_CACHE_HOME") ?? "";
   const home = host.originalVariable("HOME") ?? "";
   if (isAbsolute(named)) return join(named, "rt", `scripts-${FORMAT}`);
-  return isAbsolute(home) ? join(home, ".cache", "rt", `scripts-${FORMAT}`) : undefined;
+  if (isAbsolute(home)) return join(home, ".cache", "rt", `scripts-${FORMAT}`);
+  // Of Windows.
+  const local = host.originalVariable("LOCALAPPDATA") ?? "";
+  return isAbsolute(local) ? join(local, "rt", "cache", `scripts-${FORMAT}`) : undefined;
 }
 
 export class Store {
@@ -187,12 +190,14 @@ export class Store {
 
   /** Removes what was used longest ago until there is no more than so many bytes. */
   shrink(limit = LARGEST, grace = GRACE): void {
-    const files = filesIn(this.directory);
+    const files = filesIn(this.directory).filter((file) => !this.#removeDraft(file, grace));
     let total = files.reduce((sum, { size }) => sum + size, 0);
     if (total <= limit) return;
     const entries = files.filter(({ path }) => path.endsWith(".zst")).sort((a, b) => a.used - b.used);
     const blobs = new Map(
-      files.filter(({ path }) => path.includes("/blobs/")).map((each) => [each.path.slice(-64), each]),
+      files
+        .filter(({ path }) => path.includes(`${sep}blobs${sep}`))
+        .map((each) => [each.path.slice(-64), each]),
     );
     const uses = new Map<string, number>();
     const named = new Map<string, string[]>();
@@ -218,6 +223,13 @@ export class Store {
         if (left === 0) drop(hash);
       }
     }
+  }
+
+  /** What an rt that was killed had begun. */
+  #removeDraft({ path, used }: { path: string; used: number }, grace: number): boolean {
+    if (!path.startsWith(join(this.directory, "drafts")) || Date.now() - used < grace) return false;
+    rmSync(path, { force: true });
+    return true;
   }
 
   #draft(): string {

@@ -146,7 +146,7 @@ const SCRIPTS: readonly Key[] = within("run", [
 const CACHING: readonly Key[] = within("run.cache", [
   key("*", "boolean", "true", {
     isOwn: true,
-    help: 'A script, or "package#script", that is not run again when nothing it reads has changed (Linux)',
+    help: 'A script, or "package#script", that is not run again when nothing it reads has changed',
   }),
   key("*.env", "strings", '["API_URL"]', {
     isOwn: true,
@@ -161,6 +161,10 @@ const CACHING: readonly Key[] = within("run.cache", [
     help: "Files that are its own, whatever was there before",
   }),
   key("*.ignore", "strings", '[".tool-cache/**"]', { isOwn: true, help: "Files that do not matter" }),
+  key("*.trace", "boolean", "false", {
+    isOwn: true,
+    help: "Whether rt looks at what it reads, where it can; else its package's files and inputs count (true unless given)",
+  }),
   key("*.shared", "boolean", "false", {
     isOwn: true,
     help: "Whether other checkouts of the project may have what it made (true unless given)",

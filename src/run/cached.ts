@@ -3,8 +3,8 @@
 // Surprising: a script that is kept is not rt's successor, as others are: rt stands by, sees what it does, and passes on
 // what it writes. So it has pipes instead of the terminal, and an empty standard input.
 import { host } from "../../platform/process.ts";
-import { openCached } from "../cache/cache.ts";
-import type { CachedScript } from "../cache/run.ts";
+import { openCached, whyRuleFails } from "../cache/cache.ts";
+import type { CachedScript } from "../cache/script.ts";
 import type { SharedCache } from "../cache/shared.ts";
 import { type CacheSettings, ruleFor } from "../settings/cache.ts";
 import type { CachedTask, CacheReason, Command, CommandRequest, Task } from "../tasks/run-tasks.ts";
@@ -70,6 +70,15 @@ function describeScript(
     steps.push({ event: step.scriptName, program, argv, env: { ...extra, ...env } });
   }
   return { label, packageName, packageDirectory, scriptName, steps };
+}
+
+/** Why a script of those is not cached; "" where nobody has to be told. */
+export async function whyNotCached(
+  { manifest, scriptName }: Task,
+  settings: CacheSettings,
+): Promise<string | undefined> {
+  const rule = ruleFor(settings, textField(manifest, "name"), scriptName);
+  return rule && (await whyRuleFails(rule));
 }
 
 /** Undefined for a script that is none of those. */

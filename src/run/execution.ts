@@ -72,11 +72,10 @@ async function carryOut(
       if (settings.watch) return await watchScript(settings);
       await warnAboutScript(settings);
       if (plan.mode === "script" && settings.cache) {
-        const { planCached } = await import("./cached.ts");
-        const { whyNothingIsCached } = await import("../cache/cache.ts");
+        const { planCached, whyNotCached } = await import("./cached.ts");
         const task = planCached(plan, settings.cache);
         const given = secrets && "the script is not cached, since it is given secrets";
-        const reason = given ?? (await whyNothingIsCached());
+        const reason = given ?? (task && (await whyNotCached(task, settings.cache)));
         if (task && reason === undefined)
           return await (await import("./many.ts")).runCached(task, settings, config, process.cwd());
         if (task && reason) console.error(`warning: ${reason}`);

@@ -223,9 +223,8 @@ async function runAlone(
     provision?.valuesFor(receiverOf({ manifest }, event, event !== scriptName)) ?? [];
   const isGivenSecrets = task.steps.some((step) => secretsFor(step.scriptName).length > 0);
   if (cache && !isGivenSecrets) {
-    const { planCached } = await import("./cached.ts");
-    const { whyNothingIsCached } = await import("../cache/cache.ts");
-    if (planCached(plan, cache) && (await whyNothingIsCached()) === undefined)
+    const { planCached, whyNotCached } = await import("./cached.ts");
+    if (planCached(plan, cache) && (await whyNotCached(task, cache)) === undefined)
       return await runSingle(task, request);
   }
   return await launchScript(plan, script, { secretsFor, ...(descriptors && { descriptors }) });

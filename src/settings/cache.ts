@@ -26,6 +26,10 @@ export interface CacheRule {
   readonly outputs: readonly string[];
   /** Files that do not matter. */
   readonly ignore: readonly string[];
+  /** Whether `outputs` was given, be it empty. */
+  readonly saysOutputs: boolean;
+  /** Whether what it does is followed where that can be. */
+  readonly isTraced: boolean;
   /** Whether other checkouts of the project may use what it made. */
   readonly isShared: boolean;
 }
@@ -39,12 +43,18 @@ export interface CacheSettings {
   readonly isWritten: boolean;
   /** What is shared with others. */
   readonly remote?: RemoteCacheSettings | undefined;
+  /** Whether scripts run, and are compared with what is declared of them. */
+  readonly isVerified: boolean;
   /** Whether each script says why it runs, or does not. */
   readonly isExplained: boolean;
 }
 
 const LISTS = ["env", "inputs", "outputs", "ignore"] as const;
-const NOTHING = { isOn: true, env: [], inputs: [], outputs: [], ignore: [], isShared: true } as const;
+const SWITCHES = { shared: "isShared", trace: "isTraced" } as const;
+const NOTHING = {
+  ...{ isOn: true, isShared: true, isTraced: true, saysOutputs: false },
+  ...{ env: [], inputs: [], outputs: [], ignore: [] },
+} as const;
 
 /**
  * What speaks of caching for a working directory: the file that --config names, or that of the root project, which a member's
@@ -92,20 +102,26 @@ export function readCacheSettings(
     if (section !== "run" || part !== "cache" || name === undefined) continue;
     const rule = rules.get(name) ?? { ...NOTHING, name };
     const known = LISTS.find((each) => each === list);
-    if (known) rules.set(name, { ...rule, [known]: value as string[] });
-    else rules.set(name, { ...rule, [list === "shared" ? "isShared" : "isOn"]: value === true });
+    if (known) {
+      const saysOutputs = rule.saysOutputs || known === "outputs";
+      rules.set(name, { ...rule, [known]: value as string[], saysOutputs });
+    } else {
+      const field = list === "shared" || list === "trace" ? SWITCHES[list] : "isOn";
+      rules.set(name, { ...rule, [field]: value === true });
+    }
   }
   const { local, remote } = readPlaces(given.get("cache")?.last ?? host.originalVariable("TURBO_CACHE"));
-  const isForced = given.has("force");
+  const isVerified = given.has("verify-inputs");
   const accessOf = (access: string) => ({
-    isRead: access.includes("r") && !isForced,
-    isWritten: access.includes("w"),
+    isRead: access.includes("r") && !given.has("force") && !isVerified,
+    isWritten: access.includes("w") && !isVerified,
   });
   return {
     root: dirname(resolve(cwd, file)),
     rules: [...rules.values()],
     ...accessOf(local),
     remote: readRemoteCache(config, accessOf(remote), (name) => host.originalVariable(name)),
+    isVerified,
     isExplained: given.has("why"),
   };
 }

@@ -55,7 +55,15 @@ async function findCache(
   if (!mentionsInConfig(cwd, "cache") && !(config && config.file !== FILE_NAME)) return undefined;
   const { findCacheConfig, readCacheSettings } = await import("./cache.ts");
   const found = findCacheConfig(config, cwd);
-  return found && readCacheSettings(found, collectOptions(options), cwd);
+  const settings = found && readCacheSettings(found, collectOptions(options), cwd);
+  if (settings?.isVerified && !(await canTrace()))
+    throw new Failure("--verify-inputs cannot see here what a script reads", "try it on Linux, from 5.9 on");
+  return settings;
+}
+
+async function canTrace(): Promise<boolean> {
+  const { findTracing } = await import("../../platform/tracing.ts");
+  return (await findTracing()) !== undefined;
 }
 
 function changeDirectory(directory: string | undefined): string {

@@ -100,6 +100,8 @@ export class Executor {
         if (outcome.kind !== "success") break;
       }
       for (const message of (await cached?.close(outcome.kind)) ?? []) void emit({ type: "notice", message });
+      if (cached?.isFaulty && outcome.kind === "success")
+        outcome = { kind: "failure", code: 1, step: task.steps.at(-1)! };
     }
     const ending = this.#watched?.endingOf(task);
     if (ending) {

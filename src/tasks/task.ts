@@ -60,6 +60,8 @@ export interface CachedTask {
     request: Pick<ChildRequest, "cwd" | "output" | "onOutput" | "family">,
   ): Child & { readonly isTraced: Promise<boolean> };
   environmentOf(step: number): Readonly<Record<string, string>>;
+  /** After `close`: whether something is wrong though the script has ended well. */
+  readonly isFaulty: boolean;
   /** It has ended. Lines for people. */
   close(outcome: Outcome["kind"]): Promise<readonly string[]>;
 }

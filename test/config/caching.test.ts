@@ -85,3 +85,15 @@ effect("run.cache.*.shared", "keeps what a script made to its checkout", async (
     expect([await run("one"), await run("two"), await run("two")]).toEqual(["ran", second, "hit"]);
   }
 });
+
+effect("run.cache.*.trace", "takes what is declared for what is read", async () => {
+  await using project = await cachedProject(
+    { a: "cat source" },
+    { source: "" },
+    "a = { trace = false, outputs = [] }",
+  );
+  expect([await project.run("a"), await project.run("a")]).toEqual(["ran", "hit"]);
+  // Nobody has read it.
+  await project.write({ unrelated: "" });
+  expect([await project.run("a"), await project.run("a")]).toEqual(["ran", "hit"]);
+});

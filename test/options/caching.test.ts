@@ -2,6 +2,8 @@
 import { expect } from "bun:test";
 import { chmod } from "node:fs/promises";
 import { CAN_TRACE, cachedProject } from "../cache/cached-project.ts";
+import { createProject } from "../support/project.ts";
+import { runRt } from "../support/rt.ts";
 import { prove } from "./prove.ts";
 
 const scripts = { build: "echo x >> runs.log; cat source" };
@@ -85,4 +87,48 @@ prove("why", "says what made a script run, or by what it was found", async () =>
   expect(await say({ LEVEL: "2" }, "--force")).toBe("build runs: nothing that is kept is to be used");
   expect(await say({ LEVEL: "2" })).toStartWith("build need not run: ");
   expect((await project.rt(["run", "build"])).stderr).not.toContain("need not run");
+});
+
+prove("verify-inputs", "fails where a script reads or writes more than is declared", async () => {
+  if (!CAN_TRACE) return;
+  await using project = await createProject({
+    ".gitignore": "hidden\nout*\n",
+    "cache/.keep": "",
+    outside: "",
+  });
+  const rule = (more: string) => `[run.cache]\nbuild = { trace = false, outputs = ["out"]${more} }\n`;
+  await project.write({
+    "package.json": JSON.stringify({ name: "root", workspaces: ["app"] }),
+    "app/package.json": JSON.stringify({
+      name: "app",
+      scripts: { build: "cat source hidden ../outside > out" },
+    }),
+    "app/source": "",
+    "app/hidden": "",
+    "rtfig.toml": rule(""),
+  });
+  Bun.spawnSync(["git", "init", "-q"], { cwd: project.path });
+  const verify = async (...words: string[]) => {
+    const env = { XDG_CACHE_HOME: project.join("cache") };
+    return await runRt({ args: [...words, "run", "build"], cwd: project.join("app"), env });
+  };
+  const first = await verify("--verify-inputs");
+  expect(first).toMatchObject({ status: 1 });
+  const named = first.stderr.split("\n").filter((line) => line.startsWith("warn: "));
+  expect(named).toEqual([
+    "warn: build reads app/hidden, which is not declared: inputs in [run.cache]",
+    "warn: build reads outside, which is not declared: inputs in [run.cache]",
+  ]);
+  await project.write({ "rtfig.toml": rule(', inputs = ["hidden", "../outside"]') });
+  for (const _ of [1, 2])
+    expect(await verify("--verify-inputs")).toMatchObject({
+      status: 0,
+      stderr: "$ cat source hidden ../outside > out\n",
+    });
+  await project.write({ "rtfig.toml": rule(', inputs = ["hidden", "../outside"]').replace('"out"', "") });
+  const third = await verify("--verify-inputs");
+  expect(third).toMatchObject({
+    status: 1,
+    stderr: expect.stringContaining("build writes app/out, which is not declared: outputs in"),
+  });
 });

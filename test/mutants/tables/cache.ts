@@ -131,7 +131,7 @@ export default {
     },
     {
       fault: "what is outside the project is an output",
-      text: `  if (!path.startsWith(\`\${world.root}/\`)) throw new Unkept("outside", path);
+      text: `  if (!isBelow(path, world.root)) throw new Unkept("outside", path);
   if (first.kind === "other"`,
       becomes: `  if (first.kind === "other"`,
       tests: ["cache/doubts"],
@@ -167,7 +167,7 @@ export default {
     {
       fault: "links lead out of the project",
       why: "each directory on the way is a condition of its own: this is the second lock",
-      text: "if (real !== root && !real.startsWith(`${root}/`)) throw new Error(`${directory} is outside`);",
+      text: "if (real !== root && !isBelow(real, root)) throw new Error(`${directory} is outside`);",
       becomes: "",
       tests: ["cache/hits"],
     },
@@ -186,6 +186,18 @@ export default {
   ],
   "src/cache/store.ts": [
     {
+      fault: "what was used last goes first",
+      text: "sort((a, b) => a.used - b.used)",
+      becomes: "sort((a, b) => b.used - a.used)",
+      tests: ["cache/eviction"],
+    },
+    {
+      fault: "what others need goes",
+      text: "if (left === 0) drop(hash);",
+      becomes: "drop(hash);",
+      tests: ["cache/eviction"],
+    },
+    {
       fault: "damaged entries are believed",
       text: "if (!bytes || hashBytes(bytes) !== hash) return null;",
       becomes: "if (!bytes) return null;",
@@ -197,6 +209,14 @@ export default {
       text: "if (bytes && hashBytes(bytes) === hash) return bytes;",
       becomes: "if (bytes) return bytes;",
       tests: ["cache/hits"],
+    },
+  ],
+  "src/cache/verification.ts": [
+    {
+      fault: "undeclared files are not named",
+      text: "if (!isOfOthers) read.push(shown);",
+      becomes: "",
+      tests: ["options/caching"],
     },
   ],
   "src/cache/key.ts": [
@@ -211,6 +231,20 @@ export default {
       text: "    add(keepPath(path, root), value);",
       becomes: "    void value;",
       tests: ["config/caching"],
+    },
+  ],
+  "src/cache/declaration.ts": [
+    {
+      fault: "packages that it depends on do not count",
+      text: "const directories = [packageDirectory, ...directoriesNeeded(root, packageDirectory)];",
+      becomes: "const directories = [packageDirectory];",
+      tests: ["cache/declared"],
+    },
+    {
+      fault: "lockfiles do not count",
+      text: "new Set(sharedFiles(root))",
+      becomes: "new Set<string>()",
+      tests: ["cache/declared"],
     },
   ],
   "src/cache/place.ts": [
