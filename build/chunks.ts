@@ -89,6 +89,7 @@ const SHARED: Readonly<Record<string, readonly string[]>> = {
     "platform/linux/tracing/tracer",
     "platform/linux/tracing/launcher",
   ],
+  "shared-cache": ["src/run/remote-cache"],
   settings: [
     "src/config/rtfig",
     "src/settings/tool",

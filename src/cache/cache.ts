@@ -7,6 +7,7 @@ import { type CacheRule, type CacheSettings, ruleFor } from "../settings/cache.t
 import { MARK } from "./environment.ts";
 import { Run } from "./run.ts";
 import type { CachedRun, CachedScript } from "./script.ts";
+import type { SharedCache } from "./shared.ts";
 import { Store, storeDirectory } from "./store.ts";
 
 const NOT_HERE =
@@ -28,11 +29,13 @@ export type Opening = CachedRun | { readonly notice: string } | undefined;
 /**
  * Undefined for a script that is not cached; a notice where it cannot be.
  *
+ * @param shared what others have as well
  * @param purpose "look" changes nothing, neither in the project nor in what is known of the script
  */
 export async function openCached(
   script: CachedScript,
   settings: CacheSettings,
+  shared: SharedCache | undefined,
   purpose: "use" | "look" = "use",
 ): Promise<Opening> {
   const rule = ruleFor(settings, script.packageName, script.scriptName);
@@ -44,7 +47,8 @@ export async function openCached(
   try {
     const root = realpathSync(settings.root);
     const packageDirectory = realpathSync(script.packageDirectory);
-    const run = new Run(script, rule, { ...settings, root }, packageDirectory, tracing, openStore(directory));
+    const rooted = { ...settings, root };
+    const run = new Run(script, rule, rooted, packageDirectory, tracing, openStore(directory), shared);
     return await run.find(purpose);
   } catch (error) {
     return tellOnce(`Nothing is cached: ${(error as Error).message}`);

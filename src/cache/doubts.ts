@@ -64,3 +64,11 @@ export function describeDoubt(label: string, cause: Cause, detail: string): stri
       : text.replace("$", shown);
   return `${label} was not cached: ${said}; ${help}`;
 }
+
+/** A line without its end, of a script that was kept here alone. */
+export function describeUnshared(label: string, path: string): string {
+  return (
+    `${label} is not shared: it wrote ${oneLine(path)}, outside its package, or something that leads there; ` +
+    "list it in outputs of [run.cache]"
+  );
+}

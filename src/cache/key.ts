@@ -92,6 +92,12 @@ export function stampOf(path: string): string {
   return `${ino}:${size}:${mtimeMs}`;
 }
 
+/** The same of a program on every machine. */
+export async function hashOf(path: string, hashes: Hashes, look: Look): Promise<string> {
+  const state = look(path);
+  return (state.kind === "file" && (await hashes.hash(path, state))) || "";
+}
+
 /** What is different, in words; at most a few. */
 export function compareKeys(before: readonly Field[], now: readonly Field[]): string[] {
   const [old, fresh] = [before, now].map((fields) => new Map(fields.map(({ name, hash }) => [name, hash])));

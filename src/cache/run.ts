@@ -8,14 +8,15 @@ import type { Child, ChildRequest } from "../../platform/contract/process-tree.t
 import { host } from "../../platform/process.ts";
 import { trees } from "../../platform/process-tree.ts";
 import type { CacheRule, CacheSettings } from "../settings/cache.ts";
+import { findCandidates } from "./candidates.ts";
 import { findDifference } from "./check.ts";
 import { declaredInputs } from "./declaration.ts";
-import { describeDoubt } from "./doubts.ts";
+import { describeDoubt, describeUnshared } from "./doubts.ts";
 import { cachedEnvironment } from "./environment.ts";
 import type { Entry } from "./entry.ts";
-import { FAILED, type Finding, parseFinding } from "./finding.ts";
+import { describeHit, FAILED, type Finding, parseFinding } from "./finding.ts";
 import { hashBytes } from "./hashes.ts";
-import { compareKeys, type Key, makeKey, stampOf } from "./key.ts";
+import { compareKeys, hashOf, type Key, makeKey, stampOf } from "./key.ts";
 import { Log, readLog } from "./log.ts";
 import { openHashes, writeHashes } from "./memory.ts";
 import { Mentions } from "./mention.ts";
@@ -32,6 +33,7 @@ import {
 import { addDeclared, type Recorded, recordRun, type Rooted, Unkept } from "./record.ts";
 import { restoreOutputs } from "./restore.ts";
 import { describeUndeclared, findUndeclared } from "./verification.ts";
+import type { SharedCache } from "./shared.ts";
 import type { CachedRun, CachedScript, Hit, StepRequest } from "./script.ts";
 import type { Store } from "./store.ts";
 
@@ -45,6 +47,7 @@ export class Run implements CachedRun {
   /** Absent where its inputs are declared. */
   readonly #tracing: TracingOperations | undefined;
   readonly #store: Store;
+  readonly #shared: SharedCache | undefined;
   readonly #world: Rooted;
   readonly #environments: readonly Readonly<Record<string, string>>[];
   readonly #withheld: readonly string[];
@@ -52,6 +55,8 @@ export class Run implements CachedRun {
   readonly #started = performance.now();
   readonly #id: string;
   #key: Key | undefined;
+  /** Where something is shared: what others that start the script in the same way come to as well. */
+  #sharedKey = "";
   #tracer: ReturnType<TracingOperations["openTracer"]> | undefined;
   #refused = false;
   /** What was found out the last time. */
@@ -64,12 +69,14 @@ export class Run implements CachedRun {
     packageDirectory: string,
     tracing: TracingOperations | undefined,
     store: Store,
+    shared: SharedCache | undefined,
   ) {
     this.#script = script;
     this.#rule = rule;
     this.#settings = settings;
     this.#tracing = tracing;
     this.#store = store;
+    this.#shared = rule.isShared ? shared : undefined;
     const original = host.originalEnvironment();
     const environments = script.steps.map(({ env }) =>
       cachedEnvironment(env, original, rule.env, settings.root),
@@ -101,11 +108,17 @@ export class Run implements CachedRun {
   /** @param purpose "look" puts nothing back and remembers nothing */
   async find(purpose: "use" | "look"): Promise<this> {
     const { root } = this.#settings;
-    this.#key = await this.#makeKey();
+    this.#key = await this.#makeOwnKey();
+    if (this.#shared) {
+      const program = await hashOf(process.execPath, this.#world.hashes, look);
+      this.#sharedKey = (await this.#makeKey(this.#shared.secret, program)).hash;
+    }
     this.why = "nothing that is kept is to be used";
-    if (!this.#settings.isRead) return this;
+    if (!this.#settings.isRead && !this.#shared?.isRead) return this;
     let difference: string | undefined;
-    for (const { path, entry: kept } of this.#store.entries(this.#key.hash)) {
+    const lookup = { store: this.#store, access: this.#settings, key: this.#key.hash, place: this.#world };
+    const shared = this.#shared && { cache: this.#shared, key: this.#sharedKey };
+    for await (const { kept, isOthers, prepare, use } of findCandidates(lookup, shared)) {
       const entry = placeEntry(kept, root, this.#isFixed);
       if (!entry) {
         difference ??= `the script has seen where it is, and so its result is only good in ${kept.root}`;
@@ -116,14 +129,16 @@ export class Run implements CachedRun {
         difference ??= found;
         continue;
       }
-      const hit = purpose === "look" ? NOT_APPLIED : await this.#apply(entry);
+      const isToBeUsed = purpose === "use" && (await prepare(entry));
+      const hit = purpose === "look" ? NOT_APPLIED : isToBeUsed ? await this.#apply(entry) : undefined;
       if (!hit) {
         difference ??= "what it made is damaged in the cache, or cannot be put back";
         continue;
       }
       this.hit = hit;
-      this.why = describeHit(entry, kept.root === root ? undefined : kept.root);
-      if (purpose === "use") this.#store.touch(path);
+      const elsewhere = kept.root === root ? "" : ` in ${kept.root}`;
+      this.why = describeHit(entry, isOthers ? ", when others ran it" : elsewhere);
+      if (purpose === "use") use();
       break;
     }
     if (!this.hit) this.why = difference ?? this.#explainKey();
@@ -141,7 +156,11 @@ export class Run implements CachedRun {
     return fixedPlaces(HOME, withoutBinariesAbove(PATH, this.#settings.root));
   }
 
-  async #makeKey(): Promise<Key> {
+  async #makeOwnKey(): Promise<Key> {
+    return await this.#makeKey(this.#store.secret(), stampOf(process.execPath));
+  }
+
+  async #makeKey(secret: Uint8Array, program: string): Promise<Key> {
     const { packageDirectory, hashes } = this.#world;
     const isDeclared = this.#tracing === undefined;
     const request = {
@@ -151,8 +170,8 @@ export class Run implements CachedRun {
       rule: this.#rule,
       steps: this.#script.steps,
       variables: this.#variables,
-      secret: this.#store.secret(),
-      program: stampOf(process.execPath),
+      secret,
+      program,
       isDeclared,
       inputs: isDeclared
         ? await declaredInputs(this.#rule, this.#world)
@@ -164,7 +183,7 @@ export class Run implements CachedRun {
   /** What is to be kept of a run that has ended well. Throws Unkept. */
   async #record(trace: Trace | undefined): Promise<Recorded> {
     if (trace) return await recordRun(trace, this.#world);
-    const [difference] = compareKeys(this.#key!.fields, (await this.#makeKey()).fields);
+    const [difference] = compareKeys(this.#key!.fields, (await this.#makeOwnKey()).fields);
     if (difference !== undefined) throw new Unkept("edited", difference);
     const recorded: Recorded = { conditions: [], outputs: [], own: [] };
     await addDeclared(recorded, this.#world);
@@ -224,14 +243,15 @@ export class Run implements CachedRun {
     if (outcome === "failure") lines.push(...this.#explainWithheld());
     if (outcome !== "success") return lines;
     if (this.#settings.isVerified) return [...lines, ...(await this.#verify(trace!))];
-    if ((!trace && this.#tracing) || !this.#settings.isWritten) return lines;
+    const shared = this.#shared?.isWritten ? this.#shared : undefined;
+    if ((!trace && this.#tracing) || !(this.#settings.isWritten || shared)) return lines;
     try {
       const { conditions, outputs, own } = await this.#record(trace);
       const text = this.#log.text();
       const shown = this.#rule.env.find((name) => isSecret(name) && this.#shows(name, text));
       if (shown !== undefined) throw new Unkept("secret", shown);
       if (this.#log.isTooLarge) throw new Unkept("output", "64 MB to the terminal");
-      const entry = {
+      const entry: Entry = {
         label: this.#script.label,
         created: Date.now(),
         duration: performance.now() - this.#started,
@@ -240,7 +260,11 @@ export class Run implements CachedRun {
         own,
         log: this.#store.keepBytes(this.#log.toBytes()),
       };
-      this.#store.addEntry(this.#key!.hash, keepEntry(entry, this.#settings.root, this.#mentionsIn(entry)));
+      const kept = keepEntry(entry, this.#settings.root, this.#mentionsIn(entry));
+      if (this.#settings.isWritten) this.#store.addEntry(this.#key!.hash, kept);
+      const outside = shared?.findOutside(entry, this.#world);
+      if (outside === undefined) shared?.offer(this.#sharedKey, kept, this.#store);
+      else lines.push(describeUnshared(this.#script.label, outside));
       this.#store.shrinkNowAndThen();
       writeHashes(this.#world.hashes, this.#settings.root, this.#store);
       return lines;
@@ -322,15 +346,6 @@ export class Run implements CachedRun {
 
 /** What would be put back is not looked at. */
 const NOT_APPLIED: Hit = { pieces: [], saved: 0, restored: 0 };
-
-/** @param elsewhere the checkout that it ran in, where that is another one */
-function describeHit({ conditions, created }: Entry, elsewhere: string | undefined): string {
-  const paths =
-    conditions.length === 0 ? "declared" : `${new Set(conditions.map(([, path]) => path)).size} paths`;
-  const when = new Date(created).toISOString();
-  const where = elsewhere === undefined ? "" : ` in ${elsewhere}`;
-  return `nothing that it depends on (${paths}) has changed since ${when}${where}`;
-}
 
 const SHORTEST_SECRET = 6;
 

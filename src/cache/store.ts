@@ -190,7 +190,7 @@ export class Store {
 
   /** Removes what was used longest ago until there is no more than so many bytes. */
   shrink(limit = LARGEST, grace = GRACE): void {
-    const files = filesIn(this.directory);
+    const files = filesIn(this.directory).filter((file) => !this.#removeDraft(file, grace));
     let total = files.reduce((sum, { size }) => sum + size, 0);
     if (total <= limit) return;
     const entries = files.filter(({ path }) => path.endsWith(".zst")).sort((a, b) => a.used - b.used);
@@ -223,6 +223,13 @@ export class Store {
         if (left === 0) drop(hash);
       }
     }
+  }
+
+  /** What an rt that was killed had begun. */
+  #removeDraft({ path, used }: { path: string; used: number }, grace: number): boolean {
+    if (!path.startsWith(join(this.directory, "drafts")) || Date.now() - used < grace) return false;
+    rmSync(path, { force: true });
+    return true;
   }
 
   #draft(): string {
@@ -283,7 +290,8 @@ function blobsOf(entry: KeptEntry | null): string[] {
   ];
 }
 
-function identify({ conditions, mentioned, root }: KeptEntry): string {
+/** What is the same for two entries of which one is enough. */
+export function identify({ conditions, mentioned, root }: KeptEntry): string {
   return JSON.stringify([conditions, mentioned, mentioned.length > 0 && root]);
 }
 
@@ -291,7 +299,16 @@ function identify({ conditions, mentioned, root }: KeptEntry): string {
 function parseEntry(bytes: Uint8Array | null, hash: string): KeptEntry | null {
   if (!bytes || hashBytes(bytes) !== hash) return null;
   try {
-    const entry = JSON.parse(Bun.zstdDecompressSync(bytes).toString()) as KeptEntry;
+    return readEntry(JSON.parse(Bun.zstdDecompressSync(bytes).toString()));
+  } catch {
+    return null;
+  }
+}
+
+/** What JSON has, if it is an entry. */
+export function readEntry(value: unknown): KeptEntry | null {
+  try {
+    const entry = value as KeptEntry;
     const seen = (entry.conditions as Condition[]).map(([, path]) => path);
     const made = (entry.outputs as Output[]).map(({ path }) => path);
     const isWhole =

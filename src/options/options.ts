@@ -196,10 +196,10 @@ export const OPTIONS: readonly Option[] = [
     },
     {
       name: "cache",
-      value: oneOf("local:rw", "local:r", "local:w"),
+      value: text("places"),
       by: "runner",
-      default: "local:rw",
-      help: "Whether what [run.cache] keeps is read and written",
+      default: "local:rw,remote:rw",
+      help: "Where what [run.cache] keeps is read (r) and written (w): here, and in a shared cache",
     },
     {
       name: "verify-inputs",

@@ -5,6 +5,7 @@
 import { host } from "../../platform/process.ts";
 import { openCached, whyRuleFails } from "../cache/cache.ts";
 import type { CachedScript } from "../cache/script.ts";
+import type { SharedCache } from "../cache/shared.ts";
 import { type CacheSettings, ruleFor } from "../settings/cache.ts";
 import type { CachedTask, CacheReason, Command, CommandRequest, Task } from "../tasks/run-tasks.ts";
 import { type PackageJson, scriptOf, textField } from "../workspace/package-json.ts";
@@ -22,9 +23,10 @@ export async function openCachedTask(
   extra: Readonly<Record<string, string>>,
   settings: CacheSettings,
   commandFor: CommandFor,
+  shared: SharedCache | undefined,
 ): Promise<CachedTask | Notice | undefined> {
   const script = describeScript(task, extra, settings, commandFor);
-  return script && "notice" in script ? script : script && (await openCached(script, settings));
+  return script && "notice" in script ? script : script && (await openCached(script, settings, shared));
 }
 
 /** As `TaskRequest.explainCached`. */
@@ -36,7 +38,7 @@ export async function explainTask(
 ): Promise<CacheReason | undefined> {
   const script = describeScript(task, extra, settings, commandFor);
   const opened =
-    script && "notice" in script ? script : script && (await openCached(script, settings, "look"));
+    script && "notice" in script ? script : script && (await openCached(script, settings, undefined, "look"));
   if (!opened) return undefined;
   if ("notice" in opened) return { isHit: false, why: opened.notice };
   return { isHit: opened.hit !== undefined, why: opened.why };

@@ -66,7 +66,7 @@ async function carryOut(
       return await executeInEngine(plan, settings, runsCode, config, secrets);
     case "program":
     case "script":
-      return await executeScript(plan, settings, secrets);
+      return await executeScript(plan, settings, config, secrets);
     case "refuse": {
       const { suggestTarget } = await import("./target/suggestion.ts");
       const hint =
@@ -79,6 +79,7 @@ async function carryOut(
 async function executeScript(
   plan: Extract<Plan, { mode: "program" | "script" }>,
   settings: Settings,
+  config: Config | undefined,
   secrets: TargetSecrets | undefined,
 ): Promise<Outcome> {
   if (settings.watch) return await watchScript(settings);
@@ -89,7 +90,7 @@ async function executeScript(
     const given = secrets && "the script is not cached, since it is given secrets";
     const reason = given ?? (task && (await whyNotCached(task, settings.cache)));
     if (task && reason === undefined)
-      return await (await import("./many.ts")).runCached(task, settings, process.cwd());
+      return await (await import("./many.ts")).runCached(task, settings, config, process.cwd());
     if (task && reason) console.error(`warning: ${reason}`);
   }
   const [supply, { launchProgram, launchScript }] = await Promise.all([

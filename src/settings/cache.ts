@@ -1,12 +1,16 @@
-// Which scripts are not run again when nothing has changed, and what was declared of them: [run.cache] of rtfig.toml.
+// Which scripts are not run again when nothing has changed, and what was declared of them: [run.cache] of rtfig.toml. And
+// where what they did is looked for and kept: --cache.
 import { realpathSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { files } from "../../platform/files.ts";
+import { host } from "../../platform/process.ts";
 import { FILE_NAME } from "../config/file.ts";
 import { findRoot } from "../config/root-project.ts";
 import { type Config, readConfig } from "../config/rtfig.ts";
+import { Failure } from "../failure.ts";
 import type { GivenOptions } from "../options/parse.ts";
 import { printable } from "../printable.ts";
+import { readRemoteCache, type RemoteCacheSettings } from "./remote-cache.ts";
 
 /** What the file says of one script; globs are relative to its package. */
 export interface CacheRule {
@@ -34,8 +38,11 @@ export interface CacheSettings {
   /** The directory of rtfig.toml: nothing outside is written. Absolute. */
   readonly root: string;
   readonly rules: readonly CacheRule[];
+  /** Of the store on this machine. */
   readonly isRead: boolean;
   readonly isWritten: boolean;
+  /** What is shared with others. */
+  readonly remote?: RemoteCacheSettings | undefined;
   /** Whether scripts run, and are compared with what is declared of them. */
   readonly isVerified: boolean;
   /** Whether each script says why it runs, or does not. */
@@ -81,7 +88,7 @@ function speaksOfCache({ settings }: Config): boolean {
   return settings.some(({ path }) => path[0] === "run" && path[1] === "cache");
 }
 
-/** Undefined where nothing is cached. */
+/** Undefined where nothing is cached. Throws Failure. */
 export function readCacheSettings(
   config: Config,
   given: GivenOptions,
@@ -103,17 +110,37 @@ export function readCacheSettings(
       rules.set(name, { ...rule, [field]: value === true });
     }
   }
-  const mode = given.get("cache")?.last ?? "local:rw";
+  const { local, remote } = readPlaces(given.get("cache")?.last ?? host.originalVariable("TURBO_CACHE"));
   const isVerified = given.has("verify-inputs");
-  const access = mode.slice(mode.indexOf(":") + 1);
+  const accessOf = (access: string) => ({
+    isRead: access.includes("r") && !given.has("force") && !isVerified,
+    isWritten: access.includes("w") && !isVerified,
+  });
   return {
     root: dirname(resolve(cwd, file)),
     rules: [...rules.values()],
-    isRead: access.includes("r") && !given.has("force") && !isVerified,
-    isWritten: access.includes("w") && !isVerified,
+    ...accessOf(local),
+    remote: readRemoteCache(config, accessOf(remote), (name) => host.originalVariable(name)),
     isVerified,
     isExplained: given.has("why"),
   };
+}
+
+const EVERYWHERE = "local:rw,remote:rw";
+
+/** As turbo reads it: a place that is not mentioned is not used. Throws Failure. */
+function readPlaces(text: string = EVERYWHERE): { local: string; remote: string } {
+  const places = { local: "", remote: "" };
+  for (const each of text.split(",")) {
+    const [, place, access] = /^(local|remote):(r|w|rw|)$/.exec(each) ?? [];
+    if (place === undefined)
+      throw new Failure(
+        `--cache cannot be "${printable(text)}"`,
+        `say local, remote or both, and r, w or rw, as in --cache=${EVERYWHERE}`,
+      );
+    places[place as keyof typeof places] = access!;
+  }
+  return places;
 }
 
 /** The rule of a package's own wins. Undefined for a script that is not cached. */

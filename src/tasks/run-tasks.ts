@@ -137,6 +137,7 @@ async function execute(
 ): Promise<RunStatus> {
   const isSingle = plan.tasks.length === 1;
   const { watcher } = request;
+  const beside = await request.openBeside?.(plan.tasks, (message) => void emit({ type: "notice", message }));
   const reporting = single ?? (await chooseReporters(plan, request, queue, fail));
   const { output, extraEnvironment } = reporting;
   let { reporters } = reporting;
@@ -160,6 +161,7 @@ async function execute(
     onInterrupt(signal) {
       if (interruptedBy || isOver) queue.hurry();
       interruptedBy ??= signal;
+      beside?.abandon();
       halt();
       wake();
     },
@@ -192,6 +194,7 @@ async function execute(
   if (watcher) begin(watcher);
   const failure = watcher ? await goOn(watcher) : await schedule.finished.catch(fail);
   await executor.finish();
+  await beside?.finish();
   isOver = true;
   await finishReporters();
   executor.close();

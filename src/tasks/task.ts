@@ -95,6 +95,11 @@ export interface TaskRequest extends ManySettings {
   ): Promise<CachedTask | { readonly notice: string } | undefined>;
   /** Whether it would be run, and why; changes nothing. Absent where nobody wants to know. */
   explainCached?(task: Task, extra: Readonly<Record<string, string>>): Promise<CacheReason | undefined>;
+  /**
+   * Opens what goes on beside the run and is waited for at its end, before anything has started; undefined where there is
+   * nothing. `tell` gives a line to people.
+   */
+  openBeside?(tasks: readonly Task[], tell: (line: string) => void): Promise<Beside | undefined>;
   /** The secrets that a step gets; absent where the run has none. */
   secretsOf?(manifest: PackageJson, scriptName: string, isMain: boolean): readonly StepSecret[];
   /** Called before the first of these starts, and in a watched run before one starts again. Throws Failure. */
@@ -108,6 +113,13 @@ export interface TaskRequest extends ManySettings {
   runAlone?(task: Task): Promise<RunStatus>;
   /** Who has scripts run again, and ends the run. Without it a run is over when nothing of it runs. */
   readonly watcher?: Watcher;
+}
+
+export interface Beside {
+  /** The last script has ended. Resolves when nothing goes on any more. */
+  finish(): Promise<void>;
+  /** The run was ended from outside: nobody waits. */
+  abandon(): void;
 }
 
 export interface Watcher {

@@ -34,7 +34,16 @@ prove("cache", "says whether what is kept is read and written", async () => {
   expect(await project.run("build")).toBe("ran");
   expect((await project.rt(["--cache=local:w", "run", "build"])).stderr).not.toContain("Done before");
   expect((await project.rt(["--cache=local:r", "run", "build"])).stderr).toContain("Done before");
-  expect((await project.rt(["--cache=all", "run", "build"])).stderr).toContain("use one of: local:rw");
+  // Where only the shared one is named, nothing is read here.
+  expect((await project.rt(["--cache=remote:rw", "run", "build"])).stderr).not.toContain("Done before");
+  expect((await project.rt(["--cache=local:,remote:r", "run", "build"])).stderr).not.toContain("Done before");
+  expect((await project.rt(["run", "build"], { TURBO_CACHE: "remote:rw" })).stderr).not.toContain(
+    "Done before",
+  );
+  for (const wrong of ["all", "local", "local:rw,", "local:x"])
+    expect((await project.rt([`--cache=${wrong}`, "run", "build"])).stderr).toBe(
+      `error: --cache cannot be "${wrong}"\nhint: say local, remote or both, and r, w or rw, as in --cache=local:rw,remote:rw\n`,
+    );
 });
 
 prove("why", "says what made a script run, or by what it was found", async () => {

@@ -186,6 +186,18 @@ export default {
   ],
   "src/cache/store.ts": [
     {
+      fault: "what was used last goes first",
+      text: "sort((a, b) => a.used - b.used)",
+      becomes: "sort((a, b) => b.used - a.used)",
+      tests: ["cache/eviction"],
+    },
+    {
+      fault: "what others need goes",
+      text: "if (left === 0) drop(hash);",
+      becomes: "drop(hash);",
+      tests: ["cache/eviction"],
+    },
+    {
       fault: "damaged entries are believed",
       text: "if (!bytes || hashBytes(bytes) !== hash) return null;",
       becomes: "if (!bytes) return null;",
@@ -196,6 +208,14 @@ export default {
       text: "if (bytes && hashBytes(bytes) === hash) return bytes;",
       becomes: "if (bytes) return bytes;",
       tests: ["cache/store"],
+    },
+  ],
+  "src/cache/verification.ts": [
+    {
+      fault: "undeclared files are not named",
+      text: "if (!isOfOthers) read.push(shown);",
+      becomes: "",
+      tests: ["options/caching"],
     },
   ],
   "src/cache/key.ts": [
