@@ -83,13 +83,13 @@ const SHARED: Readonly<Record<string, readonly string[]>> = {
   ],
   cache: [
     "src/run/cached",
-    "src/cache/cache",
     "src/cache/command",
     "src/settings/cache",
     "platform/tracing",
     "platform/linux/tracing/tracer",
     "platform/linux/tracing/launcher",
   ],
+  "shared-cache": ["src/run/remote-cache"],
   settings: [
     "src/config/rtfig",
     "src/settings/tool",

@@ -19,9 +19,8 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   upgrade: withHelp("upgrade", async (args) =>
     (await import("../upgrade/command.ts")).runUpgradeCommand([...args]),
   ),
-  cache: withHelp("cache", async (args) =>
-    console.log((await import("../cache/command.ts")).answerCache(args)),
-  ),
+  cache: async (args) =>
+    args[0] === "serve" || args[0] === "token" ? await runServer(args) : await answerCache(args),
   trust: withHelp("trust", async (args) =>
     (await import("../secrets/mapping/trust-command.ts")).runTrustCommand(args),
   ),
@@ -45,6 +44,17 @@ export async function showHelp(command?: string): Promise<void> {
 function withHelp(name: string, command: Command): Command {
   return async (args) =>
     args.some((word) => word === "--help" || word === "-h") ? await showHelp(name) : await command(args);
+}
+
+const answerCache = withHelp("cache", async (args) =>
+  console.log((await import("../cache/command.ts")).answerCache(args)),
+);
+
+/** It goes on until it is ended. */
+async function runServer([word, ...words]: readonly string[]): Promise<void> {
+  const { makeToken, serveCache } = await import("../cache/server/command.ts");
+  const text = word === "serve" ? serveCache(words) : makeToken(words);
+  if (text !== undefined) console.log(text);
 }
 
 async function writeConfiguration(args: readonly string[]): Promise<Outcome> {

@@ -49,8 +49,8 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   },
   cache: {
     by: "rt",
-    usage: "status|clear|why <script>",
-    help: "Show what is kept of scripts, or why one of them was started",
+    usage: "status|clear|why <script>|serve|token",
+    help: "Show what is kept of scripts, or why one of them was started; serve a cache to others",
   },
   upgrade: {
     by: "rt",

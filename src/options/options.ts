@@ -196,10 +196,20 @@ export const OPTIONS: readonly Option[] = [
     },
     {
       name: "cache",
-      value: oneOf("local:rw", "local:r", "local:w"),
+      value: text("places"),
       by: "runner",
-      default: "local:rw",
-      help: "Whether what [run.cache] keeps is read and written",
+      default: "local:rw,remote:rw",
+      help: "Where what [run.cache] keeps is read (r) and written (w): here, and in a shared cache",
+    },
+    {
+      name: "verify-inputs",
+      by: "runner",
+      help: "Run scripts of [run.cache], and fail where one reads or writes more than is declared (Linux)",
+    },
+    {
+      name: "why",
+      by: "runner",
+      help: "Say of each script of [run.cache] what made it run, or by what it was found",
     },
     {
       name: "affected",

@@ -142,7 +142,7 @@ export class Patterns {
   }
 
   /** Nothing is found any more. */
-  close(): void {
+  zero(): void {
     for (const { bytes } of this.#all) bytes.fill(0);
     this.#all.length = 0;
     this.#byStart.clear();

@@ -1,7 +1,7 @@
 // A plan, carried out: the program is started, becomes this process, or is refused in a line or two. What a run needs
 // besides (a file for the engine, variables of --env-file, --watch) is imported when it is asked for.
 import { host } from "../../platform/process.ts";
-import { mentionsSecrets } from "../config/file.ts";
+import { mentionsInConfig } from "../config/file.ts";
 import type { Config } from "../config/rtfig.ts";
 import { complain } from "../complaint.ts";
 import type { ScriptName } from "../secrets/mapping/grants.ts";
@@ -66,7 +66,7 @@ async function carryOut(
       return await executeInEngine(plan, settings, runsCode, config, secrets);
     case "program":
     case "script":
-      return await executeScript(plan, settings, secrets);
+      return await executeScript(plan, settings, config, secrets);
     case "refuse": {
       const { suggestTarget } = await import("./target/suggestion.ts");
       const hint =
@@ -79,18 +79,18 @@ async function carryOut(
 async function executeScript(
   plan: Extract<Plan, { mode: "program" | "script" }>,
   settings: Settings,
+  config: Config | undefined,
   secrets: TargetSecrets | undefined,
 ): Promise<Outcome> {
   if (settings.watch) return await watchScript(settings);
   await warnAboutScript(settings);
   if (plan.mode === "script" && settings.cache) {
-    const { planCached } = await import("./cached.ts");
-    const { whyNothingIsCached } = await import("../cache/cache.ts");
+    const { planCached, whyNotCached } = await import("./cached.ts");
     const task = planCached(plan, settings.cache);
     const given = secrets && "the script is not cached, since it is given secrets";
-    const reason = given ?? (await whyNothingIsCached());
+    const reason = given ?? (task && (await whyNotCached(task, settings.cache)));
     if (task && reason === undefined)
-      return await (await import("./many.ts")).runCached(task, settings, process.cwd());
+      return await (await import("./many.ts")).runCached(task, settings, config, process.cwd());
     if (task && reason) console.error(`warning: ${reason}`);
   }
   const [supply, { launchProgram, launchScript }] = await Promise.all([
@@ -201,7 +201,7 @@ async function executeInEngine(
 }
 
 async function engineConfig(word: string, runsCode: boolean, config?: Config): Promise<string | undefined> {
-  if (!runsCode && mentionsSecrets(process.cwd())) {
+  if (!runsCode && mentionsInConfig(process.cwd(), "secrets")) {
     const { configWithTokens } = await import("../secrets/registries/tool-config.ts");
     const path = await configWithTokens(word, config, process.cwd());
     if (path !== undefined) return path;

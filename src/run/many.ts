@@ -2,6 +2,7 @@
 // must not know, which is how a script is started.
 import { host } from "../../platform/process.ts";
 import type { ChildExit } from "../../platform/contract/process-tree.ts";
+import type { RemoteCache } from "../cache/remote/remote.ts";
 import type { SecretValue } from "../redaction/secret-value.ts";
 import type { Deliver, RedactedOutput } from "../redaction/stream.ts";
 import type { Provision, Receiver } from "../secrets/mapping/provision.ts";
@@ -45,8 +46,13 @@ export async function runMany(settings: Settings, config: Config | undefined, cw
 }
 
 /** A script that is cached, as if it stood alone at the terminal. */
-export async function runCached(task: Task, settings: Settings, cwd: string): Promise<Ending> {
-  return await runSingle(task, requestFor(ONE, settings, cwd, undefined));
+export async function runCached(
+  task: Task,
+  settings: Settings,
+  config: Config | undefined,
+  cwd: string,
+): Promise<Ending> {
+  return await runSingle(task, requestFor(ONE, settings, config, cwd, undefined));
 }
 
 /** What a run of many is asked for, when it is a run of one. */
@@ -71,19 +77,21 @@ export async function openMany(
   const provision = await openSecrets({ settings, config, directory: cwd });
   // Before the connection to the store is one of them.
   const descriptors = provision && host.inheritedDescriptors();
-  const tasks = requestFor(settings.many!, settings, cwd, provision);
+  const tasks = requestFor(settings.many!, settings, config, cwd, provision);
   return { tasks, provision, descriptors, [Symbol.dispose]: () => provision?.zero() };
 }
 
 function requestFor(
   many: ManySettings,
   { script, cache }: Settings,
+  config: Config | undefined,
   cwd: string,
   provision: Provision | undefined,
 ): TaskRequest {
   const originalEnvironment = host.originalEnvironment();
   const context = openRun(script);
   let attending: Attending | undefined;
+  let shared: RemoteCache | undefined;
   /** Of all that was fetched; in a watched run some of it again. */
   const known = new Map<string, SecretValue>();
   const commandOf = (wanted: CommandRequest) =>
@@ -98,7 +106,19 @@ function requestFor(
     quote: quoteArgument,
     ...(cache && {
       openCached: async (task, extra) =>
-        await (await import("./cached.ts")).openCachedTask(task, extra, cache, commandOf),
+        await (await import("./cached.ts")).openCachedTask(task, extra, cache, commandOf, shared),
+      ...(cache.isExplained && {
+        explainCached: async (task, extra) =>
+          await (await import("./cached.ts")).explainTask(task, extra, cache, commandOf),
+      }),
+    }),
+    ...(cache?.remote && {
+      async openBeside(tasks, tell) {
+        const { openRemoteCache } = await import("./remote-cache.ts");
+        shared = await openRemoteCache(cache, tasks, config, cwd);
+        shared?.listen(tell);
+        return shared;
+      },
     }),
     ...(provision && {
       secretsOf: (manifest, event, isMain) => provision.shown(receiverOf({ manifest }, event, !isMain)),
@@ -205,9 +225,8 @@ async function runAlone(
     provision?.valuesFor(receiverOf({ manifest }, event, event !== scriptName)) ?? [];
   const isGivenSecrets = task.steps.some((step) => secretsFor(step.scriptName).length > 0);
   if (cache && !isGivenSecrets) {
-    const { planCached } = await import("./cached.ts");
-    const { whyNothingIsCached } = await import("../cache/cache.ts");
-    if (planCached(plan, cache) && (await whyNothingIsCached()) === undefined)
+    const { planCached, whyNotCached } = await import("./cached.ts");
+    if (planCached(plan, cache) && (await whyNotCached(task, cache)) === undefined)
       return await runSingle(task, request);
   }
   return await launchScript(plan, script, { secretsFor, ...(descriptors && { descriptors }) });

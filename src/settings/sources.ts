@@ -3,7 +3,7 @@
 // Surprising: --cwd takes effect here, before anything is read, so that every relative path means the same from then on.
 import { files } from "../../platform/files.ts";
 import { host } from "../../platform/process.ts";
-import { FILE_NAME } from "../config/file.ts";
+import { FILE_NAME, mentionsInConfig } from "../config/file.ts";
 import type { Config, ConfiguredOption } from "../config/rtfig.ts";
 import { Failure } from "../failure.ts";
 import { COMMANDS } from "../options/commands.ts";
@@ -29,7 +29,7 @@ export async function openSettings(written: Invocation): Promise<Opened> {
   const given = collectOptions(configured.options);
   const environment = { RT_CONCURRENCY: host.originalVariable("RT_CONCURRENCY") };
   const settings = readSettings(configured, given, environment);
-  if (!tool) return { settings: { ...settings, cache: await cacheIn(config, given, cwd) }, config, cwd };
+  if (!tool) return { settings: { ...settings, cache: await findCache(config, given, cwd) }, config, cwd };
   const { withPreloads } = await import("./tool.ts");
   return { settings: { ...settings, tool: withPreloads(tool, config) }, config, cwd };
 }
@@ -62,10 +62,20 @@ async function openConfig(path: string | undefined): Promise<OpenedConfig> {
   return { config, options: optionsOf(config) };
 }
 
-async function cacheIn(config: Config | undefined, given: GivenOptions, cwd: string) {
-  if (!config?.settings.some(({ path }) => path[0] === "run" && path[1] === "cache")) return undefined;
-  const { readCacheSettings } = await import("./cache.ts");
-  return readCacheSettings(config, given, cwd);
+/** Where the project's file speaks of caching. Throws Failure. */
+async function findCache(config: Config | undefined, given: GivenOptions, cwd: string) {
+  if (!mentionsInConfig(cwd, "cache") && !(config && config.file !== FILE_NAME)) return undefined;
+  const { findCacheConfig, readCacheSettings } = await import("./cache.ts");
+  const found = findCacheConfig(config, cwd);
+  const settings = found && readCacheSettings(found, given, cwd);
+  if (settings?.isVerified && !(await canTrace()))
+    throw new Failure("--verify-inputs cannot see here what a script reads", "try it on Linux, from 5.9 on");
+  return settings;
+}
+
+async function canTrace(): Promise<boolean> {
+  const { findTracing } = await import("../../platform/tracing.ts");
+  return (await findTracing()) !== undefined;
 }
 
 function changeDirectory(directory: string | undefined): string {

@@ -27,6 +27,8 @@ export type TaskEvent =
       readonly type: "task-end";
       readonly task: Task;
       readonly outcome: Outcome;
+      /** Of a script that is cached: why it ran, or by what it was found. */
+      readonly why?: string;
       readonly at: number;
       readonly duration: number;
     }

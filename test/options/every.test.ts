@@ -25,6 +25,8 @@ const ONLY_RT: Readonly<Record<string, string>> = {
   "no-cache": "for scripts that are not run again when nothing has changed",
   force: "for scripts that are not run again when nothing has changed",
   cache: "for scripts that are not run again when nothing has changed",
+  "verify-inputs": "for scripts that are not run again when nothing has changed",
+  why: "for scripts that are not run again when nothing has changed",
   "watch-path": "for scripts, of which nobody knows what they read",
   "watch-ignore": "for scripts, of which nobody knows what they read",
   secret: "from the credential store, which is rt's",

@@ -390,7 +390,7 @@ test("what is made of values is zeroed when it is not needed any more", () => {
   const all = new Set(patterns.find(encoder.encode("abcdefgh12345678"), 16, 0).map(({ pattern }) => pattern));
   const filter = new RedactionFilter(patterns);
   expect(Buffer.concat([...filter.push(encoder.encode("abcdefgh1234"))]).toString()).toBe("");
-  patterns.close();
+  patterns.zero();
   expect([...all].map(({ bytes }) => bytes.every((byte) => byte === 0))).toEqual([true]);
   expect(patterns.isEmpty).toBe(true);
 });
@@ -408,7 +408,7 @@ test("no copy of what is held, and of forms that are not needed, stays in memory
     const filter = new RedactionFilter(patterns);
     for (const piece of ["first-line", "-of-", "it\nshort12", "."]) filter.push(encoder.encode(piece));
     filter.end();
-    patterns.close();
+    patterns.zero();
   } finally {
     Uint8Array.prototype.slice = slice;
   }

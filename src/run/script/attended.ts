@@ -115,6 +115,6 @@ export async function attend(
     return received && code === 0 && next !== "end" ? { signal: received } : code;
   } finally {
     for (const signal of heard) process.off(signal, hear);
-    redaction.close();
+    redaction.zero();
   }
 }

@@ -70,15 +70,9 @@ export async function launchScript(
   supply = NOTHING,
 ): Promise<Ending> {
   const { secretsFor, descriptors: inherited } = supply;
-  const { directory, manifest } = target.package;
+  const { directory } = target.package;
   const context = openRun(settings);
-  const lines: { event: string; line: string }[] = [];
-  for (const event of [`pre${target.name}`, target.name, `post${target.name}`]) {
-    const command = scriptOf(manifest, event);
-    if (command === null) continue;
-    const line = event === target.name ? appendArguments(command, host.exactArguments(args)) : command;
-    lines.push({ event, line });
-  }
+  const lines = linesOf(target, args);
   const answer = lines.length === 1 ? context.shell.answer(lines[0]!.line) : undefined;
   if (answer) {
     echo(lines[0]!.line, settings);
@@ -113,6 +107,26 @@ export async function launchScript(
       ? (largestOf(secretsFor(target.name)) ?? "each value of config in package.json is a variable")
       : undefined;
   throw new Failure(`Cannot run the script "${target.name}": ${explainExec(outcome)}`, hint, 126);
+}
+
+interface Line {
+  readonly event: string;
+  readonly line: string;
+}
+
+/** Hooks and script, in the order in which they run, of those that there are. */
+function linesOf(
+  { name, package: { manifest } }: Extract<Plan, { mode: "script" }>["target"],
+  args: readonly string[],
+): Line[] {
+  const lines: Line[] = [];
+  for (const event of [`pre${name}`, name, `post${name}`]) {
+    const command = scriptOf(manifest, event);
+    if (command === null) continue;
+    const line = event === name ? appendArguments(command, host.exactArguments(args)) : command;
+    lines.push({ event, line });
+  }
+  return lines;
 }
 
 /** Each once: they are told apart by their names. */

@@ -6,7 +6,7 @@ import { realpathSync } from "node:fs";
 import { basename, join, relative, resolve } from "node:path";
 import { FILE_NAME } from "../../config/file.ts";
 import { printable } from "../../printable.ts";
-import { findRoot } from "../mapping/mapping-file.ts";
+import { findRoot } from "../../config/root-project.ts";
 import { secrets } from "../secrets.ts";
 import { openOrCreate, openShared, writeShared } from "../share/age-file.ts";
 import { WordsError } from "../words.ts";

@@ -11,11 +11,10 @@
 // Surprising: node:fs and node:path are asked for where they are needed. A package in the working directory, which is most of
 // them, needs neither, and loading them takes as long as all else here.
 import { FILE_NAME } from "../../config/file.ts";
+import { findRoot } from "../../config/root-project.ts";
 import { type Config, readConfig } from "../../config/rtfig.ts";
 import { files } from "../../../platform/files.ts";
 import { realPath } from "../../../platform/real-path.ts";
-import { findWorkspaceRoot } from "../../workspace/members.ts";
-import { findPackageJson } from "../../workspace/package-json.ts";
 import { printable } from "../../printable.ts";
 import { type Mapping, readMapping } from "./mapping.ts";
 import { tell } from "./question.ts";
@@ -57,22 +56,4 @@ function openMapping(config: Config, folder: string): Mapping | undefined {
 
 function speaksOfSecrets({ settings }: Config): boolean {
   return settings.some(({ key }) => key.isOfSecrets);
-}
-
-/** The folder of the root project, without symbolic links; undefined where none may speak for a package. */
-export function findRoot(from: string): string | undefined {
-  const here = realPath(from);
-  if (/[\\/]node_modules(?:[\\/]|$)/.test(here)) return undefined;
-  const own = findPackageJson(here)?.directory ?? here;
-  const root = findWorkspaceRoot(own) ?? own;
-  return root === own || isOwnersOf(root, own) ? root : undefined;
-}
-
-/** Whether the file above is this user's, root's, or that of who has the package. Windows has no such numbers. */
-function isOwnersOf(root: string, own: string): boolean {
-  const uid = process.getuid?.();
-  if (uid === undefined) return true;
-  const { lstatSync } = process.getBuiltinModule("node:fs");
-  const owner = lstatSync(path().join(root, FILE_NAME), { throwIfNoEntry: false })?.uid;
-  return owner === uid || owner === 0 || owner === lstatSync(own).uid;
 }

@@ -3,11 +3,12 @@
 // Contract: to allow takes a person at a terminal, who has been shown what. Exit codes: 0 done, 1 not.
 import { realpathSync } from "node:fs";
 import { FILE_NAME } from "../../config/file.ts";
+import { findRoot } from "../../config/root-project.ts";
 import { type Config, readConfig, readOwnConfig } from "../../config/rtfig.ts";
 import { complain } from "../../complaint.ts";
 import { Failure } from "../../failure.ts";
 import { printable } from "../../printable.ts";
-import { findMapping, findRoot } from "./mapping-file.ts";
+import { findMapping } from "./mapping-file.ts";
 import { type Allowance, isTrusted, listAllowances, removeAllowance, requireTrust } from "./trust.ts";
 
 /** Throws Failure. */

@@ -2,20 +2,34 @@
 import { escapeJson, oneLine, printable } from "../../printable.ts";
 import type { Plan } from "../plan.ts";
 import type { Shard } from "../shard.ts";
-import type { Step, TaskRequest } from "../task.ts";
-import { formatDuration, labelOf } from "./wording.ts";
+import type { CacheReason, Step, Task, TaskRequest } from "../task.ts";
+import { describeWhy, formatDuration, labelOf } from "./wording.ts";
 
-export function renderPlan(plan: Plan, request: TaskRequest, format: "text" | "json"): string {
-  return format === "json" ? renderJson(plan, request) : renderText(plan, request);
+type Reasons = ReadonlyMap<Task, CacheReason>;
+
+/** @param reasons of the scripts that are cached, where they were asked for */
+export function renderPlan(
+  plan: Plan,
+  request: TaskRequest,
+  format: "text" | "json",
+  reasons: Reasons,
+): string {
+  return format === "json" ? renderJson(plan, request, reasons) : renderText(plan, request, reasons);
 }
 
-function renderText({ tasks, waitsFor, cycles, notices, shard }: Plan, { quote }: TaskRequest): string {
+function renderText(
+  { tasks, waitsFor, cycles, notices, shard }: Plan,
+  { quote }: TaskRequest,
+  reasons: Reasons,
+): string {
   const lines = notices.map((notice) => `warn: ${oneLine(notice)}`);
   for (const cycle of cycles)
     lines.push(`warn: circular dependency ${[...cycle, cycle[0]!].map(printable).join(" -> ")}`);
   for (const task of tasks) {
     const before = (waitsFor[task.index] ?? []).map((index) => labelOf(tasks[index]!));
     lines.push(`${labelOf(task)}${before.length > 0 ? ` (after ${before.join(", ")})` : ""}`);
+    const reason = reasons.get(task);
+    if (reason) lines.push(`  ${describeWhy(task, reason.isHit, reason.why)}`);
     for (const step of task.steps) {
       lines.push(`  $ ${oneLine(describeStep(step, task.args.map(quote)))}`);
       for (const { name, source } of step.secrets ?? []) lines.push(`    ${name} from ${source}`);
@@ -39,7 +53,11 @@ function describeShares({ number, count, split, shares }: Shard): string[] {
   return [...lines, `split ${split}`];
 }
 
-function renderJson({ tasks, waitsFor, cycles, notices, shard }: Plan, request: TaskRequest): string {
+function renderJson(
+  { tasks, waitsFor, cycles, notices, shard }: Plan,
+  request: TaskRequest,
+  reasons: Reasons,
+): string {
   const plan = {
     version: 1,
     mode: request.parallel ? "parallel" : request.sequential ? "sequential" : "ordered",
@@ -49,6 +67,7 @@ function renderJson({ tasks, waitsFor, cycles, notices, shard }: Plan, request: 
       directory: task.packageDirectory,
       script: task.scriptName,
       args: task.args,
+      ...cacheOf(reasons.get(task)),
       steps: task.steps.map(({ scriptName, command, secrets }) => ({ script: scriptName, command, secrets })),
       waitsFor: (waitsFor[task.index] ?? []).map((index) => tasks[index]?.label),
     })),
@@ -68,6 +87,10 @@ function renderJson({ tasks, waitsFor, cycles, notices, shard }: Plan, request: 
     }),
   };
   return `${escapeJson(JSON.stringify(plan, null, 2))}\n`;
+}
+
+function cacheOf(reason: CacheReason | undefined): object {
+  return reason ? { cache: { result: reason.isHit ? "hit" : "miss", why: oneLine(reason.why) } } : {};
 }
 
 function describeStep({ command, isMain }: Step, quotedArgs: readonly string[]): string {

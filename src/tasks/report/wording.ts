@@ -31,6 +31,11 @@ export function describeSaved(saved: number): string {
   return `Done before: ${formatDuration(saved)} saved`;
 }
 
+/** Whether a script that is cached runs, and why. */
+export function describeWhy(task: Pick<Task, "label">, isHit: boolean, why: string): string {
+  return `${labelOf(task)} ${isHit ? "need not run" : "runs"}: ${oneLine(why)}`;
+}
+
 /** With `duration`, a success is told by it; without, by its code. */
 export function describeExit({ code, signal }: ChildExit, duration: string | null): string {
   if (duration === null) return signal === null ? `Exited with code ${code}` : `Signaled with code ${signal}`;
