@@ -1,7 +1,7 @@
 // What the cache keeps, and for how long: what was used longest ago goes, nothing is kept twice, nobody else can read it.
 import { expect, test } from "bun:test";
 import { readdir, readFile, rm, stat, truncate, utimes, writeFile } from "node:fs/promises";
-import { basename, dirname } from "node:path";
+import { dirname } from "node:path";
 import { RT, runRt } from "../support/rt.ts";
 import { CAN_TRACE, type CachedProject, cachedProject } from "./cached-project.ts";
 
@@ -11,7 +11,7 @@ interface Kept {
   readonly blobs: readonly string[];
 }
 
-const storeOf = ({ cache }: CachedProject) => `${cache}/rt/scripts-1`;
+const storeOf = ({ cache }: CachedProject) => `${cache}/rt/scripts-2`;
 const blobAt = (project: CachedProject, hash: string) =>
   `${storeOf(project)}/blobs/${hash.slice(0, 2)}/${hash}`;
 
@@ -161,22 +161,25 @@ test.skipIf(!CAN_TRACE)(
     expect(await project.run("t")).toBe("ran");
     const [kept] = (await entriesOf(project)).values();
     const entry = await readEntry(kept!.path);
-    const evil = { ...entry, outputs: [{ path: project.join("evil"), kind: "link", target: "/etc" }] };
+    const evil = { ...entry, outputs: [{ path: "evil", kind: "link", target: "/etc" }] };
     const bytes = Bun.zstdCompressSync(JSON.stringify(evil));
     await writeFile(kept!.path, bytes);
     await rm(project.join("out"));
     expect(await project.run("t")).toBe("ran");
     expect(await readdir(project.path)).not.toContain("evil");
-    // Under its own name it is believed only where its paths are whole.
-    const relative = { ...entry, outputs: [{ path: "out", kind: "link", target: "/etc" }] };
-    const [path] = [...(await entriesOf(project)).values()].map((each) => each.path);
-    const compressed = Bun.zstdCompressSync(JSON.stringify(relative));
-    const hash = new Bun.CryptoHasher("sha256").update(compressed).digest("hex");
-    await writeFile(`${dirname(path!)}/${hash}.zst`, compressed);
-    await rm(path!);
-    await rm(project.join("out"));
-    expect(await project.run("t")).toBe("ran");
-    expect(await readdir(dirname(path!))).not.toContain(basename(`${hash}.zst`));
+    // Under its own name it is believed only where its paths lead nowhere else.
+    for (const path of ["../evil", project.join("evil"), "a/../../evil"]) {
+      const [own] = [...(await entriesOf(project)).values()].map((each) => each.path);
+      const outside = { ...entry, outputs: [{ path, kind: "link", target: "/etc" }] };
+      const compressed = Bun.zstdCompressSync(JSON.stringify(outside));
+      const hash = new Bun.CryptoHasher("sha256").update(compressed).digest("hex");
+      await writeFile(`${dirname(own!)}/${hash}.zst`, compressed);
+      await rm(own!);
+      await rm(project.join("out"));
+      expect([path, await project.run("t")]).toEqual([path, "ran"]);
+      expect(await readdir(dirname(own!))).not.toContain(`${hash}.zst`);
+      expect(await readdir(project.path)).not.toContain("evil");
+    }
   },
 );
 

@@ -10,12 +10,6 @@ export default {
       tests: ["cache/store"],
     },
     {
-      fault: "what was used last goes first",
-      text: "sort((a, b) => a.used - b.used);\n    const blobs",
-      becomes: "sort((a, b) => b.used - a.used);\n    const blobs",
-      tests: ["cache/store"],
-    },
-    {
       fault: "all of it goes",
       text: "      if (total <= limit) return;\n",
       becomes: "",
@@ -65,8 +59,8 @@ export default {
     },
     {
       fault: "the same is kept twice",
-      text: "if (JSON.stringify(other.conditions) === conditions) rmSync",
-      becomes: "if (JSON.stringify(other.conditions) === '') rmSync",
+      text: "if (identify(other) === conditions) rmSync",
+      becomes: "if (identify(other) === '') rmSync",
       tests: ["cache/store"],
     },
     {
@@ -89,8 +83,8 @@ export default {
     },
     {
       fault: "a path of an entry may lead anywhere",
-      text: `path.startsWith("/")) ? entry`,
-      becomes: `path !== "") ? entry`,
+      text: "made.every((path) => isKeptPath(path, true))",
+      becomes: "made.length >= 0",
       tests: ["cache/store"],
       why: "a path that does not begin with the project's root is refused when it is put back",
     },
@@ -175,13 +169,13 @@ export default {
     },
     {
       fault: "arguments do not count",
-      text: "[program, argv])",
-      becomes: "[program])",
+      text: "step.argv.map(placeless)]",
+      becomes: "[]]",
       tests: ["cache/key"],
     },
     {
       fault: "another directory has the same key",
-      text: '  add("the package\'s directory", packageDirectory);\n',
+      text: '  add("the package\'s directory", keepPath(packageDirectory, root));\n',
       becomes: "",
       tests: ["cache/stale"],
       why: "npm_package_json, which counts as well, says it too",
@@ -242,8 +236,8 @@ export default {
   "src/cache/run.ts": [
     {
       fault: "what could not be followed is kept",
-      text: `if (this.#refused) return [...lines, describeDoubt(this.#script.label, "refused", "seccomp")];`,
-      becomes: "",
+      text: "    if (this.#refused) {",
+      becomes: "    if (this.#refused && this.#log === undefined) {",
       tests: ["cache/doubts"],
     },
     {
@@ -254,8 +248,8 @@ export default {
     },
     {
       fault: "--cache=local:r keeps",
-      text: "if (!trace || !this.#settings.isWritten) return lines;",
-      becomes: "if (!trace) return lines;",
+      text: "      if (this.#settings.isWritten) this.#store.addEntry",
+      becomes: "      this.#store.addEntry",
       tests: ["options/caching"],
     },
   ],
