@@ -2,13 +2,33 @@
 import type { MutantTable } from "../mutant.ts";
 
 export default {
-  "src/secrets/import/command.ts": [
+  "src/secrets/import/destination.ts": [
     {
       fault: "another value in the store is no reason to stop",
-      text: "else if (there !== value)",
+      text: "else if (there !== move.value)",
       becomes: "else if (there === undefined)",
       tests: ["secrets/import"],
     },
+    {
+      fault: "what was stored is not read again",
+      text: "if ((await readValue(address)) === value) continue;",
+      becomes: "if (value !== undefined) continue;",
+      tests: ["secrets/import"],
+    },
+    {
+      fault: "of one value that is there and one that is another, the first is stored",
+      text: "if (there === null) missing.push(move);",
+      becomes: "if (there === null) await secrets.set(move.address.service!, move.address.name, move.value);",
+      tests: ["secrets/import"],
+    },
+    {
+      fault: "an entry of a file that is encrypted is replaced",
+      text: "if (there !== undefined && there !== value) throw otherValue(address);",
+      becomes: "",
+      tests: ["secrets/import"],
+    },
+  ],
+  "src/secrets/import/command.ts": [
     {
       fault: "the file is exchanged before rtfig.toml",
       text: "  newMapping.putInPlace();\n  newFile.putInPlace();",
@@ -16,15 +36,9 @@ export default {
       tests: ["secrets/import"],
     },
     {
-      fault: "what was stored is not read again",
-      text: "if ((await store.get(address.service, address.name)) === value) continue;",
-      becomes: "if (value !== undefined) continue;",
-      tests: ["secrets/import"],
-    },
-    {
       fault: "values are stored before the new text has been tried",
-      text: "  requireSameMeaning(file, newFile.path, new Set(names));\n  await storeAll(moves, secrets);",
-      becomes: "  await storeAll(moves, secrets);\n  requireSameMeaning(file, newFile.path, new Set(names));",
+      text: "  requireSameMeaning(file, newFile.path, new Set(names));\n  await storeAll(moves);",
+      becomes: "  await storeAll(moves);\n  requireSameMeaning(file, newFile.path, new Set(names));",
       tests: ["secrets/import"],
     },
     {
@@ -73,12 +87,6 @@ export default {
       fault: "what was named and cannot move is passed over",
       text: "if (refused) throw",
       becomes: "if (refused === null) throw",
-      tests: ["secrets/import"],
-    },
-    {
-      fault: "of one value that is there and one that is another, the first is stored",
-      text: "if (there === null) missing.push(move);",
-      becomes: "if (there === null) await store.set(address.service, address.name, value);",
       tests: ["secrets/import"],
     },
   ],
