@@ -107,7 +107,8 @@ function nameOf(descriptor: 1 | 2): string {
 const areJoined: OutputOperations["areJoined"] = () => {
   if (process.platform === "linux") {
     const [output, error] = [nameOf(1), nameOf(2)];
-    if (output !== "" && error !== "") return output === error;
+    // Of files that are gone the names say nothing.
+    if (output !== "" && error !== "" && !output.endsWith(" (deleted)")) return output === error;
   }
   const { fstatSync } = process.getBuiltinModule("node:fs");
   try {

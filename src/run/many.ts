@@ -138,11 +138,7 @@ function requestFor(
 interface Attending {
   readonly redact: (deliver: Deliver) => RedactedOutput;
   /** Undefined where nothing is to be kept out. */
-  attend(
-    command: ShellCommand,
-    secrets: readonly SecretValue[],
-    directory: string,
-  ): (() => Promise<ChildExit>) | undefined;
+  attend(command: ShellCommand, directory: string): (() => Promise<ChildExit>) | undefined;
 }
 
 /** @param secrets of all scripts of the run. Throws Failure where a value cannot be kept out of what is shown. */
@@ -154,7 +150,7 @@ async function loadAttending(secrets: readonly SecretValue[]): Promise<Attending
   refuseShort(secrets);
   return {
     redact: (deliver) => openOutput(secrets, deliver),
-    attend(command, secrets, directory) {
+    attend(command, directory) {
       const way = planAttendance(secrets);
       if (way.way === "become") return undefined;
       return async () => {
@@ -199,9 +195,8 @@ function commandFor(
   if (!attending) return command;
   // Those of the others too: what one has from the environment, or from a file of another's, it may show as well.
   if (isCollected) return { ...command, redact: attending.redact };
-  if (secrets.length === 0) return command;
   const start = { ...shell, environment: variables };
-  return { ...command, attend: attending.attend(start, secrets, directory) };
+  return { ...command, attend: attending.attend(start, directory) };
 }
 
 async function collect({ code, output }: Answer): Promise<ShellResult> {

@@ -2,6 +2,32 @@
 import type { MutantTable } from "../mutant.ts";
 
 export default {
+  "src/secrets/import/destination.ts": [
+    {
+      fault: "another value in the store is no reason to stop",
+      text: "else if (there !== move.value)",
+      becomes: "else if (there === undefined)",
+      tests: ["secrets/import"],
+    },
+    {
+      fault: "what was stored is not read again",
+      text: "if ((await readValue(address)) === value) continue;",
+      becomes: "if (value !== undefined) continue;",
+      tests: ["secrets/import"],
+    },
+    {
+      fault: "of one value that is there and one that is another, the first is stored",
+      text: "if (there === null) missing.push(move);",
+      becomes: "if (there === null) await secrets.set(move.address.service!, move.address.name, move.value);",
+      tests: ["secrets/import"],
+    },
+    {
+      fault: "an entry of a file that is encrypted is replaced",
+      text: "if (there !== undefined && there !== value) throw otherValue(address);",
+      becomes: "",
+      tests: ["secrets/import"],
+    },
+  ],
   "src/secrets/import/command.ts": [
     {
       fault: "the file is exchanged before rtfig.toml",
@@ -61,33 +87,6 @@ export default {
       fault: "what was named and cannot move is passed over",
       text: "if (refused) throw",
       becomes: "if (refused === null) throw",
-      tests: ["secrets/import"],
-    },
-  ],
-  "src/secrets/import/destination.ts": [
-    {
-      fault: "another value in the store is no reason to stop",
-      text: "else if (there !== move.value) throw",
-      becomes: "else if (there === undefined) throw",
-      tests: ["secrets/import"],
-    },
-    {
-      fault: "what was stored is not read again",
-      text: "if ((await readValue(address)) === value) continue;",
-      becomes: "if (value !== undefined) continue;",
-      tests: ["secrets/import"],
-    },
-    {
-      fault: "of one value that is there and one that is another, the first is stored",
-      text: "if (there === null) missing.push(move);",
-      becomes:
-        "if (there === null && move.address.file === undefined) await secrets.set(move.address.service, move.address.name, move.value);",
-      tests: ["secrets/import"],
-    },
-    {
-      fault: "another value in the file is replaced",
-      text: "if (there !== undefined && there !== value) throw otherValue(address);",
-      becomes: "if (there === null) throw otherValue(address);",
       tests: ["secrets/import"],
     },
   ],

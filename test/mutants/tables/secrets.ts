@@ -2,14 +2,6 @@
 import type { MutantTable } from "../mutant.ts";
 
 export default {
-  "src/secrets/import/destination.ts": [
-    {
-      fault: "an entry of a file that is encrypted is replaced",
-      text: "if (there !== undefined && there !== value) throw otherValue(address);",
-      becomes: "",
-      tests: ["secrets/import"],
-    },
-  ],
   "src/secrets/secrets.ts": [
     {
       fault: "the bytes of a stored value stay in memory",
