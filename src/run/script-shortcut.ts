@@ -9,7 +9,7 @@
 // each costs a hundredth of a millisecond when it is first called.
 import { files } from "../../platform/files.ts";
 import { mentionsSecrets } from "../config/file.ts";
-import { findPackageJson, scriptOf } from "../workspace/package-json.ts";
+import { findPackageJson, parentDirectory, scriptOf } from "../workspace/package-json.ts";
 import type { Plan } from "./plan.ts";
 import { extensionOf, isExplicitPath, SOURCE_EXTENSIONS } from "./target/target.ts";
 
@@ -27,8 +27,10 @@ export function planScriptShortcut(
   const cwd = process.cwd();
   if (files.readFile(`${cwd}/rtfig.toml`, 1) !== "ENOENT") return undefined;
   const located = findPackageJson(cwd);
-  if (!located || scriptOf(located.manifest, name) === null || mentionsSecrets(located.directory))
-    return undefined;
+  if (!located || scriptOf(located.manifest, name) === null) return undefined;
+  // Of the working directory it is known.
+  const next = located.directory === cwd ? parentDirectory(cwd) : located.directory;
+  if (next !== null && mentionsSecrets(next)) return undefined;
   return {
     mode: "script",
     target: { kind: "script", name, package: located },
