@@ -173,11 +173,14 @@ async function bundleScripts(plugins: readonly BunPlugin[]): Promise<Compiled & 
     parts[system] = made.script;
     inputs.push(...made.inputs);
   }
-  const program = await bundleScript("src/runtime/program-preload.ts", { os: "linux", arch: "x64" }, [], {});
+  const anywhere = { os: "linux", arch: "x64" } as const;
+  const program = await bundleScript("src/runtime/program-preload.ts", anywhere, [], {});
+  const late = await bundleScript("src/runtime/late.ts", anywhere, [], {});
   return {
     parts: parts as Scripts["parts"],
     program: `${named(program.script)}\n//# sourceURL=rt:runtime`,
-    inputs: new Set([...inputs, ...program.inputs]),
+    late: late.script,
+    inputs: new Set([...inputs, ...program.inputs, ...late.inputs]),
   };
 }
 

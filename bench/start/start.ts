@@ -1,4 +1,4 @@
-// How long it takes to start: a file, a script, piped code, and how much memory that takes.
+// How long it takes to start: a file, a script, piped code, a program that was made, and how much memory that takes.
 //
 // The script `echo hello` needs no process in rt and in deno, which answer it themselves; `/bin/echo hello` shows what a
 // script costs that starts a program.
@@ -39,6 +39,15 @@ async function buildFloor(directory: string, name: string, source: string): Prom
     compile: { outfile: `${outfile}.draft` },
   });
   await writeFile(outfile, await readFile(`${outfile}.draft`), { mode: 0o755 });
+  return outfile;
+}
+
+/** Of hello.ts, by `rt build --compile` and the like. */
+function makeProgram(program: string, name: string, directory: string): string {
+  const outfile = join(directory, `made-with-${name}`);
+  const words = ["build", "--compile", "hello.ts", "--outfile", outfile];
+  const { exitCode } = Bun.spawnSync([program, ...words], { cwd: directory });
+  if (exitCode !== 0) throw new Error(`${name} made no program`);
   return outfile;
 }
 
@@ -127,6 +136,14 @@ export async function measure(): Promise<Row[]> {
     RUNS,
     directory,
   );
+  const made = timeCommands(
+    ["rt", "bun"].map((name) => ({
+      name: `made with ${name}`,
+      argv: [makeProgram(paths[name]!, name, directory)],
+    })),
+    RUNS,
+    directory,
+  );
   await Bun.write(join(directory, "memory.ts"), MEMORY);
   const memoryOf = (program: string) =>
     Number(Bun.spawnSync([program, "memory.ts"], { cwd: directory }).stdout) / 1024;
@@ -138,7 +155,8 @@ export async function measure(): Promise<Row[]> {
     compareWithEngine(scripts),
     ...compareTimes("start: rt run program", programs, RUNNERS),
     ...compareTimes("start: rt run hello", npm, { "npm run hello": 1 }),
-    ...compareTimes("start: cat hello.ts | rt run -", piped, {}),
+    ...compareTimes("start: cat hello.ts | rt run -", piped, { "bun run -": 1.5 }),
+    ...compareTimes("start: a program that uses nothing of rt", made, { "made with bun": 1.05 }),
     ...memory.map(({ ours, peer }) => ({
       figure: "start: peak memory of a file : bun",
       ours: `${ours.toFixed(1)} MB`,

@@ -9,7 +9,7 @@
 // each costs a hundredth of a millisecond when it is first called.
 import { files } from "../../platform/files.ts";
 import { mentionsInConfig } from "../config/file.ts";
-import { findPackageJson, scriptOf } from "../workspace/package-json.ts";
+import { findPackageJson, parentDirectory, scriptOf } from "../workspace/package-json.ts";
 import type { Plan } from "./plan.ts";
 import { extensionOf, isExplicitPath, SOURCE_EXTENSIONS } from "./target/target.ts";
 
@@ -28,7 +28,9 @@ export function planScriptShortcut(
   if (files.readFile(`${cwd}/rtfig.toml`, 1) !== "ENOENT") return undefined;
   const located = findPackageJson(cwd);
   if (!located || scriptOf(located.manifest, name) === null) return undefined;
-  if (mentionsInConfig(located.directory, "secrets", "cache")) return undefined;
+  // Of the working directory it is known.
+  const next = located.directory === cwd ? parentDirectory(cwd) : located.directory;
+  if (next !== null && mentionsInConfig(next, "secrets", "cache")) return undefined;
   return {
     mode: "script",
     target: { kind: "script", name, package: located },

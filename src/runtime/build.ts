@@ -28,12 +28,12 @@ async function buildProgram(
   const settings: Bun.CompileBuildOptions =
     typeof compile === "object" ? compile : typeof compile === "string" ? { target: compile } : {};
   const { executablePath, target, execArgv = [] } = settings;
-  const { option, engine } = loadProgram().prepareProgram(
+  const { options, engine } = loadProgram().prepareProgram(
     target ? [target] : [],
     executablePath !== undefined,
     false,
   );
-  const own = { ...settings, execArgv: Array.isArray(execArgv) ? [option, ...execArgv] : execArgv };
+  const own = { ...settings, execArgv: Array.isArray(execArgv) ? [...options, ...execArgv] : execArgv };
   try {
     return await build({ ...config, compile: engine ? { ...own, executablePath: engine.path } : own });
   } finally {

@@ -22,10 +22,12 @@ export interface Scripts {
   readonly parts: Readonly<Record<System, string>>;
   /** program-preload.ts. */
   readonly program: string;
+  /** late.ts, for programs. */
+  readonly late: string;
 }
 
-export function packScripts({ parts, program }: Scripts): Uint8Array {
-  const text = [parts.linux, parts.darwin, parts.win32, program].join("\0");
+export function packScripts({ parts, program, late }: Scripts): Uint8Array {
+  const text = [parts.linux, parts.darwin, parts.win32, program, late].join("\0");
   return Buffer.concat([Buffer.from(BEGIN), Bun.zstdCompressSync(text, { level: 19 }), Buffer.from(END)]);
 }
 
@@ -35,8 +37,8 @@ export function unpackScripts(bytes: Buffer): Scripts | undefined {
   const end = bytes.indexOf(END, begin);
   if (begin < 0 || end < 0) return undefined;
   const text = Bun.zstdDecompressSync(bytes.subarray(begin + BEGIN.length, end)).toString();
-  const [linux, darwin, win32, program] = text.split("\0") as [string, string, string, string];
-  return { parts: { linux, darwin, win32 }, program };
+  const [linux, darwin, win32, program, late] = text.split("\0") as [string, string, string, string, string];
+  return { parts: { linux, darwin, win32 }, program, late };
 }
 
 export function readScripts(): Scripts {

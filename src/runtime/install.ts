@@ -1,27 +1,32 @@
 // Puts `rt` into a thread: the global, the module "rt", and both again into every Worker it starts.
 //
 // Runs before the user's first line, in the main thread and in each worker, in every way of running code. It
-// is on the way of every start: nothing is made here that can wait until it is touched.
+// is on the way of every start: nothing is made here that can wait until it is touched, the object itself neither.
 import type { Late } from "./late.ts";
 import type { Parts } from "./parts.ts";
-import { createRt } from "./rt.ts";
+import type { Rt } from "./rt.ts";
 import { hookWorkerThreads } from "./worker-threads.ts";
 
 type Options = WorkerOptions & { preload?: string | string[] };
 
 /** @param preload gives the URL of the script that a Worker must load first: see preload.ts. */
 export function installRuntime(parts: Parts, late: Late, preload: () => string): void {
-  const rt = createRt(parts);
+  let made: Rt | undefined;
+  const rt = () => (made ??= late.createRt(parts));
+  const become = (value: unknown) =>
+    void Object.defineProperty(globalThis, "rt", { value, configurable: true, writable: true });
   Object.defineProperty(globalThis, "rt", {
-    value: rt,
+    get() {
+      become(rt());
+      return made;
+    },
+    set: become,
     configurable: true,
-    writable: true,
-    enumerable: false,
   });
   Bun.plugin({
     name: "rt",
     setup(build) {
-      build.module("rt", () => ({ exports: late.moduleExports(rt), loader: "object" }));
+      build.module("rt", () => ({ exports: late.moduleExports(rt()), loader: "object" }));
     },
   });
   globalThis.Worker = new Proxy(Worker, {

@@ -1,15 +1,17 @@
-// What a thread needs of the runtime only if its program imports "rt" or starts threads of Node's kind. In the compiled
+// What a thread needs of the runtime only if its program touches `rt` or starts threads of Node's kind. In the compiled
 // program's own process it is there; the preload, which is compiled anew in each process, carries it as a text that is
 // compiled when it is touched.
 import { moduleExports } from "./module-exports.ts";
-import type { Rt } from "./rt.ts";
+import type { Parts } from "./parts.ts";
+import { createRt, type Rt } from "./rt.ts";
 import { hookClassDefinition, hookLoadedClass, isLoading } from "./worker-class.ts";
 
 export interface Late {
+  createRt(parts: Parts): Rt;
   moduleExports(rt: Rt): Record<string, unknown>;
   isLoading(): boolean;
   hookClassDefinition(preload: () => string): void;
   hookLoadedClass(preload: () => string): void;
 }
 
-export const LATE: Late = { moduleExports, isLoading, hookClassDefinition, hookLoadedClass };
+export const LATE: Late = { createRt, moduleExports, isLoading, hookClassDefinition, hookLoadedClass };

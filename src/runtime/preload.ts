@@ -33,6 +33,7 @@ const parts: Parts = {
 installRuntime(
   parts,
   {
+    createRt: (own) => late().LATE.createRt(own),
     moduleExports: (rt) => late().LATE.moduleExports(rt),
     isLoading: () => late().LATE.isLoading(),
     hookClassDefinition: (preload) => late().LATE.hookClassDefinition(preload),

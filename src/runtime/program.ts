@@ -1,17 +1,18 @@
 // What a program that `rt build --compile` or Bun.build() makes is given, so that it has `rt`: a preload as one `data:` URL
-// among the options that are compiled into it, for the system that it is made for.
+// among the options that are compiled into it, for the system that it is made for, and an option that has what the program
+// may need later.
 //
-// Contract: the URL is all there is. Nothing else is added to the program or written for it, its own modules keep their
-// names, and its threads load the same URL.
+// Contract: these options are all there is. Nothing else is added to the program or written for it, its own modules keep their
+// names, and its threads load the same preload.
 //
-// Surprising: this rt carries the parts of every system that rt is made for (see embedded-parts.ts). They stand compressed
-// in a parameter of the URL, not in its source, where they would be encoded twice: on Windows a whole command line has
-// 32767 characters. The preload is not compressed with them, since to unpack both took more than half of what rt adds to the
-// start of a program.
+// Surprising: this rt carries the parts of every system that rt is made for (see embedded-parts.ts). They stand compressed in
+// an option that the engine looks at once. As a part of the URL they took a third of the instructions that rt adds to the
+// start of a program, since a URL is gone through many times. The preload is not compressed with them, since to unpack both
+// took more than half of it.
 import { type EngineFile, openEngineFile } from "../../platform/engine-file.ts";
 import { OWN_SYSTEM, type System } from "../../platform/own-program.ts";
 import { readScripts } from "./embedded-parts.ts";
-import { PROGRAM_URL_START } from "./preload-mark.ts";
+import { PROGRAM_URL_START, SCRIPTS_OPTION, SCRIPTS_SEPARATOR } from "./preload-mark.ts";
 
 /** What makes the system of a target's name. */
 const SYSTEMS: readonly (readonly [RegExp, System])[] = [
@@ -26,8 +27,8 @@ function systemOf(targets: readonly string[]): System {
 }
 
 export interface ProgramMaterial {
-  /** To be compiled in, in front of the user's own. */
-  readonly option: string;
+  /** To be compiled in, in front of the user's own; without a space. */
+  readonly options: readonly string[];
   /** What the program is to be put into, where the engine cannot find it by itself. */
   readonly engine: EngineFile | undefined;
 }
@@ -41,10 +42,17 @@ export function prepareProgram(
   isOthers: boolean,
   isKept: boolean,
 ): ProgramMaterial {
-  const { program, parts } = readScripts();
-  const packed = Bun.zstdCompressSync(parts[systemOf(targets)], { level: 19 }).toString("base64url");
+  const { program, late, parts } = readScripts();
+  const packed = [parts[systemOf(targets)], late].map((script) =>
+    Bun.zstdCompressSync(script, { level: 19 }).toString("base64url"),
+  );
   const boot = `(0, eval)(${JSON.stringify(program)})({}, 0, { exports: {} }, 0, import.meta)`;
-  const url = `${PROGRAM_URL_START}${packed};base64,${btoa(boot)}`;
   const engine = isOthers ? undefined : openEngineFile(targets, isKept);
-  return { option: `--preload=${url}`, engine };
+  return {
+    options: [
+      `--preload=${PROGRAM_URL_START};base64,${btoa(boot)}`,
+      `${SCRIPTS_OPTION}${packed.join(SCRIPTS_SEPARATOR)}`,
+    ],
+    engine,
+  };
 }

@@ -5,7 +5,7 @@ import { readFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { enginePath } from "../../build/engine.ts";
 import { hostTarget, TARGETS } from "../../build/targets.ts";
-import { PROGRAM_URL_START } from "../../src/runtime/preload-mark.ts";
+import { SCRIPTS_OPTION, SCRIPTS_SEPARATOR } from "../../src/runtime/preload-mark.ts";
 import { type Keyring, startKeyring } from "../support/keyring.ts";
 import { createProject, type Project } from "../support/project.ts";
 import { runRt } from "../support/rt.ts";
@@ -157,8 +157,8 @@ describe.skipIf(process.platform !== "linux")("a program made with rt has rt", (
 /** The parts in a program, as it will evaluate them. */
 async function partsIn(outfile: string): Promise<string> {
   const text = (await readFile(project.join(outfile))).toString("latin1");
-  const begin = text.indexOf(PROGRAM_URL_START) + PROGRAM_URL_START.length;
-  const packed = text.slice(begin, text.indexOf(";base64,", begin));
+  const begin = text.indexOf(SCRIPTS_OPTION) + SCRIPTS_OPTION.length;
+  const packed = text.slice(begin, text.indexOf(SCRIPTS_SEPARATOR, begin));
   return Bun.zstdDecompressSync(Buffer.from(packed, "base64url")).toString();
 }
 

@@ -14,9 +14,9 @@ export function addBuildWords(words: readonly string[]): readonly string[] {
   if (!words.includes("--compile") || targets.includes("browser")) return [EXTERNAL, ...words];
   const isOthers = words.some((word) => word.split("=")[0] === EXECUTABLE);
   // With --watch the engine starts itself anew for each change.
-  const { option, engine } = prepareProgram(targets, isOthers, words.includes("--watch"));
+  const { options: given, engine } = prepareProgram(targets, isOthers, words.includes("--watch"));
   const [options, others] = splitOptions(words);
-  const ours = [EXTERNAL, `${OPTIONS}=${[option, ...options].join(" ")}`];
+  const ours = [EXTERNAL, `${OPTIONS}=${[...given, ...options].join(" ")}`];
   return engine ? [...ours, `${EXECUTABLE}=${engine.path}`, ...others] : [...ours, ...others];
 }
 
