@@ -16,6 +16,7 @@ import {
   unlinkSync,
   writeFileSync,
 } from "node:fs";
+import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { Condition, KeptEntry } from "../../src/cache/entry.ts";
 import type { Files } from "../support/project.ts";
@@ -33,6 +34,8 @@ interface Workload {
   readonly packages?: readonly string[];
   /** This repository's own packages do. */
   readonly isLinked?: boolean;
+  /** It writes something of its own into the home directory when it runs for the first time. */
+  readonly isWarmed?: boolean;
 }
 
 const CODE: Files = {
@@ -82,6 +85,7 @@ const WORKLOADS: Readonly<Record<string, Workload>> = {
         "src/add.test.ts": 'import { add } from "./add";\ntest("adds", () => expect(add(1, 2)).toBe(3));\n',
       },
       isLinked: true,
+      isWarmed: true,
     },
     rustc: {
       script: "rustc src/main.rs -o out",
@@ -186,16 +190,23 @@ test.skipIf(!CAN_TRACE).each(Object.entries(WORKLOADS))(
     await using project = await cachedProject(
       { work: workload.script },
       { ...workload.files, "notes/unread": "" },
+      // Bundlers list the folders above the project, and others make files there meanwhile.
+      `work = { ignore = ["/tmp/*", "${tmpdir()}/*", "!."] }`,
     );
     if (name === "bash") symlinkSync("helper.sh", project.join("lib/link"));
     prepare(project, workload);
+    if (workload.isWarmed) await project.rt(["--no-cache", "run", "work"], env);
     const first = await project.rt(["--why", "run", "work"], env);
     expect(first).toMatchObject({ status: 0, stderr: expect.not.stringContaining("not cached") });
     const look = async () => {
       const { stdout } = await project.rt(["--sequential", "--dry-run=json", "--why", "run", "work"], env);
       // Without a package.json that can be read there is no script.
       if (stdout === "") return { result: "miss" };
-      return (JSON.parse(stdout) as { tasks: [{ cache: { result: string; why?: string } }] }).tasks[0].cache;
+      return (
+        (JSON.parse(stdout) as { tasks: [{ cache?: { result: string; why?: string } }] }).tasks[0].cache ?? {
+          result: "miss",
+        }
+      );
     };
     expect(await look()).toMatchObject({ result: "hit" });
     const entry = await entryOf(project);
