@@ -2,7 +2,8 @@
 // to rt's notice, and each call that cannot be followed is a doubt.
 import { expect, test } from "bun:test";
 import { CALLS } from "../../platform/linux/tracing/calls.ts";
-import { chmod } from "node:fs/promises";
+import { statSync } from "node:fs";
+import { chmod, rm } from "node:fs/promises";
 import { RT, runRt } from "../support/rt.ts";
 import { AS_OTHER } from "../support/users.ts";
 import { CAN_TRACE, type CachedProject, cachedProject } from "./cached-project.ts";
@@ -44,6 +45,7 @@ function compile(project: CachedProject): void {
 }
 
 const PROGRAM = `#define _GNU_SOURCE
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,6 +56,7 @@ int main(int count, char **words) {
   unsigned long how[3] = {0, 0, 0};
   if (count == 2) return syscall(atol(words[1]), -1L, -1L, -1L, -1L, -1L) > 0;
   setbuf(stdout, NULL);
+  if (count == 5) return syscall(SYS_fanotify_init, 0L, 0L) != -1 || errno != ENOSYS;
   if (count == 4) return prctl(PR_SET_DUMPABLE, 0L) + (open("census.c", O_RDONLY) < 0);
 ${callAll()}
 #ifdef __x86_64__
@@ -73,7 +76,7 @@ test.skipIf(!CAN_TRACE)(
       Object.entries(numbers).map(([name, number]) => [name, `./census ${number}; true`]),
     );
     await using project = await cachedProject(
-      { ...scripts, all: "./census", foreign: "./census a b" },
+      { ...scripts, all: "./census", foreign: "./census a b", hidden: "./census a b c d" },
       { "census.c": PROGRAM },
     );
     compile(project);
@@ -84,6 +87,8 @@ test.skipIf(!CAN_TRACE)(
       paths!.map(({ path }) => `census-${name}-${path}`),
     );
     expect(expected.filter((name) => !stderr.includes(`/${name}\n`))).toEqual([]);
+    // What programs have another way for is not there for them, and no doubt.
+    expect([await project.run("hidden"), await project.run("hidden")]).toEqual(["ran", "hit"]);
     const names = [...Object.keys(numbers), ...(process.arch === "x64" ? ["foreign"] : [])];
     const all = await project.rt(["--parallel", "--concurrency=4", "run", ...names]);
     expect(names.filter((name) => !all.stderr.includes(`warn: ${name} was not cached: it `))).toEqual([]);
@@ -93,8 +98,10 @@ test.skipIf(!CAN_TRACE)(
 test.skipIf(!CAN_TRACE)(
   "a user without any rights has hits, and what may not be looked at is a doubt",
   async () => {
+    const closed =
+      "mkdir -p closed/in/deep; cat census.c > closed/in/file; chmod 555 closed/in/deep closed/in closed";
     await using project = await cachedProject(
-      { plain: "cat census.c > made", hidden: "./census 1 2 3" },
+      { plain: "cat census.c > made", hidden: "./census 1 2 3", closed },
       { "census.c": PROGRAM },
     );
     compile(project);
@@ -108,6 +115,15 @@ test.skipIf(!CAN_TRACE)(
       });
     expect((await run("plain")).stderr).toBe("$ cat census.c > made\n");
     expect((await run("plain")).stderr).toContain("Done before: ");
+    // Folders that forbid what is put into them.
+    expect((await run("closed")).stderr).toBe(`$ ${closed}\n`);
+    await rm(project.join("closed"), { recursive: true });
+    expect((await run("closed")).stderr).toContain("Done before: ");
+    const modes = ["closed", "closed/in", "closed/in/deep"].map(
+      (name) => statSync(project.join(name)).mode & 0o777,
+    );
+    expect(modes).toEqual([0o555, 0o555, 0o555]);
+    expect(await Bun.file(project.join("closed/in/file")).text()).toBe(PROGRAM);
     const hidden = await run("hidden");
     expect(hidden).toMatchObject({
       status: 0,
