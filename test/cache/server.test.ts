@@ -219,7 +219,7 @@ test.skipIf(!existsSync(TURBO))("turbo itself is a client: signed, by teams, and
     const env = {
       ...variablesFor(served, name),
       TURBO_REMOTE_CACHE_SIGNATURE_KEY: key,
-      TURBO_TELEMETRY_DISABLED: "1",
+      ...QUIET,
     };
     const args = ["run", "build", "--cache=remote:rw", "--no-color"];
     const { stdout, stderr, status } = await resultOf(
