@@ -38,6 +38,8 @@ export async function runOwn(command: string, args: readonly string[]): Promise<
     return await (await import("../upgrade/command.ts")).runUpgradeCommand([...args]);
   }
   if (command === "cache") {
+    if (args[0] === "import" && !args.includes("--help") && !args.includes("-h"))
+      return console.log((await import("../cache/import/command.ts")).importCache(args.slice(1)));
     if (args[0] === "serve" || args[0] === "token") {
       const { makeToken, serveCache } = await import("../cache/server/command.ts");
       const text = args[0] === "serve" ? serveCache(args.slice(1)) : makeToken(args.slice(1));

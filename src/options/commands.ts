@@ -45,7 +45,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   doctor: { by: "rt", usage: "[--json]", help: "Look at the credential store and say what is wrong with it" },
   cache: {
     by: "rt",
-    usage: "status|clear|why <script>|serve|token",
+    usage: "status|clear|why <script>|import turbo.json|serve|token",
     help: "Show what is kept of scripts, or why one of them was started; serve a cache to others",
   },
   upgrade: {
