@@ -38,7 +38,11 @@ export async function restoreOutputs(
     missing.push(output);
   }
   try {
-    for (const output of inOrder(missing)) await put(output, realpathSync(root), store);
+    const ordered = inOrder(missing);
+    for (const output of ordered) await put(output, realpathSync(root), store);
+    // A directory may forbid what has just been put into it.
+    for (const output of ordered.toReversed())
+      if (output.kind === "directory") chmodSync(output.path, output.mode);
   } catch {
     return null;
   }
@@ -64,7 +68,7 @@ async function put(output: Output, root: string, store: Store): Promise<void> {
       rmSync(path, { force: true });
       mkdirSync(path);
     }
-    return chmodSync(path, output.mode);
+    return;
   }
   const draft = join(dirname(path), `.${basename(path).slice(0, 100)}.rt-${process.pid}`);
   try {

@@ -2,7 +2,8 @@
 // to rt's notice, and each call that cannot be followed is a doubt.
 import { expect, test } from "bun:test";
 import { CALLS } from "../../platform/linux/tracing/calls.ts";
-import { chmod } from "node:fs/promises";
+import { statSync } from "node:fs";
+import { chmod, rm } from "node:fs/promises";
 import { RT, runRt } from "../support/rt.ts";
 import { AS_OTHER } from "../support/users.ts";
 import { CAN_TRACE, type CachedProject, cachedProject } from "./cached-project.ts";
@@ -93,8 +94,10 @@ test.skipIf(!CAN_TRACE)(
 test.skipIf(!CAN_TRACE)(
   "a user without any rights has hits, and what may not be looked at is a doubt",
   async () => {
+    const closed =
+      "mkdir -p closed/in/deep; cat census.c > closed/in/file; chmod 555 closed/in/deep closed/in closed";
     await using project = await cachedProject(
-      { plain: "cat census.c > made", hidden: "./census 1 2 3" },
+      { plain: "cat census.c > made", hidden: "./census 1 2 3", closed },
       { "census.c": PROGRAM },
     );
     compile(project);
@@ -108,6 +111,15 @@ test.skipIf(!CAN_TRACE)(
       });
     expect((await run("plain")).stderr).toBe("$ cat census.c > made\n");
     expect((await run("plain")).stderr).toContain("Done before: ");
+    // Folders that forbid what is put into them.
+    expect((await run("closed")).stderr).toBe(`$ ${closed}\n`);
+    await rm(project.join("closed"), { recursive: true });
+    expect((await run("closed")).stderr).toContain("Done before: ");
+    const modes = ["closed", "closed/in", "closed/in/deep"].map(
+      (name) => statSync(project.join(name)).mode & 0o777,
+    );
+    expect(modes).toEqual([0o555, 0o555, 0o555]);
+    expect(await Bun.file(project.join("closed/in/file")).text()).toBe(PROGRAM);
     const hidden = await run("hidden");
     expect(hidden).toMatchObject({
       status: 0,
