@@ -56,6 +56,43 @@ test.skipIf(!CAN_TRACE)(
   },
 );
 
+test.skipIf(!CAN_TRACE)(
+  "token and key come from [secrets], for the server that a person has allowed, and no other",
+  async () => {
+    const tokens: (string | null)[] = [];
+    await using server = startLyingServer(({ headers }) => void tokens.push(headers.get("authorization")));
+    const config = (url: string) =>
+      [
+        `build = true\n[cache.remote]\nurl = "${url}"`,
+        '[secrets.TURBO_TOKEN]\nfrom.command = ["cat", "token"]',
+        '[secrets.TURBO_REMOTE_CACHE_SIGNATURE_KEY]\nfrom.command = ["cat", "key"]\n',
+      ].join("\n");
+    await using project = await cachedProject(
+      { build: "cat page; env" },
+      { page: "hello", token: "t0ken", key: KEY },
+      config(server.url),
+    );
+    const run = async (trust?: string) => await project.rt(["--force", "run", "build"], { RT_TRUST: trust });
+    const refused = await run();
+    expect(refused.status).toBe(0);
+    expect(refused.stderr).toStartWith(
+      `warning: the shared cache is not used: ${project.path} has not been allowed to read secrets, or asks for others than before\nhint: `,
+    );
+    expect(tokens).toEqual([]);
+    const [, hash] = /RT_TRUST=([\da-f]{64})$/m.exec(refused.stderr)!;
+    const allowed = await run(hash);
+    expect(allowed.stderr).not.toContain("warning");
+    expect(new Set(tokens)).toEqual(new Set(["Bearer t0ken"]));
+    // They are for the server alone.
+    expect(allowed.stdout).not.toContain("t0ken");
+    expect(allowed.stdout).not.toContain(KEY);
+    tokens.length = 0;
+    await project.write({ "rtfig.toml": `[run.cache]\n${config(`${server.url}/elsewhere`)}` });
+    expect((await run(hash)).stderr).toStartWith("warning: the shared cache is not used: ");
+    expect(tokens).toEqual([]);
+  },
+);
+
 async function textOf(bytes: Uint8Array): Promise<string> {
   try {
     return zstdDecompressSync(bytes).toString("latin1");
