@@ -46,7 +46,7 @@ const CODE: Files = {
 };
 
 const TSCONFIG = {
-  compilerOptions: { outDir: "dist", resolveJsonModule: true, strict: true },
+  compilerOptions: { outDir: "dist", rootDir: "src", resolveJsonModule: true, strict: true },
   include: ["src"],
 };
 
