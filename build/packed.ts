@@ -17,6 +17,7 @@ export const PACKED: Readonly<Record<string, readonly string[]>> = {
   "registry-tokens": ["src/secrets/registries/tool-config"],
   "secrets-helper": ["src/secrets/helper/command"],
   upgrade: ["src/upgrade/command"],
+  "cache-import": ["src/cache/import/command"],
   "cache-server": ["src/cache/server/command"],
   help: ["src/cli/help"],
   "debug-config": ["src/cli/debug-config"],

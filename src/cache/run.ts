@@ -4,7 +4,7 @@
 // it cannot read or write is the same as an empty one.
 import type { Trace, TracingOperations } from "../../platform/contract/tracing.ts";
 import { list, look } from "../../platform/path-state.ts";
-import type { Child, ChildRequest } from "../../platform/contract/process-tree.ts";
+import type { Child } from "../../platform/contract/process-tree.ts";
 import { host } from "../../platform/process.ts";
 import { trees } from "../../platform/process-tree.ts";
 import type { CacheRule, CacheSettings } from "../settings/cache.ts";
@@ -199,16 +199,7 @@ export class Run implements CachedRun {
 
   start(step: number, request: StepRequest): Child & { readonly isTraced: Promise<boolean> } {
     const { program, argv } = this.#script.steps[step]!;
-    const wanted: Omit<ChildRequest, "inheritStdin" | "descriptors"> = {
-      ...request,
-      program,
-      argv,
-      env: this.environmentOf(step),
-      onOutput: (bytes, isError) => {
-        this.#log.add(step, isError, bytes);
-        return request.onOutput(bytes, isError);
-      },
-    };
+    const wanted = { ...request, program, argv, env: this.environmentOf(step) };
     const plain = () => ({
       ...trees.startChild({ ...wanted, inheritStdin: false }),
       isTraced: Promise.resolve(true),
@@ -227,6 +218,10 @@ export class Run implements CachedRun {
     const child = this.#tracer.start(wanted);
     void child.isTraced.then((isTraced) => (this.#refused ||= !isTraced));
     return child;
+  }
+
+  keepOutput(step: number, bytes: Uint8Array, isError: boolean): void {
+    this.#log.add(step, isError, bytes);
   }
 
   environmentOf(step: number): Readonly<Record<string, string>> {

@@ -30,8 +30,10 @@ export interface CachedRun {
   /** Why it has to run, or by what it was found; for people. */
   readonly why: string;
   readonly hit: Hit | undefined;
-  /** Starts a step, followed; what it writes is kept. */
+  /** Starts a step, followed. */
   start(step: number, request: StepRequest): Child & { readonly isTraced: Promise<boolean> };
+  /** What it has written, as it is shown: the values of secrets are out of it. */
+  keepOutput(step: number, bytes: Uint8Array, isError: boolean): void;
   /** The same where it could not be followed. */
   environmentOf(step: number): Readonly<Record<string, string>>;
   /** After `close`: whether it reads more than is declared, where that was asked. */

@@ -19,8 +19,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   upgrade: withHelp("upgrade", async (args) =>
     (await import("../upgrade/command.ts")).runUpgradeCommand([...args]),
   ),
-  cache: async (args) =>
-    args[0] === "serve" || args[0] === "token" ? await runServer(args) : await answerCache(args),
+  cache: runCache,
   trust: withHelp("trust", async (args) =>
     (await import("../secrets/mapping/trust-command.ts")).runTrustCommand(args),
   ),
@@ -46,14 +45,28 @@ function withHelp(name: string, command: Command): Command {
     args.some((word) => word === "--help" || word === "-h") ? await showHelp(name) : await command(args);
 }
 
+/** What `rt cache` does beside answering; serving goes on until it is ended. */
+const CACHE: ReadonlyMap<string, Command> = new Map<string, Command>([
+  ["serve", async (words) => print((await import("../cache/server/command.ts")).serveCache(words))],
+  ["token", async (words) => print((await import("../cache/server/command.ts")).makeToken(words))],
+  [
+    "import",
+    withHelp("cache", async (words) =>
+      print((await import("../cache/import/command.ts")).importCache(words)),
+    ),
+  ],
+]);
+
 const answerCache = withHelp("cache", async (args) =>
-  console.log((await import("../cache/command.ts")).answerCache(args)),
+  print((await import("../cache/command.ts")).answerCache(args)),
 );
 
-/** It goes on until it is ended. */
-async function runServer([word, ...words]: readonly string[]): Promise<void> {
-  const { makeToken, serveCache } = await import("../cache/server/command.ts");
-  const text = word === "serve" ? serveCache(words) : makeToken(words);
+async function runCache(args: readonly string[]): Promise<Outcome> {
+  const own = CACHE.get(args[0] ?? "");
+  return own ? await own(args.slice(1)) : await answerCache(args);
+}
+
+function print(text: string | undefined): void {
   if (text !== undefined) console.log(text);
 }
 

@@ -169,7 +169,7 @@ function receiversIn({ manifest, steps }: Task): Receiver[] {
 }
 
 function commandFor(
-  { packageDirectory: directory, manifest, scriptName, args, isMain, isCollected }: CommandRequest,
+  { packageDirectory: directory, manifest, scriptName, args, isMain, isCollected, isKept }: CommandRequest,
   originalEnvironment: Readonly<Record<string, string>>,
   context: RunContext,
   provision: Provision | undefined,
@@ -177,7 +177,7 @@ function commandFor(
 ): Command {
   const line = appendArguments(scriptOf(manifest, scriptName) ?? "", args);
   const secrets = provision?.valuesFor(receiverOf({ manifest }, scriptName, !isMain)) ?? [];
-  const mayEvaluate = isCollected && secrets.length === 0;
+  const mayEvaluate = isCollected && !isKept && secrets.length === 0;
   if (mayEvaluate && context.settings.shell === "rt" && needsNoProcess(line, originalEnvironment)) {
     return { argv: [], cwd: directory, env: {}, evaluate: () => evaluate(line, directory) };
   }

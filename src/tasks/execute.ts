@@ -156,7 +156,8 @@ export class Executor {
         scriptName: step.scriptName,
         args: step.isMain ? task.args : [],
         isMain: step.isMain,
-        isCollected: this.#options.output !== "inherit" && !cached,
+        isCollected: this.#options.output !== "inherit" || cached !== undefined,
+        isKept: cached !== undefined,
       });
       exit = await this.#start(task, step, command, begin, cached);
     } catch (error) {
@@ -194,24 +195,36 @@ export class Executor {
       emit({ type: "step-start", task, step, at });
       return await command.attend();
     }
-    const redacted = command.redact?.(deliver);
-    const onOutput = redacted?.push ?? deliver;
     if (cached) {
       const index = task.steps.indexOf(step);
-      const request = { cwd: command.cwd, output: "separate", onOutput, ...family } as const;
-      const followed = cached.start(index, request);
+      const keep = (bytes: Uint8Array, isError: boolean) => {
+        cached.keepOutput(index, bytes, isError);
+        return deliver(bytes, isError);
+      };
+      const start = (begin: (onOutput: typeof deliver) => Child) => {
+        const redacted = command.redact?.(keep);
+        const child = begin(redacted?.push ?? keep);
+        return this.#awaitExit(child, task, redacted);
+      };
+      const request = { cwd: command.cwd, output: "separate", ...family } as const;
+      let isTraced: Promise<boolean> | undefined;
+      const exit = start((onOutput) => {
+        const followed = cached.start(index, { ...request, onOutput });
+        isTraced = followed.isTraced;
+        return followed;
+      });
       emit({ type: "step-start", task, step, at });
-      const exit = await this.#awaitExit(followed, task, redacted);
+      const ended = await exit;
       // Where the system does not let it be followed, nothing has been started yet.
-      if (this.#isStopping || (await followed.isTraced)) return exit;
+      if (this.#isStopping || (await isTraced)) return ended;
       const env = cached.environmentOf(index);
       const { program, argv } = command;
-      return await this.#awaitExit(
-        trees.startChild({ program, argv, env, inheritStdin: false, ...request }),
-        task,
-        redacted,
+      return await start((onOutput) =>
+        trees.startChild({ program, argv, env, inheritStdin: false, ...request, onOutput }),
       );
     }
+    const redacted = command.redact?.(deliver);
+    const onOutput = redacted?.push ?? deliver;
     const env = isEmpty(extraEnvironment) ? command.env : { ...extraEnvironment, ...command.env };
     const child = trees.startChild({
       program: command.program,

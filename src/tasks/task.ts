@@ -32,6 +32,8 @@ export interface CommandRequest {
   readonly isMain: boolean;
   /** Whether what it writes comes here, so that it may be evaluated here. */
   readonly isCollected: boolean;
+  /** Whether it is started by who keeps what it does, so that it may not be evaluated. */
+  readonly isKept?: boolean;
 }
 
 /** What an earlier run of a task wrote. */
@@ -71,6 +73,8 @@ export interface CachedTask {
     step: number,
     request: Pick<ChildRequest, "cwd" | "output" | "onOutput" | "family">,
   ): Child & { readonly isTraced: Promise<boolean> };
+  /** What a step has written, as it is shown, is what a hit shows again. */
+  keepOutput(step: number, bytes: Uint8Array, isError: boolean): void;
   environmentOf(step: number): Readonly<Record<string, string>>;
   /** After `close`: whether something is wrong though the script has ended well. */
   readonly isFaulty: boolean;

@@ -2,6 +2,7 @@
 import { expect, test } from "bun:test";
 import { readdir, rm } from "node:fs/promises";
 import { zstdCompressSync } from "node:zlib";
+import { startRt } from "../support/rt.ts";
 import { CAN_TRACE, cachedProject, type CachedProject } from "./cached-project.ts";
 import { editIndex, editTar, type Kept, type LyingServer, startLyingServer } from "./lying-server.ts";
 import { KEY } from "./served.ts";
@@ -192,6 +193,24 @@ test.skipIf(!CAN_TRACE)("answers that break off, lead elsewhere or say that it i
     lie = ({ method }) => (method === "PUT" ? new Response(body, { status }) : undefined);
     await rm(project.join("dist"), { recursive: true, force: true });
     expect(await uploads()).toEqual({ said: [`warn: ${line}`], calls: 2 });
+  }
+});
+
+test.skipIf(!CAN_TRACE)("who ends a run waits for no upload, and for no answer", async () => {
+  for (const method of ["PUT", "GET"]) {
+    const asked = Promise.withResolvers<void>();
+    await using server = startLyingServer((request) => {
+      if (request.method !== method) return undefined;
+      asked.resolve();
+      return new Promise<Response>(() => {});
+    });
+    await using project = await projectFor(server);
+    const env = { XDG_CACHE_HOME: project.cache, ...VARIABLES };
+    const child = startRt({ args: ["run", "build"], cwd: project.path, env });
+    await asked.promise;
+    child.kill("SIGINT");
+    await child.exited;
+    expect([method, child.signalCode]).toEqual([method, "SIGINT"]);
   }
 });
 

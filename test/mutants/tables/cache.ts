@@ -296,4 +296,92 @@ export default {
       tests: ["cache/nested"],
     },
   ],
+  "src/cache/remote/signature.ts": [
+    {
+      fault: "every signature is right",
+      text: `return given.length === right.length && timingSafeEqual(given, right);`,
+      becomes: `return given.length >= 0;`,
+      tests: ["cache/remote-artifact"],
+    },
+    {
+      fault: "lengths are not signed",
+      text: `hasher.update(length.buffer);`,
+      becomes: "",
+      tests: ["cache/remote-artifact"],
+    },
+  ],
+  "src/cache/remote/client.ts": [
+    {
+      fault: "the token is sent to another origin",
+      text: `...(at.origin === address.origin && {`,
+      becomes: `...(at !== undefined && {`,
+      tests: ["cache/remote-lies"],
+    },
+  ],
+  "src/cache/remote/remote.ts": [
+    {
+      fault: "what is not signed is used",
+      text: `if (!this.#key || isSigned(tag, this.#key, id, this.#teamId, bytes)) return bytes;`,
+      becomes: `if (!this.#key || tag !== id) return bytes;`,
+      tests: ["cache/remote-lies"],
+    },
+  ],
+  "src/cache/remote/bounds.ts": [
+    {
+      fault: "a repository's own folder may be written",
+      text: `path.split("/").includes(".git")`,
+      becomes: `path === ".git"`,
+      tests: ["cache/remote-artifact"],
+    },
+    {
+      fault: "links may lead out",
+      text: `return end === root || isBelow(end, root);`,
+      becomes: `return end !== "";`,
+      tests: ["cache/remote-artifact"],
+    },
+    {
+      fault: "other packages may be written",
+      text: `if (!isBelow(path, packageDirectory) && !place.isDeclared(path)) return false;`,
+      becomes: "",
+      tests: ["cache/remote-artifact"],
+    },
+  ],
+  "src/cache/remote/artifact.ts": [
+    {
+      fault: "contents are not compared with their digests",
+      text: `!wanted.has(digest) || hashBytes(content) !== digest`,
+      becomes: `!wanted.has(digest)`,
+      tests: ["cache/remote-artifact"],
+    },
+  ],
+  "src/cache/server/server.ts": [
+    {
+      fault: "a token of its own scope writes the main one",
+      text: `return { scope: token.access === "write-own" ? token.name : MAIN, team, kind };`,
+      becomes: `return { scope: MAIN, team, kind };`,
+      tests: ["cache/server"],
+    },
+    {
+      fault: "a token that may read writes",
+      text: `if (token.access === "read") return undefined;`,
+      becomes: "",
+      tests: ["cache/server"],
+    },
+  ],
+  "src/cache/server/shelf.ts": [
+    {
+      fault: "a damaged artifact is sent",
+      text: `(found) => found === hash,`,
+      becomes: `() => true,`,
+      tests: ["cache/server"],
+    },
+  ],
+  "src/settings/remote-cache.ts": [
+    {
+      fault: "the file wins over variables",
+      text: `slug: own("TURBO_TEAM") ?? text("team"),`,
+      becomes: `slug: text("team") ?? own("TURBO_TEAM"),`,
+      tests: ["config/shared-cache"],
+    },
+  ],
 } satisfies MutantTable;

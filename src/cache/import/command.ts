@@ -1,0 +1,67 @@
+// `rt cache import turbo.json`: writes the tables of rtfig.toml that mean the same, and says what has no place there.
+//
+// Contract: what stands in rtfig.toml stays; a file that has such a table already is left alone.
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { Failure } from "../../failure.ts";
+import { oneLine } from "../../printable.ts";
+import { importTurbo } from "./turbo.ts";
+
+const FILE = "rtfig.toml";
+
+type Table = Readonly<Record<string, unknown>>;
+
+/** What was done, for people. Throws Failure. */
+export function importCache([path, ...more]: readonly string[]): string {
+  if (path === undefined || more.length > 0 || !/^turbo\.jsonc?$/.test(basename(path)))
+    throw new Failure("rt cache import needs one turbo.json", "as in: rt cache import turbo.json");
+  const content = readTable(path, Bun.JSONC.parse);
+  const manifest = join(dirname(path), "package.json");
+  const { name } = existsSync(manifest) ? readTable(manifest, JSON.parse) : {};
+  const { text, count, notes } = importTurbo(content, typeof name === "string" ? name : "");
+  if (text === "") throw new Failure(`${oneLine(path)} has no tasks`, "name the turbo.json of the root");
+  append(text);
+  return [
+    `${FILE} says of ${count} ${count === 1 ? "script" : "scripts"} now when not to run ${count === 1 ? "it" : "them"} again`,
+    ...(notes.length > 0 ? ["Not taken over:", ...notes.map((note) => `  ${oneLine(note)}`)] : []),
+  ].join("\n");
+}
+
+function append(text: string): void {
+  const before = existsSync(FILE) ? readFileSync(FILE, "utf8") : "";
+  const { run, cache } = (before === "" ? {} : readTable(FILE, Bun.TOML.parse)) as {
+    run?: Table;
+    cache?: Table;
+  };
+  const taken = run?.cache
+    ? "[run.cache]"
+    : cache?.remote && text.includes("[cache.remote]")
+      ? "[cache.remote]"
+      : undefined;
+  if (taken)
+    throw new Failure(
+      `${FILE} has ${taken} already`,
+      "take it out first, or write by hand what is to be added",
+    );
+  const gap = before === "" ? "" : before.endsWith("\n") ? "\n" : "\n\n";
+  const draft = `${FILE}.${process.pid}`;
+  try {
+    writeFileSync(draft, `${before}${gap}${text}`);
+    renameSync(draft, FILE);
+  } catch (error) {
+    rmSync(draft, { force: true });
+    throw new Failure(`${FILE} cannot be written (${(error as NodeJS.ErrnoException).code})`);
+  }
+}
+
+/** Throws Failure. */
+function readTable(path: string, parse: (text: string) => unknown): Table {
+  try {
+    const content = parse(readFileSync(path, "utf8"));
+    if (typeof content === "object" && content !== null && !Array.isArray(content)) return content as Table;
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    throw new Failure(`${oneLine(path)} cannot be read: ${oneLine(code ?? message)}`);
+  }
+  throw new Failure(`${oneLine(path)} is no table`, "it begins with {");
+}

@@ -1,0 +1,200 @@
+// From a turbo.json to [run.cache] and [cache.remote] of rtfig.toml, and what of it has no place there.
+//
+// Contract: pure. Nothing is left out in silence: what is not taken over is a line that says what to do about it, or why
+// nothing has to be done. A task that turbo does not cache is not cached.
+import { oneLine } from "../../printable.ts";
+
+export interface Imported {
+  /** Tables, as TOML. */
+  readonly text: string;
+  /** Scripts of which something is said. */
+  readonly count: number;
+  readonly notes: readonly string[];
+}
+
+type Table = Readonly<Record<string, unknown>>;
+
+/** Of a task, in the order in which they are written. */
+interface Rule {
+  readonly env: readonly string[];
+  readonly inputs: readonly string[];
+  readonly outputs: readonly string[];
+}
+
+/** What has no say in whether something runs again. */
+const WITHOUT_EFFECT = [
+  ...["$schema", "ui", "daemon", "telemetry", "noUpdateNotifier", "boundaries", "futureFlags", "tags"],
+  ...[
+    "outputLogs",
+    "interruptible",
+    "description",
+    "experimentalUI",
+    "dangerouslyDisablePackageManagerCheck",
+  ],
+];
+
+const KNOWN_REMOTE: Readonly<Record<string, string>> = {
+  apiUrl: "url",
+  teamSlug: "team",
+  teamId: "team-id",
+  timeout: "timeout",
+  uploadTimeout: "upload-timeout",
+};
+
+/**
+ * @param content as turbo.json has it
+ * @param rootName of the package that it lies beside; "" where that has none
+ */
+export function importTurbo(content: Table, rootName: string): Imported {
+  const notes: string[] = [];
+  const tasks = tableOf(content.tasks ?? content.pipeline);
+  const everywhere = [...textsOf(content.globalEnv), ...textsOf(content.globalPassThroughEnv)];
+  const rules = Object.entries(tasks).flatMap(([name, task]) => {
+    const script = scriptOf(name, rootName, notes);
+    return script === undefined
+      ? []
+      : [`${keyOf(script)} = ${ruleOf(script, tableOf(task), everywhere, notes)}`];
+  });
+  const remote = remoteOf(tableOf(content.remoteCache), notes);
+  noteRest(content, notes);
+  const tables = [rules.length > 0 ? ["[run.cache]", ...rules] : [], remote].filter(
+    ({ length }) => length > 0,
+  );
+  return { text: tables.map((lines) => `${lines.join("\n")}\n`).join("\n"), count: rules.length, notes };
+}
+
+function scriptOf(name: string, rootName: string, notes: string[]): string | undefined {
+  if (!name.startsWith("//#")) return name;
+  if (rootName !== "") return `${rootName}#${name.slice("//#".length)}`;
+  notes.push(`${show(name)}: the root's package.json has no name; give it one, and write "<name>#<script>"`);
+  return undefined;
+}
+
+function ruleOf(name: string, task: Table, everywhere: readonly string[], notes: string[]): string {
+  const say = (text: string) => notes.push(`${show(name)}: ${text}`);
+  noteOrder(name, textsOf(task.dependsOn), say);
+  for (const key of ["with", "siblings", "extends"])
+    if (task[key] !== undefined)
+      say(`"${key}" has no place in rtfig.toml; start these scripts together: rt run --parallel`);
+  if (task.cache === false) return "false";
+  if (task.persistent === true || task.interactive === true) return "false";
+  const rule: Rule = {
+    env: variablesOf([...textsOf(task.env), ...textsOf(task.passThroughEnv), ...everywhere], say),
+    inputs: inputsOf(textsOf(task.inputs), say),
+    outputs: globsOf(textsOf(task.outputs), "outputs", say),
+  };
+  if (textsOf(task.passThroughEnv).length > 0)
+    say("variables of passThroughEnv count here: a script that is given one can depend on it");
+  const parts = [
+    ...(rule.env.length > 0 ? [`env = ${listOf(rule.env)}`] : []),
+    ...(rule.inputs.length > 0 ? [`inputs = ${listOf(rule.inputs)}`] : []),
+    // Where nothing can be seen of a script, that it makes nothing has to be said as well.
+    `outputs = ${listOf(rule.outputs)}`,
+  ];
+  return `{ ${parts.join(", ")} }`;
+}
+
+/** rt starts what a package depends on first by itself; another order is one of scripts. */
+function noteOrder(name: string, dependsOn: readonly string[], say: (text: string) => void): void {
+  const own = name.slice(name.indexOf("#") + 1);
+  const others = dependsOn.filter((each) => each !== `^${own}` && !each.startsWith("$"));
+  const variables = dependsOn.filter((each) => each.startsWith("$"));
+  if (others.length > 0)
+    say(
+      `dependsOn ${others.map(show).join(", ")} is an order, which scripts have themselves: call one from the other, as in ` +
+        `"pre${oneLine(own)}"; that packages wait for those they depend on needs no line`,
+    );
+  if (variables.length > 0)
+    say(`${variables.map(show).join(", ")} in dependsOn is an older way to name a variable; write it in env`);
+}
+
+/** rt knows a name, and one with `*` at its end. */
+function variablesOf(names: readonly string[], say: (text: string) => void): string[] {
+  const isPlain = (name: string) => /^[A-Za-z_]\w*\*?$/.test(name);
+  const others = [...new Set(names.filter((name) => !isPlain(name)))];
+  if (others.length > 0)
+    say(
+      `the variables ${others.map(show).join(", ")}: only a name, or one with * at its end, can stand in env`,
+    );
+  return [...new Set(names.filter(isPlain))];
+}
+
+function inputsOf(globs: readonly string[], say: (text: string) => void): string[] {
+  const meant = globs.filter((each) => each !== "$TURBO_DEFAULT$");
+  const taken = meant.filter((each) => !each.startsWith("!"));
+  if (taken.length < meant.length)
+    say(
+      `inputs that are taken out (${meant
+        .filter((each) => each.startsWith("!"))
+        .map(show)
+        .join(", ")}): what a script does ` +
+        "not read does not count anyway; what it reads counts, unless it stands in ignore",
+    );
+  return globsOf(taken, "inputs", say);
+}
+
+function globsOf(globs: readonly string[], key: string, say: (text: string) => void): string[] {
+  const fromRoot = globs.filter((each) => each.includes("$TURBO_ROOT$"));
+  if (fromRoot.length > 0)
+    say(
+      `${fromRoot.map(show).join(", ")} in ${key}: write the way from the package instead, as in "../../schema/**"`,
+    );
+  return globs.filter((each) => !fromRoot.includes(each));
+}
+
+function remoteOf(remote: Table, notes: string[]): string[] {
+  const lines: string[] = [];
+  for (const [name, value] of Object.entries(remote)) {
+    const key = KNOWN_REMOTE[name];
+    if (key !== undefined && (typeof value === "string" || Number.isSafeInteger(value)))
+      lines.push(`${key} = ${JSON.stringify(value)}`);
+    else if (name === "enabled") lines.push(`enabled = ${value !== false}`);
+    else if (name !== "signature") notes.push(`remoteCache.${oneLine(name)} has no place in rtfig.toml`);
+  }
+  if (lines.length > 0 && remote.signature !== true)
+    notes.push(
+      "what is shared is signed here: TURBO_REMOTE_CACHE_SIGNATURE_KEY has to be set, or signature = false in [cache.remote]",
+    );
+  const hasServer = remote.apiUrl !== undefined || lines.length === 0 || remote.enabled === false;
+  if (!hasServer) notes.push("[cache.remote] needs the address of the server: url, or TURBO_API");
+  return lines.length > 0 ? ["[cache.remote]", ...lines] : [];
+}
+
+function noteRest(content: Table, notes: string[]): void {
+  const taken = ["tasks", "pipeline", "globalEnv", "globalPassThroughEnv", "remoteCache", "envMode"];
+  for (const [name, value] of Object.entries(content)) {
+    if (taken.includes(name) || WITHOUT_EFFECT.includes(name)) continue;
+    if (name === "globalDependencies")
+      notes.push(
+        `globalDependencies (${textsOf(value).map(show).join(", ")}): a file counts for the scripts that read it`,
+      );
+    else if (name === "extends")
+      notes.push("extends: import the turbo.json of the root; write what this one changes by hand");
+    else notes.push(`${show(name)} has no place in rtfig.toml`);
+  }
+  if (content.envMode === "loose")
+    notes.push(
+      "envMode loose: a cached script is given the variables that are declared, and those of a list: rt help caching",
+    );
+}
+
+function tableOf(value: unknown): Table {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Table) : {};
+}
+
+function textsOf(value: unknown): string[] {
+  return Array.isArray(value) ? value.filter((each) => typeof each === "string") : [];
+}
+
+function show(text: string): string {
+  return JSON.stringify(text);
+}
+
+/** JSON's texts are TOML's. */
+function listOf(texts: readonly string[]): string {
+  return `[${texts.map((each) => JSON.stringify(each)).join(", ")}]`;
+}
+
+function keyOf(name: string): string {
+  return /^[\w-]+$/.test(name) ? name : JSON.stringify(name);
+}

@@ -1,0 +1,95 @@
+// `rt cache import turbo.json`.
+import { expect, test } from "bun:test";
+import { createProject } from "../support/project.ts";
+import { runRt } from "../support/rt.ts";
+import { CAN_TRACE, cachedProject } from "./cached-project.ts";
+
+const TURBO = `{
+  // As people write it.
+  "$schema": "https://turborepo.com/schema.json",
+  "globalEnv": ["CI_KIND"],
+  "globalDependencies": ["tsconfig.json"],
+  "remoteCache": { "apiUrl": "https://cache.example.com", "teamSlug": "acme", "timeout": 10, "preflight": true },
+  "tasks": {
+    "build": {
+      "dependsOn": ["^build"],
+      "inputs": ["$TURBO_DEFAULT$", "../schema/**", "!README.md", "$TURBO_ROOT$/all.json"],
+      "outputs": ["dist/**", "!dist/cache/**"],
+      "env": ["API_URL", "NEXT_PUBLIC_*", "!SECRET", "A*B"],
+    },
+    "web#build": { "outputs": [".next/**"], "passThroughEnv": ["HOME_PAGE"] },
+    "test": { "dependsOn": ["build", "^lint", "$OLD"] },
+    "dev": { "persistent": true },
+    "deploy": { "cache": false },
+    "//#format": {},
+  },
+}`;
+
+test("a turbo.json becomes tables, and what has no place there is named", async () => {
+  await using project = await createProject({
+    "package.json": { name: "root" },
+    "turbo.json": TURBO,
+    "rtfig.toml": "smol = true",
+  });
+  const run = async (...args: string[]) =>
+    await runRt({ args: ["cache", "import", ...args], cwd: project.path });
+  const { stdout, stderr, status } = await run("turbo.json");
+  expect([stderr, status]).toEqual(["", 0]);
+  const text = await Bun.file(project.join("rtfig.toml")).text();
+  expect(text).toBe(
+    [
+      "smol = true",
+      "",
+      "[run.cache]",
+      'build = { env = ["API_URL", "NEXT_PUBLIC_*", "CI_KIND"], inputs = ["../schema/**"], outputs = ["dist/**", "!dist/cache/**"] }',
+      '"web#build" = { env = ["HOME_PAGE", "CI_KIND"], outputs = [".next/**"] }',
+      'test = { env = ["CI_KIND"], outputs = [] }',
+      "dev = false",
+      "deploy = false",
+      '"root#format" = { env = ["CI_KIND"], outputs = [] }',
+      "",
+      "[cache.remote]",
+      'url = "https://cache.example.com"',
+      'team = "acme"',
+      "timeout = 10",
+      "",
+    ].join("\n"),
+  );
+  const [first, ...notes] = stdout.trimEnd().split("\n");
+  expect(first).toBe("rtfig.toml says of 6 scripts now when not to run them again");
+  const about = [
+    '"!SECRET", "A*B"',
+    '"!README.md"',
+    "$TURBO_ROOT$",
+    "passThroughEnv",
+    '"build", "^lint"',
+    '"$OLD"',
+  ];
+  for (const each of [...about, "remoteCache.preflight", "signed here", "globalDependencies"])
+    expect([each, notes.filter((note) => note.includes(each)).length]).toEqual([each, 1]);
+  // It can be read, and is not written a second time.
+  expect((await runRt({ args: ["run"], cwd: project.path })).status).toBe(0);
+  const again = await run("turbo.json");
+  expect(again.stderr).toStartWith("error: rtfig.toml has [run.cache] already\nhint: ");
+  expect(await Bun.file(project.join("rtfig.toml")).text()).toBe(text);
+  await project.write({ "turbo.json": "{" });
+  expect((await run("turbo.json")).stderr).toStartWith("error: turbo.json cannot be read: ");
+  await project.write({ "turbo.json": "[]" });
+  expect((await run("turbo.json")).stderr).toStartWith("error: turbo.json is no table\n");
+  await project.write({ "turbo.json": '{ "extends": ["//"] }' });
+  expect((await run("turbo.json")).stderr).toStartWith("error: turbo.json has no tasks\n");
+  expect((await run("nx.json")).stderr).toStartWith("error: rt cache import needs one turbo.json\n");
+  expect((await run("none/turbo.json")).stderr).toBe("error: none/turbo.json cannot be read: ENOENT\n");
+});
+
+test.skipIf(!CAN_TRACE)("what it wrote is in force", async () => {
+  const turbo = { tasks: { build: { outputs: ["out"] }, dev: { cache: false } } };
+  await using project = await cachedProject(
+    { build: "cat page > out", dev: "cat page" },
+    { page: "1", "turbo.json": turbo },
+  );
+  await Bun.file(project.join("rtfig.toml")).delete();
+  expect((await project.rt(["cache", "import", "turbo.json"])).stdout).not.toContain("Not taken over");
+  expect([await project.run("build"), await project.run("build")]).toEqual(["ran", "hit"]);
+  expect([await project.run("dev"), await project.run("dev")]).toEqual(["ran", "ran"]);
+});

@@ -1,0 +1,239 @@
+// `rt cache serve`: what turbo and nx ask of it, and what pull requests cannot do to others.
+import { expect, test } from "bun:test";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { rm } from "node:fs/promises";
+import { createProject } from "../support/project.ts";
+import { resultOf } from "../support/output.ts";
+import { REPOSITORY, runRt, startRt } from "../support/rt.ts";
+import { CAN_TRACE, cachedProject } from "./cached-project.ts";
+import { countIn, KEY, serveCache, type ServedCache, variablesFor } from "./served.ts";
+
+const TURBO = join(REPOSITORY, "node_modules/@turbo/linux-64/bin/turbo");
+
+/** Neither turbo nor npm asks anybody else for anything. */
+const QUIET = {
+  TURBO_TELEMETRY_DISABLED: "1",
+  TURBO_NO_UPDATE_NOTIFIER: "1",
+  npm_config_update_notifier: "false",
+};
+
+const TURBO_PATH = (hash: string) => `/v8/artifacts/${hash}?slug=acme`;
+const NX_PATH = (hash: string) => `/v1/cache/${hash}`;
+
+/** The status, and the text where there is one. */
+async function read(served: ServedCache, name: keyof ServedCache["tokens"], path: string) {
+  const response = await served.ask(served.tokens[name], path);
+  return response.status === 200 ? await response.text() : response.status;
+}
+
+async function write(
+  served: ServedCache,
+  name: keyof ServedCache["tokens"],
+  path: string,
+  body: BodyInit,
+  headers: Record<string, string> = {},
+) {
+  const init = { method: "PUT", body, headers: { "content-type": "application/octet-stream", ...headers } };
+  return (await served.ask(served.tokens[name], path, init)).status;
+}
+
+for (const [client, path] of [
+  ["turbo", TURBO_PATH],
+  ["nx", NX_PATH],
+] as const)
+  test(`what a pull request has written is read by itself alone, whichever came first: ${client}`, async () => {
+    await using served = await serveCache();
+    const names = ["main", "reader", "pr-1", "pr-2"] as const;
+    const all = async (hash: string) =>
+      Object.fromEntries(
+        await Promise.all(names.map(async (name) => [name, await read(served, name, path(hash))])),
+      );
+    // First of all, before the main branch has built it.
+    expect(await write(served, "pr-1", path("first"), "poison")).toBe(200);
+    expect(await all("first")).toEqual({ main: 404, reader: 404, "pr-1": "poison", "pr-2": 404 });
+    expect(await write(served, "main", path("first"), "good")).toBe(200);
+    expect(await all("first")).toEqual({ main: "good", reader: "good", "pr-1": "poison", "pr-2": "good" });
+    // Afterwards, under the same name and of the same content.
+    expect(await write(served, "pr-2", path("first"), "poison")).toBe(200);
+    expect(await all("first")).toEqual({ main: "good", reader: "good", "pr-1": "poison", "pr-2": "poison" });
+    expect(await write(served, "pr-2", path("second"), "good")).toBe(200);
+    expect(await all("second")).toMatchObject({ main: 404, reader: 404, "pr-1": 404 });
+    expect(await write(served, "reader", path("third"), "poison")).toBe(403);
+    expect(await all("third")).toEqual({ main: 404, reader: 404, "pr-1": 404, "pr-2": 404 });
+    // Whatever it calls its team, and wherever it says that it is.
+    for (const [index, query] of ["teamId=main", "team=acme", "scope=main", "slug=acme"].entries()) {
+      const at = `${path(`fourth-${index}`)}${path("").includes("?") ? "&" : "?"}${query}`;
+      expect(await write(served, "pr-1", at, "poison")).toBe(200);
+      expect(await read(served, "main", at)).toBe(404);
+    }
+    for (const hash of ["..%2F..%2Ftokens.txt", "a%00b", "%2e%2e", "x".repeat(200)])
+      expect([400, 404]).toContain(await write(served, "pr-1", path(hash), "poison"));
+    expect(await read(served, "pr-1", path("first"))).toBe("poison");
+    // The same content is there once, whoever has written it.
+    expect((await countIn(served.store)).blobs).toBe(2);
+  });
+
+test("turbo's protocol, call by call", async () => {
+  await using served = await serveCache(["--largest=1"]);
+  const { main, "pr-1": own } = served.tokens;
+  const ask = async (path: string, init?: RequestInit, token = main) => {
+    const response = await served.ask(token, path, init);
+    const text = await response.text();
+    return { status: response.status, headers: response.headers, text };
+  };
+  const tag = "a".repeat(43) + "=";
+  const headers = { "x-artifact-duration": "1234", "x-artifact-tag": tag };
+  expect(await write(served, "main", TURBO_PATH("0123456789abcdef"), "bytes", headers)).toBe(200);
+  const got = await ask(TURBO_PATH("0123456789abcdef"));
+  expect(got.text).toBe("bytes");
+  expect(Object.fromEntries(got.headers)).toMatchObject({
+    ...headers,
+    "content-type": "application/octet-stream",
+  });
+  const head = await ask(TURBO_PATH("0123456789abcdef"), { method: "HEAD" });
+  expect([head.status, head.headers.get("content-length")]).toEqual([200, "5"]);
+  expect((await ask(TURBO_PATH("none"), { method: "HEAD" })).status).toBe(404);
+  expect((await ask("/v8/artifacts/0123456789abcdef?slug=other")).status).toBe(404);
+  const question = { method: "POST", body: '{"hashes":["0123456789abcdef","none"]}' };
+  expect(JSON.parse((await ask("/v8/artifacts?slug=acme", question)).text)).toEqual({
+    "0123456789abcdef": { size: 5, taskDurationMs: 1234, tag },
+    none: null,
+  });
+  expect((await ask("/v8/artifacts/events?slug=acme", { method: "POST", body: "[]" })).status).toBe(200);
+  const preflight = await fetch(`${served.url}/v8/artifacts/x`, { method: "OPTIONS" });
+  expect(preflight.headers.get("access-control-allow-headers")).toContain("authorization");
+  // What is wrong is said, and leaves nothing.
+  for (const [status, path, init] of [
+    [400, "/v8/artifacts", { method: "POST", body: '{"hashes":"all"}' }],
+    [400, "/v8/artifacts", { method: "POST", body: "nonsense" }],
+    [400, TURBO_PATH("bad"), { method: "PUT", body: "x", headers: { "x-artifact-tag": "<b>" } }],
+    [400, TURBO_PATH("bad"), { method: "PUT", body: "x", headers: { "x-artifact-duration": "soon" } }],
+    [400, `/v8/artifacts/bad?slug=${"x".repeat(300)}`, { method: "PUT", body: "x" }],
+    [413, TURBO_PATH("bad"), { method: "PUT", body: new Uint8Array(1_000_001) }],
+    [405, TURBO_PATH("bad"), { method: "DELETE" }],
+    [404, "/v9/artifacts/bad", {}],
+    [404, "/v8/artifacts/bad/more", {}],
+    [404, "/", {}],
+  ] as const)
+    expect([path, init, (await ask(path, init as RequestInit)).status]).toEqual([path, init, status]);
+  expect((await ask(TURBO_PATH("bad"))).status).toBe(404);
+  // A damaged content is none, and is not kept.
+  const [blob] = await Array.fromAsync(new Bun.Glob("blobs/*/*").scan(served.store));
+  await Bun.write(join(served.store, blob!), "bytez");
+  expect((await ask(TURBO_PATH("0123456789abcdef"), undefined, own)).status).toBe(404);
+  expect(await countIn(served.store)).toEqual({ blobs: 0, names: 0 });
+  expect(await served.end()).toEqual({ status: 0, stderr: "" });
+});
+
+test("nx's protocol, and what is used longest ago goes", async () => {
+  await using served = await serveCache(["--size=1"]);
+  const content = (letter: string) => letter.repeat(400_000);
+  for (const letter of ["a", "b"])
+    expect(await write(served, "main", NX_PATH(letter), content(letter))).toBe(200);
+  expect(await write(served, "main", NX_PATH("a"), "other")).toBe(409);
+  expect((await fetch(`${served.url}${NX_PATH("a")}`)).status).toBe(401);
+  const early = new Date(2000, 1);
+  for (const name of await Array.fromAsync(
+    new Bun.Glob("names/*/*").scan({ cwd: served.store, absolute: true }),
+  ))
+    await Bun.spawn(["touch", "-d", early.toISOString(), name]).exited;
+  expect(await read(served, "reader", NX_PATH("a"))).toBe(content("a"));
+  expect(await write(served, "main", NX_PATH("c"), content("c"))).toBe(200);
+  expect(await read(served, "main", NX_PATH("b"))).toBe(404);
+  expect(await read(served, "main", NX_PATH("a"))).toBe(content("a"));
+  expect(await read(served, "main", NX_PATH("c"))).toBe(content("c"));
+});
+
+test("words that are wrong", async () => {
+  await using folder = await createProject({
+    "tokens.txt": `one write ${"0".repeat(64)}\n`,
+    "bad.txt": "one all 00\n",
+  });
+  const fails = async (...args: string[]) => {
+    const { stderr, status } = await runRt({ args: ["cache", ...args], cwd: folder.path });
+    expect(status).toBe(1);
+    return stderr.split("\n")[0];
+  };
+  expect(await fails("serve")).toBe("error: rt cache serve needs to know who may use it");
+  expect(await fails("serve", "--tokens=none.txt")).toBe(
+    "error: The file of tokens cannot be read: none.txt (ENOENT)",
+  );
+  expect(await fails("serve", "--tokens=bad.txt")).toBe("error: bad.txt:1 is no line of a file of tokens");
+  expect(await fails("serve", "--tokens=tokens.txt", "--port=99999")).toStartWith(
+    "error: --port needs a whole number",
+  );
+  expect(await fails("serve", "--tokens=tokens.txt", "more")).toBe('error: rt cache serve knows no "more"');
+  expect(await fails("serve", "--no-such")).toStartWith("error: Unknown option '--no-such'");
+  expect(await fails("token", "tokens.txt", "one", "read")).toBe(
+    "error: tokens.txt has a token for one already",
+  );
+  expect(await fails("token", "tokens.txt", "two", "all")).toBe('error: "all" is no access');
+  expect(await fails("token", "tokens.txt", "a b", "read")).toBe('error: "a b" is no name for a token');
+  const help = await runRt({ args: ["cache", "serve", "--help"] });
+  expect([help.status, help.stdout]).toEqual([0, expect.stringContaining("--tokens=<file>")]);
+});
+
+test.skipIf(!CAN_TRACE)("what a pull request makes of a script reaches no other", async () => {
+  await using served = await serveCache();
+  await using project = await cachedProject({ build: "cat page > out" }, { page: "hello" });
+  const run = async (name: keyof ServedCache["tokens"]) => {
+    await rm(`${project.cache}/rt`, { recursive: true, force: true });
+    await rm(project.join("out"), { force: true });
+    const env = variablesFor(served, name);
+    return await project.run("build", env);
+  };
+  expect(await run("pr-1")).toBe("ran");
+  expect(await run("pr-1")).toBe("hit");
+  expect(await run("pr-2")).toBe("ran");
+  expect(await run("reader")).toStartWith("The shared cache takes nothing with this token");
+  expect(await run("main")).toBe("ran");
+  expect(await run("reader")).toBe("hit");
+});
+
+test.skipIf(!existsSync(TURBO))("turbo itself is a client: signed, by teams, and not poisoned", async () => {
+  await using served = await serveCache();
+  const manifest = {
+    name: "web",
+    version: "1.0.0",
+    scripts: { build: "mkdir -p dist && cp in dist/out && echo made" },
+  };
+  await using project = await createProject({
+    "package.json": { name: "root", private: true, packageManager: "npm@10.0.0", workspaces: ["web"] },
+    "package-lock.json": JSON.stringify({
+      name: "root",
+      lockfileVersion: 3,
+      packages: {
+        "": { name: "root", workspaces: ["web"] },
+        web: { version: "1.0.0" },
+        "node_modules/web": { resolved: "web", link: true },
+      },
+    }),
+    ".gitignore": ".turbo\ndist\n",
+    "turbo.json": { remoteCache: { signature: true }, tasks: { build: { outputs: ["dist/**"] } } },
+    "web/package.json": manifest,
+    "web/in": "hello",
+  });
+  const run = async (name: keyof ServedCache["tokens"], key = KEY) => {
+    await rm(project.join("web/dist"), { recursive: true, force: true });
+    const env = {
+      ...variablesFor(served, name),
+      TURBO_REMOTE_CACHE_SIGNATURE_KEY: key,
+      ...QUIET,
+    };
+    const args = ["run", "build", "--cache=remote:rw", "--no-color"];
+    const { stdout, stderr, status } = await resultOf(
+      startRt({ program: [TURBO], args, cwd: project.path, env }),
+    );
+    expect([stderr, status]).toEqual([expect.any(String), 0]);
+    expect(await Bun.file(project.join("web/dist/out")).text()).toBe("hello");
+    return /Cached:\s+1 cached/.test(stdout) ? "hit" : "ran";
+  };
+  expect(await run("pr-1")).toBe("ran");
+  expect(await run("pr-1")).toBe("hit");
+  expect(await run("main")).toBe("ran");
+  expect(await run("main")).toBe("hit");
+  expect(await run("reader")).toBe("hit");
+  expect(await run("main", "another key")).toBe("ran");
+  expect((await served.end()).stderr).toBe("");
+});
