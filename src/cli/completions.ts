@@ -139,7 +139,13 @@ function completeOwn([command, ...operands]: readonly string[]): OwnCompletion |
         files: false,
       };
     case "debug-config":
-      return { words: first([{ value: "vscode", description: "" }]), flags: [], files: false };
+      return {
+        words: first(
+          COMMANDS["debug-config"]!.usage!.split("|").map((value) => ({ value, description: "" })),
+        ),
+        flags: [],
+        files: false,
+      };
     case "upgrade":
       return {
         words: [],

@@ -1,14 +1,29 @@
-// `rt debug-config vscode`: writes .vscode/launch.json for the debugger that VS Code has of its own, which starts programs
-// through rt, or attaches to one that was started with --inspect. It needs no extension.
+// `rt debug-config <editor>`: writes the configuration with which an editor's own debugger for Node.js starts programs through
+// rt, or attaches to one that was started with --inspect. None needs an extension that is made for rt.
 //
-// A launch.json that is there is the user's: it is not touched, and what could be added to it is printed.
+// A file that is there is the user's: it is not touched, and what could be added to it is printed.
 import { lstatSync, mkdirSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
 import { DEFAULT_PORT } from "../debugger/address.ts";
 import { UsageError } from "../options/parse.ts";
 
-function launchConfigurations(runtime: string): object[] {
+interface Configuration {
+  /** Relative to the project, in a folder of its own. */
+  readonly file: string;
+  readonly text: string;
+  /** What to add to a file that is there. */
+  readonly addition: string;
+  /** What to do now. */
+  readonly advice: string;
+}
+
+const ATTACH = "rt: attach (rt --inspect ...)";
+const toText = (value: unknown) => `${JSON.stringify(value, null, 2)}\n`;
+
+/** The debugger that VS Code has of its own; others have it as vscode-js-debug, under the name of `type`. */
+function launchConfigurations(type: string, runtime: string): object[] {
   const launch = {
-    type: "node",
+    type,
     request: "launch",
     runtimeExecutable: runtime,
     program: "${file}",
@@ -18,16 +33,78 @@ function launchConfigurations(runtime: string): object[] {
     { name: "rt: this file", ...launch },
     { name: "rt: this file, stopped at its first line", ...launch, stopOnEntry: true },
     // By its address: where ::1 refuses, the editor takes that for the answer.
-    {
-      name: "rt: attach (rt --inspect ...)",
-      type: "node",
-      request: "attach",
-      address: "127.0.0.1",
-      port: DEFAULT_PORT,
-      restart: true,
-    },
+    { name: ATTACH, type, request: "attach", address: "127.0.0.1", port: DEFAULT_PORT, restart: true },
   ];
 }
+
+function launchFile(type: string, runtime: string, advice: string): Configuration {
+  const configurations = launchConfigurations(type, runtime);
+  return {
+    file: ".vscode/launch.json",
+    text: toText({ version: "0.2.0", configurations }),
+    addition: toText(configurations),
+    advice,
+  };
+}
+
+function zed(runtime: string): Configuration {
+  const common = { adapter: "JavaScript", type: "pwa-node" };
+  const place = { program: "$ZED_FILE", cwd: "$ZED_WORKTREE_ROOT" };
+  const text = toText([
+    { label: "rt: this file", ...common, request: "launch", runtimeExecutable: runtime, ...place },
+    { label: ATTACH, ...common, request: "attach", address: "127.0.0.1", port: DEFAULT_PORT },
+  ]);
+  return { file: ".zed/debug.json", text, addition: text, advice: "debugger: start in the editor offers it" };
+}
+
+function webstorm(): Configuration {
+  const text = `<component name="ProjectRunConfigurationManager">
+  <configuration default="false" name="rt: attach" type="ChromiumRemoteDebugType" factoryName="Chromium Remote" port="${DEFAULT_PORT}" restartOnDisconnect="true">
+    <method v="2" />
+  </configuration>
+</component>
+`;
+  const advice = 'start the program with rt --inspect, and debug "rt: attach"';
+  return { file: ".run/rt.run.xml", text, addition: text, advice };
+}
+
+function helix(runtime: string): Configuration {
+  const debuggerOf = (language: string) => `[[language]]
+name = "${language}"
+
+[language.debugger]
+name = "js-debug"
+transport = "tcp"
+command = "js-debug-adapter"
+port-arg = "{} 127.0.0.1"
+
+[[language.debugger.templates]]
+name = "rt: a file"
+request = "launch"
+completion = [{ name = "file", completion = "filename" }]
+args = { type = "pwa-node", program = "{0}", runtimeExecutable = ${JSON.stringify(runtime)} }
+
+[[language.debugger.templates]]
+name = "${ATTACH}"
+request = "attach"
+completion = [{ name = "port", default = "${DEFAULT_PORT}" }]
+args = { type = "pwa-node", address = "127.0.0.1", port = "{0}" }
+`;
+  const text = ["typescript", "javascript"].map(debuggerOf).join("\n");
+  const advice = "js-debug-adapter, which is vscode-js-debug, has to be in PATH";
+  return { file: ".helix/languages.toml", text, addition: text, advice };
+}
+
+const EDITORS: Readonly<Record<string, (runtime: string) => Configuration>> = {
+  vscode: (runtime) => launchFile("node", runtime, "F5 in the editor starts the file at hand"),
+  webstorm,
+  zed,
+  nvim: (runtime) =>
+    launchFile("pwa-node", runtime, "nvim-dap reads it, with vscode-js-debug as its adapter pwa-node"),
+  helix,
+};
+
+const EDITOR_NAMES = Object.keys(EDITORS);
 
 /** @returns what to tell the user, and whether it was done */
 export function writeDebugConfig(
@@ -35,30 +112,32 @@ export function writeDebugConfig(
   cwd: string,
   runtime: string,
 ): { text: string; isWritten: boolean } {
-  if (editor !== "vscode") {
+  const configure = Object.hasOwn(EDITORS, editor ?? "") ? EDITORS[editor!]! : undefined;
+  if (!configure) {
     const problem = editor === undefined ? "No editor named" : `No debug configuration for "${editor}"`;
-    throw new UsageError(problem, "write it as rt debug-config vscode");
+    throw new UsageError(
+      problem,
+      `there are ${EDITOR_NAMES.map((name) => `rt debug-config ${name}`).join(", ")}`,
+    );
   }
-  const launch = { version: "0.2.0", configurations: launchConfigurations(runtime) };
-  const file = ".vscode/launch.json";
+  const { file, text, addition, advice } = configure(runtime);
   const path = `${cwd}/${file}`;
-  if (isThere(path)) {
-    const text = JSON.stringify(launch.configurations, null, 2);
+  const folder = dirname(file);
+  if (isThere(path))
     return {
-      text: `${file} is there already; these are the configurations to add to it:\n${text}`,
+      text: `${file} is there already; this is what to add to it:\n${addition.trimEnd()}`,
       isWritten: false,
     };
-  }
   try {
-    mkdirSync(`${cwd}/.vscode`, { recursive: true });
-    if (lstatSync(`${cwd}/.vscode`).isSymbolicLink())
-      throw new UsageError(`Cannot write ${path}: .vscode is a link`, "put a folder in its place");
-    writeFileSync(path, `${JSON.stringify(launch, null, 2)}\n`, { flag: "wx" });
+    mkdirSync(`${cwd}/${folder}`, { recursive: true });
+    if (lstatSync(`${cwd}/${folder}`).isSymbolicLink())
+      throw new UsageError(`Cannot write ${path}: ${folder} is a link`, "put a folder in its place");
+    writeFileSync(path, text, { flag: "wx" });
   } catch (error) {
     if (error instanceof UsageError) throw error;
     throw new UsageError(`Cannot write ${path}: ${(error as NodeJS.ErrnoException).code}`);
   }
-  return { text: `Wrote ${file}; F5 in the editor starts the file at hand`, isWritten: true };
+  return { text: `Wrote ${file}; ${advice}`, isWritten: true };
 }
 
 /** A link that leads nowhere is there too: a project must not say where rt writes. */

@@ -29,7 +29,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   },
   "debug-config": {
     by: "rt",
-    usage: "vscode",
+    usage: "vscode|webstorm|zed|nvim|helix",
     help: "Write an editor's launch configuration for debugging with rt",
   },
   secrets: {

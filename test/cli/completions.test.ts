@@ -115,7 +115,7 @@ test("completions offer what follows a command of rt's own, and no files", async
   expect(await complete("secrets", "get", "s")).toEqual({ values: [], files: false });
   expect(await complete("--smol", "doctor", "--j")).toEqual({ values: ["--json"], files: false });
   expect((await complete("completions", "")).values).toEqual(["bash", "zsh", "fish", "powershell"]);
-  expect((await complete("debug-config", "")).values).toEqual(["vscode"]);
+  expect((await complete("debug-config", "")).values).toEqual(["vscode", "webstorm", "zed", "nvim", "helix"]);
 });
 
 test("completions offer guides and commands after help, each once", async () => {

@@ -48,6 +48,14 @@ test("answers to this machine's names alone, and to no page but a debugger's", a
   ])
     for (const path of ["/json/list", "/json/protocol", id])
       expect((await ask(path, { Origin: origin })).status).toBe(403);
+  // What a form of a foreign page sends, which asks nobody.
+  for (const [headers, status] of [
+    [{ Origin: "https://evil.example" }, 403],
+    [{}, 405],
+  ] as const) {
+    const posted = await fetch(`http://127.0.0.1:${port}${id}`, { method: "POST", body: "{}", headers });
+    expect(posted.status).toBe(status);
+  }
   for (const path of ["/", "/json/new", `/${crypto.randomUUID()}`, `${id}x`])
     expect((await ask(path)).status).toBe(404);
 

@@ -124,7 +124,9 @@ test("finds objects, explains errors, counts what ran, stops at a call, shows wh
   const misused = await client.send("Runtime.evaluate", { expression: "tellClient(1)" });
   expect(misused.exceptionDetails.exception.className).toBe("TypeError");
   await client.send("Runtime.removeBinding", { name: "tellClient" });
-  expect((await evaluate("tellClient('nobody')")).type).toBe("undefined");
+  await client.send("Runtime.addBinding", { name: "tellAgain" });
+  expect((await evaluate("tellClient('nobody'), tellAgain('somebody')")).type).toBe("undefined");
+  expect((await client.event("Runtime.bindingCalled")).name).toBe("tellAgain");
 
   expect(await client.send("NodeTracing.getCategories")).toEqual({ categories: [] });
   await client.send("NodeTracing.start", { traceConfig: { includedCategories: [] } });

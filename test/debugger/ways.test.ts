@@ -17,7 +17,7 @@ function add({ a }: Sum): number {
 console.log("result", add({ a: 20 }));
 `;
 
-test("node inspect: stops, sets a breakpoint, looks at values, profiles, and lets the program end", async () => {
+test("node inspect: stops, sets a breakpoint, looks at values, profiles, takes a snapshot, and lets the program end", async () => {
   await using project = await createProject({ "a.ts": SOURCE });
   const { live, port } = await startDebugged(project, ["--inspect-brk=127.0.0.1:0", "a.ts"]);
   await using _live = live;
@@ -53,6 +53,10 @@ test("node inspect: stops, sets a breakpoint, looks at values, profiles, and let
   say("profile");
   say("profileEnd");
   await see(/\[Profile [\d.]+/);
+  say("takeHeapSnapshot('a.heapsnapshot')");
+  await see(/Wrote snapshot: /);
+  const { snapshot, nodes } = await Bun.file(project.join("a.heapsnapshot")).json();
+  expect(nodes.length).toBe(snapshot.node_count * snapshot.meta.node_fields.length);
   say("c");
   await live.see("result 42");
   expect(await live.ended).toBe(0);

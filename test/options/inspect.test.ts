@@ -203,6 +203,34 @@ describe("rt debug-config", () => {
     expect(configurations[0]).toMatchObject({ type: "node", runtimeExecutable: RT, program: "${file}" });
   });
 
+  test("rt debug-config writes what WebStorm, Zed, nvim-dap and Helix read", async () => {
+    const { runRt, RT } = await import("../support/rt.ts");
+    const write = async (editor: string, file: string) => {
+      await using project = await createProject({});
+      const { status, stdout } = await runRt({ args: ["debug-config", editor], cwd: project.path });
+      expect([status, stdout]).toEqual([
+        0,
+        expect.stringMatching(new RegExp(`^Wrote ${RegExp.escape(file)}; `)),
+      ]);
+      const again = await runRt({ args: ["debug-config", editor], cwd: project.path });
+      expect([again.status, again.stdout]).toEqual([1, expect.stringContaining("is there already")]);
+      return await Bun.file(project.join(file)).text();
+    };
+    const started = { type: "pwa-node", request: "launch", runtimeExecutable: RT };
+    const joined = { type: "pwa-node", request: "attach", address: "127.0.0.1", port: 9229 };
+    expect(JSON.parse(await write("zed", ".zed/debug.json"))).toMatchObject([started, joined]);
+    const nvim = JSON.parse(await write("nvim", ".vscode/launch.json"));
+    expect(nvim.configurations).toMatchObject([started, started, joined]);
+    expect(await write("webstorm", ".run/rt.run.xml")).toMatch(
+      /type="ChromiumRemoteDebugType".* port="9229"/,
+    );
+    const { language } = Bun.TOML.parse(await write("helix", ".helix/languages.toml")) as any;
+    expect(language.map(({ name }: any) => name)).toEqual(["typescript", "javascript"]);
+    expect(
+      language[0].debugger.templates.map(({ request, args }: any) => ({ request, ...args })),
+    ).toMatchObject([started, { ...joined, port: "{0}" }]);
+  });
+
   test("rt debug-config leaves a launch.json alone that is there, and prints what to add", async () => {
     await using project = await createProject({ ".vscode/launch.json": "// mine" });
     const { runRt } = await import("../support/rt.ts");
@@ -235,7 +263,7 @@ describe("rt debug-config", () => {
       const { status, stderr } = await runIn({}, args);
       expect([status, stderr]).toEqual([
         1,
-        expect.stringContaining("hint: write it as rt debug-config vscode"),
+        expect.stringContaining("hint: there are rt debug-config vscode, rt debug-config webstorm, "),
       ]);
     }
   });

@@ -1,0 +1,101 @@
+// Mutants of src/debugger: what clients are answered.
+import type { MutantTable } from "../mutant.ts";
+
+export default {
+  "src/debugger/admission.ts": [
+    {
+      fault: "a page of any origin may speak to the debugger",
+      text: "return origin === null || (isWebKit ? WEBKIT : CHROME).test(origin);",
+      becomes: "return origin !== undefined || isWebKit || WEBKIT === CHROME;",
+      tests: ["debugger/admission"],
+    },
+    {
+      fault: "any name that points to this machine is as good as its own",
+      text: 'return name === "localhost" || name === "localhost6" || own.includes(name);',
+      becomes: "return name !== own[-1];",
+      tests: ["debugger/admission"],
+    },
+  ],
+  "src/debugger/announcement.ts": [
+    {
+      fault: "nothing is said of a debugger that others can reach",
+      text: "lines.push(`warning: whoever reaches ${hostnames[0]} can run code as you`);",
+      becomes: "lines.push();",
+      tests: ["debugger/admission"],
+    },
+  ],
+  "src/debugger/attachment.ts": [
+    {
+      fault: "a program runs that was to be debugged where something else listens",
+      text: "if (address && !isWaiting) requireFree(address);",
+      becomes: "if (address && isWaiting) requireFree(address);",
+      tests: ["debugger/admission"],
+    },
+    {
+      fault: "the program sees rt's own options",
+      text: "const words = execArgv.filter((word) => !order.added.includes(word));",
+      becomes: "const words = execArgv.filter((word) => order.added.length > 0 || word);",
+      tests: ["debugger/admission"],
+    },
+  ],
+  "src/debugger/thread.ts": [
+    {
+      fault: "a program that ends at once does not say where it could have been debugged",
+      text: "    await beginning;\n",
+      becomes: "",
+      tests: ["debugger/admission"],
+    },
+  ],
+  "src/debugger/session.ts": [
+    {
+      fault: "a program stays stopped when its client is killed",
+      text: "void session.breakpoints.removeAll().finally(() => backend.close());",
+      becomes: "void session.breakpoints.removeAll();",
+      tests: ["debugger/session"],
+    },
+    {
+      fault: "a client hears of what it asks no more about",
+      text: "if (session.bindings.has(name)) emit(",
+      becomes: "if (session.bindings) emit(",
+      tests: ["debugger/methods"],
+    },
+  ],
+  "src/debugger/runtime.ts": [
+    {
+      fault: "a breakpoint of the first line comes too late",
+      text: 'await backend.send("Debugger.setPauseOnMicrotasks", { enabled: true });',
+      becomes: "",
+      tests: ["debugger/session", "debugger/ways"],
+    },
+  ],
+  "src/debugger/debugger.ts": [
+    {
+      fault: "a stop in front of a new file is one like any other",
+      text: "hitBreakpoints.some((id) => session.beginnings.has(id))",
+      becomes: "hitBreakpoints.some((id) => session.beginnings.has(`${id}.`))",
+      tests: ["debugger/methods"],
+    },
+  ],
+  "src/debugger/async-stack.ts": [
+    {
+      fault: "who waits is told to a client that did not ask",
+      text: "if (asyncDepth === 0) return undefined;",
+      becomes: "if (asyncDepth < 0) return undefined;",
+      tests: ["debugger/methods"],
+    },
+  ],
+  "src/debugger/coverage.ts": [
+    {
+      fault: "what was counted is counted again",
+      text: "taken.set(key, total);",
+      becomes: "taken.set(key, 0);",
+      tests: ["debugger/methods"],
+    },
+    {
+      fault: "places are those of the translation",
+      text: "map && source ? to.offsetOf(map.toOriginal(from.placeOf(offset))) : offset",
+      becomes: "map && !source ? to.offsetOf(map.toOriginal(from.placeOf(offset))) : offset",
+      tests: ["debugger/methods"],
+    },
+  ],
+} satisfies MutantTable;
