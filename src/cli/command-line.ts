@@ -87,12 +87,31 @@ async function carryOutTool(command: string, given: Invocation): Promise<Outcome
 async function carryOutRun(invocation: Invocation): Promise<Outcome> {
   const opened = await openSettings(invocation);
   const { settings, cwd } = opened;
+  if (invocation.options.some(({ option }) => option.name === "pick"))
+    return await carryOutPicked(invocation, cwd);
   if (settings.many) return await executeMany(settings, opened.config, cwd);
   if (settings.evaluates || settings.target !== undefined) return await runTarget(opened);
   if (!settings.isExplicit)
     throw new UsageError("Nothing to run", "name a file or a script after the options");
+  return await offerScripts(invocation, cwd);
+}
+
+async function carryOutPicked(invocation: Invocation, cwd: string): Promise<Outcome> {
+  const { canPick, pickInvocation } = await import("./picked.ts");
+  if (!canPick()) return await listAll(cwd);
+  const picked = await pickInvocation(invocation, cwd);
+  return "outcome" in picked ? picked.outcome : await carryOutRun(picked.invocation);
+}
+
+async function listAll(cwd: string): Promise<void> {
   const { listScripts } = await import("./list.ts");
-  return console.log(listScripts(cwd));
+  console.log(listScripts(cwd));
+}
+
+async function offerScripts(invocation: Invocation, cwd: string): Promise<Outcome> {
+  await listAll(cwd);
+  const { isPickWanted } = await import("./picked.ts");
+  if (await isPickWanted()) return await carryOutPicked(invocation, cwd);
 }
 
 /**
