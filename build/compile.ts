@@ -145,13 +145,13 @@ function asPreload(script: string, lateScript: string): string {
   return PRELOAD_URL_START + Buffer.from(source).toString("base64");
 }
 
-/** A module of its own in the file system: see src/run/engine/debugger.ts. */
-function asDebugger(script: string, begin: string): string {
+/** The beginning of a module in the file system, or all of it: see src/run/engine/debugger.ts. */
+function asDebugger(script: string, first: string): string {
   return [
     "// @bun", // read as it is
     "const own = { exports: {} };",
     `(${script.trimEnd().replace(/;$/, "")})(own.exports, process.getBuiltinModule, own, "", "");`,
-    `own.exports.${begin}();`,
+    `own.exports.${first}();`,
     "",
   ].join("\n");
 }
@@ -338,7 +338,8 @@ async function bundle(
         asPreload(preload.script, late.script),
         asPreload(options.script, ""),
         {
-          attachment: asDebugger(attachment.script, "attach"),
+          attachment: asDebugger(attachment.script, "prepare"),
+          begin: ";own.exports.attach();\n",
           thread: asDebugger(thread.script, "serveFromThread"),
         },
         partsFile,

@@ -11,16 +11,13 @@ const ROOT = join(import.meta.dir, "..");
 
 /** By the scripts' names; each module is imported by nothing but `import()`. */
 export const PACKED: Readonly<Record<string, readonly string[]>> = {
-  "secrets-import": [
-    "src/secrets/import/command",
-    "src/secrets/mapping/env-command",
-    "src/secrets/mapping/trust-command",
-  ],
+  "secrets-mapped": ["src/secrets/mapping/env-command", "src/secrets/mapping/trust-command"],
   "secrets-check": ["src/secrets/check/command"],
-  "secrets-share": ["src/secrets/share/command", "src/secrets/share/age-file"],
+  "secrets-share": ["src/secrets/share/command", "src/secrets/share/age-file", "src/secrets/import/command"],
   "registry-tokens": ["src/secrets/registries/tool-config"],
   "secrets-helper": ["src/secrets/helper/command"],
   upgrade: ["src/upgrade/command"],
+  "cache-server": ["src/cache/server/command"],
   help: ["src/cli/help"],
   "debug-config": ["src/cli/debug-config"],
   doctor: ["src/doctor/command"],

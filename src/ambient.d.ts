@@ -5,8 +5,10 @@ declare module "rt:preload" {
 }
 
 declare module "rt:debugger" {
-  /** src/debugger/attachment.ts and thread.ts, each as one module, to be written to files. */
+  /** src/debugger/attachment.ts, and what begins it behind the runtime: a module, to be written to a file. */
   export const attachment: string;
+  export const begin: string;
+  /** thread.ts, another. */
   export const thread: string;
 }
 

@@ -9,7 +9,8 @@ import { startInProcess } from "./run/file/in-process.ts";
 import { mayStandIn, planShortcut } from "./run/file-shortcut.ts";
 
 const { argv, argv0 } = process;
-const plan = argv[2] === "run" ? undefined : await planShortcut(argv, argv0);
+const planned = argv[2] === "run" ? undefined : planShortcut(argv, argv0);
+const plan = planned instanceof Promise ? await planned : planned;
 if (plan?.mode === "in-process") {
   await startInProcess(plan);
 } else if (plan) {
@@ -32,9 +33,14 @@ async function carryOut(words: readonly string[]): Promise<Outcome> {
     startInput(words);
   }
   if (target !== undefined && target[0] !== "-" && !mayStandIn(argv0)) {
-    const { startScript } = await import("./cli/script-start.ts");
-    const ending = await startScript(words);
-    if (ending !== undefined) return ending;
+    const { startScript } = await import("./run/script-start.ts");
+    try {
+      const ending = await startScript(words);
+      if (ending !== undefined) return ending;
+    } catch (error) {
+      const { explain } = await import("./cli/command-line.ts");
+      return await explain(error);
+    }
   }
   const { carryOutCommandLine } = await import("./cli/command-line.ts");
   return await carryOutCommandLine(words);

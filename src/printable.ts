@@ -16,6 +16,15 @@ function code(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }
 
+/** Nearly all text is: the engine takes milliseconds to make the first pattern of the properties of characters. */
+function isPlain(text: string): boolean {
+  for (let at = 0; at < text.length; at += 1) {
+    const unit = text.charCodeAt(at);
+    if (unit < 0x20 || unit > 0x7e) return false;
+  }
+  return true;
+}
+
 /** One line of text that shows what is in it. */
 export function printable(text: string): string {
   return oneLine(text.replaceAll("\\", "\\\\"));
@@ -23,6 +32,7 @@ export function printable(text: string): string {
 
 /** The same for what is copied from where it is shown (commands, paths in messages): a backslash stays one. */
 export function oneLine(text: string): string {
+  if (isPlain(text)) return text;
   return text
     .replace(/[\x00-\x1f]/g, (character) => JSON.stringify(character).slice(1, -1))
     .replace(INVISIBLE, code);
@@ -30,5 +40,5 @@ export function oneLine(text: string): string {
 
 /** JSON text in which nothing is invisible; it parses to the same value. */
 export function escapeJson(json: string): string {
-  return json.replace(INVISIBLE, code);
+  return isPlain(json) ? json : json.replace(INVISIBLE, code);
 }

@@ -65,7 +65,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...GROUND,
   ],
   tasks: ["settings", "redaction", "workspace", "platform", ...GROUND],
-  cache: ["settings", "platform", ...GROUND],
+  cache: ["settings", "redaction", "workspace", "platform", ...GROUND],
   doctor: ["cache", "secrets", "config", "workspace", "platform", ...GROUND],
   picker: ["workspace", "platform", ...GROUND],
   settings: ["config", "options", "platform", ...GROUND],
@@ -229,12 +229,17 @@ test("what rt starts, and looks for, gets the environment that rt was started wi
 
 /** Who writes to the terminal, and what. */
 const WRITERS: Readonly<Record<string, string>> = {
+  "src/cli/called.ts": "the version that Node.js would have",
   "src/cli/command-line.ts": "the list of scripts, the version",
   "src/cli/own-commands.ts": "answers",
+  "src/cache/server/command.ts": "where it serves, and what goes wrong there",
   "src/complaint.ts": "what is wrong, and what to do",
-  "src/debugger/attachment.ts": "where a debugger can connect, or why none can",
+  "src/debugger/announcement.ts": "where a debugger can connect",
+  "src/debugger/attachment.ts": "why no debugger can connect",
   "src/run/execution.ts": "warnings, and a plan that is asked for",
-  "src/cli/shadowed.ts": "hints at a script with a command's name, and at the other REPL",
+  "src/run/target/shadowed.ts": "hints at a script with a command's name",
+  "src/run/remote-cache.ts": "why nothing is shared",
+  "src/settings/cache.ts": "that what a member's own rtfig.toml says counts for nothing",
   "src/run/script/launch.ts": "the command of a script, and how a hook ended",
   "src/run/script/stand-ins.ts": "that --rt has no place for its links",
   "src/run/file/in-process.ts": "the address of a server, as the engine writes it",

@@ -5,7 +5,9 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { createRandom } from "../../test/support/random.ts";
-import { copyPrograms, measureMemory, type TimedCommand, timeCommands } from "../processes.ts";
+import { cleanEnvironment } from "../../test/support/rt.ts";
+import { startOnTerminal, type TerminalProgram } from "../../test/support/terminal.ts";
+import { copyPrograms, measureMemory, median, type TimedCommand, timeCommands } from "../processes.ts";
 import { compareTimes, type Row } from "../row.ts";
 
 const RT = join(import.meta.dir, "..", "..", "dist", "rt");
@@ -17,7 +19,7 @@ async function createProject(directory: string, log: string, count: number): Pro
   const names = Array.from({ length: count }, (_, index) => `VALUE_${index}`);
   const tables = names.map((name) => `[secrets.${name}]\nfrom = "bench/${name}"\n`).join("");
   await Bun.write(join(directory, "rtfig.toml"), `${tables}[run.secrets]\n"*" = ${JSON.stringify(names)}\n`);
-  const scripts = { log: `cat ${log}`, hello: "/bin/echo hello", seq: "seq 2000000" };
+  const scripts = { log: `cat ${log}`, hello: "/bin/echo hello", cat: "cat", seq: "seq 2000000" };
   await Bun.write(join(directory, "package.json"), JSON.stringify({ scripts }));
   return directory;
 }
@@ -42,6 +44,59 @@ function createValues(count: number): Record<string, string> {
   const random = createRandom(count);
   const value = () => Array.from({ length: 20 + random.below(20) }, () => random.pick(LETTERS)).join("");
   return Object.fromEntries(Array.from({ length: count }, (_, index) => [`VALUE_${index}`, value()]));
+}
+
+const KEYS = 200;
+
+/** Milliseconds from a key that is typed to what the terminal shows of it: medians. */
+async function timeKeys(terminals: readonly TerminalProgram[], key: string): Promise<number[]> {
+  const times = terminals.map((): number[] => []);
+  for (let round = -5; round < KEYS; round += 1) {
+    for (const [index, terminal] of terminals.entries()) {
+      const before = terminal.shown.split(key).length - 1;
+      const start = Bun.nanoseconds();
+      terminal.type(key);
+      await terminal.shows(key, before + 1);
+      if (round >= 0) times[index]!.push((Bun.nanoseconds() - start) / 1e6);
+      const lines = terminal.shown.split("~\r\n").length - 1;
+      terminal.type("~\n");
+      await terminal.shows("~\r\n", lines + 2); // its echo, and what cat makes of it
+    }
+  }
+  return times.map(median);
+}
+
+/** Typed at `cat`, which a person's terminal shows at once. */
+async function measureKeys(rt: string, cwd: string, env: Record<string, string>): Promise<Row[]> {
+  const start = (...options: string[]) =>
+    startOnTerminal([rt, "--silent", ...options, "run", "cat"], cleanEnvironment(env), {
+      cwd,
+      isInControl: true,
+    });
+  await using between = start();
+  await using direct = start("--no-redact");
+  const terminals = [between, direct];
+  for (const terminal of terminals) {
+    terminal.type("~\n");
+    await terminal.shows("~\r\n", 2);
+  }
+  const rows: Row[] = [];
+  for (const [figure, key, goal] of [
+    ["a key is shown with a terminal between, milliseconds : --no-redact", "=", 1],
+    ["a key that may begin a value, milliseconds : --no-redact", Object.values(env)[0]![0]!, 20],
+  ] as const) {
+    const [ours, peer] = (await timeKeys(terminals, key)) as [number, number];
+    const show = (time: number) => `${time.toFixed(2)} ms`;
+    rows.push({
+      figure,
+      ours: show(ours),
+      peer: show(peer),
+      ratio: ours,
+      goal: `<= ${goal}`,
+      met: ours <= goal,
+    });
+  }
+  return rows;
 }
 
 export async function measure(): Promise<Row[]> {
@@ -78,6 +133,7 @@ export async function measure(): Promise<Row[]> {
       goal: "<= 100",
       met: memory <= 100,
     });
+    rows.push(...(await measureKeys(paths.rt!, project, env)));
     if (Bun.which("script") === null) continue;
     const onTerminal = (name: string, words: string) =>
       command(name, `script -qec '${rt} ${words}' /dev/null >/dev/null`);

@@ -8,6 +8,8 @@ export interface OutputOperations {
   writeSome(descriptor: 1 | 2, bytes: Uint8Array): number;
   /** Waits until something can be written, at most `milliseconds`, blocking the thread. */
   awaitWritable(descriptor: 1 | 2, milliseconds: number): void;
+  /** Whether standard output and error are one file or pipe. */
+  areJoined(): boolean;
   /** The size of the terminal that standard output is, asked anew each time; null when it tells none. */
   terminalSize(): { columns: number; rows: number } | null;
 }

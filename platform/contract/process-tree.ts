@@ -29,6 +29,8 @@ export interface ChildRequest {
   readonly descriptors?: readonly number[];
   /** Whether the child reads our standard input; otherwise it finds it empty. */
   readonly inheritStdin: boolean;
+  /** What it reads instead of either, from beginning to end. */
+  readonly input?: Uint8Array<ArrayBuffer> | undefined;
   /** By which what loses its parent is known again, after `adoptOrphans`. Unique, without a line break. */
   readonly family?: string;
   /** The bytes are only valid during the call; a promise holds back the next ones (of this child). Never throws. */

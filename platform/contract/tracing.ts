@@ -85,11 +85,13 @@ export interface TracingOptions {
 
 export interface TracingOperations {
   openTracer(options: TracingOptions): Tracer;
-  /** Now, by one look. */
-  look(path: string): PathState;
-  /** As in `TracedPath.names`; null when it cannot be listed. */
-  list(path: string): readonly string[] | null;
 }
+
+/** Now, by one look. */
+export type Look = (path: string) => PathState;
+
+/** As in `TracedPath.names`; null when it cannot be listed. */
+export type List = (path: string) => readonly string[] | null;
 
 /** What rt is called where it is a part of the tracing; its words are then none of a user's. */
 export const TRACED_NAME = "rt-traced";

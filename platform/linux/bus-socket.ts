@@ -15,6 +15,8 @@ const MAX_GREETING = 4096;
 export interface BusSocketEvents {
   /** A message has come in; of one that is longer than MAX_MESSAGE, its header. It is the receiver's to zero. */
   received(message: Buffer): void;
+  /** The socket is open, and what was given to `send` is on its way. */
+  opened(): void;
   /** Called once, unless `end` was. */
   failed(failure: BusFailure): void;
 }
@@ -107,6 +109,7 @@ export class BusSocket {
         this.#socket = socket;
         this.keepProcess(this.#keepsProcess);
         this.flush();
+        this.#events.opened();
       },
       data: (_socket, chunk) => {
         const messages = this.#isAuthenticated ? chunk : this.#readGreeting(chunk);

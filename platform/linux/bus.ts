@@ -16,6 +16,7 @@ import type { Endpoint } from "./address.ts";
 import { BusFailure } from "./bus-failure.ts";
 import { BusSocket } from "./bus-socket.ts";
 import { BUS_NAME, BUS_PATH, PROMPT_INTERFACE, SERVICE_NAME } from "./names.ts";
+import type { Call } from "./codec.ts";
 import {
   type PreparedCall,
   prepareGetOwner,
@@ -44,16 +45,6 @@ const MAX_TEXT = 300;
 export const MACHINE_TIMEOUT = 25_000;
 /** Milliseconds for a call that may make the service ask a person. */
 export const PERSON_TIMEOUT = 120_000;
-
-export interface Call {
-  destination: string;
-  path: string;
-  interface: string;
-  member: string;
-  signature?: string;
-  /** Values for dbus-next, or a body that is already marshalled. */
-  body?: unknown[] | Uint8Array;
-}
 
 interface Pending {
   readonly member: string;
@@ -87,6 +78,8 @@ export class Bus {
   readonly #following: Waiting[] = [];
   /** Calls that cannot leave yet: dbus-next is not there or 64 others are under way. */
   readonly #waiting: Waiting[] = [];
+  /** Called when the bus has something to answer, and there is time until it does. */
+  onOpen: () => void = () => {};
   /** Called when a prompt of the secret service has ended. */
   onPromptCompleted: (path: string, isDismissed: boolean) => void = () => {};
   /** Called when the secret service has lost its name. */
@@ -98,6 +91,7 @@ export class Bus {
   constructor(endpoints: readonly Endpoint[], label: string, uid: number) {
     this.#socket = new BusSocket(endpoints, label, uid, {
       received: (message) => this.#receive(message),
+      opened: () => this.onOpen(),
       failed: (failure) => this.#fail(failure),
     });
   }

@@ -15,6 +15,8 @@ const SHORT = 1024;
 
 let nodeCrypto: NodeCrypto | undefined;
 let decrypted = 0;
+/** Known to everybody. */
+let boxes: [Uint8Array, Uint8Array] | undefined;
 
 export async function encrypt(key: Uint8Array, iv: Uint8Array, value: Uint8Array): Promise<Uint8Array> {
   nodeCrypto ??= await import("node:crypto");
@@ -41,7 +43,7 @@ export async function decrypt(key: Uint8Array, iv: Uint8Array, content: Uint8Arr
 export function decryptShort(key: Uint8Array, iv: Uint8Array, content: Uint8Array): Uint8Array {
   if (iv.length !== BLOCK || content.length === 0 || content.length % BLOCK !== 0)
     throw new Error("wrong length");
-  const [substitute, restore] = substitutionBoxes();
+  const [substitute, restore] = (boxes ??= substitutionBoxes());
   const schedule = expandKey(key, substitute);
   const padded = new Uint8Array(content.length);
   let previous = iv;

@@ -5,9 +5,18 @@ import marshall from "dbus-next/lib/marshall.js";
 import { Message } from "dbus-next/lib/message-type.js";
 import message from "dbus-next/lib/message.js";
 import { Variant } from "dbus-next/lib/variant.js";
-import type { Call } from "./bus.ts";
 
 export { marshall, Variant };
+
+export interface Call {
+  destination: string;
+  path: string;
+  interface: string;
+  member: string;
+  signature?: string;
+  /** Values for dbus-next, or a body that is already marshalled. */
+  body?: unknown[] | Uint8Array;
+}
 
 /** A method call as bytes; a body that is given as bytes is zeroed. */
 export function encodeCall({ body, ...fields }: Call, serial: number): Uint8Array {

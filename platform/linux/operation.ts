@@ -1,7 +1,7 @@
 // One operation of the API on its way, and how it calls the secret service. After its caller has given up, its next
 // step rejects.
 import { ProviderFailure } from "../contract/secret-provider.ts";
-import type { Call } from "./bus.ts";
+import type { Call } from "./codec.ts";
 import type { Connection } from "./connection.ts";
 import { PROPERTIES_INTERFACE, SERVICE_NAME } from "./names.ts";
 import type { PreparedCall } from "./prepared.ts";

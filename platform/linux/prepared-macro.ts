@@ -41,6 +41,13 @@ const CALLS = {
     signature: "a{ss}",
     body: new Uint8Array(0),
   },
+  getSecrets: {
+    ...SERVICE,
+    path: NO_OBJECT,
+    member: "GetSecrets",
+    signature: "aoo",
+    body: new Uint8Array(0),
+  },
   getSecret: { ...ITEM, member: "GetSecret", signature: "o", body: new Uint8Array(0) },
 };
 

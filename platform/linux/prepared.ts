@@ -20,6 +20,7 @@ const ROOT_FIELD_SIZE = 16;
 
 const MESSAGES = marshalCalls();
 const SEARCH_ITEMS = Buffer.from(MESSAGES.searchItems, "base64");
+const GET_SECRETS = Buffer.from(MESSAGES.getSecrets, "base64");
 const GET_SECRET = Buffer.from(MESSAGES.getSecret, "base64");
 
 /** A call as bytes that lack their serial number. */
@@ -53,11 +54,17 @@ export function prepareReadAlias(): PreparedCall {
   return prepare("ReadAlias", Buffer.from(MESSAGES.readAlias, "base64"));
 }
 
-/** OpenSession for an encrypted session; the key is the end of the message. */
-export function prepareOpenSession(publicKey: Uint8Array): PreparedCall {
-  const message = Buffer.from(MESSAGES.openSession, "base64");
-  message.set(publicKey, message.length - PUBLIC_KEY_SIZE);
-  return prepare("OpenSession", message);
+/** OpenSession for an encrypted session; the key is the end of the message, and asked for when that leaves. */
+export function prepareOpenSession(publicKey: () => Uint8Array): PreparedCall {
+  return {
+    destination: SERVICE_NAME,
+    member: "OpenSession",
+    get message() {
+      const message = Buffer.from(MESSAGES.openSession, "base64");
+      message.set(publicKey(), message.length - PUBLIC_KEY_SIZE);
+      return message;
+    },
+  };
 }
 
 /** SearchItems with up to a few attributes. */
@@ -76,6 +83,18 @@ export function prepareGetSecret(item: string, session: string): PreparedCall {
   const [message, body] = fill(GET_SECRET, item, textEnd(0, session));
   writeText(message, body, 0, session);
   return prepare("GetSecret", message);
+}
+
+/** Several at once. */
+export function prepareGetSecrets(items: readonly string[], session: string): PreparedCall {
+  let size = 4; // the array's length
+  for (const item of items) size = textEnd(size, item);
+  const [message, body] = fill(GET_SECRETS, SERVICE_PATH, textEnd(size, session));
+  message.writeUInt32LE(size - 4, body);
+  let at = 4;
+  for (const item of items) at = writeText(message, body, at, item);
+  writeText(message, body, at, session);
+  return prepare("GetSecrets", message);
 }
 
 function prepare(member: string, message: Buffer): PreparedCall {

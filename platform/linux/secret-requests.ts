@@ -1,8 +1,7 @@
 // Reads secrets, many in one call when many are wanted at once: for each call that the service is spared,
 // two hundred parallel reads get a tenth of a millisecond faster.
 import { type Bus, PERSON_TIMEOUT } from "./bus.ts";
-import { SERVICE_INTERFACE, SERVICE_NAME, SERVICE_PATH } from "./names.ts";
-import { prepareGetSecret } from "./prepared.ts";
+import { prepareGetSecret, prepareGetSecrets } from "./prepared.ts";
 import type { Secret } from "./session.ts";
 
 interface Request {
@@ -47,14 +46,9 @@ export class SecretRequests {
 
   /** GetSecrets leaves out what is locked, and may fail because of a single item: those are asked for one by one. */
   async #requestMany(requests: Request[], session: string): Promise<void> {
-    const call = { destination: SERVICE_NAME, path: SERVICE_PATH, interface: SERVICE_INTERFACE };
     const items = [...new Set(requests.map(({ item }) => item))];
     try {
-      const body = [items, session];
-      const reply = await this.#bus.call(
-        { ...call, member: "GetSecrets", signature: "aoo", body },
-        PERSON_TIMEOUT,
-      );
+      const reply = await this.#bus.call(prepareGetSecrets(items, session), PERSON_TIMEOUT);
       const secrets = reply[0] as Map<string, Secret>;
       const missing: Request[] = [];
       for (const request of requests) {

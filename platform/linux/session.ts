@@ -48,15 +48,29 @@ const IS_NUMBERED = /\/\d+$/;
 /** Errors after which another algorithm cannot help: there is nobody to talk to. */
 const IS_ABSENT = /\.(ServiceUnknown|NoReply|NameHasNoOwner|Spawn\.\w+|AccessDenied|Disconnected|TimedOut)$/;
 
+interface KeyPair {
+  readonly privateKey: bigint;
+  readonly publicKey: Uint8Array;
+}
+
+function createKeyPair(): KeyPair {
+  const privateKey = toBigInt(crypto.getRandomValues(new Uint8Array(PRIVATE_KEY_SIZE)));
+  return { privateKey, publicKey: toBytes(power(2n, privateKey)) };
+}
+
 /** Opens a session; rejects with a BusFailure. `timeout` is in milliseconds, for each of up to two calls. */
 export async function openSession(bus: Bus, timeout = MACHINE_TIMEOUT): Promise<Session> {
-  const privateKey = toBigInt(crypto.getRandomValues(new Uint8Array(PRIVATE_KEY_SIZE)));
-  const publicKey = toBytes(power(2n, privateKey));
+  let made: KeyPair | undefined;
+  const pair = () => (made ??= createKeyPair());
+  bus.onOpen = pair; // while the bus greets us
   try {
-    const opened = bus.call(prepareOpenSession(publicKey), timeout);
+    const opened = bus.call(
+      prepareOpenSession(() => pair().publicKey),
+      timeout,
+    );
     const [output, path] = (await opened) as [TypedValue, string];
     const theirs = toPublicKey(output);
-    const shared = toBytes(power(theirs, privateKey));
+    const shared = toBytes(power(theirs, pair().privateKey));
     if (shared[0] === 0) return await openSession(bus, timeout);
     return { path, key: deriveKey(shared), isProven: !IS_NUMBERED.test(path) };
   } catch (error) {

@@ -43,7 +43,7 @@ const startChild: ProcessTreeOperations["startChild"] = (request): PosixChild =>
       cwd: request.cwd,
       env: withFamily(request.env as Record<string, string>, request.family),
       stdio: [
-        request.inheritStdin ? "inherit" : "ignore",
+        request.input ?? (request.inheritStdin ? "inherit" : "ignore"),
         pipes[0]?.writer ?? "inherit",
         pipes.at(-1)?.writer ?? "inherit",
         ...placesOf(request.descriptors ?? []),

@@ -24,8 +24,6 @@ const SYMBOLS = {
   posix_spawnattr_setflags: { args: [pointer, i32], returns: i32 },
   posix_spawnattr_setsigdefault: { args: [pointer, pointer], returns: i32 },
   posix_spawnattr_destroy: { args: [pointer], returns: i32 },
-  sigemptyset: { args: [pointer], returns: i32 },
-  sigaddset: { args: [pointer, i32], returns: i32 },
   waitpid: { args: [i32, pointer, i32], returns: i32 },
 } as const;
 
@@ -77,8 +75,7 @@ export function startProgram(request: ProgramRequest): { pid: number } | { error
         first = place;
       } else calls.posix_spawn_file_actions_adddup2(ptr(actions), first, place);
     });
-    calls.sigemptyset(ptr(signals));
-    for (const number of IGNORED_BY_ENGINE) calls.sigaddset(ptr(signals), number);
+    for (const number of IGNORED_BY_ENGINE) signals[(number - 1) >> 3]! |= 1 << ((number - 1) & 7);
     calls.posix_spawnattr_setsigdefault(ptr(attributes), ptr(signals));
     const session = request.terminal === undefined ? 0 : constants.POSIX_SPAWN_SETSID;
     calls.posix_spawnattr_setflags(ptr(attributes), SETSIGDEF | session);

@@ -3,18 +3,24 @@
 import { FFIType, ptr, read } from "./ffi.ts";
 import type { ProcessOperations } from "../contract/process.ts";
 import { constants } from "./constants.ts";
-import { openLibc, processLibc } from "./libc.ts";
+import { type Libc, openLibc, processLibc } from "./libc.ts";
 
 const SIG_DFL = null;
 const SIG_IGN = 1;
 /** `struct sigaction` begins with the handler on every system, and is nowhere larger than this. */
 const SIGACTION_SIZE = 256;
 
+const { i32, ptr: pointer } = FFIType;
+const ASKING = { sigaction: { args: [i32, pointer, pointer], returns: i32 } } as const;
+
 const NUMBERS: Partial<Record<NodeJS.Signals, number>> = {
   SIGHUP: 1,
   SIGINT: 2,
+  SIGQUIT: 3,
   SIGTERM: 15,
   SIGTSTP: constants.SIGTSTP,
+  SIGUSR1: constants.SIGUSR1,
+  SIGUSR2: constants.SIGUSR2,
 };
 
 /** The module that knows them all takes longer to load than anything that is done with one. */
@@ -22,12 +28,14 @@ function numberOf(signal: NodeJS.Signals): number {
   return NUMBERS[signal] ?? process.getBuiltinModule("node:os").constants.signals[signal];
 }
 
+let asking: Libc<typeof ASKING>["functions"] | undefined;
+
 export const heeded: ProcessOperations["heeded"] = (signals) => {
-  const { i32, ptr: pointer } = FFIType;
-  const { functions } = openLibc({ sigaction: { args: [i32, pointer, pointer], returns: i32 } });
+  asking ??= openLibc(ASKING).functions;
+  const { sigaction } = asking;
   const action = new Uint8Array(SIGACTION_SIZE);
   return signals.filter((signal) => {
-    functions.sigaction(numberOf(signal), null, ptr(action));
+    sigaction(numberOf(signal), null, ptr(action));
     return read.ptr(ptr(action), 0) !== SIG_IGN;
   });
 };

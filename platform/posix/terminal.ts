@@ -172,7 +172,6 @@ class Session {
       inner: pair.slave,
       onFront: (isFront) => (isFront ? this.#keyboard.start() : this.#keyboard.stop()),
     });
-    this.#terminals.look();
   }
 
   #shownOn(): 1 | 2 {
@@ -181,6 +180,7 @@ class Session {
 
   lead(pid: number): void {
     this.#pid = pid;
+    this.#terminals.look();
     for (const signal of heeded(PASSED_ON))
       this.#hear(signal, () => this.#told.delete(signal) || this.#send(pid, signal));
     for (const signal of heeded(["SIGTSTP"])) this.#hear(signal, () => void this.#suspend());

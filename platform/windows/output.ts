@@ -1,5 +1,5 @@
 // Writing to standard output and error on Windows: consoles and pipes there take whole buffers.
-import { writeSync } from "node:fs";
+import { fstatSync, writeSync } from "node:fs";
 import type { OutputOperations } from "../contract/output.ts";
 
 const writeSome: OutputOperations["writeSome"] = (descriptor, bytes) => {
@@ -15,6 +15,15 @@ const writeSome: OutputOperations["writeSome"] = (descriptor, bytes) => {
 const awaitWritable: OutputOperations["awaitWritable"] = (_descriptor, milliseconds) =>
   Bun.sleepSync(milliseconds);
 
+const areJoined: OutputOperations["areJoined"] = () => {
+  try {
+    const [output, error] = [fstatSync(1), fstatSync(2)];
+    return output.ino === error.ino && output.dev === error.dev;
+  } catch {
+    return false; // one is closed
+  }
+};
+
 const terminalSize: OutputOperations["terminalSize"] = () => {
   const { columns, rows } = process.stdout;
   return columns > 0 && rows > 0 ? { columns, rows } : null;
@@ -23,5 +32,6 @@ const terminalSize: OutputOperations["terminalSize"] = () => {
 export const operations: OutputOperations = {
   writeSome,
   awaitWritable,
+  areJoined,
   terminalSize,
 };

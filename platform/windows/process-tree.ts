@@ -26,7 +26,7 @@ const startChild: ProcessTreeOperations["startChild"] = (request): WindowsChild 
     argv0: request.argv[0],
     cwd: request.cwd,
     env: request.env as Record<string, string>,
-    stdin: request.inheritStdin ? "inherit" : "ignore",
+    stdin: request.input ?? (request.inheritStdin ? "inherit" : "ignore"),
     stdout: mode,
     stderr: mode,
     windowsHide: true,

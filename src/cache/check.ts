@@ -2,14 +2,14 @@
 // words.
 //
 // Contract: what that run made itself may be as it was before, or as it left it. Looking changes nothing.
-import type { PathState, TracingOperations } from "../../platform/contract/tracing.ts";
+import type { List, Look, PathState } from "../../platform/contract/tracing.ts";
 import type { Condition, Entry, Output } from "./entry.ts";
 import type { Hashes } from "./hashes.ts";
 import type { Matcher } from "./patterns.ts";
 
 export interface World {
-  readonly look: TracingOperations["look"];
-  readonly list: TracingOperations["list"];
+  readonly look: Look;
+  readonly list: List;
   readonly hashes: Hashes;
   readonly isIgnored: Matcher;
 }

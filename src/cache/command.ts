@@ -6,7 +6,7 @@ import { oneLine } from "../printable.ts";
 import { type Finding, parseFinding } from "./finding.ts";
 import { Store, storeDirectory } from "./store.ts";
 
-const WORDS = ["status", "clear", "why"];
+const WORDS = ["status", "clear", "why", "serve", "token"];
 
 /** Throws Failure. */
 export function answerCache([word = "status", ...rest]: readonly string[]): string {

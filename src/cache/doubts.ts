@@ -4,7 +4,17 @@ import { oneLine } from "../printable.ts";
 
 /** Those that are only known when the script has ended. */
 export type Cause =
-  Doubt | "unread" | "rewritten" | "changed" | "outside" | "pipe" | "secret" | "refused" | "output" | "store";
+  | Doubt
+  | "unread"
+  | "rewritten"
+  | "changed"
+  | "edited"
+  | "outside"
+  | "pipe"
+  | "secret"
+  | "refused"
+  | "output"
+  | "store";
 
 const CAUSES: Readonly<Record<Cause, readonly [cause: string, help: string]>> = {
   network: ["it used the network", "nothing can tell whether the answer would be the same"],
@@ -29,12 +39,13 @@ const CAUSES: Readonly<Record<Cause, readonly [cause: string, help: string]>> = 
     "list it in outputs or ignore of [run.cache], if its old content does not matter",
   ],
   changed: ["$ was changed while it ran, by something else", "run it again"],
+  edited: ["while it ran, $", "run it again"],
   outside: ["it wrote $, outside the project", "list it in ignore of [run.cache], if it does not matter"],
   pipe: ["it read $, which is no file", "such a script cannot be cached"],
   secret: ["it printed the value of $", "keep it out of the output"],
   refused: [
     "the system does not let rt follow it ($)",
-    "another program follows it already, or this container forbids it",
+    "another program follows it already, or this container forbids it: trace = false in [run.cache]",
   ],
   output: [
     "it wrote $, which is neither a file nor a link",
@@ -52,4 +63,12 @@ export function describeDoubt(label: string, cause: Cause, detail: string): stri
       ? text.replace("$", shown && ` (${shown})`)
       : text.replace("$", shown);
   return `${label} was not cached: ${said}; ${help}`;
+}
+
+/** A line without its end, of a script that was kept here alone. */
+export function describeUnshared(label: string, path: string): string {
+  return (
+    `${label} is not shared: it wrote ${oneLine(path)}, outside its package, or something that leads there; ` +
+    "list it in outputs of [run.cache]"
+  );
 }

@@ -1,7 +1,8 @@
 // What is kept of a run: under which conditions its outputs are what it would make again, the outputs, and what it wrote to
-// the terminal. Written as JSON, compressed; read again by a program that trusts nothing of it but by its digest.
+// the terminal. Written as JSON, compressed; read again by a program that trusts nothing of it but by its digest. Paths are
+// absolute here, but for those of a KeptEntry.
 
-/** Of one path, absolute; all of an entry's have to be met. */
+/** Of one path; all of an entry's have to be met. */
 export type Condition =
   | readonly ["absent" | "directory" | "any", path: string]
   | readonly ["link", path: string, target: string]
@@ -11,7 +12,7 @@ export type Condition =
   /** What is in a directory, without what the script made: a letter for the kind, and the name. */
   | readonly ["names", path: string, names: readonly string[]];
 
-/** What is at a path afterwards; absolute, inside the project. */
+/** What is at a path afterwards; inside the project. */
 export type Output =
   | { readonly path: string; readonly kind: "file"; readonly hash: string; readonly mode: number }
   | { readonly path: string; readonly kind: "directory"; readonly mode: number }
@@ -29,4 +30,12 @@ export interface Entry {
   readonly own: readonly string[];
   /** The blob of what it wrote. */
   readonly log: string;
+}
+
+/** As it is stored: paths below the root are relative to it, with "/" between; "." is the root. src/cache/place.ts. */
+export interface KeptEntry extends Entry {
+  /** Where it was made. */
+  readonly root: string;
+  /** Words of that path which the script has written somewhere, or the path itself: not every other root may use it. */
+  readonly mentioned: readonly string[];
 }

@@ -40,11 +40,13 @@ export interface CachedEnvironment {
 /**
  * @param wanted what the script would get if it were not cached
  * @param original what rt was started with
+ * @param root of the project
  */
 export function cachedEnvironment(
   wanted: Readonly<Record<string, string | undefined>>,
   original: Readonly<Record<string, string | undefined>>,
   declared: readonly string[],
+  root: string,
 ): CachedEnvironment {
   const variables: Record<string, string> = {};
   const withheld: string[] = [];
@@ -58,6 +60,8 @@ export function cachedEnvironment(
   // How deep the shells are nested is nobody's business.
   delete variables.OLDPWD;
   if (variables.SHLVL !== undefined) variables.SHLVL = "1";
+  // Nor in which folder of the project somebody stood.
+  if (variables.INIT_CWD !== undefined) variables.INIT_CWD = root;
   variables[MARK] = "1";
   return { variables, withheld: withheld.filter((name) => !["PWD", "SHLVL", "OLDPWD", "_"].includes(name)) };
 }

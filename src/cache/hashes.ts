@@ -3,49 +3,53 @@
 // Contract: a hash is of the content that the file had under this stamp: it is looked at again afterwards. What was
 // changed a moment ago is not remembered, since a further change might leave the same stamp.
 import { closeSync, openSync, readFileSync, readSync } from "node:fs";
-import type { PathState, TracingOperations } from "../../platform/contract/tracing.ts";
+import type { Look, PathState } from "../../platform/contract/tracing.ts";
 
 type FileState = Extract<PathState, { kind: "file" }>;
 
 const CHUNK = 1 << 20;
 
-export class Hashes {
-  readonly #look: TracingOperations["look"];
-  readonly #known: Map<string, string>;
-  #isChanged = false;
+/** One for the files of a project, and one that all projects share for everything else. */
+export type Part = "inside" | "outside";
 
-  /** @param text as `toText` gives it */
-  constructor(look: TracingOperations["look"], text: string | null) {
+export class Hashes {
+  readonly #look: Look;
+  readonly #isInside: (path: string) => boolean;
+  readonly #known: Readonly<Record<Part, Map<string, string>>>;
+  readonly #changed = new Set<Part>();
+
+  /** @param read what `takeText` gave */
+  constructor(look: Look, isInside: (path: string) => boolean, read: (part: Part) => string | null) {
     this.#look = look;
-    this.#known = new Map(parse(text));
+    this.#isInside = isInside;
+    this.#known = { inside: new Map(parse(read("inside"))), outside: new Map(parse(read("outside"))) };
   }
 
   /** Null where the file is another one by now, or cannot be read. */
   async hash(path: string, state: FileState): Promise<string | null> {
-    const known = this.#known.get(state.stamp);
+    const known = this.#known.inside.get(state.stamp) ?? this.#known.outside.get(state.stamp);
     if (known !== undefined) return known;
     try {
       const hash = state.size <= CHUNK ? hashBytes(readFileSync(path)) : await hashFile(path);
       const now = this.#look(path);
       if (now.kind !== "file" || now.stamp !== state.stamp) return null;
-      if (!now.isFresh) this.#remember(state.stamp, hash);
+      if (!now.isFresh) this.#remember(this.#isInside(path) ? "inside" : "outside", state.stamp, hash);
       return hash;
     } catch {
       return null;
     }
   }
 
-  #remember(stamp: string, hash: string): void {
-    this.#known.set(stamp, hash);
-    this.#isChanged = true;
+  #remember(part: Part, stamp: string, hash: string): void {
+    this.#known[part].set(stamp, hash);
+    this.#changed.add(part);
   }
 
   /** Null where nothing is new. */
-  toText(): string | null {
-    if (!this.#isChanged) return null;
-    this.#isChanged = false;
+  takeText(part: Part): string | null {
+    if (!this.#changed.delete(part)) return null;
     // The newest are the last.
-    return [...this.#known]
+    return [...this.#known[part]]
       .slice(-MOST_REMEMBERED)
       .map((each) => each.join(" "))
       .join("\n");

@@ -1,6 +1,7 @@
 // What has to be the same before earlier runs are looked at, field by field, each with the reason why it counts.
 //
-// Contract: two runs with the same key were started in the same way: the same program, words, directory and variables. What
+// Contract: two runs with the same key were started in the same way: the same program, words, package and variables, in
+// whichever checkout of the project. What
 // they then find on the disk is a matter of an entry's conditions. Values of variables are kept as keyed hashes, so that
 // what is stored tells nobody a secret.
 import { statSync } from "node:fs";
@@ -8,11 +9,11 @@ import { VERSION } from "../version.ts";
 import type { CacheRule } from "../settings/cache.ts";
 import { countedVariables } from "./environment.ts";
 import { hashBytes, type Hashes } from "./hashes.ts";
-import { listFiles } from "./patterns.ts";
-import type { TracingOperations } from "../../platform/contract/tracing.ts";
+import { keepPath, withoutBinariesAbove, withoutRoot } from "./place.ts";
+import type { Look } from "../../platform/contract/tracing.ts";
 
 /** Of what is stored; another one finds nothing of this. */
-export const FORMAT = 1;
+export const FORMAT = 2;
 
 export interface StartedStep {
   readonly event: string;
@@ -28,6 +29,12 @@ export interface KeyRequest {
   readonly steps: readonly StartedStep[];
   readonly variables: Readonly<Record<string, string>>;
   readonly secret: Uint8Array;
+  /** What tells this rt from others: of one version there are several while it is being made. */
+  readonly program: string;
+  /** Files that count whatever the script does; absolute, sorted. */
+  readonly inputs: readonly string[];
+  /** Whether these are all that counts. */
+  readonly isDeclared: boolean;
 }
 
 export interface Field {
@@ -41,22 +48,20 @@ export interface Key {
   readonly fields: readonly Field[];
 }
 
-export async function makeKey(
-  request: KeyRequest,
-  hashes: Hashes,
-  { look }: TracingOperations,
-): Promise<Key> {
-  const { root, packageDirectory, rule, steps, variables, secret, system } = request;
+export async function makeKey(request: KeyRequest, hashes: Hashes, look: Look): Promise<Key> {
+  const { root, packageDirectory, rule, steps, variables, secret, system, program, inputs } = request;
   const fields: Field[] = [];
   const add = (name: string, value: unknown) => fields.push({ name, hash: hashBytes(JSON.stringify(value)) });
-  // Another rt may start scripts otherwise. Of one version there are several while it is being made.
-  add("rt itself", [FORMAT, VERSION, stampOf(process.execPath)]);
+  const placeless = (text: string) => withoutRoot(text, root);
+  // Another rt may start scripts otherwise.
+  add("rt itself", [FORMAT, VERSION, program]);
   add("the system", system);
-  // Programs see where they are, and write it into what they make.
-  add("the project's directory", root);
-  add("the package's directory", packageDirectory);
+  // Where the root is counts only for scripts that have seen it: src/cache/place.ts.
+  add("the package's directory", keepPath(packageDirectory, root));
+  if (!rule.isShared) add("the project's directory", root);
   // With the arguments, as the shell gets them, and the shell or program that was found for them.
-  for (const { event, program, argv } of steps) add(`the script "${event}"`, [program, argv]);
+  for (const step of steps)
+    add(`the script "${step.event}"`, [placeless(step.program), step.argv.map(placeless)]);
   add(
     "the names of its steps",
     steps.map(({ event }) => event),
@@ -66,22 +71,31 @@ export async function makeKey(
   // Files that are made get it.
   add("the umask", process.umask());
   // Some tools do otherwise for root.
-  add("the user", process.getuid?.());
+  add("the user", process.getuid?.() ?? null);
   for (const [name, value] of countedVariables(variables)) {
-    const hash = new Bun.CryptoHasher("sha256", secret).update(value).digest("hex");
+    const meant = placeless(name === "PATH" ? withoutBinariesAbove(value, root) : value);
+    const hash = new Bun.CryptoHasher("sha256", secret).update(meant).digest("hex");
     fields.push({ name: `the variable ${name}`, hash });
   }
-  for (const path of await listFiles(rule.inputs, packageDirectory)) {
+  if (request.isDeclared) add("how its inputs are known", "declared");
+  for (const path of inputs) {
     const state = look(path);
-    const value = state.kind === "file" ? await hashes.hash(path, state) : state;
-    add(path, value);
+    const value = state.kind === "file" ? [await hashes.hash(path, state), state.mode] : state;
+    add(keepPath(path, root), value);
   }
   return { hash: hashBytes(JSON.stringify(fields)), fields };
 }
 
-function stampOf(path: string): string {
+/** Of a program: enough on one machine. */
+export function stampOf(path: string): string {
   const { size, mtimeMs, ino } = statSync(path);
   return `${ino}:${size}:${mtimeMs}`;
+}
+
+/** The same of a program on every machine. */
+export async function hashOf(path: string, hashes: Hashes, look: Look): Promise<string> {
+  const state = look(path);
+  return (state.kind === "file" && (await hashes.hash(path, state))) || "";
 }
 
 /** What is different, in words; at most a few. */

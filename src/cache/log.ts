@@ -25,7 +25,11 @@ export class Log {
 
   /** Of both streams, for what is looked for in it. */
   text(): string {
-    return Buffer.concat(this.#pieces.map(({ bytes }) => bytes)).toString();
+    return this.bytes().toString();
+  }
+
+  bytes(): Buffer {
+    return Buffer.concat(this.#pieces.map(({ bytes }) => bytes));
   }
 
   toBytes(): Uint8Array {

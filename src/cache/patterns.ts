@@ -1,5 +1,5 @@
 // The globs of a rule, and what every tool keeps for itself: which absolute paths they mean.
-import { resolve } from "node:path";
+import { resolve, sep } from "node:path";
 import { temporaryDirectory } from "../../platform/temporary-directory.ts";
 
 /** Caches of tools: their content decides how long a tool takes, not what it makes. docs/caching.md lists them. */
@@ -20,11 +20,12 @@ export type Matcher = (path: string) => boolean;
 export function matcher(globs: readonly string[], directory: string): Matcher {
   const patterns = globs.map((glob) => {
     const isNot = glob.startsWith("!");
-    const absolute = resolve(directory, isNot ? glob.slice(1) : glob);
+    const absolute = withSlashes(resolve(directory, isNot ? glob.slice(1) : glob));
     const all = absolute.endsWith("/**") ? [absolute, absolute.slice(0, -3)] : [absolute, `${absolute}/**`];
     return { isNot, globs: all.map((each) => new Bun.Glob(each)) };
   });
-  return (path) => {
+  return (given) => {
+    const path = withSlashes(given);
     let isMatch = false;
     for (const { isNot, globs: each } of patterns)
       if (each.some((glob) => glob.match(path))) isMatch = !isNot;
@@ -36,7 +37,7 @@ export function matcher(globs: readonly string[], directory: string): Matcher {
 export async function listFiles(globs: readonly string[], directory: string): Promise<string[]> {
   const found = new Set<string>();
   for (const glob of globs.filter((each) => !each.startsWith("!"))) {
-    const absolute = resolve(directory, glob);
+    const absolute = withSlashes(resolve(directory, glob));
     const { base, pattern } = splitGlob(absolute);
     if (pattern === "") {
       found.add(base);
@@ -59,6 +60,11 @@ async function* scan(pattern: string, base: string): AsyncGenerator<string> {
   } catch {
     // There is no such directory.
   }
+}
+
+/** As globs have it; on Windows a name cannot have a backslash in it, and elsewhere it is one like any other. */
+function withSlashes(path: string): string {
+  return sep === "/" ? path : path.replaceAll(sep, "/");
 }
 
 /** The part without wildcards, and the rest. */

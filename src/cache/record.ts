@@ -11,6 +11,7 @@ import { namesOf, type World } from "./check.ts";
 import type { Cause } from "./doubts.ts";
 import type { Condition, Output } from "./entry.ts";
 import { listFiles, type Matcher } from "./patterns.ts";
+import { isBelow } from "./place.ts";
 
 export interface Rooted extends World {
   readonly root: string;
@@ -73,7 +74,7 @@ function isSame(one: PathState, other: PathState): boolean {
 }
 
 /** Where a call that was to change it has failed, it is what it was. */
-function hasWritten({ isWritten, isConfirmed, first }: TracedPath, now: PathState): boolean {
+export function hasWritten({ isWritten, isConfirmed, first }: TracedPath, now: PathState): boolean {
   return isWritten && (isConfirmed || !isSame(first, now));
 }
 
@@ -97,7 +98,7 @@ async function recordWritten(traced: TracedPath, now: PathState, recorded: Recor
   if (first.kind === "absent" && now.kind === "absent") return; // of no consequence
   const isDeclared = world.isDeclared(path);
   if (isRead && first.kind !== "absent" && !isDeclared) throw new Unkept("rewritten", path);
-  if (!path.startsWith(`${world.root}/`)) throw new Unkept("outside", path);
+  if (!isBelow(path, world.root)) throw new Unkept("outside", path);
   if (first.kind === "other" || now.kind === "other") throw new Unkept("output", path);
   if (!isDeclared) recorded.conditions.push(conditionBefore(path, first, isProbed));
   recorded.outputs.push(await outputOf(path, now, world));
@@ -140,11 +141,11 @@ async function outputOf(path: string, now: PathState, world: Rooted): Promise<Ou
 }
 
 /** A tool that finds its output up to date writes nothing, and yet it has to be there. */
-async function addDeclared({ outputs }: Recorded, world: Rooted): Promise<void> {
+export async function addDeclared({ outputs }: Recorded, world: Rooted): Promise<void> {
   const known = new Set(outputs.map(({ path }) => path));
   for (const path of await listFiles(world.declared, world.packageDirectory)) {
     if (known.has(path)) continue;
-    if (!path.startsWith(`${world.root}/`)) throw new Unkept("outside", path);
+    if (!isBelow(path, world.root)) throw new Unkept("outside", path);
     const state = world.look(path);
     if (state.kind !== "absent") outputs.push(await outputOf(path, state, world));
   }

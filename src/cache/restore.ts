@@ -20,6 +20,7 @@ import { basename, dirname, join } from "node:path";
 import { isOutput, type World } from "./check.ts";
 import type { Entry, Output } from "./entry.ts";
 import { hashFile } from "./hashes.ts";
+import { isBelow } from "./place.ts";
 import type { Store } from "./store.ts";
 
 /** How many files were put back; null where that cannot be done. */
@@ -31,7 +32,7 @@ export async function restoreOutputs(
 ): Promise<number | null> {
   const missing: Output[] = [];
   for (const output of entry.outputs) {
-    if (!output.path.startsWith(`${root}/`) || output.path.split("/").includes("..")) return null;
+    if (!isBelow(output.path, root) || output.path.split(/[/\\]/).includes("..")) return null;
     if (await isOutput(output, world.look(output.path), world.hashes)) continue;
     if (output.kind === "file" && !(await store.checkBlob(output.hash))) return null;
     missing.push(output);
@@ -84,7 +85,7 @@ async function put(output: Output, root: string, store: Store): Promise<void> {
 function requireInside(directory: string, root: string, isMade: boolean): void {
   if (isMade) makeDirectory(directory, root);
   const real = realpathSync(directory);
-  if (real !== root && !real.startsWith(`${root}/`)) throw new Error(`${directory} is outside`);
+  if (real !== root && !isBelow(real, root)) throw new Error(`${directory} is outside`);
 }
 
 function makeDirectory(directory: string, root: string): void {

@@ -2,82 +2,61 @@
 //
 // Contract: in doubt the script runs, and nothing is kept; one line says why. The cache never fails a script, and what
 // it cannot read or write is the same as an empty one.
-import type { TracingOperations } from "../../platform/contract/tracing.ts";
+import type { Trace, TracingOperations } from "../../platform/contract/tracing.ts";
+import { list, look } from "../../platform/path-state.ts";
 import type { Child, ChildRequest } from "../../platform/contract/process-tree.ts";
 import { host } from "../../platform/process.ts";
 import { trees } from "../../platform/process-tree.ts";
 import type { CacheRule, CacheSettings } from "../settings/cache.ts";
+import { findCandidates } from "./candidates.ts";
 import { findDifference } from "./check.ts";
-import { describeDoubt } from "./doubts.ts";
+import { declaredInputs } from "./declaration.ts";
+import { describeDoubt, describeUnshared } from "./doubts.ts";
 import { cachedEnvironment } from "./environment.ts";
 import type { Entry } from "./entry.ts";
-import { FAILED, type Finding, parseFinding } from "./finding.ts";
-import { hashBytes, Hashes } from "./hashes.ts";
-import { compareKeys, type Key, makeKey } from "./key.ts";
-import { Log, type Piece, readLog } from "./log.ts";
-import { IGNORED, matcher, OWN_PLACES } from "./patterns.ts";
-import { recordRun, type Rooted, Unkept } from "./record.ts";
+import { describeHit, FAILED, type Finding, parseFinding } from "./finding.ts";
+import { hashBytes } from "./hashes.ts";
+import { compareKeys, hashOf, type Key, makeKey, stampOf } from "./key.ts";
+import { Log, readLog } from "./log.ts";
+import { openHashes, writeHashes } from "./memory.ts";
+import { Mentions } from "./mention.ts";
+import { IGNORED, listFiles, matcher, OWN_PLACES } from "./patterns.ts";
+import {
+  fixedPlaces,
+  type IsFixed,
+  isBelow,
+  keepEntry,
+  keepPath,
+  placeEntry,
+  withoutBinariesAbove,
+} from "./place.ts";
+import { addDeclared, type Recorded, recordRun, type Rooted, Unkept } from "./record.ts";
 import { restoreOutputs } from "./restore.ts";
+import { describeUndeclared, findUndeclared } from "./verification.ts";
+import type { SharedCache } from "./shared.ts";
+import type { CachedRun, CachedScript, Hit, StepRequest } from "./script.ts";
 import type { Store } from "./store.ts";
-
-/** A script with all its steps, as it would be started. */
-export interface CachedScript {
-  /** For people. */
-  readonly label: string;
-  readonly packageName: string;
-  readonly packageDirectory: string;
-  readonly scriptName: string;
-  readonly steps: readonly {
-    readonly event: string;
-    readonly program: string;
-    readonly argv: readonly string[];
-    readonly env: Readonly<Record<string, string | undefined>>;
-  }[];
-}
-
-export interface Hit {
-  readonly pieces: readonly Piece[];
-  /** Milliseconds that the script took then. */
-  readonly saved: number;
-  readonly restored: number;
-}
-
-type StepRequest = Omit<ChildRequest, "inheritStdin" | "descriptors" | "program" | "argv" | "env">;
-
-export interface CachedRun {
-  readonly hit: Hit | undefined;
-  /** Starts a step, followed; what it writes is kept. */
-  start(step: number, request: StepRequest): Child & { readonly isTraced: Promise<boolean> };
-  /** The same where it could not be followed. */
-  environmentOf(step: number): Readonly<Record<string, string>>;
-  /** Lines for people. */
-  close(outcome: string): Promise<readonly string[]>;
-}
-
-/** A run of many has hundreds of scripts, and they share this. */
-const memories = new Map<string, Hashes>();
-
-function openHashes(id: string, look: TracingOperations["look"], store: Store): Hashes {
-  const hashes = memories.get(id) ?? new Hashes(look, store.readText("hashes", id));
-  memories.set(id, hashes);
-  return hashes;
-}
 
 export class Run implements CachedRun {
   hit: Hit | undefined;
+  why = "";
+  isFaulty = false;
   readonly #script: CachedScript;
   readonly #rule: CacheRule;
   readonly #settings: CacheSettings;
-  readonly #tracing: TracingOperations;
+  /** Absent where its inputs are declared. */
+  readonly #tracing: TracingOperations | undefined;
   readonly #store: Store;
+  readonly #shared: SharedCache | undefined;
   readonly #world: Rooted;
   readonly #environments: readonly Readonly<Record<string, string>>[];
   readonly #withheld: readonly string[];
   readonly #log = new Log();
   readonly #started = performance.now();
   readonly #id: string;
-  readonly #hashesId: string;
   #key: Key | undefined;
+  /** Where something is shared: what others that start the script in the same way come to as well. */
+  #sharedKey = "";
   #tracer: ReturnType<TracingOperations["openTracer"]> | undefined;
   #refused = false;
   /** What was found out the last time. */
@@ -88,30 +67,32 @@ export class Run implements CachedRun {
     rule: CacheRule,
     settings: CacheSettings,
     packageDirectory: string,
-    tracing: TracingOperations,
+    tracing: TracingOperations | undefined,
     store: Store,
+    shared: SharedCache | undefined,
   ) {
     this.#script = script;
     this.#rule = rule;
     this.#settings = settings;
     this.#tracing = tracing;
     this.#store = store;
+    this.#shared = rule.isShared ? shared : undefined;
     const original = host.originalEnvironment();
-    const environments = script.steps.map(({ env }) => cachedEnvironment(env, original, rule.env));
+    const environments = script.steps.map(({ env }) =>
+      cachedEnvironment(env, original, rule.env, settings.root),
+    );
     this.#environments = environments.map(({ variables }) => variables);
     this.#withheld = environments.flatMap(({ withheld }) => withheld);
     this.#id = hashBytes(`${settings.root}\0${packageDirectory}\0${script.scriptName}`);
-    this.#hashesId = hashBytes(settings.root);
     this.#last = parseFinding(store.readText("scripts", `${this.#id}.json`));
-    const { look, list } = tracing;
     const ignored = matcher(rule.ignore, packageDirectory);
     const always = matcher([...IGNORED, ...OWN_PLACES], "/");
     this.#world = {
       look,
       list,
-      hashes: openHashes(this.#hashesId, look, store),
+      hashes: openHashes(settings.root, look, store),
       // The store is no input of anything, wherever it is.
-      isIgnored: (path) => ignored(path) || always(path) || path.startsWith(`${store.directory}/`),
+      isIgnored: (path) => ignored(path) || always(path) || isBelow(path, store.directory),
       root: settings.root,
       isDeclared: matcher(rule.outputs, packageDirectory),
       declared: rule.outputs,
@@ -124,43 +105,89 @@ export class Run implements CachedRun {
     };
   }
 
-  async find(): Promise<this> {
+  /** @param purpose "look" puts nothing back and remembers nothing */
+  async find(purpose: "use" | "look"): Promise<this> {
     const { root } = this.#settings;
-    const variables: Record<string, string> = Object.assign({}, ...this.#environments);
-    this.#key = await makeKey(
-      {
-        system: host.system,
-        root,
-        packageDirectory: this.#world.packageDirectory,
-        rule: this.#rule,
-        steps: this.#script.steps,
-        variables,
-        secret: this.#store.secret(),
-      },
-      this.#world.hashes,
-      this.#tracing,
-    );
-    if (!this.#settings.isRead) return this;
+    this.#key = await this.#makeOwnKey();
+    if (this.#shared) {
+      const program = await hashOf(process.execPath, this.#world.hashes, look);
+      this.#sharedKey = (await this.#makeKey(this.#shared.secret, program)).hash;
+    }
+    this.why = "nothing that is kept is to be used";
+    if (!this.#settings.isRead && !this.#shared?.isRead) return this;
     let difference: string | undefined;
-    for (const { path, entry } of this.#store.entries(this.#key.hash)) {
+    const lookup = { store: this.#store, access: this.#settings, key: this.#key.hash, place: this.#world };
+    const shared = this.#shared && { cache: this.#shared, key: this.#sharedKey };
+    for await (const { kept, isOthers, prepare, use } of findCandidates(lookup, shared)) {
+      const entry = placeEntry(kept, root, this.#isFixed);
+      if (!entry) {
+        difference ??= `the script has seen where it is, and so its result is only good in ${kept.root}`;
+        continue;
+      }
       const found = await findDifference(entry, this.#world);
       if (found !== null) {
         difference ??= found;
         continue;
       }
-      const hit = await this.#apply(entry);
+      const isToBeUsed = purpose === "use" && (await prepare(entry));
+      const hit = purpose === "look" ? NOT_APPLIED : isToBeUsed ? await this.#apply(entry) : undefined;
       if (!hit) {
         difference ??= "what it made is damaged in the cache, or cannot be put back";
         continue;
       }
-      this.#store.touch(path);
-      this.#tell(`nothing that it depends on has changed since ${new Date(entry.created).toISOString()}`);
       this.hit = hit;
+      const elsewhere = kept.root === root ? "" : ` in ${kept.root}`;
+      this.why = describeHit(entry, isOthers ? ", when others ran it" : elsewhere);
+      if (purpose === "use") use();
       break;
     }
-    if (!this.hit) this.#tell(difference ?? this.#explainKey());
-    this.#remember();
+    if (!this.hit) this.why = difference ?? this.#explainKey();
+    if (purpose === "use") this.#tell(this.why);
+    writeHashes(this.#world.hashes, root, this.#store);
     return this;
+  }
+
+  get #variables(): Readonly<Record<string, string>> {
+    return Object.assign({}, ...this.#environments);
+  }
+
+  get #isFixed(): IsFixed {
+    const { HOME = "", PATH = "" } = this.#variables;
+    return fixedPlaces(HOME, withoutBinariesAbove(PATH, this.#settings.root));
+  }
+
+  async #makeOwnKey(): Promise<Key> {
+    return await this.#makeKey(this.#store.secret(), stampOf(process.execPath));
+  }
+
+  async #makeKey(secret: Uint8Array, program: string): Promise<Key> {
+    const { packageDirectory, hashes } = this.#world;
+    const isDeclared = this.#tracing === undefined;
+    const request = {
+      system: host.system,
+      root: this.#settings.root,
+      packageDirectory,
+      rule: this.#rule,
+      steps: this.#script.steps,
+      variables: this.#variables,
+      secret,
+      program,
+      isDeclared,
+      inputs: isDeclared
+        ? await declaredInputs(this.#rule, this.#world)
+        : await listFiles(this.#rule.inputs, packageDirectory),
+    };
+    return await makeKey(request, hashes, look);
+  }
+
+  /** What is to be kept of a run that has ended well. Throws Unkept. */
+  async #record(trace: Trace | undefined): Promise<Recorded> {
+    if (trace) return await recordRun(trace, this.#world);
+    const [difference] = compareKeys(this.#key!.fields, (await this.#makeOwnKey()).fields);
+    if (difference !== undefined) throw new Unkept("edited", difference);
+    const recorded: Recorded = { conditions: [], outputs: [], own: [] };
+    await addDeclared(recorded, this.#world);
+    return recorded;
   }
 
   async #apply(entry: Entry): Promise<Hit | undefined> {
@@ -182,6 +209,11 @@ export class Run implements CachedRun {
         return request.onOutput(bytes, isError);
       },
     };
+    const plain = () => ({
+      ...trees.startChild({ ...wanted, inheritStdin: false }),
+      isTraced: Promise.resolve(true),
+    });
+    if (!this.#tracing) return plain();
     try {
       this.#tracer ??= this.#tracing.openTracer({
         program: process.execPath,
@@ -190,7 +222,7 @@ export class Run implements CachedRun {
     } catch {
       // No thread is to be had: it starts as any other.
       this.#refused = true;
-      return { ...trees.startChild({ ...wanted, inheritStdin: false }), isTraced: Promise.resolve(true) };
+      return plain();
     }
     const child = this.#tracer.start(wanted);
     void child.isTraced.then((isTraced) => (this.#refused ||= !isTraced));
@@ -204,17 +236,22 @@ export class Run implements CachedRun {
   async close(outcome: string): Promise<readonly string[]> {
     const trace = await this.#tracer?.finish();
     const lines = [...(trace?.calls ?? [])].map((call) => `trace ${call}`);
-    if (this.#refused) return [...lines, describeDoubt(this.#script.label, "refused", "seccomp")];
+    if (this.#refused) {
+      this.isFaulty = this.#settings.isVerified;
+      return [...lines, describeDoubt(this.#script.label, "refused", "seccomp")];
+    }
     if (outcome === "failure") lines.push(...this.#explainWithheld());
     if (outcome !== "success") return lines;
-    if (!trace || !this.#settings.isWritten) return lines;
+    if (this.#settings.isVerified) return [...lines, ...(await this.#verify(trace!))];
+    const shared = this.#shared?.isWritten ? this.#shared : undefined;
+    if ((!trace && this.#tracing) || !(this.#settings.isWritten || shared)) return lines;
     try {
-      const { conditions, outputs, own } = await recordRun(trace, this.#world);
+      const { conditions, outputs, own } = await this.#record(trace);
       const text = this.#log.text();
       const shown = this.#rule.env.find((name) => isSecret(name) && this.#shows(name, text));
       if (shown !== undefined) throw new Unkept("secret", shown);
       if (this.#log.isTooLarge) throw new Unkept("output", "64 MB to the terminal");
-      this.#store.addEntry(this.#key!.hash, {
+      const entry: Entry = {
         label: this.#script.label,
         created: Date.now(),
         duration: performance.now() - this.#started,
@@ -222,9 +259,14 @@ export class Run implements CachedRun {
         outputs,
         own,
         log: this.#store.keepBytes(this.#log.toBytes()),
-      });
+      };
+      const kept = keepEntry(entry, this.#settings.root, this.#mentionsIn(entry));
+      if (this.#settings.isWritten) this.#store.addEntry(this.#key!.hash, kept);
+      const outside = shared?.findOutside(entry, this.#world);
+      if (outside === undefined) shared?.offer(this.#sharedKey, kept, this.#store);
+      else lines.push(describeUnshared(this.#script.label, outside));
       this.#store.shrinkNowAndThen();
-      this.#remember();
+      writeHashes(this.#world.hashes, this.#settings.root, this.#store);
       return lines;
     } catch (error) {
       const { why, detail } =
@@ -233,6 +275,35 @@ export class Run implements CachedRun {
       this.#tell(line);
       return [...lines, line];
     }
+  }
+
+  /** Lines for people; without any it has done nothing but what is declared. */
+  async #verify(trace: Trace): Promise<string[]> {
+    const { label } = this.#script;
+    const lines: string[] = [];
+    try {
+      if (trace.doubt) throw new Unkept(trace.doubt.kind, trace.doubt.detail);
+      const undeclared = await findUndeclared(trace, this.#rule, this.#world, this.#isFixed);
+      lines.push(...describeUndeclared(label, undeclared));
+    } catch (error) {
+      if (!(error instanceof Unkept)) throw error;
+      lines.push(describeDoubt(label, error.why, error.detail));
+    }
+    this.isFaulty = lines.length > 0;
+    return lines;
+  }
+
+  /** Of what it has made. */
+  #mentionsIn({ outputs }: Entry): string[] {
+    const { root } = this.#settings;
+    const mentions = new Mentions(root);
+    mentions.lookAt(this.#log.bytes());
+    for (const output of outputs) {
+      mentions.lookAt(Buffer.from(keepPath(output.path, root)));
+      if (output.kind === "link") mentions.lookAt(Buffer.from(output.target));
+      if (output.kind === "file") mentions.lookIn(this.#store.blobPath(output.hash));
+    }
+    return [...mentions.found];
   }
 
   #shows(name: string, text: string): boolean {
@@ -271,16 +342,10 @@ export class Run implements CachedRun {
       // Nothing but an explanation is lost.
     }
   }
-
-  #remember(): void {
-    const text = this.#world.hashes.toText();
-    try {
-      if (text !== null) this.#store.writeText("hashes", this.#hashesId, text);
-    } catch {
-      // The next run makes them again.
-    }
-  }
 }
+
+/** What would be put back is not looked at. */
+const NOT_APPLIED: Hit = { pieces: [], saved: 0, restored: 0 };
 
 const SHORTEST_SECRET = 6;
 

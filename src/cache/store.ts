@@ -1,6 +1,6 @@
 // What is kept, on the disk: contents by their hashes, and for each key the entries of the last runs.
 //
-//   <cache>/rt/scripts-1/blobs/<ab>/<hash>           a content
+//   <cache>/rt/scripts-2/blobs/<ab>/<hash>           a content
 //                        keys/<key>/<hash>.zst       an entry, named after its own bytes
 //                        scripts/<id>.json           what was last found out about a script
 //                        hashes/<id>.txt, secret     the memory of hashes, the key of variables' hashes
@@ -22,12 +22,13 @@ import {
   utimesSync,
   writeFileSync,
 } from "node:fs";
-import { dirname, isAbsolute, join } from "node:path";
+import { dirname, isAbsolute, join, sep } from "node:path";
 import { host } from "../../platform/process.ts";
 import { makePrivate } from "../../platform/private-file.ts";
-import type { Condition, Entry, Output } from "./entry.ts";
+import type { Condition, KeptEntry, Output } from "./entry.ts";
 import { hashBytes, hashFile } from "./hashes.ts";
 import { FORMAT } from "./key.ts";
+import { isKeptPath } from "./place.ts";
 
 /** Bytes. */
 const LARGEST = 5 * 1024 ** 3;
@@ -42,7 +43,10 @@ export function storeDirectory(): string | undefined {
   const named = host.originalVariable("XDG_CACHE_HOME") ?? "";
   const home = host.originalVariable("HOME") ?? "";
   if (isAbsolute(named)) return join(named, "rt", `scripts-${FORMAT}`);
-  return isAbsolute(home) ? join(home, ".cache", "rt", `scripts-${FORMAT}`) : undefined;
+  if (isAbsolute(home)) return join(home, ".cache", "rt", `scripts-${FORMAT}`);
+  // Of Windows.
+  const local = host.originalVariable("LOCALAPPDATA") ?? "";
+  return isAbsolute(local) ? join(local, "rt", "cache", `scripts-${FORMAT}`) : undefined;
 }
 
 export class Store {
@@ -117,20 +121,20 @@ export class Store {
     return false;
   }
 
-  addEntry(key: string, entry: Entry): void {
+  addEntry(key: string, entry: KeptEntry): void {
     const bytes = Bun.zstdCompressSync(JSON.stringify(entry));
     const directory = join(this.directory, "keys", key);
     mkdirSync(directory, { recursive: true, mode: 0o700 });
-    // Of the same conditions one is enough.
-    const conditions = JSON.stringify(entry.conditions);
+    // Of the same conditions one is enough, unless the places differ in which they hold.
+    const conditions = identify(entry);
     for (const { path, entry: other } of this.entries(key))
-      if (JSON.stringify(other.conditions) === conditions) rmSync(path, { force: true });
+      if (identify(other) === conditions) rmSync(path, { force: true });
     this.#put(join(directory, `${hashBytes(bytes)}.zst`), bytes);
     for (const { path } of this.#entryFiles(key).slice(MOST_ENTRIES)) rmSync(path, { force: true });
   }
 
   /** The newest first. */
-  *entries(key: string): Generator<{ readonly path: string; readonly entry: Entry }> {
+  *entries(key: string): Generator<{ readonly path: string; readonly entry: KeptEntry }> {
     for (const { path, hash } of this.#entryFiles(key)) {
       const entry = parseEntry(read(path), hash);
       if (entry) yield { path, entry };
@@ -186,12 +190,14 @@ export class Store {
 
   /** Removes what was used longest ago until there is no more than so many bytes. */
   shrink(limit = LARGEST, grace = GRACE): void {
-    const files = filesIn(this.directory);
+    const files = filesIn(this.directory).filter((file) => !this.#removeDraft(file, grace));
     let total = files.reduce((sum, { size }) => sum + size, 0);
     if (total <= limit) return;
     const entries = files.filter(({ path }) => path.endsWith(".zst")).sort((a, b) => a.used - b.used);
     const blobs = new Map(
-      files.filter(({ path }) => path.includes("/blobs/")).map((each) => [each.path.slice(-64), each]),
+      files
+        .filter(({ path }) => path.includes(`${sep}blobs${sep}`))
+        .map((each) => [each.path.slice(-64), each]),
     );
     const uses = new Map<string, number>();
     const named = new Map<string, string[]>();
@@ -217,6 +223,13 @@ export class Store {
         if (left === 0) drop(hash);
       }
     }
+  }
+
+  /** What an rt that was killed had begun. */
+  #removeDraft({ path, used }: { path: string; used: number }, grace: number): boolean {
+    if (!path.startsWith(join(this.directory, "drafts")) || Date.now() - used < grace) return false;
+    rmSync(path, { force: true });
+    return true;
   }
 
   #draft(): string {
@@ -270,23 +283,37 @@ function filesIn(directory: string): { path: string; size: number; used: number 
   });
 }
 
-function blobsOf(entry: Entry | null): string[] {
+function blobsOf(entry: KeptEntry | null): string[] {
   if (!entry) return [];
   return [
     ...new Set([entry.log, ...entry.outputs.flatMap((each) => (each.kind === "file" ? [each.hash] : []))]),
   ];
 }
 
+/** What is the same for two entries of which one is enough. */
+export function identify({ conditions, mentioned, root }: KeptEntry): string {
+  return JSON.stringify([conditions, mentioned, mentioned.length > 0 && root]);
+}
+
 /** By its digest first: what was written as a whole is what was meant. */
-function parseEntry(bytes: Uint8Array | null, hash: string): Entry | null {
+function parseEntry(bytes: Uint8Array | null, hash: string): KeptEntry | null {
   if (!bytes || hashBytes(bytes) !== hash) return null;
   try {
-    const entry = JSON.parse(Bun.zstdDecompressSync(bytes).toString()) as Entry;
-    const paths = [
-      ...(entry.conditions as Condition[]).map(([, path]) => path),
-      ...(entry.outputs as Output[]).map(({ path }) => path),
-    ];
-    return paths.every((path) => typeof path === "string" && path.startsWith("/")) ? entry : null;
+    return readEntry(JSON.parse(Bun.zstdDecompressSync(bytes).toString()));
+  } catch {
+    return null;
+  }
+}
+
+/** What JSON has, if it is an entry. */
+export function readEntry(value: unknown): KeptEntry | null {
+  try {
+    const entry = value as KeptEntry;
+    const seen = (entry.conditions as Condition[]).map(([, path]) => path);
+    const made = (entry.outputs as Output[]).map(({ path }) => path);
+    const isWhole =
+      seen.every((path) => isKeptPath(path, false)) && made.every((path) => isKeptPath(path, true));
+    return isWhole && typeof entry.root === "string" && Array.isArray(entry.mentioned) ? entry : null;
   } catch {
     return null;
   }

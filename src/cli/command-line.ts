@@ -1,31 +1,31 @@
-// A command line, carried out: parsed, made settings of, and handed to whoever it is for: the runner (src/run/run.ts), a
-// tool of the engine, or a command of rt's own. What it leaves to main.ts is the outcome: an exit code, a signal to die of,
-// a program to go on with, or nothing to add.
+// A command line, carried out: parsed, made settings of, and handed to whoever it is for: the runner (src/run/run.ts), which
+// has the engine's tools too, or a command of rt's own. What it leaves to main.ts is the outcome: an exit code, a signal to
+// die of, a program to go on with, or nothing to add.
 //
 // What starting a script does not need is imported where it is used; each of those imports is a chunk of its own
 // in the compiled file and costs nothing until then.
-import { TRACED_NAME } from "../../platform/contract/tracing.ts";
 import { host } from "../../platform/process.ts";
 import { complain } from "../complaint.ts";
 import { COMMANDS } from "../options/commands.ts";
 import type { Option } from "../options/options.ts";
 import { type Invocation, mentionsOption, parseCommandLine, UsageError } from "../options/parse.ts";
-import { executeMany, type Outcome } from "../run/execution.ts";
-import { runTarget, runTool } from "../run/run.ts";
+import type { Outcome } from "../run/execution.ts";
+import { run } from "../run/run.ts";
 import { selectsPackages } from "../settings/many.ts";
-import { openSettings } from "../settings/sources.ts";
+import type { Settings } from "../settings/settings.ts";
+import { type Opened, openSettings } from "../settings/sources.ts";
 import { VERSION } from "../version.ts";
-import { runAsNode, runOwn, showHelp } from "./own-commands.ts";
+import { readCalled } from "./called.ts";
+import { runOwn, showHelp } from "./own-commands.ts";
 
-export async function carryOutCommandLine(words: readonly string[]): Promise<Outcome> {
+export async function carryOutCommandLine(given: readonly string[]): Promise<Outcome> {
   try {
-    if (isCalled(TRACED_NAME)) return await (await import("../../platform/tracing.ts")).runTraced(words);
-    if (isCalled("node")) return await runAsNode(words);
-    if (isCalled("bunx")) return await carryOut({ options: [], command: "x", args: words }, words);
-    if (isCalled("git-credential-rt")) return await runOwn("secrets", ["helper", "git", ...words]);
-    if (isCalled("docker-credential-rt")) return await runOwn("secrets", ["helper", "docker", ...words]);
+    const called = readCalled(process.argv0);
+    if (called.program) return await called.program(given);
+    const words = [...called.words, ...given];
     const table = mentionsOption(words) ? (await import("../options/options.ts")).OPTIONS : [];
-    return await carryOut(await parse(words, table), words);
+    const invocation = await parse(words, table);
+    return words.length === 0 ? await showHelp() : await carryOut(invocation);
   } catch (error) {
     return await explain(error);
   }
@@ -42,76 +42,69 @@ async function parse(words: readonly string[], table: readonly Option[]): Promis
   }
 }
 
-async function carryOut(invocation: Invocation, words: readonly string[]): Promise<Outcome> {
-  const { command } = invocation;
-  if (invocation.asksFor === "version") return console.log(VERSION);
-  if (invocation.asksFor === "revision") return console.log(describeRevision());
-  if (invocation.asksFor === "help" || words.length === 0) return await showHelp(command);
-  if (command === undefined || COMMANDS[command]!.by === "run") return await carryOutRun(invocation);
+async function carryOut(written: Invocation): Promise<Outcome> {
+  const { asksFor, command } = written;
+  if (asksFor === "version") return console.log(VERSION);
+  if (asksFor === "revision") return console.log(describeRevision());
+  if (asksFor === "help") return await showHelp(command);
+  const { by } = COMMANDS[command ?? "run"]!;
   // As in `rt --filter app test`: the commands know no packages, the script of that name does.
-  if (selectsPackages(invocation))
-    return await carryOutRun({ ...invocation, command: "run", target: command });
-  if (invocation.options.length > 0) {
-    const { refuseOptionsOfRuns } = await import("./shadowed.ts");
-    refuseOptionsOfRuns(command, invocation);
+  if (by !== "run" && selectsPackages(written))
+    return await carryOutRun({ ...written, command: "run", target: command! });
+  if (by !== "run" && written.options.length > 0) {
+    const { refuseOptionsOfRuns } = await import("./refusal.ts");
+    refuseOptionsOfRuns(command!, written);
   }
-  if (COMMANDS[command]!.by === "engine") return await carryOutTool(command, invocation);
-  return await runOwn(command, invocation.args);
+  if (command === "repl") return await carryOutRepl(written);
+  return by === "rt" ? await runOwn(command!, written.args) : await carryOutRun(written);
+}
+
+async function carryOutRepl(written: Invocation): Promise<Outcome> {
+  const { OPTIONS } = await import("../options/options.ts");
+  const { readRepl } = await import("./repl-words.ts");
+  const invocation = readRepl(written, OPTIONS);
+  if (invocation.asksFor) return await carryOut(invocation);
+  const { refuseOptionsOfRuns } = await import("./refusal.ts");
+  refuseOptionsOfRuns("repl", invocation);
+  const { hintAtShadowedScript } = await import("../run/target/shadowed.ts");
+  hintAtShadowedScript("repl", process.cwd());
+  return await carryOutRun({ ...invocation, command: undefined });
+}
+
+async function carryOutRun(invocation: Invocation): Promise<Outcome> {
+  const opened = await openSettings(invocation);
+  if (invocation.options.some(({ option }) => option.name === "pick"))
+    return await carryOutPicked(invocation, opened.cwd);
+  return namesSomething(opened.settings) ? await run(opened) : await offerScripts(invocation, opened);
+}
+
+function namesSomething({ many, tool, target, evaluates }: Settings): boolean {
+  return many !== undefined || tool !== undefined || target !== undefined || evaluates;
+}
+
+async function offerScripts(invocation: Invocation, { settings, cwd }: Opened): Promise<Outcome> {
+  if (!settings.isExplicit)
+    throw new UsageError("Nothing to run", "name a file or a script after the options");
+  await showScripts(cwd);
+  const { isPickWanted } = await import("./picked.ts");
+  if (await isPickWanted()) return await carryOutPicked(invocation, cwd);
+}
+
+async function carryOutPicked(invocation: Invocation, cwd: string): Promise<Outcome> {
+  const { canPick, pickInvocation } = await import("./picked.ts");
+  if (!canPick()) return await showScripts(cwd);
+  const picked = await pickInvocation(invocation, cwd);
+  return "outcome" in picked ? picked.outcome : await carryOutRun(picked.invocation);
+}
+
+async function showScripts(cwd: string): Promise<void> {
+  const { listScripts } = await import("./list.ts");
+  console.log(listScripts(cwd));
 }
 
 /** As the engine has its own, in which the commit follows the version: the same version of rt has the same engine. */
 function describeRevision(): string {
   return `${VERSION}+bun.${Bun.version}.${Bun.revision.slice(0, 9)}`;
-}
-
-/** By a link of that name: see run/script/stand-ins.ts. */
-function isCalled(name: string): boolean {
-  const { argv0 } = process;
-  return argv0 === name || argv0.endsWith(`/${name}`) || argv0.endsWith(`${name}.exe`);
-}
-
-async function carryOutTool(command: string, given: Invocation): Promise<Outcome> {
-  const invocation = command === "x" ? (await import("./x-words.ts")).readForced(given) : given;
-  const { hintAtRepl, hintAtShadowedScript } = await import("./shadowed.ts");
-  const { findOwnConfig, testPreloads } = await import("../config/tool.ts");
-  const { args, path } = findOwnConfig(invocation.args);
-  const opened = await openSettings(invocation, { config: path });
-  hintAtShadowedScript(command, opened.cwd);
-  hintAtRepl(command, args);
-  const preloads = opened.config && command === "test" ? testPreloads(opened.config) : [];
-  const words =
-    command === "build" ? (await import("../run/engine/build-words.ts")).addBuildWords(args) : args;
-  return await runTool(command, [...preloads, ...words], opened);
-}
-
-async function carryOutRun(invocation: Invocation): Promise<Outcome> {
-  const opened = await openSettings(invocation);
-  const { settings, cwd } = opened;
-  if (invocation.options.some(({ option }) => option.name === "pick"))
-    return await carryOutPicked(invocation, cwd);
-  if (settings.many) return await executeMany(settings, opened.config, cwd);
-  if (settings.evaluates || settings.target !== undefined) return await runTarget(opened);
-  if (!settings.isExplicit)
-    throw new UsageError("Nothing to run", "name a file or a script after the options");
-  return await offerScripts(invocation, cwd);
-}
-
-async function carryOutPicked(invocation: Invocation, cwd: string): Promise<Outcome> {
-  const { canPick, pickInvocation } = await import("./picked.ts");
-  if (!canPick()) return await listAll(cwd);
-  const picked = await pickInvocation(invocation, cwd);
-  return "outcome" in picked ? picked.outcome : await carryOutRun(picked.invocation);
-}
-
-async function listAll(cwd: string): Promise<void> {
-  const { listScripts } = await import("./list.ts");
-  console.log(listScripts(cwd));
-}
-
-async function offerScripts(invocation: Invocation, cwd: string): Promise<Outcome> {
-  await listAll(cwd);
-  const { isPickWanted } = await import("./picked.ts");
-  if (await isPickWanted()) return await carryOutPicked(invocation, cwd);
 }
 
 /**

@@ -146,7 +146,7 @@ const SCRIPTS: readonly Key[] = within("run", [
 const CACHING: readonly Key[] = within("run.cache", [
   key("*", "boolean", "true", {
     isOwn: true,
-    help: 'A script, or "package#script", that is not run again when nothing it reads has changed (Linux)',
+    help: 'A script, or "package#script", that is not run again when nothing it reads has changed',
   }),
   key("*.env", "strings", '["API_URL"]', {
     isOwn: true,
@@ -161,7 +161,45 @@ const CACHING: readonly Key[] = within("run.cache", [
     help: "Files that are its own, whatever was there before",
   }),
   key("*.ignore", "strings", '[".tool-cache/**"]', { isOwn: true, help: "Files that do not matter" }),
+  key("*.trace", "boolean", "false", {
+    isOwn: true,
+    help: "Whether rt looks at what it reads, where it can; else its package's files and inputs count (true unless given)",
+  }),
+  key("*.shared", "boolean", "false", {
+    isOwn: true,
+    help: "Whether other checkouts of the project may have what it made (true unless given)",
+  }),
 ]);
+
+const SHARED_CACHE: readonly Key[] = within("cache.remote", [
+  key("url", "string", '"https://cache.example.com"', {
+    isOwn: true,
+    help: "A cache that is shared with others: rt cache serve, or any server that turbo's clients use",
+  }),
+  key("enabled", "boolean", "false", { isOwn: true, help: "Whether it is used" }),
+  key("team", "string", '"acme"', { isOwn: true, help: "The team, by its name in addresses" }),
+  key("team-id", "string", '"team_1a2b"', { isOwn: true, help: "The team, by its id" }),
+  key("token", "string", '"$TURBO_TOKEN"', {
+    isOwn: true,
+    secret: true,
+    help: "The variable, or entry of [secrets], that has the token",
+  }),
+  key("signature-key", "string", '"$TURBO_REMOTE_CACHE_SIGNATURE_KEY"', {
+    isOwn: true,
+    secret: true,
+    help: "The variable, or entry of [secrets], that has the key for signatures",
+  }),
+  key("signature", "boolean", "false", {
+    isOwn: true,
+    help: "Whether what is exchanged is signed: without it, whoever writes there decides what scripts make",
+  }),
+  key("timeout", "integer", "30", { isOwn: true, help: "Seconds for one answer" }),
+  key("upload-timeout", "integer", "60", {
+    isOwn: true,
+    help: "Seconds that the end of a run waits for uploads at most",
+  }),
+]);
+
 const SECRETS: readonly Key[] = [
   key("run.secrets.*", "strings", '["NPM_TOKEN"]', {
     isOfSecrets: true,
@@ -313,6 +351,7 @@ export const KEYS: readonly Key[] = [
   ...RUNNING,
   ...SCRIPTS,
   ...CACHING,
+  ...SHARED_CACHE,
   ...SECRETS,
   ...WATCHING,
   ...TESTS,

@@ -85,6 +85,7 @@ function isTable(value: unknown): value is Record<string, unknown> {
 
 /** `define."process.env.X"` matches `define.*`. */
 function matches(name: string, path: readonly string[], isPrefix: boolean): boolean {
+  if (!name.startsWith(path[0]!)) return false; // parting all of them is most of what reading a file takes
   const parts = name.split(".");
   if (isPrefix ? parts.length <= path.length : parts.length !== path.length) return false;
   return path.every((part, index) => parts[index] === part || parts[index] === "*");

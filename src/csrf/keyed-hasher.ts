@@ -4,10 +4,9 @@
 // The cache is bounded twice: by the number of keys, so that a server with a secret per tenant does not
 // collect them all, and by the length of a secret. The least recently used entry leaves. Lookup compares
 // secrets with `===`; both sides are the program's own, so its timing tells a client nothing.
-import type { CSRFAlgorithm } from "./token.ts";
 
 interface Entry {
-  algorithm: CSRFAlgorithm;
+  algorithm: Bun.SupportedCryptoAlgorithms;
   secret: string;
   hasher: Bun.CryptoHasher;
 }
@@ -18,7 +17,7 @@ export const LONGEST_KEPT_SECRET = 1024;
 /** The most recently used first. */
 const entries: Entry[] = [];
 
-export function openKeyedHasher(algorithm: CSRFAlgorithm, secret: string): Bun.CryptoHasher {
+export function openKeyedHasher(algorithm: Bun.SupportedCryptoAlgorithms, secret: string): Bun.CryptoHasher {
   for (let index = 0; index < entries.length; index++) {
     const entry = entries[index]!;
     if (entry.secret !== secret || entry.algorithm !== algorithm) continue;

@@ -1,49 +1,89 @@
 // What a program that is debugged loads first: the thread that speaks with debuggers, and the wait for one of them.
 //
-// It is loaded before anything else of rt's, which then finds the environment without the order. Nothing here loads a module
-// of the engine's: that would cost the program's start more than all the rest.
+// It comes in two halves, in one module with rt's runtime between them: the first before anything else of rt's, which then
+// finds the environment without the order, the second behind it, because two that begin at once hold each other up. A
+// program that need not wait runs while its thread gets ready. Nothing here loads a module of the engine's: that would cost
+// the program's start more than all the rest.
 //
-// Surprising: the engine can wait by itself, but then nothing runs that could serve; so the program waits in a module that
-// does nothing else (run/engine/debugger.ts). It is the last of rt's, because who stops at the next statement must not come
-// across one of rt's.
-import { type Address, bracket } from "./address.ts";
+// Surprising: the engine can wait by itself, but then nothing runs that could serve; so a program that waits does so in a
+// module that does nothing else (run/engine/debugger.ts). It is the last of rt's, because who stops at the next statement
+// must not come across one of rt's.
+import type { Address } from "./address.ts";
+import { explainFailure } from "./announcement.ts";
 import type { EditorOptions } from "./editor.ts";
 import { ASK, ask } from "./inside.ts";
 import { BEGINNING, EDITOR_VARIABLE, ORDER, type Order } from "./order.ts";
-import type { Serving } from "./server.ts";
 import type { Instruction, Report } from "./thread.ts";
 
 /** How long a program that ends waits for its debugger to have heard all. */
 const LONGEST_GOODBYE = 500; // ms
 
-export function attach(): void {
+/** The second half. */
+let begin: (() => void) | undefined;
+
+export function prepare(): void {
   const order = takeOrder();
-  // --hot comes here again.
+  // --hot comes here again, and so does each thread of the program's.
   if (!order) return;
-  Object.defineProperty(globalThis, Symbol.for(ASK), { value: ask });
-  const [, title = ""] = process.argv;
+  const { execArgv } = process;
+  const words = execArgv.filter((word) => !order.added.includes(word));
+  // As the runtime finds it where it is not debugged: it would otherwise load what few starts need.
+  process.execArgv = words.toSpliced(words[0]?.startsWith("--config=") ? 1 : 0, 0, order.substitute);
+  const id = crypto.randomUUID().replaceAll("-", "").slice(8);
   const { cwd, pid, version, arch } = process;
   const telemetry = { cwd: cwd(), processId: pid, nodeVersion: version, architecture: arch };
-  const id = crypto.randomUUID().replaceAll("-", "").slice(8);
   if (order.editor) introduce(order.editor, id, telemetry);
-  const worker = new Worker(order.thread) as Worker & { unref(): void };
+  // The runtime puts itself into each thread of that which it makes of this class.
+  const { Worker: Thread } = globalThis;
+  begin = () => startThread(Thread, order, id, telemetry);
+}
+
+export function attach(): void {
+  begin?.();
+}
+
+function startThread(Thread: typeof Worker, order: Order, id: string, telemetry: object): void {
+  const { address, isWaiting } = order;
+  if (address && !isWaiting) requireFree(address);
+  const worker = new Thread(order.thread) as Worker & { unref(): void };
+  const tell = (binding: string, payload: string) =>
+    worker.postMessage({ binding, payload } satisfies Instruction);
+  const value = (method: string, params: string) => ask(method, params, tell);
+  Object.defineProperty(globalThis, Symbol.for(ASK), { value });
   const go = Promise.withResolvers<void>();
   worker.onmessage = ({ data }: MessageEvent<Report>) => {
-    if (data === "start") return go.resolve();
-    if ("failure" in data) return refuse(order.address!, data.failure);
-    if (order.address) announce(order.address, data.urls!);
-    if (!order.isWaiting) go.resolve();
+    if (data === "start") go.resolve();
+    else refuse(data.failure);
   };
+  const [, title = ""] = process.argv;
   worker.postMessage({ order, title, telemetry, id } satisfies Instruction);
-  if (order.isWaiting) loadBuiltins();
+  if (isWaiting) {
+    loadBuiltins();
+    const beginning = go.promise.then(() => worker.unref());
+    Object.defineProperty(globalThis, Symbol.for(BEGINNING), { value: beginning });
+  } else worker.unref();
   worker.postMessage("loaded" satisfies Instruction);
-  const beginning = go.promise.then(() => worker.unref());
-  Object.defineProperty(globalThis, Symbol.for(BEGINNING), { value: beginning });
   process.on("exit", () => {
     const isTold = new Int32Array(new SharedArrayBuffer(4));
     worker.postMessage(isTold satisfies Instruction);
     Atomics.wait(isTold, 0, 0, LONGEST_GOODBYE);
   });
+}
+
+/** The thread listens when the program runs already, and a program that nobody can debug is not to run. */
+function requireFree(address: Address): void {
+  const [hostname] = address.hostnames as [string];
+  try {
+    if (address.port > 0) Bun.listen({ hostname, port: address.port, socket: { data() {} } }).stop(true);
+  } catch (error) {
+    refuse(explainFailure(address, error));
+  }
+}
+
+/** As for any option that cannot be honoured: a program that nobody can debug is not what was asked for. */
+function refuse(text: string): never {
+  console.error(text);
+  process.exit(1);
 }
 
 /**
@@ -85,23 +125,4 @@ function introduce(
   } catch {
     // Nobody waits for it any longer.
   }
-}
-
-function announce({ hostnames }: Address, { chrome, webkit }: Serving["urls"]): void {
-  const lines = [
-    `Debugger listening on ${chrome}`,
-    `For Web Inspector: ${webkit} or https://debug.bun.sh/#${webkit.slice("ws://".length)}`,
-  ];
-  if (!hostnames.every((name) => /^(?:127\.|::1$|localhost$)/.test(name)))
-    lines.push(`warning: whoever reaches ${hostnames[0]} can run code as you`);
-  console.error(lines.join("\n"));
-}
-
-/** As for any option that cannot be honoured: a program that nobody can debug is not what was asked for. */
-function refuse({ hostnames, port }: Address, failure: string): never {
-  const place = `${bracket(hostnames[0]!)}:${port}`;
-  console.error(
-    `error: Cannot debug at ${place}: ${failure}\nhint: choose another port, as in --inspect=0 for any`,
-  );
-  process.exit(1);
 }

@@ -33,9 +33,18 @@ export const COMMANDS: Commands = {
   ...RUNTIME,
   ...DEBUGGER,
   ...PROFILER,
-  "NodeWorker.enable": () => {
-    throw new Error("Workers cannot be debugged: the engine has no debugger for them");
-  },
+  ...Object.fromEntries(
+    ["enable", "sendMessageToWorker", "detach"].map((name) => [
+      `NodeWorker.${name}`,
+      () => {
+        throw new Error("Workers cannot be debugged: the engine has no debugger for them");
+      },
+    ]),
+  ),
+  // The program has nothing that could be traced by a name.
+  "NodeTracing.getCategories": () => ({ categories: [] }),
+  "NodeTracing.start": () => ({}),
+  "NodeTracing.stop": (_params, { emit }) => emit("NodeTracing.tracingComplete", {}),
   "Schema.getDomains": () => ({ domains: domains().map((name) => ({ name, version: "1.3" })) }),
 };
 
@@ -46,6 +55,8 @@ const EMITTED = [
   "Debugger.scriptParsed",
   "HeapProfiler.addHeapSnapshotChunk",
   "HeapProfiler.reportHeapSnapshotProgress",
+  "NodeTracing.tracingComplete",
+  "Runtime.bindingCalled",
   "Runtime.consoleAPICalled",
   "Runtime.exceptionThrown",
   "Runtime.executionContextCreated",

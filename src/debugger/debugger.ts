@@ -1,6 +1,7 @@
 // The Debugger domain: stopping, stepping, and what a client sees of a program that stands still.
 import type { Json } from "./backend.ts";
 import { noteResumed } from "./resumption.ts";
+import { asyncStackOf } from "./async-stack.ts";
 import { readPause } from "./pause.ts";
 import { evaluateOnFrame, refuseUnless } from "./evaluation.ts";
 import { PASS_OWN, type Script } from "./scripts.ts";
@@ -60,8 +61,9 @@ export const DEBUGGER: Commands = {
   "Debugger.setPauseOnExceptions": async ({ state }, { backend }) =>
     // The engine cannot tell those that will be caught from the others beforehand.
     backend.send("Debugger.setPauseOnExceptions", { state: state === "caught" ? "all" : state }),
-  "Debugger.setAsyncCallStackDepth": async ({ maxDepth = 0 }, { backend }) =>
-    backend.send("Debugger.setAsyncStackTraceDepth", { depth: maxDepth }),
+  "Debugger.setAsyncCallStackDepth": ({ maxDepth = 0 }, session) => {
+    session.asyncDepth = maxDepth;
+  },
   "Debugger.setBlackboxPatterns": ({ patterns = [] }, session) => {
     session.blackbox = patterns.length > 0 ? new RegExp(patterns.join("|")) : undefined;
     for (const { engineUrl, url } of session.scripts.all()) applyBlackbox(engineUrl, url, session);
@@ -105,6 +107,39 @@ export const DEBUGGER: Commands = {
     }
     return { locations: [...places.values()].toSorted(compare) };
   },
+  "Debugger.setBreakpointOnFunctionCall": async ({ objectId, condition = "" }, session) => {
+    const { backend, breakpoints, scripts } = session;
+    const { details } = await backend.send("Debugger.getFunctionDetails", { functionId: objectId });
+    const { scriptId, lineNumber, columnNumber } = scripts.toClient(details.location);
+    refuseUnless(scripts.get(scriptId) !== undefined, "Could not find function to set breakpoint on");
+    const matches = (script: Script) => script.scriptId === scriptId;
+    const wanted = { matches, lineNumber, columnNumber, condition };
+    return { breakpointId: (await breakpoints.set(wanted, details.name ?? "")).breakpointId };
+  },
+  "Debugger.setInstrumentationBreakpoint": async ({ instrumentation }, { beginnings, breakpoints }) => {
+    // What clients set with a map in hand is set without one here: nothing needs to stop for it.
+    if (instrumentation === "beforeScriptWithSourceMapExecution") return { breakpointId: instrumentation };
+    const wanted = { matches: () => true, lineNumber: 0, columnNumber: 0, condition: "" };
+    const { breakpointId } = await breakpoints.set(wanted, String(instrumentation));
+    beginnings.add(breakpointId);
+    return { breakpointId };
+  },
+  // The stacks of those that wait are sent whole; there is none that has an id.
+  "Debugger.getStackTrace": () => {
+    throw new Error("Stack trace with given id is not found");
+  },
+  "Debugger.pauseOnAsyncCall": () => {
+    throw new Error("Async call with given id is not found");
+  },
+  // No script is ever shown that has such code.
+  ...Object.fromEntries(
+    ["getWasmBytecode", "disassembleWasmModule", "nextWasmDisassemblyChunk"].map((name) => [
+      `Debugger.${name}`,
+      ({ scriptId, streamId }: Json) => {
+        throw new Error(`Script with id ${scriptId ?? streamId} is not WebAssembly`);
+      },
+    ]),
+  ),
   "Debugger.getScriptSource": async ({ scriptId }, { backend, scripts }) => {
     const source = scripts.get(scriptId)?.map?.source;
     if (source !== undefined) return { scriptSource: source };
@@ -170,10 +205,19 @@ export async function onPaused(params: Json, session: Session): Promise<void> {
   }
   session.pause = pause;
   const isException = reason === "exception";
+  const isBeginning = hitBreakpoints.some((id) => session.beginnings.has(id));
+  const asyncStackTrace = top && (await asyncStackOf(top.callFrameId, session).catch(() => undefined));
   session.emit("Debugger.paused", {
     callFrames: pause.callFrames,
-    reason: isFirst ? "Break on start" : isException || reason === "assert" ? reason : "other",
+    reason: isFirst
+      ? "Break on start"
+      : isBeginning
+        ? "instrumentation"
+        : isException || reason === "assert"
+          ? reason
+          : "other",
     hitBreakpoints,
     ...(isException && data ? { data: toClientValue(data) } : {}),
+    ...(asyncStackTrace ? { asyncStackTrace } : {}),
   });
 }

@@ -20,6 +20,9 @@ export interface Order {
   readonly socket: string;
   /** Whether the engine is started again with the same words, as --watch does. */
   readonly isAgain: boolean;
+  /** The words that the engine was given for it, and what stands for them where the runtime looks for its own. */
+  readonly added: readonly string[];
+  readonly substitute: string;
   /** The script of thread.ts. */
   readonly thread: string;
   /** Whether it waits for a debugger before its first line, and whether it stops there. */

@@ -1,13 +1,14 @@
 // The Profiler and HeapProfiler domains. The engine measures and writes in Chrome's formats itself, but not for its
 // debugger: it is asked from inside the program, by what attachment.ts has left there.
 import type { Json } from "./backend.ts";
+import { COVERAGE } from "./coverage.ts";
 import { ASK } from "./inside.ts";
 import type { Command, Commands, Session } from "./session.ts";
 
 /** What a client takes in one message of a snapshot. */
 const CHUNK = 1 << 16;
 
-async function ask(session: Session, method: string, params: Json = {}): Promise<Json> {
+export async function ask(session: Session, method: string, params: Json = {}): Promise<Json> {
   const words = [method, JSON.stringify(params)].map((word) => JSON.stringify(word));
   const expression = `globalThis[Symbol.for(${JSON.stringify(ASK)})](${words.join(", ")})\n//# sourceURL=rt:debugger`;
   const options = { returnByValue: true, doNotPauseOnExceptionsAndMuteConsole: true };
@@ -29,15 +30,20 @@ const PASSED_ON = [
   "Profiler.setSamplingInterval",
 ];
 
+async function takeSnapshot({ reportProgress }: Json, session: Session): Promise<void> {
+  const { emit } = session;
+  const snapshot = String(await ask(session, "snapshot"));
+  if (reportProgress) emit("HeapProfiler.reportHeapSnapshotProgress", { done: 1, total: 1, finished: true });
+  for (let at = 0; at < snapshot.length; at += CHUNK)
+    emit("HeapProfiler.addHeapSnapshotChunk", { chunk: snapshot.slice(at, at + CHUNK) });
+}
+
 export const PROFILER: Commands = {
   ...Object.fromEntries(PASSED_ON.map((method) => [method, passOn(method)])),
-  "HeapProfiler.takeHeapSnapshot": async ({ reportProgress }, session) => {
-    const { emit } = session;
-    const snapshot = String(await ask(session, "snapshot"));
-    if (reportProgress)
-      emit("HeapProfiler.reportHeapSnapshotProgress", { done: 1, total: 1, finished: true });
-    for (let at = 0; at < snapshot.length; at += CHUNK)
-      emit("HeapProfiler.addHeapSnapshotChunk", { chunk: snapshot.slice(at, at + CHUNK) });
-  },
+  ...COVERAGE,
+  "HeapProfiler.takeHeapSnapshot": takeSnapshot,
+  // Of what is allocated in between, the engine keeps no record: the end is a snapshot as any.
+  "HeapProfiler.startTrackingHeapObjects": () => ({}),
+  "HeapProfiler.stopTrackingHeapObjects": takeSnapshot,
   "HeapProfiler.collectGarbage": async (_params, { backend }) => backend.send("Heap.gc"),
 };

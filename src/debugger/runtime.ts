@@ -1,6 +1,7 @@
 // The Runtime domain: the console, values and their properties, code that a client has run.
 import type { Json } from "./backend.ts";
 import { evaluate, settle } from "./evaluation.ts";
+import { ask } from "./profiler.ts";
 import { moduleNames, readScopeId, type ScopeId } from "./pause.ts";
 import type { Commands, Session } from "./session.ts";
 import { toClientResult, toClientValue, toExpression } from "./values.ts";
@@ -96,7 +97,50 @@ export const RUNTIME: Commands = {
     return (await backend.send("Runtime.evaluate", { expression, returnByValue: true })).result.value;
   },
   "Runtime.globalLexicalScopeNames": () => ({ names: [] }),
+  "Runtime.queryObjects": async ({ prototypeObjectId, objectGroup }, { backend }) => {
+    const { savedResultIndex } = await backend.send("Runtime.saveResult", {
+      value: { type: "object", objectId: prototypeObjectId },
+    });
+    const expression = `queryObjects($${savedResultIndex})`;
+    const asked = { expression, objectGroup, includeCommandLineAPI: true };
+    const { result, wasThrown } = await backend.send("Runtime.evaluate", asked);
+    if (wasThrown) throw new Error(String(result.description));
+    return { objects: toClientValue(result) };
+  },
+  "Runtime.getExceptionDetails": async ({ errorObjectId }, { backend, scripts }) => {
+    const answer = await backend.send("Runtime.callFunctionOn", {
+      objectId: errorObjectId,
+      functionDeclaration: READ_ERROR,
+      returnByValue: true,
+    });
+    const read = answer.result.value as Json;
+    if (!read) throw new Error("errorObjectId is not a JS error object");
+    const script = scripts.find(read.url);
+    const exception = { type: "object", subtype: "error", objectId: errorObjectId, ...read.exception };
+    return {
+      exceptionDetails: {
+        exceptionId: 0,
+        text: "Uncaught",
+        lineNumber: Math.max(read.line - 1, 0),
+        columnNumber: Math.max(read.column - 1, 0),
+        ...(script ? { scriptId: script.scriptId, url: script.url } : {}),
+        exception,
+      },
+    };
+  },
+  "Runtime.addBinding": async ({ name }, session) => {
+    await ask(session, "bind", { name });
+    session.bindings.add(name);
+  },
+  // As with Chrome the function stays.
+  "Runtime.removeBinding": ({ name }, { bindings }) => void bindings.delete(name),
 };
+
+const READ_ERROR = `function () {
+  if (!(this instanceof Error)) return null;
+  const { name, stack, line = 0, column = 0, sourceURL = "" } = this;
+  return { line, column, url: sourceURL, exception: { className: name, description: String(stack) } };
+}`;
 
 async function globalObject(send: Session["backend"]["send"]): Promise<string> {
   return (await send("Runtime.evaluate", { expression: "globalThis\n//# sourceURL=rt:debugger" })).result

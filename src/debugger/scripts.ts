@@ -71,6 +71,11 @@ export class Scripts {
     return this.#known.get(scriptId);
   }
 
+  /** By its URL or path; the last of those of that name. */
+  find(name: string): Script | undefined {
+    return [...this.#known.values()].findLast(({ url, engineUrl }) => engineUrl === name || url === name);
+  }
+
   endOf(scriptId: string): number {
     return this.#known.get(scriptId)?.endLine ?? 0;
   }

@@ -6,6 +6,7 @@
 import { type Backend, connectBackend, type Json } from "./backend.ts";
 import { Breakpoints } from "./breakpoints.ts";
 import { COMMANDS } from "./commands.ts";
+import type { Coverage } from "./coverage.ts";
 import { EVENTS } from "./events.ts";
 import type { Pause } from "./pause.ts";
 import { Scripts } from "./scripts.ts";
@@ -21,6 +22,8 @@ export interface Program {
   readonly loaded: Promise<void>;
   /** Lets it go, if it waits. */
   start(): void;
+  /** Who is told when the program calls what Runtime.addBinding has put there. */
+  readonly listeners: Set<(name: string, payload: string) => void>;
 }
 
 export interface Session {
@@ -36,6 +39,12 @@ export interface Session {
   /** That the engine has told of the scripts there are: what comes behind it waits for that. */
   enabling?: Promise<unknown> | undefined;
   isReporting: boolean;
+  /** How many of those that wait for a function the client wants to see. */
+  asyncDepth: number;
+  coverage?: Coverage | undefined;
+  /** The breakpoints that stop each new script before its first line. */
+  readonly beginnings: Set<string>;
+  readonly bindings: Set<string>;
   readonly blackboxed: Map<string, boolean>;
   blackbox?: RegExp | undefined;
   readonly compiled: Map<string, string>;
@@ -82,9 +91,16 @@ export async function openSession(
     emit,
     isStarting: false,
     isReporting: false,
+    asyncDepth: 0,
+    beginnings: new Set(),
+    bindings: new Set(),
     blackboxed: new Map(),
     compiled: new Map(),
   };
+  const onCall = (name: string, payload: string) => {
+    if (session.bindings.has(name)) emit("Runtime.bindingCalled", { name, payload, executionContextId: 1 });
+  };
+  program.listeners.add(onCall);
   return {
     receive(text) {
       let message: Json;
@@ -99,6 +115,7 @@ export async function openSession(
       emit("Runtime.executionContextDestroyed", { executionContextId: 1, executionContextUniqueId: "rt.1" });
     },
     close() {
+      program.listeners.delete(onCall);
       // Those of the engine are all its clients'.
       void session.breakpoints.removeAll().finally(() => backend.close());
     },

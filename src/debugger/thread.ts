@@ -1,4 +1,5 @@
 // The thread that speaks with debuggers: it answers while the program stands still, and is no part of it.
+import { announce, explainFailure } from "./announcement.ts";
 import type { Json } from "./backend.ts";
 import { type EditorLink, joinEditor } from "./editor-link.ts";
 import type { Order } from "./order.ts";
@@ -13,13 +14,19 @@ interface Task {
   readonly id: string;
 }
 
-/**
- * What it is told: first what to do, then that the program has loaded all that is not its own, and last that it ends, with a
- * cell to set when that was passed on.
- */
-export type Instruction = Task | "loaded" | Int32Array<SharedArrayBuffer>;
+/** Of what Runtime.addBinding has put into the program. */
+interface Call {
+  readonly binding: string;
+  readonly payload: string;
+}
 
-export type Report = { readonly urls: Serving["urls"] | undefined } | { readonly failure: string } | "start";
+/**
+ * What it is told: first what to do, then that the program has loaded all that is not its own, what the program tells a
+ * client, and last that it ends, with a cell to set when that was passed on.
+ */
+export type Instruction = Task | "loaded" | Call | Int32Array<SharedArrayBuffer>;
+
+export type Report = { readonly failure: string } | "start";
 
 /** Where an editor connects that wants an address. */
 const ANY_PORT = { hostnames: ["127.0.0.1"], port: 0 };
@@ -30,7 +37,9 @@ export function serveFromThread(): void {
   let serving: Serving | undefined;
   let link: EditorLink | undefined;
   let socket: string | undefined;
+  let beginning: Promise<void> | undefined;
   const loaded = Promise.withResolvers<void>();
+  const listeners = new Set<(name: string, payload: string) => void>();
 
   async function begin({ order, title, telemetry, id }: Task): Promise<void> {
     const { address, editor } = order;
@@ -39,6 +48,7 @@ export function serveFromThread(): void {
       title,
       stopsAtFirst: order.stopsAtFirst,
       loaded: loaded.promise,
+      listeners,
       get isWaiting() {
         return isWaiting;
       },
@@ -50,7 +60,7 @@ export function serveFromThread(): void {
     socket = await takeSocket(order.socket, order.isAgain);
     const place = address ?? (editor?.deferredMode ? ANY_PORT : undefined);
     if (place) serving = serve(place, socket, program);
-    report({ urls: serving?.urls });
+    if (address) announce(address, serving!.urls);
     if (!editor) return;
     const introduction = { options: editor, id, script: title, telemetry };
     const url = serving?.urls.chrome;
@@ -58,6 +68,8 @@ export function serveFromThread(): void {
   }
 
   async function conclude(isTold: Int32Array<SharedArrayBuffer>): Promise<void> {
+    // A program may be quicker than this thread, and its user wants to know where it could have been debugged.
+    await beginning;
     await serving?.conclude();
     await link?.conclude();
     if (socket !== undefined) await removeSocket(socket);
@@ -67,9 +79,13 @@ export function serveFromThread(): void {
 
   scope.onmessage = ({ data }: MessageEvent<Instruction>) => {
     if (data === "loaded") return loaded.resolve();
+    if ("binding" in data) {
+      for (const listener of listeners) listener(data.binding, data.payload);
+      return;
+    }
     if (!("order" in data)) return void conclude(data);
-    begin(data).catch((error: NodeJS.ErrnoException) =>
-      report({ failure: error.code === "EADDRINUSE" ? "the address is in use" : error.message }),
+    beginning = begin(data).catch((error) =>
+      report({ failure: explainFailure(data.order.address ?? ANY_PORT, error) }),
     );
   };
 }

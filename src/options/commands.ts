@@ -39,7 +39,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   },
   trust: {
     by: "rt",
-    usage: "[--list] [--remove] [folder|hash]",
+    usage: "[--config <file>] [--list] [--remove] [folder|hash]",
     help: "Allow this project's rtfig.toml to give secrets to its scripts",
   },
   doctor: {
@@ -49,8 +49,8 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   },
   cache: {
     by: "rt",
-    usage: "status|clear|why <script>",
-    help: "Show what is kept of scripts, or why one of them was started",
+    usage: "status|clear|why <script>|serve|token",
+    help: "Show what is kept of scripts, or why one of them was started; serve a cache to others",
   },
   upgrade: {
     by: "rt",
@@ -62,7 +62,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   fmt: { by: "engine", usage: "[files]", help: "Format files" },
   build: { by: "engine", usage: "<entry points>", help: "Bundle files" },
   x: { by: "engine", usage: "<binary> [args]", help: "Run a package's binary, installing it if needed" },
-  repl: { by: "engine", help: "Start the engine's REPL; that of --interactive has rt" },
+  repl: { by: "rt", usage: "[options]", help: "Start a REPL, with rt, TypeScript and imports" },
   exec: { by: "engine", usage: "<command>", help: "Run a shell command in the built-in shell" },
   install: { by: "engine", help: "Install dependencies" },
   i: { by: "engine", help: "Alias of install", aliasOf: "install" },

@@ -175,6 +175,20 @@ export const OPTIONS: readonly Option[] = [
       many: "scripts",
       help: "Write what ran as a page (.html), a trace (trace.json), JUnit (.xml) or JSON; repeatable",
     },
+    {
+      name: "shard",
+      value: text("number/count"),
+      by: "runner",
+      many: "scripts",
+      help: "Run one of several parts, each on a machine of its own: 2/5 is the second of five",
+    },
+    {
+      name: "shard-times",
+      value: text("file"),
+      by: "runner",
+      many: "scripts",
+      help: "Balance --shard by a report of an earlier run, or a folder of them; repeatable",
+    },
     { name: "no-cache", by: "runner", help: "Neither use nor keep what [run.cache] says" },
     {
       name: "force",
@@ -183,10 +197,20 @@ export const OPTIONS: readonly Option[] = [
     },
     {
       name: "cache",
-      value: oneOf("local:rw", "local:r", "local:w"),
+      value: text("places"),
       by: "runner",
-      default: "local:rw",
-      help: "Whether what [run.cache] keeps is read and written",
+      default: "local:rw,remote:rw",
+      help: "Where what [run.cache] keeps is read (r) and written (w): here, and in a shared cache",
+    },
+    {
+      name: "verify-inputs",
+      by: "runner",
+      help: "Run scripts of [run.cache], and fail where one reads or writes more than is declared (Linux)",
+    },
+    {
+      name: "why",
+      by: "runner",
+      help: "Say of each script of [run.cache] what made it run, or by what it was found",
     },
     {
       name: "affected",

@@ -33,19 +33,22 @@ export function formsOf(secret: Uint8Array): Form[] {
     add(encode(value, 2, breakLines([RETURN, NEWLINE])), known);
     for (const line of linesOf(value)) add(line.slice());
   }
-  for (const style of JSON_STYLES) add(encode(value, 6, inJson(style)), known);
-  for (const style of URL_STYLES)
-    for (const digits of [LOWER, UPPER]) add(encode(value, 3, inUrl(style, digits)), known);
-  for (const digits of [LOWER, UPPER]) {
-    const hex = encode(value, 2, (byte, put) => put(digits[byte >> 4]!, digits[byte & 15]!));
+  const places = specialPlaces(value);
+  if (places.length > 0) {
+    for (const style of JSON_STYLES) add(encodeAt(places, value, 6, inJson(style)), known);
+    for (const style of URL_STYLES)
+      for (const digits of [LOWER, UPPER]) add(encodeAt(places, value, 3, inUrl(style, digits)), known);
+  }
+  for (const hex of inHex(value)) {
     for (const line of wrapped(hex, HEX_WIDTH)) add(line);
     add(hex);
   }
-  for (const alphabet of [BASE64, BASE64URL]) {
-    for (const lead of [0, 1, 2]) {
-      const text = inBase64(value, lead, alphabet);
-      if (lead === 0) for (const width of BASE64_WIDTHS) for (const line of wrapped(text, width)) add(line);
-      add(text);
+  for (const lead of [0, 1, 2]) {
+    const text = inBase64(value, lead);
+    const urlText = inBase64Url(text);
+    for (const each of urlText ? [text, urlText] : [text]) {
+      if (lead === 0) for (const width of BASE64_WIDTHS) for (const line of wrapped(each, width)) add(line);
+      add(each);
     }
   }
   return forms;
@@ -94,12 +97,66 @@ function encode(value: Uint8Array, growth: number, each: (byte: number, put: Put
   return result;
 }
 
-function bytesOf(text: string): number[] {
-  return [...new TextEncoder().encode(text)];
+/** Where the bytes stand that some way of writing changes: most tokens have none. */
+function specialPlaces(value: Uint8Array): number[] {
+  const places: number[] = [];
+  for (let at = 0; at < value.length; at += 1) {
+    const byte = value[at]!;
+    if (!isAlphanumeric(byte) && byte !== 0x2d && byte !== 0x2e && byte !== 0x5f) places.push(at);
+  }
+  return places;
+}
+
+/** As `encode`, of a way of writing that leaves all other places as they are. */
+function encodeAt(
+  places: readonly number[],
+  value: Uint8Array,
+  growth: number,
+  each: (byte: number, put: Put, at: number) => void,
+) {
+  const scratch = new Uint8Array(value.length + places.length * growth);
+  let length = 0;
+  let from = 0;
+  const put: Put = (...bytes) => {
+    for (const byte of bytes) scratch[length++] = byte;
+  };
+  const copyTo = (end: number) => {
+    if (end === from) return;
+    scratch.set(value.subarray(from, end), length);
+    length += end - from;
+  };
+  for (const at of places) {
+    copyTo(at);
+    each(value[at]!, put, at);
+    from = at + 1;
+  }
+  copyTo(value.length);
+  const result = scratch.slice(0, length);
+  scratch.fill(0);
+  return result;
+}
+
+function bytesOf(text: string): Uint8Array {
+  return new TextEncoder().encode(text);
 }
 
 const LOWER = bytesOf("0123456789abcdef");
 const UPPER = bytesOf("0123456789ABCDEF");
+
+/** With small and with capital letters. */
+function inHex(value: Uint8Array): [Uint8Array, Uint8Array] {
+  const lower = new Uint8Array(value.length * 2);
+  const upper = new Uint8Array(value.length * 2);
+  let end = 0;
+  for (const byte of value) {
+    lower[end] = LOWER[byte >> 4]!;
+    upper[end] = UPPER[byte >> 4]!;
+    lower[end + 1] = LOWER[byte & 15]!;
+    upper[end + 1] = UPPER[byte & 15]!;
+    end += 2;
+  }
+  return [lower, upper];
+}
 
 /** The return in front of a line break is a part of it. */
 function breakLines(lineBreak: readonly number[]) {
@@ -180,7 +237,7 @@ const URL_STYLES: readonly UrlStyle[] = [
   { plain: "-_.~/" },
 ];
 
-function inUrl({ plain, plus }: UrlStyle, digits: readonly number[]) {
+function inUrl({ plain, plus }: UrlStyle, digits: Uint8Array) {
   return (byte: number, put: Put) => {
     if (plus && byte === SPACE) put(0x2b);
     else if (isAlphanumeric(byte) || plain.includes(String.fromCharCode(byte))) put(byte);
@@ -192,22 +249,34 @@ function isAlphanumeric(byte: number): boolean {
   return (byte >= 0x30 && byte <= 0x39) || (byte >= 0x41 && byte <= 0x5a) || (byte >= 0x61 && byte <= 0x7a);
 }
 
-const ALPHANUMERIC = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
-const BASE64 = bytesOf(`${ALPHANUMERIC}+/`);
-const BASE64URL = bytesOf(`${ALPHANUMERIC}-_`);
+const BASE64 = bytesOf("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/");
 
 /** The letters that the value alone decides, where `lead` bytes of a group of three stand in front of it. */
-function inBase64(value: Uint8Array, lead: number, alphabet: readonly number[]): Uint8Array {
-  const first = Math.ceil((lead * 8) / 6);
-  const end = Math.floor(((lead + value.length) * 8) / 6);
-  const text = new Uint8Array(end - first);
-  for (let letter = first; letter < end; letter += 1) {
-    const bit = letter * 6 - lead * 8;
-    const at = bit >> 3;
-    const pair = (value[at]! << 8) | (value[at + 1] ?? 0);
-    text[letter - first] = alphabet[(pair >> (10 - (bit & 7))) & 63]!;
+function inBase64(value: Uint8Array, lead: number): Uint8Array {
+  const size = lead + value.length;
+  const letters = new Uint8Array(Math.ceil(size / 3) * 4);
+  let end = 0;
+  for (let at = -lead; at < value.length; at += 3) {
+    // Outside the value there is nothing, which is 0 here.
+    const group = ((value[at] ?? 0) << 16) | ((value[at + 1] ?? 0) << 8) | (value[at + 2] ?? 0);
+    letters[end] = BASE64[group >> 18]!;
+    letters[end + 1] = BASE64[(group >> 12) & 63]!;
+    letters[end + 2] = BASE64[(group >> 6) & 63]!;
+    letters[end + 3] = BASE64[group & 63]!;
+    end += 4;
   }
+  const text = letters.slice(Math.ceil((lead * 8) / 6), Math.floor((size * 8) / 6));
+  letters.fill(0);
   return text;
+}
+
+const PLUS = 0x2b;
+const SLASH = 0x2f;
+
+/** With the two letters that URLs have otherwise; undefined where there is none of them. */
+function inBase64Url(text: Uint8Array): Uint8Array | undefined {
+  if (!text.includes(PLUS) && !text.includes(SLASH)) return undefined;
+  return text.map((letter) => (letter === PLUS ? 0x2d : letter === SLASH ? 0x5f : letter));
 }
 
 /** Letters in a line: what `base64` and openssl write, and `xxd -p`. */

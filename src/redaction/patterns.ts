@@ -76,15 +76,16 @@ export class Patterns {
 
   #enter(pattern: Pattern): void {
     const { bytes } = pattern;
+    const skips = this.#skips;
     const last = this.#window - GRAM;
     for (let at = 0; at <= last; at += 1) {
       const gram = gramOf(bytes[at]!, bytes[at + 1]!, bytes[at + 2]!);
-      this.#skips[gram] = Math.min(this.#skips[gram]!, last - at);
-      if (at < last) continue;
-      const alike = this.#byEnd.get(gram);
-      if (alike) alike.push(pattern);
-      else this.#byEnd.set(gram, [pattern]);
+      if (skips[gram]! > last - at) skips[gram] = last - at;
     }
+    const gram = gramOf(bytes[last]!, bytes[last + 1]!, bytes[last + 2]!);
+    const alike = this.#byEnd.get(gram);
+    if (alike) alike.push(pattern);
+    else this.#byEnd.set(gram, [pattern]);
   }
 
   /** All that end behind `seen`. */
@@ -141,7 +142,7 @@ export class Patterns {
   }
 
   /** Nothing is found any more. */
-  close(): void {
+  zero(): void {
     for (const { bytes } of this.#all) bytes.fill(0);
     this.#all.length = 0;
     this.#byStart.clear();

@@ -2,7 +2,7 @@
 //
 //   const redaction = openRedaction(secrets)
 //   const output = redaction.stream((bytes) => ...)     output.push(bytes) as they come, output.end() at their end
-//   redaction.close()
+//   redaction.zero()
 //
 // Contract: what a stream holds back, since it may begin a value, is looked at again when nothing has come for PATIENCE:
 // then as much of it is shown as says nothing, so that a prompt is seen. After `close` nothing of a value is kept.
@@ -13,7 +13,7 @@ import { SHORTEST } from "./forms.ts";
 import { Patterns } from "./patterns.ts";
 import type { SecretValue } from "./secret-value.ts";
 
-const PATIENCE = 20; // ms
+const PATIENCE = 18; // ms; with the way to the terminal it is 20 until a key is seen
 
 /** The bytes are only valid during the call; a promise holds back the next ones. */
 export type Write = (bytes: Uint8Array) => void | Promise<void>;
@@ -85,7 +85,7 @@ export function openOutput(secrets: readonly SecretValue[], deliver: Deliver): R
     async end() {
       await output.end();
       await error.end();
-      redaction.close();
+      redaction.zero();
     },
   };
 }
@@ -93,7 +93,7 @@ export function openOutput(secrets: readonly SecretValue[], deliver: Deliver): R
 export interface Redaction {
   stream(write: Write): Redactor;
   /** Of the streams all must have ended. */
-  close(): void;
+  zero(): void;
 }
 
 /** Throws Failure where a value cannot be told from other text. */
@@ -102,7 +102,7 @@ export function openRedaction(secrets: readonly SecretValue[]): Redaction {
   const patterns = new Patterns(secrets);
   return {
     stream: (write) => new Redactor(patterns, write),
-    close: () => patterns.close(),
+    zero: () => patterns.zero(),
   };
 }
 

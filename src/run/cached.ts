@@ -3,13 +3,19 @@
 // Surprising: a script that is kept is not rt's successor, as others are: rt stands by, sees what it does, and passes on
 // what it writes. So it has pipes instead of the terminal, and an empty standard input.
 import { host } from "../../platform/process.ts";
-import { openCached } from "../cache/cache.ts";
+import { openCached, whyRuleFails } from "../cache/cache.ts";
+import type { CachedScript } from "../cache/script.ts";
+import type { SharedCache } from "../cache/shared.ts";
 import { type CacheSettings, ruleFor } from "../settings/cache.ts";
-import type { CachedTask, Command, CommandRequest, Task } from "../tasks/run-tasks.ts";
+import type { CachedTask, CacheReason, Command, CommandRequest, Task } from "../tasks/run-tasks.ts";
 import { type PackageJson, scriptOf, textField } from "../workspace/package-json.ts";
 import type { Plan } from "./plan.ts";
 
 type CommandFor = (request: CommandRequest) => Command;
+
+interface Notice {
+  readonly notice: string;
+}
 
 /** As `TaskRequest.openCached`. */
 export async function openCachedTask(
@@ -17,7 +23,33 @@ export async function openCachedTask(
   extra: Readonly<Record<string, string>>,
   settings: CacheSettings,
   commandFor: CommandFor,
-): Promise<CachedTask | { readonly notice: string } | undefined> {
+  shared: SharedCache | undefined,
+): Promise<CachedTask | Notice | undefined> {
+  const script = describeScript(task, extra, settings, commandFor);
+  return script && "notice" in script ? script : script && (await openCached(script, settings, shared));
+}
+
+/** As `TaskRequest.explainCached`. */
+export async function explainTask(
+  task: Task,
+  extra: Readonly<Record<string, string>>,
+  settings: CacheSettings,
+  commandFor: CommandFor,
+): Promise<CacheReason | undefined> {
+  const script = describeScript(task, extra, settings, commandFor);
+  const opened =
+    script && "notice" in script ? script : script && (await openCached(script, settings, undefined, "look"));
+  if (!opened) return undefined;
+  if ("notice" in opened) return { isHit: false, why: opened.notice };
+  return { isHit: opened.hit !== undefined, why: opened.why };
+}
+
+function describeScript(
+  task: Task,
+  extra: Readonly<Record<string, string>>,
+  settings: CacheSettings,
+  commandFor: CommandFor,
+): CachedScript | Notice | undefined {
   const { packageDirectory, manifest, scriptName, label } = task;
   const packageName = textField(manifest, "name");
   if (!ruleFor(settings, packageName, scriptName)) return undefined;
@@ -37,7 +69,16 @@ export async function openCachedTask(
     const { program, argv, env } = command;
     steps.push({ event: step.scriptName, program, argv, env: { ...extra, ...env } });
   }
-  return await openCached({ label, packageName, packageDirectory, scriptName, steps }, settings);
+  return { label, packageName, packageDirectory, scriptName, steps };
+}
+
+/** Why a script of those is not cached; "" where nobody has to be told. */
+export async function whyNotCached(
+  { manifest, scriptName }: Task,
+  settings: CacheSettings,
+): Promise<string | undefined> {
+  const rule = ruleFor(settings, textField(manifest, "name"), scriptName);
+  return rule && (await whyRuleFails(rule));
 }
 
 /** Undefined for a script that is none of those. */

@@ -1,7 +1,7 @@
 // A plan, carried out: the program is started, becomes this process, or is refused in a line or two. What a run needs
 // besides (a file for the engine, variables of --env-file, --watch) is imported when it is asked for.
 import { host } from "../../platform/process.ts";
-import { mentionsSecrets } from "../config/file.ts";
+import { mentionsInConfig } from "../config/file.ts";
 import type { Config } from "../config/rtfig.ts";
 import { complain } from "../complaint.ts";
 import type { ScriptName } from "../secrets/mapping/grants.ts";
@@ -12,7 +12,8 @@ import type { Settings } from "../settings/settings.ts";
 import { type LocatedPackage, scriptOf } from "../workspace/package-json.ts";
 import { SUPERVISED } from "./engine/own-variables.ts";
 import type { Plan } from "./plan.ts";
-import type { Ending, Supply } from "./script/launch.ts";
+import type { Supply } from "./script/launch.ts";
+import type { Ending } from "./script/waiting.ts";
 import { openSecrets, receiverOf } from "./secrets.ts";
 
 /** The user's program starts when nothing of ours can be mistaken for a failure of its own. */
@@ -60,36 +61,45 @@ async function carryOut(
         await startInProcess(plan);
       };
     case "engine":
+      if (settings.target === "-" && settings.watch)
+        return await watchScript(settings, await Bun.stdin.bytes());
       return await executeInEngine(plan, settings, runsCode, config, secrets);
+    case "program":
+    case "script":
+      return await executeScript(plan, settings, config, secrets);
     case "refuse": {
       const { suggestTarget } = await import("./target/suggestion.ts");
       const hint =
         plan.hint ?? (plan.notFound && suggestTarget(plan.notFound, process.cwd(), settings.isExplicit));
       return complain(plan.message, hint);
     }
-    case "program":
-    case "script": {
-      if (settings.watch) return await watchScript(settings);
-      await warnAboutScript(settings);
-      if (plan.mode === "script" && settings.cache) {
-        const { planCached } = await import("./cached.ts");
-        const { whyNothingIsCached } = await import("../cache/cache.ts");
-        const task = planCached(plan, settings.cache);
-        const given = secrets && "the script is not cached, since it is given secrets";
-        const reason = given ?? (await whyNothingIsCached());
-        if (task && reason === undefined)
-          return await (await import("./many.ts")).runCached(task, settings, process.cwd());
-        if (task && reason) console.error(`warning: ${reason}`);
-      }
-      const [{ launchProgram, launchScript }, supply] = await Promise.all([
-        import("./script/launch.ts"),
-        fetchFor(secrets),
-      ]);
-      return plan.mode === "script"
-        ? await launchScript(plan, settings.script, supply)
-        : await launchProgram(plan, settings.script, supply);
-    }
   }
+}
+
+async function executeScript(
+  plan: Extract<Plan, { mode: "program" | "script" }>,
+  settings: Settings,
+  config: Config | undefined,
+  secrets: TargetSecrets | undefined,
+): Promise<Outcome> {
+  if (settings.watch) return await watchScript(settings);
+  await warnAboutScript(settings);
+  if (plan.mode === "script" && settings.cache) {
+    const { planCached, whyNotCached } = await import("./cached.ts");
+    const task = planCached(plan, settings.cache);
+    const given = secrets && "the script is not cached, since it is given secrets";
+    const reason = given ?? (task && (await whyNotCached(task, settings.cache)));
+    if (task && reason === undefined)
+      return await (await import("./many.ts")).runCached(task, settings, config, process.cwd());
+    if (task && reason) console.error(`warning: ${reason}`);
+  }
+  const [supply, { launchProgram, launchScript }] = await Promise.all([
+    fetchFor(secrets),
+    loadLaunch(settings, secrets),
+  ]);
+  return plan.mode === "script"
+    ? await launchScript(plan, settings.script, supply)
+    : await launchProgram(plan, settings.script, supply);
 }
 
 /** Undefined where nothing is to be given. Throws Failure, PackageJsonError. */
@@ -118,6 +128,17 @@ function receiversOf(located: LocatedPackage, name: string): ScriptName[] {
     .map((event) => receiverOf(located, event, event !== name));
 }
 
+/** What starts it. While a store is asked there is time to load that, but first it has to be asked. */
+async function loadLaunch(
+  { script }: Settings,
+  secrets: TargetSecrets | undefined,
+): Promise<typeof import("./script/launch.ts")> {
+  if (!secrets) return await import("./script/launch.ts");
+  for (let turn = 0; turn < 2; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+  if (!script.showsSecrets) await import("./script/attended.ts");
+  return await import("./script/launch.ts");
+}
+
 /** What the target gets, when it has been fetched. */
 async function fetchFor(secrets: TargetSecrets | undefined): Promise<Supply | undefined> {
   if (!secrets) return undefined;
@@ -136,11 +157,15 @@ async function fetchFor(secrets: TargetSecrets | undefined): Promise<Supply | un
 
 async function executeInEngine(
   { argv, file }: Extract<Plan, { mode: "engine" }>,
-  { code, again, watch }: Settings,
+  settings: Settings,
   runsCode: boolean,
   config: Config | undefined,
   secrets: TargetSecrets | undefined,
-): Promise<Ending> {
+): Promise<Outcome> {
+  const { code, again, watch } = settings;
+  // The engine starts a program again with the variables that it had: what is fetched anew only rt can give.
+  if (file && watch && secrets?.shown.some(({ source }) => source !== "environment"))
+    return await watchScript(settings);
   if (file && code.isWatched && host.originalVariable(SUPERVISED) !== "1") {
     for (const option of watch?.narrowing ?? [])
       console.error(
@@ -150,7 +175,7 @@ async function executeInEngine(
     return await superviseEngine(again!.code, file);
   }
   if (code.envFiles.length > 0 || code.tsconfig !== undefined) {
-    const { requireTsconfig, warnAboutEnvFiles } = await import("../settings/files.ts");
+    const { requireTsconfig, warnAboutEnvFiles } = await import("./named-files.ts");
     for (const line of warnAboutEnvFiles(code.envFiles)) console.error(line);
     requireTsconfig(code);
   }
@@ -176,7 +201,7 @@ async function executeInEngine(
 }
 
 async function engineConfig(word: string, runsCode: boolean, config?: Config): Promise<string | undefined> {
-  if (!runsCode && mentionsSecrets(process.cwd())) {
+  if (!runsCode && mentionsInConfig(process.cwd(), "secrets")) {
     const { configWithTokens } = await import("../secrets/registries/tool-config.ts");
     const path = await configWithTokens(word, config, process.cwd());
     if (path !== undefined) return path;
@@ -202,15 +227,15 @@ export async function executeMany(
   return await runMany(settings, config, cwd);
 }
 
-async function watchScript(settings: Settings): Promise<Outcome> {
+async function watchScript(settings: Settings, input?: Uint8Array<ArrayBuffer>): Promise<Outcome> {
   const { watchRun } = await import("./watch/script-watch.ts");
-  return await watchRun(settings, process.cwd());
+  return await watchRun(settings, process.cwd(), input);
 }
 
 /** Says which of the options have nothing to act on. */
 async function warnAboutScript({ target, script }: Settings): Promise<void> {
   if (script.envFiles.length > 0) {
-    const { warnAboutEnvFiles } = await import("../settings/files.ts");
+    const { warnAboutEnvFiles } = await import("./named-files.ts");
     for (const line of warnAboutEnvFiles(script.envFiles)) console.error(line);
   }
   if (script.idle.length > 0) console.error(describeIdle(script, target));

@@ -19,11 +19,17 @@ export function mayStandIn(argv0: string): boolean {
 
 const SWITCHES = engineSwitches();
 
-/** @param argv the process's own: its first two words are rt itself */
-export async function planShortcut(
+type FilePlan = Extract<Plan, { mode: "in-process" | "engine" }>;
+
+/**
+ * Nothing is awaited where there is nothing to wait for.
+ *
+ * @param argv the process's own: its first two words are rt itself
+ */
+export function planShortcut(
   argv: readonly string[],
   argv0: string,
-): Promise<Extract<Plan, { mode: "in-process" | "engine" }> | undefined> {
+): FilePlan | Promise<FilePlan | undefined> | undefined {
   let at = 2;
   while (argv[at]?.[0] === "-" && SWITCHES.includes(` ${argv[at]} `)) at += 1;
   const name = argv[at];
@@ -41,12 +47,16 @@ export async function planShortcut(
     const words = [...argv.slice(2, at), file, ...argv.slice(at + 1)];
     return { mode: "engine", argv: words, reason: argv[2]!, file };
   }
-  const reason = engineReason(file, ".");
-  if (reason !== undefined && (await reason) !== undefined) return undefined;
-  return {
+  const plan: FilePlan = {
     mode: "in-process",
     file,
     args: argv.slice(argv[3] === "--" ? 4 : 3),
     engineArgs: argv.slice(3),
   };
+  const reason = engineReason(file, ".");
+  return reason === undefined ? plan : unless(reason, plan);
+}
+
+async function unless(reason: Promise<string | undefined> | string, plan: FilePlan) {
+  return (await reason) === undefined ? plan : undefined;
 }

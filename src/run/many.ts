@@ -2,6 +2,7 @@
 // must not know, which is how a script is started.
 import { host } from "../../platform/process.ts";
 import type { ChildExit } from "../../platform/contract/process-tree.ts";
+import type { RemoteCache } from "../cache/remote/remote.ts";
 import type { SecretValue } from "../redaction/secret-value.ts";
 import type { Deliver, RedactedOutput } from "../redaction/stream.ts";
 import type { Provision, Receiver } from "../secrets/mapping/provision.ts";
@@ -19,7 +20,8 @@ import {
 import { scriptOf } from "../workspace/package-json.ts";
 import type { Answer } from "./script/bash-builtins.ts";
 import { evaluate, needsNoProcess, type ShellResult } from "./script/built-in-shell.ts";
-import { type Ending, launchScript } from "./script/launch.ts";
+import { launchScript } from "./script/launch.ts";
+import type { Ending } from "./script/waiting.ts";
 import { appendArguments, quoteArgument } from "./script/quoting.ts";
 import type { ShellCommand } from "./script/shell.ts";
 import { openRun, prepareStep, type RunContext } from "./script/preparation.ts";
@@ -44,8 +46,13 @@ export async function runMany(settings: Settings, config: Config | undefined, cw
 }
 
 /** A script that is cached, as if it stood alone at the terminal. */
-export async function runCached(task: Task, settings: Settings, cwd: string): Promise<Ending> {
-  return await runSingle(task, requestFor(ONE, settings, cwd, undefined));
+export async function runCached(
+  task: Task,
+  settings: Settings,
+  config: Config | undefined,
+  cwd: string,
+): Promise<Ending> {
+  return await runSingle(task, requestFor(ONE, settings, config, cwd, undefined));
 }
 
 /** What a run of many is asked for, when it is a run of one. */
@@ -70,19 +77,21 @@ export async function openMany(
   const provision = await openSecrets({ settings, config, directory: cwd });
   // Before the connection to the store is one of them.
   const descriptors = provision && host.inheritedDescriptors();
-  const tasks = requestFor(settings.many!, settings, cwd, provision);
+  const tasks = requestFor(settings.many!, settings, config, cwd, provision);
   return { tasks, provision, descriptors, [Symbol.dispose]: () => provision?.zero() };
 }
 
 function requestFor(
   many: ManySettings,
   { script, cache }: Settings,
+  config: Config | undefined,
   cwd: string,
   provision: Provision | undefined,
 ): TaskRequest {
   const originalEnvironment = host.originalEnvironment();
   const context = openRun(script);
   let attending: Attending | undefined;
+  let shared: RemoteCache | undefined;
   /** Of all that was fetched; in a watched run some of it again. */
   const known = new Map<string, SecretValue>();
   const commandOf = (wanted: CommandRequest) =>
@@ -97,7 +106,19 @@ function requestFor(
     quote: quoteArgument,
     ...(cache && {
       openCached: async (task, extra) =>
-        await (await import("./cached.ts")).openCachedTask(task, extra, cache, commandOf),
+        await (await import("./cached.ts")).openCachedTask(task, extra, cache, commandOf, shared),
+      ...(cache.isExplained && {
+        explainCached: async (task, extra) =>
+          await (await import("./cached.ts")).explainTask(task, extra, cache, commandOf),
+      }),
+    }),
+    ...(cache?.remote && {
+      async openBeside(tasks, tell) {
+        const { openRemoteCache } = await import("./remote-cache.ts");
+        shared = await openRemoteCache(cache, tasks, config, cwd);
+        shared?.listen(tell);
+        return shared;
+      },
     }),
     ...(provision && {
       secretsOf: (manifest, event, isMain) => provision.shown(receiverOf({ manifest }, event, !isMain)),
@@ -117,11 +138,7 @@ function requestFor(
 interface Attending {
   readonly redact: (deliver: Deliver) => RedactedOutput;
   /** Undefined where nothing is to be kept out. */
-  attend(
-    command: ShellCommand,
-    secrets: readonly SecretValue[],
-    directory: string,
-  ): (() => Promise<ChildExit>) | undefined;
+  attend(command: ShellCommand, directory: string): (() => Promise<ChildExit>) | undefined;
 }
 
 /** @param secrets of all scripts of the run. Throws Failure where a value cannot be kept out of what is shown. */
@@ -133,7 +150,7 @@ async function loadAttending(secrets: readonly SecretValue[]): Promise<Attending
   refuseShort(secrets);
   return {
     redact: (deliver) => openOutput(secrets, deliver),
-    attend(command, secrets, directory) {
+    attend(command, directory) {
       const way = planAttendance(secrets);
       if (way.way === "become") return undefined;
       return async () => {
@@ -178,9 +195,8 @@ function commandFor(
   if (!attending) return command;
   // Those of the others too: what one has from the environment, or from a file of another's, it may show as well.
   if (isCollected) return { ...command, redact: attending.redact };
-  if (secrets.length === 0) return command;
   const start = { ...shell, environment: variables };
-  return { ...command, attend: attending.attend(start, secrets, directory) };
+  return { ...command, attend: attending.attend(start, directory) };
 }
 
 async function collect({ code, output }: Answer): Promise<ShellResult> {
@@ -204,9 +220,8 @@ async function runAlone(
     provision?.valuesFor(receiverOf({ manifest }, event, event !== scriptName)) ?? [];
   const isGivenSecrets = task.steps.some((step) => secretsFor(step.scriptName).length > 0);
   if (cache && !isGivenSecrets) {
-    const { planCached } = await import("./cached.ts");
-    const { whyNothingIsCached } = await import("../cache/cache.ts");
-    if (planCached(plan, cache) && (await whyNothingIsCached()) === undefined)
+    const { planCached, whyNotCached } = await import("./cached.ts");
+    if (planCached(plan, cache) && (await whyNotCached(task, cache)) === undefined)
       return await runSingle(task, request);
   }
   return await launchScript(plan, script, { secretsFor, ...(descriptors && { descriptors }) });

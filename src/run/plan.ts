@@ -75,7 +75,7 @@ export function planRun(request: RunRequest, target: Target, facts: Facts = {}):
       }
       return {
         mode: "engine",
-        // Started again, the engine would look for a file of that name, and end.
+        // Started again, the engine would look for a file of that name, and end: watch/script-watch.ts does it.
         argv: ["run", ...code.engineWords.filter((word) => word !== "--watch"), "-", ...args],
         reason: "code on standard input",
       };

@@ -1,19 +1,31 @@
-// One target, from its name to its end: what it turns out to be, the plan for it, and the plan carried out.
+// What a command line names, carried out: many scripts, a tool of the engine, or one target, from what its name turns out to
+// be and the plan for it to its end.
 import { host } from "../../platform/process.ts";
-import type { Config } from "../config/rtfig.ts";
 import type { Settings } from "../settings/settings.ts";
 import type { Opened } from "../settings/sources.ts";
-import { execute, type Outcome } from "./execution.ts";
+import type { Tool } from "../settings/tool.ts";
+import { execute, executeMany, type Outcome } from "./execution.ts";
 import { engineReason } from "./file/engine-reason.ts";
 import { type Facts, type Plan, planRun, planTool } from "./plan.ts";
 import { resolveNodeBinary, resolveTarget } from "./target/resolution.ts";
 import type { Target } from "./target/target.ts";
 
+/** The tool in which code of the user's runs, and so sees `rt`. */
+const RUNS_CODE = "test";
+
 /** Throws Failure, PackageJsonError. */
-export async function runTarget({ settings, config, cwd }: Opened): Promise<Outcome> {
+export async function run(opened: Opened): Promise<Outcome> {
+  const { settings, config, cwd } = opened;
+  const { many, tool } = settings;
+  if (many) return await executeMany(settings, config, cwd);
+  const plan = tool ? await planToolRun(tool, settings, cwd) : await planTarget(opened);
+  return await execute(plan, settings, tool === undefined || tool.name === RUNS_CODE, config);
+}
+
+async function planTarget(opened: Opened): Promise<Plan> {
+  const { settings, cwd } = opened;
   const target = findTarget(settings, cwd);
-  const plan = planRun(settings, target, await factsOf(target, settings, config, cwd));
-  return await execute(plan, settings, true, config);
+  return planRun(settings, target, await factsOf(target, opened));
 }
 
 function findTarget({ target, evaluates, isExplicit, code }: Settings, cwd: string): Target {
@@ -21,12 +33,8 @@ function findTarget({ target, evaluates, isExplicit, code }: Settings, cwd: stri
   return resolveTarget({ name: target, cwd, explicitRun: isExplicit, forceRuntime: code.forceRuntime });
 }
 
-async function factsOf(
-  target: Target,
-  { code, secrets }: Settings,
-  config: Config | undefined,
-  cwd: string,
-): Promise<Facts> {
+async function factsOf(target: Target, { settings, config, cwd }: Opened): Promise<Facts> {
+  const { code, secrets } = settings;
   const mayStay = target.kind === "file" && code.engineOption === undefined;
   const { key } = config?.settings.find(({ key }) => key.isForCode) ?? {};
   return {
@@ -42,18 +50,13 @@ async function factsOf(
   };
 }
 
-/** Tools in which code of the user's runs, and so sees `rt`. */
-const RUN_CODE = ["test", "repl"];
-
-/** A tool of the engine, with its own words. */
-export async function runTool(
-  command: string,
-  words: readonly string[],
-  { settings, config, cwd }: Opened,
-): Promise<Outcome> {
-  const plan =
-    (command === "x" && planForced(words, settings, cwd)) || planTool(command, words, settings.code);
-  return await execute(plan, settings, RUN_CODE.includes(command), config);
+async function planToolRun({ name, words }: Tool, settings: Settings, cwd: string): Promise<Plan> {
+  const { hintAtShadowedScript } = await import("./target/shadowed.ts");
+  hintAtShadowedScript(name, cwd);
+  const forced = name === "x" ? planForced(words, settings, cwd) : undefined;
+  if (forced) return forced;
+  const all = name === "build" ? (await import("./engine/build-words.ts")).addBuildWords(words) : words;
+  return planTool(name, all, settings.code);
 }
 
 /** With --rt also what names Node.js by its path, which no PATH can change, where it is installed. */

@@ -2,13 +2,13 @@
 // takes. It is the same plan that plan.ts would make, or none: test/cli/shortcut.test.ts compares the two in a table of
 // cases.
 //
-// Worth: without it and cli/script-start.ts a start of `rt run hello` takes a sixth more processor time (bench: "rt run
+// Worth: without it and script-start.ts a start of `rt run hello` takes a sixth more processor time (bench: "rt run
 // hello", with this function's answer left out). Should that fall under a twentieth, both files go.
 //
 // Surprising: parsing, resolving and planning cost less by what they do than by how many functions they are, since
 // each costs a hundredth of a millisecond when it is first called.
 import { files } from "../../platform/files.ts";
-import { mentionsSecrets } from "../config/file.ts";
+import { mentionsInConfig } from "../config/file.ts";
 import { findPackageJson, scriptOf } from "../workspace/package-json.ts";
 import type { Plan } from "./plan.ts";
 import { extensionOf, isExplicitPath, SOURCE_EXTENSIONS } from "./target/target.ts";
@@ -27,8 +27,8 @@ export function planScriptShortcut(
   const cwd = process.cwd();
   if (files.readFile(`${cwd}/rtfig.toml`, 1) !== "ENOENT") return undefined;
   const located = findPackageJson(cwd);
-  if (!located || scriptOf(located.manifest, name) === null || mentionsSecrets(located.directory))
-    return undefined;
+  if (!located || scriptOf(located.manifest, name) === null) return undefined;
+  if (mentionsInConfig(located.directory, "secrets", "cache")) return undefined;
   return {
     mode: "script",
     target: { kind: "script", name, package: located },

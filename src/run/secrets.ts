@@ -1,5 +1,5 @@
 // The secrets of a run, as the runner asks for them: undefined, and nothing loaded, where there are none.
-import { FILE_NAME, mentionsSecrets } from "../config/file.ts";
+import { FILE_NAME, mentionsInConfig } from "../config/file.ts";
 import type { Config } from "../config/rtfig.ts";
 import { isFor, parseRowName, type ScriptName } from "../secrets/mapping/grants.ts";
 import type { Provision } from "../secrets/mapping/provision.ts";
@@ -29,9 +29,9 @@ export async function openSecrets(request: SecretsRequest): Promise<Provision | 
 /** Whether the root project's rtfig.toml, or the file that --config names, may give one of these something. */
 function maySayWhoGets({ config, scripts }: SecretsRequest, directory: string): boolean {
   if (config && config.file !== FILE_NAME) return mayGive(config, scripts);
-  if (!config || directory !== process.cwd()) return mentionsSecrets(directory);
+  if (!config || directory !== process.cwd()) return mentionsInConfig(directory, "secrets");
   const above = parentDirectory(directory);
-  return mayGive(config, scripts) || (above !== null && mentionsSecrets(above));
+  return mayGive(config, scripts) || (above !== null && mentionsInConfig(above, "secrets"));
 }
 
 function mayGive({ content }: Config, scripts: readonly ScriptName[] | undefined): boolean {

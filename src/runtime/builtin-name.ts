@@ -48,10 +48,9 @@ export function nameBuiltin(): void {
   const { isBuiltin, createRequire } = nodeModule;
   (nodeModule.builtinModules as string[]).push(NAME);
   nodeModule.isBuiltin = withRt(isBuiltin, () => true);
-  Object.assign(Bun, {
-    resolve: withRt(Bun.resolve, () => Promise.resolve(NAME)),
-    resolveSync: withRt(Bun.resolveSync, () => NAME),
-  });
+  const own = Bun as { -readonly [Name in "resolve" | "resolveSync"]: (typeof Bun)[Name] };
+  own.resolve = withRt(Bun.resolve, () => Promise.resolve(NAME));
+  own.resolveSync = withRt(Bun.resolveSync, () => NAME);
   nameForRequire(nodeModule as unknown as Resolving);
   process.getBuiltinModule = withRt(getBuiltinModule, () => createRequire(process.execPath)(NAME));
 }

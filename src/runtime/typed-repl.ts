@@ -4,7 +4,8 @@
 // Contract: what is JavaScript is left to the REPL as it is, but for static imports, which that refuses. What is neither
 // one nor the other is the REPL's to refuse, and what has not ended yet is asked to go on.
 //
-// Surprising: the one that makes the REPL keeps it to itself, so it is met where it prepares its context.
+// Surprising: the one that makes the REPL keeps it to itself, so it is met where it prepares its context. And it reads lines
+// that are not typed (a pipe's) while one before them is still awaited, which therefore wait here.
 import type { REPLEval, REPLServer } from "node:repl";
 
 type Outcome = { readonly value?: unknown } | undefined;
@@ -21,8 +22,49 @@ export function readTypeScript(): void {
   const { resetContext } = prototype;
   prototype.resetContext = function () {
     prototype.resetContext = resetContext;
-    Object.assign(this, { eval: withTypes(this.eval, Recoverable) });
+    const evaluate = withTypes(this.eval, Recoverable);
+    Object.assign(this, this.terminal ? { eval: evaluate } : inTurn(this, evaluate));
     resetContext.call(this);
+  };
+}
+
+type Turns = Pick<REPLServer, "close" | "displayPrompt" | "emit" | "eval">;
+
+/**
+ * Lines, and their end, come when the one before them has been answered, which is when there is a prompt again: an error has
+ * no other sign. On a terminal the REPL waits by itself.
+ */
+function inTurn(server: REPLServer, evaluate: REPLEval): Turns {
+  const emit = server.emit.bind(server) as (...words: unknown[]) => boolean;
+  const displayPrompt = server.displayPrompt.bind(server);
+  const close = server.close.bind(server);
+  const waiting: (() => unknown)[] = [];
+  let isBusy = false;
+  let isClosed = false;
+  const goOn = () => {
+    while (waiting.length > 0 && !isBusy && !isClosed) waiting.shift()!();
+  };
+  return {
+    emit(...words: unknown[]) {
+      if (words[0] !== "line") return emit(...words);
+      waiting.push(() => emit(...words));
+      goOn();
+      return true;
+    },
+    close() {
+      if (isBusy) return void waiting.push(() => this.close());
+      isClosed = true; // by .exit, with lines behind it
+      close();
+    },
+    eval(...words) {
+      isBusy = true;
+      evaluate.apply(this, words);
+    },
+    displayPrompt(isCursorKept) {
+      isBusy = false;
+      displayPrompt(isCursorKept);
+      queueMicrotask(goOn);
+    },
   };
 }
 

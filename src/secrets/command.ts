@@ -79,13 +79,16 @@ async function carryOut(args: readonly string[], showHelp: () => Promise<void>):
     const readEntryValue = async (name: string) => await obtainValue(file, name);
     return await runEntryCommand(word, file, rest, options.has("json"), readEntryValue);
   }
+  const config = values.get("config")?.at(-1);
+  if (config !== undefined && word !== "env")
+    throw new WordsError(`rt secrets ${word} takes no --config: it is for env`);
   const command: SecretsCommand = SECRETS_COMMANDS[word];
   checkOperands(word, command, rest.length);
   if (options.has("json") && !command.hasJson)
     throw new WordsError(`rt secrets ${word} prints nothing, so no JSON`);
   if (word === "env") {
     const { describeEnvironment } = await import("./mapping/env-command.ts");
-    return await describeEnvironment(rest[0], options.has("json"));
+    return await describeEnvironment(rest[0], options.has("json"), config);
   }
   const [service, name] = rest;
   // What the engine could not decode would be one name for many.

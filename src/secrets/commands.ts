@@ -79,6 +79,7 @@ export const FLAGS: readonly Flag[] = [
 export const ENTRY_FLAGS: readonly Flag[] = [
   ...FLAGS,
   { name: "file", value: "file", help: "An entry of a file that is encrypted with age, not of the store" },
+  { name: "config", value: "file", help: "For env: what this file asks for, as rt --config has it" },
 ];
 
 export interface Helper {
@@ -121,6 +122,7 @@ export const HELPER_FLAGS: readonly Flag[] = [
 export const IMPORT_FLAGS: readonly Flag[] = [
   { name: "script", value: "script", help: "A script that gets what moves; may be given more than once" },
   { name: "service", value: "service", help: "Where to, instead of the project's name" },
+  { name: "to", value: "age:file", help: "Into a file that is encrypted with age, not into the store" },
   { name: "all", help: "Move every variable, not only what looks like a credential" },
   { name: "dry-run", help: "Show what would move, and change nothing" },
   { name: "yes", short: "y", help: "Do not ask" },
@@ -146,6 +148,7 @@ export const SHARE_FLAGS: readonly Flag[] = [
 
 /** Options of `rt trust`. */
 export const TRUST_FLAGS: readonly Flag[] = [
+  { name: "config", value: "file", help: "Allow what this file asks for, as rt --config has it" },
   { name: "list", help: "Print what is allowed: folders, the names of secrets, hashes" },
   { name: "remove", help: "Take it back: for this project, or for the folder or hash that is named" },
 ];

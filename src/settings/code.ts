@@ -26,11 +26,7 @@ export interface CodeSettings {
   readonly isWatched: boolean;
 }
 
-export function readCodeSettings(
-  options: readonly Given[],
-  given: GivenOptions,
-  target?: string,
-): CodeSettings {
+export function readCodeSettings(options: readonly Given[], given: GivenOptions): CodeSettings {
   const name = engineOption(options);
   return {
     engineWords: engineWords(options),
@@ -38,7 +34,7 @@ export function readCodeSettings(
     forceRuntime: given.has("rt"),
     envFiles: given.get("env-file")?.all ?? [],
     tsconfig: given.get("tsconfig-override")?.last,
-    unmet: findUnmet(given, target),
+    unmet: findUnmet(given),
     isHelped: options.some(({ option }) => option.isHelped),
     asksRegistry: given.has("prefer-latest"),
     isWatched: given.has("watch") || given.has("hot"),
@@ -46,12 +42,10 @@ export function readCodeSettings(
 }
 
 /** docs/differences.md says what was tried. */
-function findUnmet(given: GivenOptions, target: string | undefined): string[] {
+function findUnmet(given: GivenOptions): string[] {
   const lines: string[] = [];
   if (given.has("preserve-symlinks-main"))
     lines.push("--preserve-symlinks-main has no effect: the engine goes by the real path of the file");
-  if (given.has("watch") && target === "-")
-    lines.push("--watch has no effect on standard input, which is read once; put the code in a file");
   return lines.map((line) => `warning: ${line} (rt help differences)`);
 }
 

@@ -1,5 +1,6 @@
 // How many scripts run, or the scripts of many packages: which of them, in which order, and how they are shown.
 import { Failure } from "../failure.ts";
+import { oneLine } from "../printable.ts";
 import type { Given, GivenOptions, Invocation } from "../options/parse.ts";
 
 export interface ManySettings {
@@ -23,7 +24,19 @@ export interface ManySettings {
   readonly dryRun?: "text" | "json" | "html" | "mermaid" | undefined;
   /** Files for reports; what each gets its ending says. */
   readonly reports: readonly string[];
+  /** Which part of it all is this machine's. */
+  readonly shard?: ShardSettings | undefined;
 }
+
+export interface ShardSettings {
+  /** From 1 up to `count`. */
+  readonly number: number;
+  readonly count: number;
+  /** Reports of earlier runs, or folders of them. */
+  readonly times: readonly string[];
+}
+
+const MOST_SHARDS = 1000;
 
 /** Undefined unless the command line, and not rtfig.toml alone, asks for many. Throws Failure. */
 export function readManySettings(
@@ -35,6 +48,12 @@ export function readManySettings(
   const [parallel, sequential] = [given.has("parallel"), given.has("sequential")];
   if (parallel && sequential)
     throw new Failure("--parallel and --sequential exclude each other", "give one of them");
+  const shard = readShard(given);
+  if (shard && sequential)
+    throw new Failure(
+      "--sequential and --shard exclude each other",
+      "leave --sequential out: --concurrency=1 runs one script at a time, after those that it waits for",
+    );
   const words = target === undefined ? [] : [target, ...args];
   return {
     ...splitWords(words, parallel || sequential),
@@ -49,6 +68,7 @@ export function readManySettings(
     ifPresent: given.has("if-present"),
     dryRun: readDryRun(given),
     reports: given.get("report")?.all ?? [],
+    shard,
   };
 }
 
@@ -93,6 +113,21 @@ function readConcurrency(given: GivenOptions, variable: string | undefined): num
   if (value === undefined || (count ?? 0) > 0) return given.has("parallel") && !isOnLine ? undefined : count;
   const name = inherited === undefined ? "--concurrency" : "RT_CONCURRENCY";
   throw new Failure(`${name} needs a whole number from 1 up, not "${value}"`, "leave it out for the default");
+}
+
+function readShard(given: GivenOptions): ShardSettings | undefined {
+  const value = given.get("shard")?.last;
+  const times = given.get("shard-times")?.all ?? [];
+  if (value === undefined && times.length > 0)
+    throw new Failure("--shard-times has no effect without --shard", "give both, or neither");
+  if (value === undefined) return undefined;
+  const [, number = 0, count = 0] = (/^(\d+)\/(\d+)$/.exec(value) ?? []).map(Number);
+  if (number >= 1 && number <= count && count <= MOST_SHARDS) return { number, count, times };
+  const reason = count > MOST_SHARDS ? `at most ${MOST_SHARDS} shards` : "a number and a count, such as 2/5";
+  throw new Failure(
+    `--shard needs ${reason}, not "${oneLine(value)}"`,
+    "of five machines the first takes --shard 1/5, the last --shard 5/5",
+  );
 }
 
 function toCount(value: string | undefined): number | undefined {

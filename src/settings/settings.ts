@@ -5,13 +5,14 @@
 //   words --parse--> Invocation --read--> Settings --plan--> Plan --execute-->
 //
 // Each purpose has a file and a type of its own: how code runs, how scripts run, how many run, how to watch.
-import { collectOptions, type Invocation } from "../options/parse.ts";
+import type { GivenOptions, Invocation } from "../options/parse.ts";
 import type { CacheSettings } from "./cache.ts";
 import { type CodeSettings, readCodeSettings } from "./code.ts";
 import { type CommandLines, commandLines } from "./command-line.ts";
 import { type ManySettings, readManySettings } from "./many.ts";
 import { readScriptSettings, type ScriptSettings } from "./script.ts";
 import { type AskedSecret, readAskedSecrets } from "./secrets.ts";
+import type { Tool } from "./tool.ts";
 import { readWatchSettings, type WatchSettings } from "./watch.ts";
 
 export interface Settings {
@@ -22,6 +23,8 @@ export interface Settings {
   readonly isExplicit: boolean;
   /** The code itself is given by an option. */
   readonly evaluates: boolean;
+  /** A tool of the engine, in the place of a target. */
+  readonly tool?: Tool | undefined;
   /** A target that is not there is no error. */
   readonly ifPresent: boolean;
   readonly code: CodeSettings;
@@ -41,12 +44,12 @@ export interface Settings {
 /** Throws Failure where options contradict each other. */
 export function readSettings(
   invocation: Invocation,
+  given: GivenOptions,
   environment: Readonly<Record<string, string | undefined>>,
 ): Settings {
   const { target, args, command, options } = invocation;
-  const given = collectOptions(options);
   const evaluates = options.some(({ option }) => option.evaluates);
-  const code = readCodeSettings(options, given, target);
+  const code = readCodeSettings(options, given);
   const watch = evaluates ? undefined : readWatchSettings(target, options, given);
   return {
     target,

@@ -3,12 +3,13 @@
 // Surprising: --cwd takes effect here, before anything is read, so that every relative path means the same from then on.
 import { files } from "../../platform/files.ts";
 import { host } from "../../platform/process.ts";
-import { FILE_NAME } from "../config/file.ts";
-import type { Config } from "../config/rtfig.ts";
+import { FILE_NAME, mentionsInConfig } from "../config/file.ts";
+import type { Config, ConfiguredOption } from "../config/rtfig.ts";
 import { Failure } from "../failure.ts";
-import { collectOptions, type Given, type Invocation } from "../options/parse.ts";
-import type { CacheSettings } from "./cache.ts";
+import { COMMANDS } from "../options/commands.ts";
+import { collectOptions, type GivenOptions, type Invocation } from "../options/parse.ts";
 import { readSettings, type Settings } from "./settings.ts";
+import type { ToolLine } from "./tool.ts";
 
 export interface Opened {
   readonly settings: Settings;
@@ -17,44 +18,64 @@ export interface Opened {
   readonly cwd: string;
 }
 
-/** A tool of the engine reads rtfig.toml by itself; its own words may name it. */
-export interface ToolWords {
-  readonly config: string | undefined;
-}
-
 /** Throws Failure. */
-export async function openSettings(invocation: Invocation, tool?: ToolWords): Promise<Opened> {
-  const given = collectOptions(invocation.options);
-  const cwd = changeDirectory(given.get("cwd")?.last);
-  const config = await openConfig(tool?.config ?? given.get("config")?.last);
-  const options = config && !tool ? await optionsIn(config) : [];
+export async function openSettings(written: Invocation): Promise<Opened> {
+  const line = await lineOf(written);
+  const { invocation, tool } = line;
+  const cwd = changeDirectory(lastOf("cwd", invocation));
+  const { config, options } = await openConfig(line.config ?? lastOf("config", invocation));
   // As if the user had written the file's options in front of the others.
-  const configured = { ...invocation, options: [...options, ...invocation.options] };
+  const configured = tool ? invocation : { ...invocation, options: [...options, ...invocation.options] };
+  const given = collectOptions(configured.options);
   const environment = { RT_CONCURRENCY: host.originalVariable("RT_CONCURRENCY") };
-  const cache = config && !tool ? await cacheIn(config, configured, cwd) : undefined;
-  return { settings: { ...readSettings(configured, environment), cache }, config, cwd };
+  const settings = readSettings(configured, given, environment);
+  if (!tool) return { settings: { ...settings, cache: await findCache(config, given, cwd) }, config, cwd };
+  const { withPreloads } = await import("./tool.ts");
+  return { settings: { ...settings, tool: withPreloads(tool, config) }, config, cwd };
 }
 
-async function openConfig(path: string | undefined): Promise<Config | undefined> {
+type Line = Pick<ToolLine, "invocation" | "config"> & Partial<Pick<ToolLine, "tool">>;
+
+async function lineOf(invocation: Invocation): Promise<Line> {
+  const { command } = invocation;
+  if (command === undefined || COMMANDS[command]!.by !== "engine") return { invocation };
+  return (await import("./tool.ts")).readToolLine(invocation);
+}
+
+/** What the last of an option's kind says on the command line. */
+function lastOf(name: string, { options }: Invocation): string | undefined {
+  for (let index = options.length - 1; index >= 0; index -= 1)
+    if (options[index]!.option.name === name) return options[index]!.value;
+  return undefined;
+}
+
+interface OpenedConfig {
+  readonly config?: Config;
+  readonly options: readonly ConfiguredOption[];
+}
+
+async function openConfig(path: string | undefined): Promise<OpenedConfig> {
   // By its name alone: a working directory below one that may not be entered can still be read that way.
-  if (path === undefined && files.readFile(FILE_NAME, 1) === "ENOENT") return undefined;
-  const { readConfig } = await import("../config/rtfig.ts");
-  return readConfig(path ?? FILE_NAME);
+  if (path === undefined && files.readFile(FILE_NAME, 1) === "ENOENT") return { options: [] };
+  const { optionsOf, readConfig } = await import("../config/rtfig.ts");
+  const config = readConfig(path ?? FILE_NAME);
+  return { config, options: optionsOf(config) };
 }
 
-async function optionsIn(config: Config): Promise<Given[]> {
-  const { optionsOf } = await import("../config/rtfig.ts");
-  return optionsOf(config);
+/** Where the project's file speaks of caching. Throws Failure. */
+async function findCache(config: Config | undefined, given: GivenOptions, cwd: string) {
+  if (!mentionsInConfig(cwd, "cache") && !(config && config.file !== FILE_NAME)) return undefined;
+  const { findCacheConfig, readCacheSettings } = await import("./cache.ts");
+  const found = findCacheConfig(config, cwd);
+  const settings = found && readCacheSettings(found, given, cwd);
+  if (settings?.isVerified && !(await canTrace()))
+    throw new Failure("--verify-inputs cannot see here what a script reads", "try it on Linux, from 5.9 on");
+  return settings;
 }
 
-async function cacheIn(
-  config: Config,
-  { options }: Invocation,
-  cwd: string,
-): Promise<CacheSettings | undefined> {
-  if (!config.settings.some(({ path }) => path[0] === "run" && path[1] === "cache")) return undefined;
-  const { readCacheSettings } = await import("./cache.ts");
-  return readCacheSettings(config, collectOptions(options), cwd);
+async function canTrace(): Promise<boolean> {
+  const { findTracing } = await import("../../platform/tracing.ts");
+  return (await findTracing()) !== undefined;
 }
 
 function changeDirectory(directory: string | undefined): string {

@@ -31,7 +31,7 @@ export function readWatchSettings(
     throw new Failure(`--${narrowing[0]} needs --watch`, "rt help watching");
   if (target === undefined || !given.has("watch") || given.has("dry-run")) return undefined;
   return {
-    label: target,
+    label: target === "-" ? "[stdin]" : target,
     silent: given.has("silent"),
     clearsScreen: !given.has("no-clear-screen"),
     signal: given.get("watch-kill-signal")?.last,

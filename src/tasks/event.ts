@@ -1,18 +1,6 @@
 // Everything that can happen in a run, as one union. The scheduler emits; only reporters turn it into text.
 import type { ChildExit } from "../../platform/contract/process-tree.ts";
-import type { Step, Task } from "./task.ts";
-
-export type Outcome =
-  /** `saved` where it was not run, but put back what it did before: milliseconds. */
-  | { readonly kind: "success"; readonly saved?: number }
-  | { readonly kind: "failure"; readonly code: number; readonly step: Step }
-  | { readonly kind: "signal"; readonly signal: NodeJS.Signals; readonly step: Step }
-  /** The command could not be started at all; the code is what a shell would say (127, 126). */
-  | { readonly kind: "unstartable"; readonly code: number; readonly step: Step; readonly reason: string }
-  /** A task that it depends on did not succeed. */
-  | { readonly kind: "skipped"; readonly because: Task }
-  /** Ended, or never begun, because the run was stopped by a failure elsewhere or by a signal. */
-  | { readonly kind: "stopped"; readonly wasRunning: boolean };
+import type { Outcome, Step, Task } from "./task.ts";
 
 /** Times are milliseconds since the start of the run. */
 export type TaskEvent =
@@ -39,6 +27,8 @@ export type TaskEvent =
       readonly type: "task-end";
       readonly task: Task;
       readonly outcome: Outcome;
+      /** Of a script that is cached: why it ran, or by what it was found. */
+      readonly why?: string;
       readonly at: number;
       readonly duration: number;
     }

@@ -10,9 +10,10 @@ import { host } from "../../platform/process.ts";
 import { trees } from "../../platform/process-tree.ts";
 import type { Child, ChildExit, ChildRequest, StopSignal } from "../../platform/contract/process-tree.ts";
 import type { RedactedOutput } from "../redaction/stream.ts";
-import type { Outcome, TaskEvent } from "./event.ts";
+import type { TaskEvent } from "./event.ts";
+import { describeWhy } from "./report/wording.ts";
 import { Refused } from "./schedule.ts";
-import type { CachedTask, Command, Step, Task, TaskRequest } from "./task.ts";
+import type { CachedTask, Command, Step, Task, TaskRequest, Outcome } from "./task.ts";
 import { familyOf, GRACE, WatchedTrees } from "./watched-trees.ts";
 
 const LOOK_AGAIN_AFTER = 10; // ms
@@ -27,7 +28,7 @@ const START_FAILURES: Readonly<Record<string, number>> = {
 const FORWARDED = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 export interface ExecutorOptions {
-  readonly request: Pick<TaskRequest, "commandFor" | "prepare" | "openCached">;
+  readonly request: Pick<TaskRequest, "commandFor" | "prepare" | "openCached" | "explainCached">;
   readonly output: ChildRequest["output"];
   readonly inheritStdin: boolean;
   /** Added to every child's environment. */
@@ -88,6 +89,8 @@ export class Executor {
     const begin = this.now();
     let outcome: Outcome = { kind: "success" };
     const cached = await this.#openCached(task);
+    if (cached && this.#options.request.explainCached)
+      void emit({ type: "remark", line: describeWhy(task, cached.hit !== undefined, cached.why) });
     if (cached?.hit) {
       await this.#replay(task, cached.hit);
       outcome = { kind: "success", saved: cached.hit.saved };
@@ -97,6 +100,8 @@ export class Executor {
         if (outcome.kind !== "success") break;
       }
       for (const message of (await cached?.close(outcome.kind)) ?? []) void emit({ type: "notice", message });
+      if (cached?.isFaulty && outcome.kind === "success")
+        outcome = { kind: "failure", code: 1, step: task.steps.at(-1)! };
     }
     const ending = this.#watched?.endingOf(task);
     if (ending) {
@@ -104,7 +109,8 @@ export class Executor {
       outcome = { kind: "stopped", wasRunning: true };
     }
     const at = this.now();
-    await emit({ type: "task-end", task, outcome, at, duration: at - begin });
+    const why = cached && { why: cached.why };
+    await emit({ type: "task-end", task, outcome, at, duration: at - begin, ...why });
     // Not before: up to here it may still be asked to end.
     this.#watched?.finish(task);
     return outcome;

@@ -20,6 +20,7 @@ import {
 import { choosesPackages } from "../settings/many.ts";
 import { Failure } from "../failure.ts";
 import { collapse, orderPackages } from "./graph.ts";
+import type { Shard } from "./shard.ts";
 import type { Step, Task, TaskRequest } from "./task.ts";
 
 export interface Plan {
@@ -36,13 +37,17 @@ export interface Plan {
   readonly isIncomplete: boolean;
   /** Where the packages were chosen from. */
   readonly packages?: SelectedPackages;
+  /** The tasks are those of one of several machines. */
+  readonly shard?: Shard;
 }
 
 const GLOB = /[*?[\]{}]/;
 
 /** Throws Failure, PackageJsonError. */
 export async function planTasks(request: TaskRequest): Promise<Plan> {
-  return choosesPackages(request) ? planWorkspace(request) : planPackage(request);
+  const plan = choosesPackages(request) ? await planWorkspace(request) : planPackage(request);
+  if (!request.shard) return plan;
+  return (await import("./shard.ts")).takeShard(plan, request.shard, request.cwd);
 }
 
 /** Several scripts of the package we stand in. */

@@ -8,18 +8,24 @@
 // end they say then, and the next round has others.
 import { host } from "../../platform/process.ts";
 import type { StopSignal } from "../../platform/contract/process-tree.ts";
-import type { Outcome, Reporter, TaskEvent } from "./event.ts";
+import type { Reporter, TaskEvent } from "./event.ts";
 import { Executor } from "./execute.ts";
 import { type Plan, planTasks } from "./plan.ts";
-import { chooseReporters, chooseSingleReporter, type Reporting } from "./report/choose.ts";
+import {
+  chooseReporters,
+  chooseSingleReporter,
+  environmentOfCached,
+  type Reporting,
+} from "./report/choose.ts";
 import { OutputQueue } from "./report/output-queue.ts";
 import { chooseLimit } from "./limit.ts";
 import { type Failure, type FailurePolicy, startSchedule } from "./schedule.ts";
-import type { RunStatus, Task, TaskRequest, Watcher } from "./task.ts";
+import type { CacheReason, RunStatus, Task, TaskRequest, Watcher, Outcome } from "./task.ts";
 
 export type { Plan } from "./plan.ts";
 export type {
   CachedTask,
+  CacheReason,
   Command,
   CommandRequest,
   RunStatus,
@@ -59,11 +65,24 @@ async function renderDryRun(
   request: TaskRequest,
   format: NonNullable<TaskRequest["dryRun"]>,
 ): Promise<string> {
-  if (format === "text" || format === "json")
-    return (await import("./report/dry-run.ts")).renderPlan(plan, request, format);
+  if (format === "text" || format === "json") {
+    const { renderPlan } = await import("./report/dry-run.ts");
+    return renderPlan(plan, request, format, await explainCached(plan, request));
+  }
   const { explainTasks } = await import("./reasons.ts");
   const { renderGraph } = await import("./report/plan-graph.ts");
   return renderGraph(plan, request, explainTasks(plan, request), format);
+}
+
+/** Why each script that is cached would run, or would not. */
+async function explainCached({ tasks }: Plan, request: TaskRequest): Promise<ReadonlyMap<Task, CacheReason>> {
+  const extra = environmentOfCached(request);
+  const reasons = new Map<Task, CacheReason>();
+  for (const task of tasks) {
+    const reason = await request.explainCached?.(task, extra);
+    if (reason) reasons.set(task, reason);
+  }
+  return reasons;
 }
 
 /** One script that is cached, as if it stood alone at the terminal. */
@@ -89,10 +108,11 @@ async function print(text: string, queue: OutputQueue): Promise<RunStatus> {
 }
 
 function describeNotices(
-  { tasks, cycles, packageCount, notices }: Plan,
+  { tasks, cycles, packageCount, notices, shard }: Plan,
   { affected, silent }: TaskRequest,
 ): string[] {
-  if (tasks.length === 0 && affected !== undefined && !silent)
+  const isNone = tasks.length === 0 && !shard?.shares.some(({ own }) => own.length > 0);
+  if (isNone && affected !== undefined && !silent)
     return [
       ...notices,
       packageCount === 0 ? "No package is affected" : "No package that is affected has such a script",
@@ -117,6 +137,7 @@ async function execute(
 ): Promise<RunStatus> {
   const isSingle = plan.tasks.length === 1;
   const { watcher } = request;
+  const beside = await request.openBeside?.(plan.tasks, (message) => void emit({ type: "notice", message }));
   const reporting = single ?? (await chooseReporters(plan, request, queue, fail));
   const { output, extraEnvironment } = reporting;
   let { reporters } = reporting;
@@ -140,6 +161,7 @@ async function execute(
     onInterrupt(signal) {
       if (interruptedBy || isOver) queue.hurry();
       interruptedBy ??= signal;
+      beside?.abandon();
       halt();
       wake();
     },
@@ -152,6 +174,10 @@ async function execute(
     end();
   };
   for (const message of notices) void emit({ type: "notice", message });
+  if (plan.shard && !request.silent) {
+    const { describeShard } = await import("./shard.ts");
+    void emit({ type: "remark", line: describeShard(plan.shard) });
+  }
   const schedule = startSchedule({
     tasks: plan.tasks,
     waitsFor: plan.waitsFor,
@@ -168,6 +194,7 @@ async function execute(
   if (watcher) begin(watcher);
   const failure = watcher ? await goOn(watcher) : await schedule.finished.catch(fail);
   await executor.finish();
+  await beside?.finish();
   isOver = true;
   await finishReporters();
   executor.close();

@@ -7,8 +7,7 @@
 //
 // Surprising: the system may refuse one more process (`Refused`): the task then goes back to the front, and
 // the limit shrinks to what did run.
-import type { Outcome } from "./event.ts";
-import type { Task } from "./task.ts";
+import type { Task, Outcome } from "./task.ts";
 
 export type FailurePolicy = "stop" | "skip" | "continue";
 

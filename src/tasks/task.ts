@@ -1,7 +1,6 @@
 // The words of this folder: what is asked for, and the tasks that come of it.
 import type { Child, ChildExit, ChildRequest, StopSignal } from "../../platform/contract/process-tree.ts";
 import type { Deliver, RedactedOutput } from "../redaction/stream.ts";
-import type { Outcome } from "./event.ts";
 import type { ManySettings } from "../settings/many.ts";
 import type { PackageJson } from "../workspace/package-json.ts";
 
@@ -48,8 +47,23 @@ export interface CachedHit {
   readonly restored: number;
 }
 
+/** How a task ended. */
+export type Outcome =
+  /** `saved` where it was not run, but put back what it did before: milliseconds. */
+  | { readonly kind: "success"; readonly saved?: number }
+  | { readonly kind: "failure"; readonly code: number; readonly step: Step }
+  | { readonly kind: "signal"; readonly signal: NodeJS.Signals; readonly step: Step }
+  /** The command could not be started at all; the code is what a shell would say (127, 126). */
+  | { readonly kind: "unstartable"; readonly code: number; readonly step: Step; readonly reason: string }
+  /** A task that it depends on did not succeed. */
+  | { readonly kind: "skipped"; readonly because: Task }
+  /** Ended, or never begun, because the run was stopped by a failure elsewhere or by a signal. */
+  | { readonly kind: "stopped"; readonly wasRunning: boolean };
+
 /** A task that is not run again when nothing has changed: src/cache. */
 export interface CachedTask {
+  /** Why it has to run, or by what it was found; for people. */
+  readonly why: string;
   /** Its outputs are in place again; nothing is to be started. */
   readonly hit: CachedHit | undefined;
   /** Starts a step, by its position, and looks at what it does. */
@@ -58,8 +72,15 @@ export interface CachedTask {
     request: Pick<ChildRequest, "cwd" | "output" | "onOutput" | "family">,
   ): Child & { readonly isTraced: Promise<boolean> };
   environmentOf(step: number): Readonly<Record<string, string>>;
+  /** After `close`: whether something is wrong though the script has ended well. */
+  readonly isFaulty: boolean;
   /** It has ended. Lines for people. */
   close(outcome: Outcome["kind"]): Promise<readonly string[]>;
+}
+
+export interface CacheReason {
+  readonly isHit: boolean;
+  readonly why: string;
 }
 
 export interface TaskRequest extends ManySettings {
@@ -72,6 +93,13 @@ export interface TaskRequest extends ManySettings {
     task: Task,
     extra: Readonly<Record<string, string>>,
   ): Promise<CachedTask | { readonly notice: string } | undefined>;
+  /** Whether it would be run, and why; changes nothing. Absent where nobody wants to know. */
+  explainCached?(task: Task, extra: Readonly<Record<string, string>>): Promise<CacheReason | undefined>;
+  /**
+   * Opens what goes on beside the run and is waited for at its end, before anything has started; undefined where there is
+   * nothing. `tell` gives a line to people.
+   */
+  openBeside?(tasks: readonly Task[], tell: (line: string) => void): Promise<Beside | undefined>;
   /** The secrets that a step gets; absent where the run has none. */
   secretsOf?(manifest: PackageJson, scriptName: string, isMain: boolean): readonly StepSecret[];
   /** Called before the first of these starts, and in a watched run before one starts again. Throws Failure. */
@@ -85,6 +113,13 @@ export interface TaskRequest extends ManySettings {
   runAlone?(task: Task): Promise<RunStatus>;
   /** Who has scripts run again, and ends the run. Without it a run is over when nothing of it runs. */
   readonly watcher?: Watcher;
+}
+
+export interface Beside {
+  /** The last script has ended. Resolves when nothing goes on any more. */
+  finish(): Promise<void>;
+  /** The run was ended from outside: nobody waits. */
+  abandon(): void;
 }
 
 export interface Watcher {

@@ -46,7 +46,7 @@ export function affectedBy(
   return causes;
 }
 
-const SHARED_FILES = [
+export const SHARED_FILES = [
   "package.json",
   "bun.lock",
   "bun.lockb",
@@ -133,7 +133,8 @@ const CAUTION = [
   ...["-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "safe.bareRepository=explicit"],
 ];
 
-async function tryGit(cwd: string, args: readonly string[]): Promise<string | null> {
+/** Its output; null where it cannot tell, or is not there. */
+export async function tryGit(cwd: string, args: readonly string[]): Promise<string | null> {
   try {
     const child = Bun.spawn(["git", ...CAUTION, ...args], {
       cwd,

@@ -4,6 +4,7 @@ import { existsSync } from "node:fs";
 import { readdir, rm } from "node:fs/promises";
 import { waitUntil } from "../support/processes.ts";
 import { RT, runRt, startRt } from "../support/rt.ts";
+import { trustOf } from "../support/trusted.ts";
 import { CAN_TRACE, cachedProject } from "./cached-project.ts";
 
 /** Scripts, and what is said of each. */
@@ -151,8 +152,8 @@ test.skipIf(!CAN_TRACE)("on a full disk scripts run, and nothing half is kept", 
     });
     expect([...new Bun.Glob("**/{drafts,keys,blobs}/**").scanSync(project.cache)]).toEqual([]);
     await project.run("other", { OTHER: "1" });
-    await rm(`${project.cache}/rt/scripts-1/keys`, { recursive: true });
-    await rm(`${project.cache}/rt/scripts-1/blobs`, { recursive: true });
+    await rm(`${project.cache}/rt/scripts-2/keys`, { recursive: true });
+    await rm(`${project.cache}/rt/scripts-2/blobs`, { recursive: true });
   }
   expect([await project.run("t"), await project.run("t")]).toEqual(["ran", "hit"]);
 });
@@ -181,4 +182,27 @@ test.skipIf(!CAN_TRACE)("the words of rt's own processes are nobody else's", asy
     stderr: expect.stringContaining('Unknown option "--launch"'),
     status: 1,
   });
+});
+
+test.skipIf(!CAN_TRACE)("a script that is given secrets is never cached, alone or among others", async () => {
+  const config =
+    'secret = true\nplain = true\n[secrets.TOKEN]\nfrom.command = ["sh", "./value"]\n[run.secrets]\nsecret = ["TOKEN"]';
+  await using project = await cachedProject(
+    { secret: "echo got $TOKEN | tee out", plain: "echo plain" },
+    { value: "printf value-of-the-secret" },
+    config,
+  );
+  const env = { RT_TRUST: await trustOf(project.path) };
+  for (const words of [
+    ["run", "secret"],
+    ["--sequential", "run", "secret", "plain"],
+  ])
+    for (const _ of [1, 2]) {
+      const { stdout, stderr, status } = await project.rt(words, env);
+      expect({ stdout, status }).toEqual({ stdout: expect.stringMatching(/got \[TOKEN\]\n/), status: 0 });
+      expect(stderr).toContain("is not cached, since it is given secrets");
+    }
+  expect((await project.rt(["cache"])).stdout).toStartWith("1 run in ");
+  const grep = Bun.spawnSync(["grep", "-rl", "-e", "value-of-the-secret", "-e", "TOKEN", project.cache]);
+  expect(grep.stdout.toString()).toBe("");
 });

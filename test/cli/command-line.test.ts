@@ -1,9 +1,5 @@
 // The command line as people meet it: lists, help, versions, and commands beside scripts of their name.
-import { expect, test } from "bun:test";
 import { version } from "../../package.json";
-import { createProject } from "../support/project.ts";
-import { cleanEnvironment, RT, runRt } from "../support/rt.ts";
-import { startOnTerminal } from "../support/terminal.ts";
 import { testTranscripts } from "../support/transcripts.ts";
 import { packageWith as manifest } from "../support/workspace.ts";
 
@@ -166,15 +162,3 @@ testTranscripts("built-in commands and scripts of the same name", [
     { files: manifest({ toString: "echo mine" }), args: ["--silent", "toString"], stdout: "mine\n" },
   ],
 ]);
-
-test("rt repl says on a terminal, and only there, which REPL has rt", async () => {
-  const hint = "hint: this REPL is the engine's, without rt in it; rt --interactive starts one with rt";
-  await using project = await createProject();
-  await using terminal = startOnTerminal([RT, "repl"], cleanEnvironment({ HOME: project.path }));
-  await terminal.shows(hint);
-  await terminal.shows("Welcome");
-  terminal.type(".exit\r");
-  expect(await terminal.ends()).toBe(0);
-  const { stdout, stderr } = await runRt({ args: ["repl"], stdin: ".exit\n", cwd: project.path });
-  expect(stdout + stderr).not.toContain("hint");
-});

@@ -109,7 +109,7 @@ test("completions offer what follows a command of rt's own, and no files", async
   const { values, files } = await complete("secrets", "");
   expect({ values, files }).toEqual({ values: Object.keys(SECRETS_COMMANDS), files: false });
   expect(await complete("secrets", "get", "--")).toEqual({
-    values: ["--json", "--help", "--file"],
+    values: ["--json", "--help", "--file", "--config"],
     files: false,
   });
   expect(await complete("secrets", "get", "s")).toEqual({ values: [], files: false });

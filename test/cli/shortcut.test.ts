@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { COMMANDS } from "../../src/options/commands.ts";
 import { OPTIONS } from "../../src/options/options.ts";
-import { mentionsOption, parseCommandLine } from "../../src/options/parse.ts";
+import { collectOptions, mentionsOption, parseCommandLine } from "../../src/options/parse.ts";
 import { engineReason } from "../../src/run/file/engine-reason.ts";
 import { planRun, type Plan } from "../../src/run/plan.ts";
 import { resolveTarget } from "../../src/run/target/resolution.ts";
@@ -78,7 +78,7 @@ async function planWhole(words: readonly string[], cwd: string): Promise<Plan | 
       explicitRun: invocation.command === "run",
       forceRuntime: false,
     });
-    return planRun(readSettings(invocation, {}), target, {
+    return planRun(readSettings(invocation, collectOptions(invocation.options), {}), target, {
       engineReason: target.kind === "file" ? await engineReason(target.path, cwd) : undefined,
     });
   } catch {

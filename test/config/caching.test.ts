@@ -64,3 +64,36 @@ effect("run.cache.*.ignore", "names files that do not matter", async () => {
   await project.write({ file: "changed" });
   expect(await project.run("a")).toBe("hit");
 });
+
+effect("run.cache.*.shared", "keeps what a script made to its checkout", async () => {
+  if (!CAN_TRACE) return;
+  const files = (rule: string) => ({
+    "package.json": { name: "project", scripts: { a: "cat source" } },
+    "rtfig.toml": `[run.cache]\na = ${rule}\n`,
+    source: "",
+  });
+  for (const [rule, second] of [
+    ["true", "hit"],
+    ["{ shared = false }", "ran"],
+  ] as const) {
+    await using project = await cachedProject({});
+    for (const name of ["one", "two"])
+      for (const [path, content] of Object.entries(files(rule)))
+        await project.write({ [`${name}/${path}`]: content });
+    const run = async (name: string) =>
+      (await project.rt(["--cwd", name, "run", "a"])).stderr.includes("Done before: ") ? "hit" : "ran";
+    expect([await run("one"), await run("two"), await run("two")]).toEqual(["ran", second, "hit"]);
+  }
+});
+
+effect("run.cache.*.trace", "takes what is declared for what is read", async () => {
+  await using project = await cachedProject(
+    { a: "cat source" },
+    { source: "" },
+    "a = { trace = false, outputs = [] }",
+  );
+  expect([await project.run("a"), await project.run("a")]).toEqual(["ran", "hit"]);
+  // Nobody has read it.
+  await project.write({ unrelated: "" });
+  expect([await project.run("a"), await project.run("a")]).toEqual(["ran", "hit"]);
+});

@@ -30,6 +30,12 @@ effect("run.secrets.*", "names the scripts that get a secret", async () => {
   const config = `[secrets.TOKEN]\n${PRINT}\n[run.secrets]\n"sh*" = ["TOKEN"]`;
   expect(await run(config)).toEqual({ stdout: "got a value\n", stderr: "", status: 0 });
   expect(await run(config, "other")).toEqual({ stdout: "got\n", stderr: "", status: 0 });
+  expect(await run(config.replace('["TOKEN"]', '["TOKNE"]'))).toEqual({
+    stdout: "",
+    stderr:
+      'error: rtfig.toml:4: run.secrets."sh*" names TOKNE, which is not in [secrets]\nhint: did you mean TOKEN?\n',
+    status: 1,
+  });
 });
 
 effect("secrets.*.from", "is an address in the credential store", async () => {
@@ -54,6 +60,9 @@ effect("secrets.*.from.command", "is a program that prints the value", async () 
   const config = (command: string) =>
     `[secrets.TOKEN]\nfrom.command = ${command}\n[run.secrets]\nshow = ["TOKEN"]`;
   expect((await run(config('["printf", "%s\\\\n", "$HOME"]'))).stdout).toBe("got $HOME\n");
+  expect((await run(config('["printf", "a\\u0000b"]'))).stderr).toBe(
+    "error: rtfig.toml:1: secrets.TOKEN.from has a NUL character in its command, which no program can be given\n",
+  );
 });
 
 effect("secrets.*.about", "says what is missing", async () => {

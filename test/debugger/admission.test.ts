@@ -12,7 +12,7 @@ test("answers to this machine's names alone, and to no page but a debugger's", a
   const env = { XDG_RUNTIME_DIR: undefined, TMPDIR: project.path };
   const { live, port, url } = await startDebugged(project, ["--inspect=localhost:0", "a.ts"], env);
   await using _live = live;
-  const [, webkit] = await live.see(/For Web Inspector: (ws:\S+)/);
+  const [, webkit] = await live.see(/(?=[^]*?For Web Inspector: (ws:\S+) or)/);
   await live.see("running --inspect=localhost:0");
   const id = url.slice(url.lastIndexOf("/"));
 

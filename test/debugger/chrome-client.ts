@@ -72,7 +72,9 @@ export async function startDebugged(
   env: Environment = {},
 ): Promise<Debugged> {
   const live = startLive({ args: [...args], cwd: project.path, env });
-  const [, url, port] = await live.see(/Debugger listening on (ws:\/\/\S+:(\d+)\/[-\da-f]{36})\n/);
+  // What the program says may come first: it passes none of it.
+  const said = /(?=[^]*?Debugger listening on (ws:\/\/\S+:(\d+)\/[-\da-f]{36})\n)/;
+  const [, url, port] = await live.see(said);
   return { live, port: Number(port), url: url! };
 }
 

@@ -182,12 +182,16 @@ console.log("parent", String(stdout).trim());
       await live.see("result 42");
     }
     // Not for this program, or not now.
+    const lease = Buffer.alloc(8);
+    lease.writeDoubleBE(Date.now() - 1);
+    await project.write({ "old-lease": lease });
     for (const options of [
       { autoAttachMode: "onlyWithFlag" },
       { autoAttachMode: undefined },
       { ...smart, aaPatterns: [`${project.path}/**`, "!**/a.ts"] },
       { waitForDebugger: "/b\\.ts$" },
       { requireLease: project.join("no-lease") },
+      { requireLease: project.join("old-lease") },
       { inspectorIpc: project.join("gone.sock") },
       { inspectorIpc: 1 },
     ])

@@ -9,7 +9,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { hostTarget } from "../../build/targets.ts";
 import { engineEnvironment } from "../support/engine-environment.ts";
-import { endProcesses } from "../support/processes.ts";
+import { endPrograms, endProcesses } from "../support/processes.ts";
 import { REPOSITORY } from "../support/rt.ts";
 import { applyMutant, type Placed, testFileOf } from "./mutant.ts";
 
@@ -18,21 +18,19 @@ const TOOLCHAIN = ".toolchain";
 const LEFT_OUT = [".git", "dist", TOOLCHAIN];
 const FILE = hostTarget().file;
 
-/** Milliseconds for a file of tests that are to pass: one that makes them wait for ever is noticed too. */
-const PATIENCE = 600_000;
+/** Milliseconds for a file of tests: a mutant that makes them wait for ever is noticed too. */
+const PATIENCE = 300_000;
 
 export interface Trial {
   readonly hasPassed: boolean;
-  /** Milliseconds. */
-  readonly duration: number;
   /** The first test that failed, where there is one. */
   readonly failed: string | undefined;
   readonly output: string;
 }
 
 export interface TreeCopy extends AsyncDisposable {
-  /** @param patience milliseconds after which the tests have failed */
-  runTests(file: string, patience?: number): Promise<Trial>;
+  /** @param title of one test, to run it alone. Where there is none, nothing has passed. */
+  runTests(file: string, title?: string): Promise<Trial>;
   /** Until it is disposed of. Throws when what it makes cannot be built. */
   change(mutant: Placed): Promise<AsyncDisposable>;
 }
@@ -53,7 +51,7 @@ export async function copyTree(): Promise<TreeCopy> {
   await link(program, unchanged);
 
   return {
-    runTests: (file, patience) => runTests(path, file, patience),
+    runTests: (file, title) => runTests(path, file, title),
     async change(mutant) {
       const file = join(path, mutant.file);
       const content = await readFile(file, "utf8");
@@ -112,25 +110,27 @@ function namesProgram(file: string, seen: Set<string>): boolean {
 }
 
 async function build(path: string): Promise<void> {
-  const { status, output } = await run(path, tmpdir(), ["build/compile.ts"], PATIENCE);
+  const { status, output } = await run(path, tmpdir(), ["build/compile.ts"]);
   if (status !== 0) throw new Error(`it cannot be built: ${output.trim()}`);
 }
 
-async function runTests(path: string, file: string, patience = PATIENCE): Promise<Trial> {
+async function runTests(path: string, file: string, title: string | undefined): Promise<Trial> {
   const temporary = await mkdtemp(join(tmpdir(), "rt-trial-"));
   await chmod(temporary, 0o1777); // as /tmp
   const clean = () => {
     // A mutant leaves behind what its tests have started, and some that is meant to be ended by what is broken.
     endProcesses("TMPDIR", temporary);
+    endPrograms(path);
     rmSync(temporary, { recursive: true, force: true });
   };
   process.on("exit", clean);
   try {
     const words = ["test", "--bail", "--only-failures", "--timeout=60000", `./${file}`];
-    const startedAt = performance.now();
-    const { status, output } = await run(path, temporary, words, patience);
+    // What it is in stands before it, with another sign between them.
+    if (title !== undefined) words.push(`--test-name-pattern=${RegExp.escape(title.split(" > ").at(-1)!)}$`);
+    const { status, output } = await run(path, temporary, words);
     const failed = /^\(fail\) (.*?)(?: \[.*)?$/m.exec(output)?.[1];
-    return { hasPassed: status === 0, duration: performance.now() - startedAt, failed, output };
+    return { hasPassed: status === 0, failed, output };
   } finally {
     process.off("exit", clean);
     clean();
@@ -142,7 +142,6 @@ async function run(
   cwd: string,
   temporary: string,
   args: readonly string[],
-  patience: number,
 ): Promise<{ status: number | string; output: string }> {
   const log = join(temporary, `rt-mutant-${crypto.randomUUID()}.log`);
   const descriptor = openSync(log, "a");
@@ -150,7 +149,7 @@ async function run(
     cwd,
     stdio: ["ignore", descriptor, descriptor],
     env: engineEnvironment(temporary),
-    timeout: patience,
+    timeout: PATIENCE,
     killSignal: "SIGKILL",
   });
   closeSync(descriptor);

@@ -1,6 +1,9 @@
 // Options for scripts that are not run again when nothing has changed.
 import { expect } from "bun:test";
+import { chmod } from "node:fs/promises";
 import { CAN_TRACE, cachedProject } from "../cache/cached-project.ts";
+import { createProject } from "../support/project.ts";
+import { runRt } from "../support/rt.ts";
 import { prove } from "./prove.ts";
 
 const scripts = { build: "echo x >> runs.log; cat source" };
@@ -31,5 +34,101 @@ prove("cache", "says whether what is kept is read and written", async () => {
   expect(await project.run("build")).toBe("ran");
   expect((await project.rt(["--cache=local:w", "run", "build"])).stderr).not.toContain("Done before");
   expect((await project.rt(["--cache=local:r", "run", "build"])).stderr).toContain("Done before");
-  expect((await project.rt(["--cache=all", "run", "build"])).stderr).toContain("use one of: local:rw");
+  // Where only the shared one is named, nothing is read here.
+  expect((await project.rt(["--cache=remote:rw", "run", "build"])).stderr).not.toContain("Done before");
+  expect((await project.rt(["--cache=local:,remote:r", "run", "build"])).stderr).not.toContain("Done before");
+  expect((await project.rt(["run", "build"], { TURBO_CACHE: "remote:rw" })).stderr).not.toContain(
+    "Done before",
+  );
+  for (const wrong of ["all", "local", "local:rw,", "local:x"])
+    expect((await project.rt([`--cache=${wrong}`, "run", "build"])).stderr).toBe(
+      `error: --cache cannot be "${wrong}"\nhint: say local, remote or both, and r, w or rw, as in --cache=local:rw,remote:rw\n`,
+    );
+});
+
+prove("why", "says what made a script run, or by what it was found", async () => {
+  if (!CAN_TRACE) return;
+  await using project = await cachedProject(
+    { build: "cat source; ./tool", other: "true" },
+    { source: "", tool: "#!/bin/sh\n" },
+    'build = { env = ["LEVEL"] }',
+  );
+  await chmod(project.join("tool"), 0o755);
+  const say = async (env = {}, ...words: string[]) => {
+    const { stderr, status } = await project.rt([...words, "--why", "run", "build"], env);
+    expect(status).toBe(0);
+    return stderr.split("\n").find((line) => /^build (?:runs|need not run): /.test(line));
+  };
+  expect(await say()).toBe("build runs: it has not run before");
+  expect(await say()).toMatch(
+    /^build need not run: nothing that it depends on \(\d+ paths\) has changed since 20/,
+  );
+  await project.write({ source: "2" });
+  const planned = async (...words: string[]) =>
+    (await project.rt([...words, "--why", "run", "build", "other"])).stdout;
+  const changed = `build runs: ${project.join("source")} has changed`;
+  expect(await planned("--sequential", "--dry-run")).toContain(
+    `build\n  ${changed}\n  $ cat source; ./tool\nother\n  $ true\n`,
+  );
+  const plan = JSON.parse(await planned("--sequential", "--dry-run=json"));
+  expect(plan.tasks.map(({ cache }: { cache?: object }) => cache)).toEqual([
+    { result: "miss", why: `${project.join("source")} has changed` },
+    undefined,
+  ]);
+  // To look is to change nothing.
+  expect(await say({}, "--report=report")).toBe(changed);
+  expect((await Bun.file(project.join("report")).json()).tasks[0].why).toBe(
+    `${project.join("source")} has changed`,
+  );
+  await project.write({ tool: "#!/bin/sh\ntrue\n" });
+  expect(await say()).toBe(`build runs: ${project.join("tool")} has changed`);
+  expect(await say({ LEVEL: "1" })).toBe("build runs: the variable LEVEL is new");
+  expect(await say({ LEVEL: "2" })).toBe("build runs: the variable LEVEL is another");
+  expect(await say({ LEVEL: "2" }, "--force")).toBe("build runs: nothing that is kept is to be used");
+  expect(await say({ LEVEL: "2" })).toStartWith("build need not run: ");
+  expect((await project.rt(["run", "build"])).stderr).not.toContain("need not run");
+});
+
+prove("verify-inputs", "fails where a script reads or writes more than is declared", async () => {
+  if (!CAN_TRACE) return;
+  await using project = await createProject({
+    ".gitignore": "hidden\nout*\n",
+    "cache/.keep": "",
+    outside: "",
+  });
+  const rule = (more: string) => `[run.cache]\nbuild = { trace = false, outputs = ["out"]${more} }\n`;
+  await project.write({
+    "package.json": JSON.stringify({ name: "root", workspaces: ["app"] }),
+    "app/package.json": JSON.stringify({
+      name: "app",
+      scripts: { build: "cat source hidden ../outside > out" },
+    }),
+    "app/source": "",
+    "app/hidden": "",
+    "rtfig.toml": rule(""),
+  });
+  Bun.spawnSync(["git", "init", "-q"], { cwd: project.path });
+  const verify = async (...words: string[]) => {
+    const env = { XDG_CACHE_HOME: project.join("cache") };
+    return await runRt({ args: [...words, "run", "build"], cwd: project.join("app"), env });
+  };
+  const first = await verify("--verify-inputs");
+  expect(first).toMatchObject({ status: 1 });
+  const named = first.stderr.split("\n").filter((line) => line.startsWith("warn: "));
+  expect(named).toEqual([
+    "warn: build reads app/hidden, which is not declared: inputs in [run.cache]",
+    "warn: build reads outside, which is not declared: inputs in [run.cache]",
+  ]);
+  await project.write({ "rtfig.toml": rule(', inputs = ["hidden", "../outside"]') });
+  for (const _ of [1, 2])
+    expect(await verify("--verify-inputs")).toMatchObject({
+      status: 0,
+      stderr: "$ cat source hidden ../outside > out\n",
+    });
+  await project.write({ "rtfig.toml": rule(', inputs = ["hidden", "../outside"]').replace('"out"', "") });
+  const third = await verify("--verify-inputs");
+  expect(third).toMatchObject({
+    status: 1,
+    stderr: expect.stringContaining("build writes app/out, which is not declared: outputs in"),
+  });
 });

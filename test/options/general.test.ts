@@ -100,9 +100,9 @@ describe("general execution", () => {
     expect(output).toContain("> { a: 1 }\n> [ '--interactive' ]\n");
     const files = { "a.ts": "export const a: number = 7; export default 'b';\n" };
     const imports = { stdin: 'import b, { a as c } from "./a.ts"\n' };
-    expect(await outputOf(files, ["--interactive"], imports)).toEndWith("> 'b'");
+    expect(await outputOf(files, ["--interactive"], imports)).toEndWith("> 'b'\n>");
     const awaited = { stdin: 'const d: number = (await import("./a.ts")).a as number\n' };
-    expect(await outputOf(files, ["--interactive"], awaited)).toEndWith("> 7");
+    expect(await outputOf(files, ["--interactive"], awaited)).toEndWith("> 7\n>");
   });
 });
 
@@ -211,6 +211,22 @@ describe("workspaces", () => {
       { script: "one", outcome: "success", exitCode: 0 },
       { script: "bad", outcome: "failure", exitCode: 3 },
     ]);
+  });
+
+  prove("shard", "runs one of several parts", async () => {
+    const parts = ["1/2", "2/2"].map((part) =>
+      outputOf(packages, [`--shard=${part}`, "--workspaces", "run", "go"]),
+    );
+    const ran = (await Promise.all(parts)).map((text) => text.match(/(?<=: )from ./g));
+    expect(ran).toEqual([["from a", "from c"], ["from b"]]);
+  });
+
+  prove("shard-times", "balances the parts by what a report says", async () => {
+    const tasks = [{ package: "pkg-a", script: "go", outcome: "success", duration: 900 }];
+    const times = ["pkg-b", "other"].map((name) => ({ ...tasks[0], package: name, duration: 100 }));
+    const files = { ...packages, "report.json": { version: 1, tasks: [...tasks, ...times] } };
+    const words = ["--shard=2/2", "--shard-times=report.json", "--workspaces", "run", "go"];
+    expect((await outputOf(files, words)).match(/(?<=: )from ./g)).toEqual(["from b", "from c"]);
   });
 
   prove("affected", "runs only packages that changed and what depends on them", async () => {

@@ -6,7 +6,7 @@ import { freePort } from "../support/ports.ts";
 import { waitUntil } from "../support/processes.ts";
 import { RT } from "../support/rt.ts";
 import { startLive } from "./live.ts";
-import { prove, runIn } from "./prove.ts";
+import { prove } from "./prove.ts";
 
 /** A program that says which version it is and whether `rt` is there, and stays. */
 const program = (version: number | string, first = "") =>
@@ -27,14 +27,29 @@ describe("rt --watch <file>", () => {
     await live.see("version three function");
   });
 
-  prove("watch", "says that it has no effect on standard input, and runs it once", async () => {
-    const { stdout, stderr, status } = await runIn({}, ["--watch", "run", "-"], {
-      stdin: 'console.log("once")',
+  prove("watch", "keeps code on standard input, and runs it again when the project changes", async () => {
+    await using project = await createProject({ "lib/name.ts": 'export const name = "one";' });
+    const stdin = `import { name } from "./lib/name.ts";
+      const rest: string = await Bun.stdin.text();
+      console.log("hello", name, typeof rt.secrets.get, JSON.stringify(rest), process.argv.slice(2));
+      if (name !== "two") await new Promise(() => setInterval(() => {}, 1000));
+      throw new Error("over");`;
+    await using live = startLive({
+      args: ["--watch", "run", "-", "--watch", "b"],
+      cwd: project.path,
+      stdin,
     });
-    expect({ stdout, status }).toEqual({ stdout: "once\n", status: 0 });
-    expect(stderr).toBe(
-      "warning: --watch has no effect on standard input, which is read once; put the code in a file (rt help differences)\n",
-    );
+    await live.see('hello one function "" [ "--watch", "b" ]');
+    await project.write({ "lib/name.ts": 'export const name = "two";' });
+    await live.see("rt: lib/name.ts changed");
+    await live.see('hello two function "" [ "--watch", "b" ]');
+    await live.see(/^5 \| +throw new Error\("over"\);\n +\^\nerror: over\n +at [^\n]*\[stdin\]:5:\d+\)?$/m);
+    await live.see('rt: "[stdin]" exited with code 1; waiting for a change');
+    await project.write({ "lib/name.ts": 'export const name = "three";' });
+    await live.see("hello three function");
+    live.kill("SIGTERM");
+    expect(await live.ended).toBe("SIGTERM");
+    await waitUntil(() => live.family() === 0);
   });
 
   prove("watch", "survives what does not parse", async () => {

@@ -75,6 +75,10 @@ describe("a value is found", () => {
     });
   }
 
+  test("in JSON of letters that are none of ASCII", () => {
+    expect(once({ T: "é€ 😀 value" }, "<\\u00e9\\u20ac \\ud83d\\ude00 value>")).toBe("<[T]>");
+  });
+
   test("in base64 and base64url, whatever stands before and behind it", () => {
     const value = "\xff\xfe~~??>>secret value\xfb\xff";
     for (const encoding of ["base64", "base64url"] as const) {
@@ -133,12 +137,30 @@ describe("a value is found", () => {
     expect(once({ T: "abcdefgh" }, `abcd${colour.repeat(1000)}efgh`)).toBe(`[T]${colour.repeat(1000)}`);
   });
 
+  test("in the middle of sequences, which end where terminals let them end", () => {
+    for (const sequence of [
+      "\x1b]0;a title\x07",
+      "\x1b]0;a title\x1b\\",
+      "\x1bPa string\x07 with a bell\x1b\\",
+      "\x1bPone that another ends\x1b[m",
+      "\x1b[31\x18",
+      "\x1b[31\x1a",
+      "\x1b(B",
+      "\x1b7",
+    ])
+      expect(once({ T: "abcdefgh" }, `<abcd${sequence}efgh>`)).toBe(`<[T]${sequence}>`);
+    // A letter of more than one byte is no part of one, and is to be seen.
+    for (const sequence of ["\x1b[3", "\x1b("])
+      expect(once({ T: "abcdäfgh" }, `<abcd${sequence}äfgh>`)).toBe(`<[T]${sequence}>`);
+  });
+
   test("and overlapping ones are covered together, under the name of the longest", () => {
     const values = { A: "abcdefgh", B: "efghijklmnop", C: "abcdefghi" };
     expect(once(values, "abcdefgh|abcdefghi|abcdefghijklmnop|efghijklmnop abcdefghabcdefgh")).toBe(
       "[A]|[C]|[B]|[B] [A][A]",
     );
     expect(once({ A: "same-value", B: "same-value" }, "same-value")).toBe("[A]");
+    expect(once({ A: "abcdefgh", B: "efghijkl" }, "abcdefghijkl")).toBe("[A]");
   });
 
   test("but not what may be shown, nor parts of it", () => {
@@ -242,6 +264,11 @@ describe("how a stream is cut makes no difference", () => {
     }
   });
 
+  test("a value in colours that goes on in a long piece", () => {
+    const long = `\x1b[1m12345 ${"lorem ipsum ".repeat(1000)}`;
+    expect(redact(values, ["abc", long])).toStartWith("[A]\x1b[1m lorem");
+  });
+
   test("what overlaps without an end is covered in bounded memory", () => {
     const stream = encoder.encode(`${"ab".repeat(150_000)}.`);
     const whole = redact({ E: "abababab" }, [stream]);
@@ -324,6 +351,15 @@ describe("what is held back", () => {
     expect(await promise).toBe("s");
     stream.end();
   });
+
+  test("leaves at the end, all of it", async () => {
+    const redaction = openRedaction(secretsOf({ T: "s3cretvalue" }));
+    const parts: string[] = [];
+    const stream = redaction.stream((part) => void parts.push(Buffer.from(part).toString()));
+    stream.push(encoder.encode("is s3cretval"));
+    await stream.end();
+    expect(parts.join("")).toBe("is s3cretval");
+  });
 });
 
 describe("a value that cannot be told from other text", () => {
@@ -354,9 +390,31 @@ test("what is made of values is zeroed when it is not needed any more", () => {
   const all = new Set(patterns.find(encoder.encode("abcdefgh12345678"), 16, 0).map(({ pattern }) => pattern));
   const filter = new RedactionFilter(patterns);
   expect(Buffer.concat([...filter.push(encoder.encode("abcdefgh1234"))]).toString()).toBe("");
-  patterns.close();
+  patterns.zero();
   expect([...all].map(({ bytes }) => bytes.every((byte) => byte === 0))).toEqual([true]);
   expect(patterns.isEmpty).toBe(true);
+});
+
+test("no copy of what is held, and of forms that are not needed, stays in memory", () => {
+  const made: Uint8Array[] = [];
+  const { slice } = Uint8Array.prototype;
+  Uint8Array.prototype.slice = function (...args) {
+    const copy = slice.apply(this, args);
+    made.push(copy);
+    return copy;
+  };
+  try {
+    const patterns = new Patterns(secretsOf({ K: "first-line-of-it\nshort12\n", SAME: "first-line-of-it" }));
+    const filter = new RedactionFilter(patterns);
+    for (const piece of ["first-line", "-of-", "it\nshort12", "."]) filter.push(encoder.encode(piece));
+    filter.end();
+    patterns.zero();
+  } finally {
+    Uint8Array.prototype.slice = slice;
+  }
+  expect(made.length).toBeGreaterThan(10);
+  for (const word of ["first", "short12", hex("first-line")])
+    expect(made.filter((copy) => Buffer.from(copy).includes(word))).toEqual([]);
 });
 
 test("a name from elsewhere stays on its line", () => {

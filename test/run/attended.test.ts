@@ -1,6 +1,8 @@
 // A script that gets secrets, on a real terminal and in pipes: what it shows is what it writes but for their values, and in
 // everything else it cannot be told from one that rt becomes. Compared byte for byte with `--no-redact`, where it does.
 import { describe, expect, test } from "bun:test";
+import { constants } from "node:fs";
+import { open } from "node:fs/promises";
 import { createMark, waitUntil } from "../support/processes.ts";
 import { createProject, type Project } from "../support/project.ts";
 import { cleanEnvironment, RT, runRt, startRt } from "../support/rt.ts";
@@ -48,6 +50,7 @@ const SCRIPTS = {
   bytes: "stty -opost; cat bytes; echo; exit 1",
   read: 'read -p "name: " -r name; echo "hello $name"; read -s -p "password: " word; echo; echo "$word"',
   wait: `echo ready; ${WAITS}`,
+  unheard: "trap '' HUP; echo ready; cat",
   raw: "stty raw -echo; echo ready; kill -KILL $$",
   size: `trap 'stty size' WINCH; trap 'exit 6' INT; stty size; ${WAITS}`,
   stay: "echo up; exec cat",
@@ -64,6 +67,15 @@ const SCRIPTS = {
   stops: "kill -STOP $$; echo went on",
   segv: "kill -SEGV $$",
   pid: "echo $$",
+  count: `n=0; trap 'n=$((n + 1)); echo int $n' INT; trap 'exit 3' TERM; echo ready; ${WAITS}`,
+  descriptors: "for each in /proc/$$/fd/*; do echo ${each##*/}; done",
+  patient: "trap '' PIPE; echo $TOKEN; while echo more; do :; done 2>/dev/null; exit 0",
+  prelater: `trap 'exit 0' TERM; echo ready; ${WAITS}`,
+  later: "echo later",
+  much: "head -c 100000 /dev/zero; touch ended",
+  logged: "echo script $TOKEN",
+  prelogged: "cat log; for i in 0 1 2; do test -t $i && echo terminal $i; done; true",
+  postlogged: "cat log >&2",
   preshort: "echo before",
   short: "echo short",
 };
@@ -74,6 +86,7 @@ async function createScripts(): Promise<Project> {
     "rtfig.toml": RTFIG,
     "prompt.ts": PROMPT,
     "progress.ts": PROGRESS,
+    log: `log ${TOKEN}\n`,
     "forms.ts": FORMS,
     "slowly.ts": SLOWLY,
     "numbers.txt": Array.from({ length: 200 }, (_, line) => `line ${line}\n`).join(""),
@@ -195,6 +208,18 @@ describe
         5,
         "handled",
       ],
+      "a signal that is counted": [
+        "count",
+        async (terminal) => {
+          await terminal.shows("ready");
+          terminal.type("\x03");
+          await terminal.shows("int 1");
+          terminal.kill("SIGTERM");
+        },
+        3,
+        "int 1",
+      ],
+      "what it has open": ["descriptors", () => {}, 0, "0\r\n1\r\n2\r\n"],
       "Ctrl-\\": [
         "stay",
         async (terminal) => {
@@ -272,6 +297,37 @@ describe.skipIf(process.platform === "win32").concurrent("in a shell with jobs",
       await shell.shows("status 5");
     });
     expect(shown).toContain("^Z\r\n[1]+  Stopped");
+  });
+
+  test("with the modes that the shell has set, and what is typed in front of Ctrl-Z", async () => {
+    const shown = await inShell(async (shell) => {
+      shell.type(`stty intr ^B; ${rt("modes")}; stty intr ^C; echo d"on"e\n`);
+      await shell.shows("\ndone");
+      shell.type(`${rt("stay")}\n`);
+      await shell.shows("up\r\n");
+      shell.type("typed\n\x1a");
+      await shell.shows("Stopped");
+      shell.type("fg\n");
+      await shell.shows("typed\r\n", 2);
+      shell.type("\x04");
+      await shell.shows("READY> ", 4);
+    });
+    expect(shown).toContain("intr = ^B;");
+  });
+
+  test("a size that the terminal was given while it stood still", async () => {
+    await inShell(async (shell) => {
+      shell.type(`${rt("size")}\n`);
+      await shell.shows("24 80");
+      shell.type("\x1a");
+      await shell.shows("Stopped");
+      await shell.shows("READY> ", 2);
+      shell.resize(100, 30);
+      shell.type("stty size; fg\n");
+      await shell.shows("30 100", 2);
+      shell.type("\x03");
+      await shell.shows("READY> ", 3);
+    });
   });
 
   test("one in the background writes as one line what is one, and gets the terminal by fg", async () => {
@@ -432,6 +488,52 @@ describe.skipIf(process.platform === "win32").concurrent("a value is shown by it
     expect(await new Response(shown.stdout).text()).toBe(`${shown.pid}\n`);
   });
 
+  test("also from a hook that has none: the script's is in its log", async () => {
+    await using project = await createScripts();
+    expect(await run("logged")).toEqual({
+      stdout: "log [TOKEN]\nscript [TOKEN]\n",
+      stderr: "log [TOKEN]\n",
+      status: 0,
+    });
+    const { shown, status, isOrdinary } = await play(project, "logged", [], () => {});
+    expect(shown).toBe(
+      ["log [TOKEN]", "terminal 0", "terminal 1", "terminal 2", "script [TOKEN]", "log [TOKEN]", ""].join(
+        "\r\n",
+      ),
+    );
+    expect({ status, isOrdinary }).toEqual({ status: 0, isOrdinary: true });
+  });
+
+  test("with a warning where it is a word or a number that stands everywhere", async () => {
+    await using project = await createScripts();
+    const show = async (TOKEN: string, options: readonly string[] = []) => {
+      const args = ["--silent", "run", ...options, "show"];
+      return await runRt({ args, cwd: project.path, env: environment({ TOKEN }) });
+    };
+    for (const common of [
+      "production",
+      "LocalHost",
+      "http://localhost:3000",
+      "20260101",
+      "2026-01-01",
+      "xxxxxxxxx",
+    ])
+      expect(await show(common)).toEqual({
+        stdout: "[TOKEN]\n",
+        stderr:
+          "warning: The value of TOKEN is a common word or number: [TOKEN] stands in its place wherever it is shown\n" +
+          'hint: where it is no secret, write "redact = false" in [secrets.TOKEN] of rtfig.toml\n',
+        status: 0,
+      });
+    for (const own of ["production-7f3a", "93847561029384756", "http://localhost:3000/?key=a1b2c3"])
+      expect(await show(own)).toEqual({ stdout: "[TOKEN]\n", stderr: "", status: 0 });
+    expect(await show("production", ["--no-redact"])).toEqual({
+      stdout: "production\n",
+      stderr: "",
+      status: 0,
+    });
+  });
+
   test("and one that is too short is refused by its name, before anything runs", async () => {
     await using project = await createScripts();
     const args = ["run", "short"];
@@ -456,15 +558,54 @@ describe.skipIf(process.platform === "win32").concurrent("an end is that of the 
       env: environment(),
     });
     expect(stdout).toBe("[TOKEN]\n141\n");
+    // And one that does not mind has ended well.
+    const patient = await runRt({
+      program: ["bash", "-c", `${RT} --silent run patient | head -n 1; echo \${PIPESTATUS[0]}`],
+      cwd: project.path,
+      env: environment(),
+    });
+    expect(patient.stdout).toBe("[TOKEN]\n0\n");
+  });
+
+  test.skipIf(process.platform !== "linux")("but for output that could not be written", async () => {
+    await using project = await createScripts();
+    const { stderr, status } = await runRt({
+      program: ["bash", "-c", `${RT} --silent run show > /dev/full`],
+      cwd: project.path,
+      env: environment(),
+    });
+    expect(stderr).toContain("ENOSPC");
+    expect(status).toBe(1);
+  });
+
+  test("with a reader that takes nothing, when a signal says that nobody waits for it", async () => {
+    await using project = await createScripts();
+    const mark = createMark();
+    const pipe = project.join("pipe");
+    Bun.spawnSync(["mkfifo", pipe]);
+    const reader = await open(pipe, constants.O_RDONLY | constants.O_NONBLOCK);
+    const rt = startRt({
+      program: ["sh", "-c", `exec ${RT} --silent run much > pipe`],
+      cwd: project.path,
+      env: environment(mark.env),
+    });
+    await waitUntil(async () => await Bun.file(project.join("ended")).exists());
+    await waitUntil(() => mark.find().every(({ pid }) => pid === rt.pid));
+    rt.kill("SIGTERM");
+    await rt.exited;
+    await reader.close();
+    expect(rt.exitCode).toBe(0);
   });
 
   test("whose terminal goes away", async () => {
     await using project = await createScripts();
-    const mark = createMark();
-    await using terminal = start(project, "wait", [], mark.env);
-    await terminal.shows("ready");
-    terminal.hangUp();
-    await waitUntil(() => mark.find().length === 0);
+    for (const script of ["wait", "unheard"]) {
+      const mark = createMark();
+      await using terminal = start(project, script, [], mark.env);
+      await terminal.shows("ready");
+      terminal.hangUp();
+      await waitUntil(() => mark.find().length === 0);
+    }
   });
 
   test("by an exit code or a signal, in pipes", async () => {
@@ -478,6 +619,14 @@ describe.skipIf(process.platform === "win32").concurrent("an end is that of the 
     await reader.read();
     waiting.kill("SIGTERM");
     expect(await waiting.exited).toBe(5);
+    // What handles a signal and ends well is followed by nothing.
+    const first = startRt({ args: ["--silent", "run", "later"], cwd: project.path, env: environment() });
+    const output = first.stdout.getReader();
+    await output.read();
+    first.kill("SIGTERM");
+    await first.exited;
+    expect(first.signalCode).toBe("SIGTERM");
+    expect(await output.read()).toMatchObject({ done: true });
   });
 });
 

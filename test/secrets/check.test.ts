@@ -1,6 +1,6 @@
 // `rt secrets check`: what it finds in a project, in what is staged, and as git's hook; and that it shows no value.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { chmod, stat, symlink, truncate } from "node:fs/promises";
+import { chmod, readlink, rename, stat, symlink, truncate, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { createProject, type Project } from "../support/project.ts";
 import { cleanEnvironment, RT, runRt } from "../support/rt.ts";
@@ -64,6 +64,8 @@ describe("rt secrets check", () => {
     const named = await check(project.path, "src", ".env.example");
     expect(named).toEqual({ stdout: "src/a.ts:2: github/GITHUB_TOKEN\n", stderr: "", status: 1 });
     expect(await check(project.path, ".env.example")).toEqual({ stdout: "", stderr: "", status: 0 });
+    // Named as well, what is no file is none.
+    expect(await check(project.path, "link.env", "pipe.env")).toEqual({ stdout: "", stderr: "", status: 0 });
     expect(await check(project.path, "absent")).toEqual({
       stdout: "",
       stderr: "error: There is no absent\n",
@@ -85,7 +87,7 @@ describe("rt secrets check", () => {
     await using odd = await createProject({
       "a\nerror: b.env": `TOKEN=${GITHUB}\n`,
       "large.txt": "",
-      "bytes.env": Uint8Array.of(0, 1, 2),
+      "bytes.env": `\0\nTOKEN=${GITHUB}\n`,
       ".gitignore": ".env\n",
       ".env": `TOKEN=${GITHUB}\n`,
     });
@@ -124,6 +126,17 @@ describe("rt secrets check", () => {
     const found = { stdout: "a.ts:1: github/GITHUB_TOKEN\n", stderr: "", status: 1 };
     expect(await check(path, "--staged")).toEqual(found);
     expect((await check(path, "--staged", "a.ts")).status).toBe(2);
+    // A link's target is no text, and what is too large is said.
+    await symlink(GITHUB, repository.join("link"));
+    await repository.write({ "large.txt": `"${GITHUB}"\n` });
+    await truncate(repository.join("large.txt"), 2 ** 20 + 1);
+    await git(path, "add", "link", "large.txt");
+    expect(await check(path, "--staged")).toEqual({
+      ...found,
+      stderr: "warning: large.txt is larger than 1 MiB and was not looked at\n",
+    });
+    await git(path, "rm", "-q", "--cached", "link", "large.txt");
+    await Promise.all([unlink(repository.join("link")), unlink(repository.join("large.txt"))]);
     expect((await check(path)).stdout).toBe("b.ts:1: github/GITHUB_TOKEN\n");
   });
 
@@ -145,6 +158,11 @@ describe("rt secrets check", () => {
         stderr: "",
         status: 0,
       });
+      for (const words of [
+        ["--install", "--json"],
+        ["--uninstall", "a.ts"],
+      ])
+        expect((await check(path, ...words)).stderr).toStartWith(`error: ${words[0]} stands alone\n`);
       const stopped = await commit(path);
       expect(stopped.status).toBe(1);
       expect(stopped.stdout + stopped.stderr).toContain("a.ts:1: github/GITHUB_TOKEN\n");
@@ -181,6 +199,19 @@ describe("rt secrets check", () => {
         expect(stderr).toStartWith(`error: ${hook} is no shell script\nhint: let it run: '`);
         expect([status, await Bun.file(hook).text()]).toEqual([2, other]);
       }
+      await Bun.write(hook, own);
+      await chmod(hook, 0o600);
+      expect((await check(repository.path, "--install")).stderr).toBe(
+        `error: ${hook} is not executable, so git does not run it\nhint: remove it, or chmod +x\n`,
+      );
+      await chmod(hook, 0o700);
+      await rename(hook, `${hook}.own`);
+      await symlink(`${hook}.own`, hook);
+      expect((await check(repository.path, "--install")).stderr).toStartWith(
+        `error: ${hook} is no regular file\n`,
+      );
+      expect(await readlink(hook)).toBe(`${hook}.own`);
+      expect(await Bun.file(hook).text()).toBe(own);
     });
 
     test("core.hooksPath is heeded: husky's, the repository's own, and one that others share", async () => {

@@ -4,6 +4,7 @@ import { describe, expect, test } from "bun:test";
 import { looksSecret } from "../../src/secrets/check/likeness.ts";
 import { findAssignments, replaceSpans } from "../../src/secrets/import/env-file.ts";
 import { addToMapping } from "../../src/secrets/import/mapping-text.ts";
+import { planImport } from "../../src/secrets/import/plan.ts";
 import { findMovedLines, movedLine } from "../../src/secrets/import/moved-line.ts";
 
 test("assignments are found where the engine finds them", () => {
@@ -45,6 +46,24 @@ test("the line that is left has what brings the value back, and nothing else is 
     `A=1 ${line}`,
   ])
     expect(findMovedLines(other)).toEqual([]);
+});
+
+test("what others are put together from stays with them, however many steps away", () => {
+  const text = "A_TOKEN=a-value-of-its-own\nB_URL=x$A_TOKEN\nC=y$B_URL\n";
+  const values = new Map([
+    ["A_TOKEN", "a-value-of-its-own"],
+    ["B_URL", "xa-value-of-its-own"],
+    ["C", "yxa-value-of-its-own"],
+  ]);
+  const plan = (...names: string[]) =>
+    planImport({
+      assignments: findAssignments(text),
+      values,
+      chosen: new Set(names),
+      addressOf: (name) => ({ service: "s", name }),
+    });
+  expect(plan("A_TOKEN", "B_URL").moves).toEqual([]);
+  expect(plan("A_TOKEN", "B_URL", "C").moves.map(({ name }) => name)).toEqual(["A_TOKEN", "B_URL", "C"]);
 });
 
 describe("rtfig.toml", () => {

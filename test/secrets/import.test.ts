@@ -1,11 +1,12 @@
 // `rt secrets import`: from a file of variables to a real keyring and back, and what is left where it fails.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { chmod, link, readdir, stat, symlink } from "node:fs/promises";
+import { chmod, chown, link, readdir, stat, symlink } from "node:fs/promises";
 import { FakeSecretService } from "../support/fake-secret-service.ts";
 import { type Keyring, startKeyring } from "../support/keyring.ts";
 import { createProject, type Files, type Project } from "../support/project.ts";
 import { RT, runRt, startRt } from "../support/rt.ts";
 import { startOnTerminal } from "../support/terminal.ts";
+import { trustOf } from "../support/trusted.ts";
 
 const TOKEN = "npm_93fd51c7aa21";
 const PASSWORD = "hunter2+hunter2";
@@ -70,6 +71,8 @@ describe.skipIf(process.platform !== "linux")("rt secrets import", () => {
   test("moves what looks like a credential, tells the scripts, and brings it back to the byte", async () => {
     await using shop = await createShop({ "rtfig.toml": CONFIG });
     await chmod(shop.join(".env"), 0o640);
+    const others = process.getuid!() === 0 ? 12345 : process.getuid!(); // root can give it away
+    await chown(shop.join(".env"), others, process.getgid!());
     const result = await run(shop, [".env", "--script", "dev", "--script=web#dev", "--yes"]);
     expect(result).toMatchObject({ stderr: "", status: 0 });
     for (const name of MOVED)
@@ -79,7 +82,8 @@ describe.skipIf(process.platform !== "linux")("rt secrets import", () => {
     for (const value of [TOKEN, PASSWORD, "MIIB", "quoted", "everybody"])
       expect(result.stdout).not.toContain(value);
     expect(await read(shop, ".env")).toBe(own(LEFT, shop));
-    expect((await stat(shop.join(".env"))).mode & 0o777).toBe(0o640);
+    const { mode, uid } = await stat(shop.join(".env"));
+    expect([mode & 0o777, uid]).toEqual([0o640, others]);
     expect(await stored(shop.service, "NPM_TOKEN")).toBe(TOKEN);
     expect(await stored(shop.service, "DATABASE_URL")).toBe(`postgres://u:${PASSWORD}@db/x`);
     expect(await stored(shop.service, "SIGNING_KEY")).toBe(KEY);
@@ -103,6 +107,58 @@ describe.skipIf(process.platform !== "linux")("rt secrets import", () => {
     expect(back.stdout).not.toContain(TOKEN);
     expect(await read(shop, ".env")).toBe(`NEW=1\n${ENV}`);
     expect((await stat(shop.join(".env"))).mode & 0o777).toBe(0o640);
+  });
+
+  test("moves into a file that is encrypted with age, for a team, and back", async () => {
+    await using own = await startKeyring();
+    await using shop = await createProject({
+      "package.json": { name: "shop", scripts: { dev: "echo $NPM_TOKEN ${#DATABASE_URL}" } },
+      ".env": ENV,
+    });
+    const rt = (...args: string[]) => runRt({ args, cwd: shop.path, env: own.env });
+    const words = ["secrets", "import", ".env", "--to", "age:team/s.age", "--script=dev", "--yes"];
+    const noKey = await rt(...words);
+    expect([noKey.stderr.split("\n")[0], noKey.status]).toEqual([
+      "error: This machine has no key of age yet",
+      2,
+    ]);
+    expect([await read(shop, ".env"), await readdir(shop.path)]).toEqual([ENV, [".env", "package.json"]]);
+    expect(await rt("secrets", "share", "key")).toMatchObject({ status: 0 });
+    await shop.write({ "team/note": "" });
+    const moved = await rt(...words);
+    expect(moved).toMatchObject({ stderr: "", status: 0 });
+    expect(moved.stdout).toMatch(/^move  NPM_TOKEN +age:team\/s\.age, NPM_TOKEN$/m);
+    expect(moved.stdout).toContain(`Moved ${MOVED.length} values to team/s.age\n`);
+    for (const value of [TOKEN, PASSWORD, "MIIB"]) expect(moved.stdout).not.toContain(value);
+    expect(await read(shop, ".env")).toBe(
+      LEFT.replaceAll(
+        /is in the credential store: rt secrets get shop (\w+)/g,
+        "is in an encrypted file: rt secrets get --file=team/s.age $1",
+      ),
+    );
+    expect(Bun.TOML.parse(await read(shop, "rtfig.toml"))).toEqual({
+      run: { secrets: { dev: MOVED } },
+      secrets: Object.fromEntries(MOVED.map((name) => [name, { from: "age:team/s.age" }])),
+    });
+    expect((await rt("secrets", "get", "--file=team/s.age", "SIGNING_KEY")).stdout).toBe(KEY);
+    expect((await rt("secrets", "list", "dev.rt.none")).stdout).toBe("");
+    const env = { ...own.env, RT_TRUST: await trustOf(shop.path) };
+    const script = await runRt({ args: ["--silent", "run", "dev"], cwd: shop.path, env });
+    expect(script.stdout).toBe(`[NPM_TOKEN] ${`postgres://u:${PASSWORD}@db/x`.length}\n`);
+    // What is there is not replaced.
+    await shop.write({ "other.env": "NPM_TOKEN=another-value-1\n" });
+    const other = await rt("secrets", "import", "other.env", "--to=age:team/s.age", "--yes");
+    expect([other.stderr.split("\n")[0], other.status]).toEqual([
+      "error: team/s.age has another value of NPM_TOKEN, so nothing was moved",
+      2,
+    ]);
+    expect(await read(shop, "other.env")).toBe("NPM_TOKEN=another-value-1\n");
+    const back = await rt("secrets", "import", "--undo", "--yes", ".env");
+    expect(back).toMatchObject({ stderr: "", status: 0 });
+    expect(back.stdout).toContain("rt secrets delete --file=team/s.age NPM_TOKEN\n");
+    expect(await read(shop, ".env")).toBe(ENV);
+    const wrong = await rt("secrets", "import", ".env", "--to=secrets.age");
+    expect(wrong).toMatchObject({ stderr: expect.stringContaining('as in "age:secrets.age"'), status: 2 });
   });
 
   test("asks on a terminal, takes no for an answer, and nothing without one", async () => {
@@ -230,6 +286,8 @@ describe.skipIf(process.platform !== "linux")("rt secrets import", () => {
     await refuses("pipe", "pipe is no regular file");
     await refuses("bytes.env", "bytes.env could not be read (it is not text in UTF-8)");
     await refuses("absent", "There is no absent");
+    await Bun.write(shop.join("large.env"), `A_TOKEN=${"x".repeat(1024 * 1024)}`);
+    await refuses("large.env", "large.env is larger than 1 MiB");
     await Bun.write(shop.join("rtfig.toml"), 'secrets = { OTHER = { from = "a/b" } }\n');
     await refuses(".env", "rtfig.toml is written in a way that rt cannot add to, so nothing was changed");
     await Bun.write(shop.join("rtfig.toml"), "[run\n");
@@ -297,6 +355,86 @@ describe.skipIf(process.platform !== "linux")("rt secrets import", () => {
     expect(Object.keys(Bun.TOML.parse(await read(shop, "rtfig.toml"))), "once each").toEqual(["secrets"]);
   });
 
+  test("what changes while values are stored, and a store that gives back others, leave the file as it was", async () => {
+    await using session = await startKeyring({ service: "none" });
+    await using fake = await FakeSecretService.start(session.address);
+    await using shop = await createShop({ "rtfig.toml": CONFIG });
+    for (const name of ["NPM_TOKEN", "CLIENT_SECRET"])
+      fake.addItem(shop.service, name, name === "NPM_TOKEN" ? TOKEN : "a$b_not_expanded_1");
+    const [first] = fake.items.keys();
+    /** What is said when this happens with a value on its way. */
+    const meanwhile = async (event: () => unknown) => {
+      fake.held.add("CreateItem");
+      const called = fake.called("CreateItem");
+      const rt = startRt({ args: ["secrets", "import", ".env", "--yes"], cwd: shop.path, env: session.env });
+      await called;
+      await event();
+      fake.release();
+      return await new Response(rt.stderr).text();
+    };
+    expect(await meanwhile(() => (fake.items.get(first!)!.value = "other"))).toStartWith(
+      `error: The credential store does not give back what was stored under "${shop.service}" "NPM_TOKEN", so the file is as it was\n`,
+    );
+    expect(await read(shop, ".env")).toBe(ENV);
+    expect(await read(shop, "rtfig.toml")).toBe(CONFIG);
+    fake.items.clear();
+    expect(await meanwhile(() => Bun.write(shop.join("rtfig.toml"), `${CONFIG}# more\n`))).toBe(
+      "error: rtfig.toml has been changed meanwhile, so it is as it was\nhint: try again\n",
+    );
+    expect(await read(shop, ".env")).toBe(ENV);
+    expect((await readdir(shop.path)).toSorted()).toEqual([".env", "package.json", "rtfig.toml"]);
+  });
+
+  test("where the line that is left would change what others are, nothing is stored", async () => {
+    // The quote of the first begins nothing, until the second is there.
+    const env = "A='x\nB_TOKEN=a-value-of-its-own\nC=1\n";
+    await using shop = await createShop({ ".env": env });
+    const service = `${shop.service} two`;
+    const { stderr, status } = await run(shop, [".env", "--yes", "--service", service]);
+    expect(stderr).toStartWith(
+      "error: .env is written in a way that no value can be taken out of, so nothing was changed\n",
+    );
+    expect(status).toBe(2);
+    expect(await stored(service, "B_TOKEN")).toBe("");
+    expect([await read(shop, ".env"), await readdir(shop.path)]).toEqual([env, [".env", "package.json"]]);
+  });
+
+  test("a service that is none, or another than rtfig.toml has, is refused; so are options that exclude others", async () => {
+    const mapped = '[secrets.NPM_TOKEN]\nfrom = "a/b"\n[secrets.CLIENT_SECRET]\nfrom = { command = ["x"] }\n';
+    await using shop = await createShop({ "rtfig.toml": mapped });
+    const says = async (...args: string[]) => {
+      const { stdout, stderr, status } = await run(shop, [".env", ...args]);
+      expect({ stdout, status }).toEqual({ stdout: "", status: 2 });
+      return stderr.split("\n")[0];
+    };
+    for (const service of ["a\nb", "a\u001b[0m", "a\u202eb"])
+      expect(await says("--yes", "--service", service)).toBe(
+        "error: A service with control characters cannot be written into a file",
+      );
+    expect(await says("--yes", "NPM_TOKEN", "--service", "c")).toBe(
+      "error: NPM_TOKEN belongs to another service by [secrets.NPM_TOKEN] of rtfig.toml",
+    );
+    expect(await says("--yes", "CLIENT_SECRET")).toBe(
+      "error: CLIENT_SECRET comes from elsewhere by [secrets.CLIENT_SECRET] of rtfig.toml",
+    );
+    for (const [one, ...words] of [
+      ["undo", "--service", "x"],
+      ["undo", "--script", "x"],
+      ["undo", "--all"],
+      ["yes", "--dry-run"],
+    ])
+      expect(await says(`--${one}`, ...words)).toBe(`error: --${one} and ${words[0]} exclude each other`);
+    expect(await read(shop, ".env")).toBe(ENV);
+  });
+
+  test("what is guessed to be a credential has eight characters", async () => {
+    await using shop = await createShop({ ".env": "A_TOKEN=ab1-ef12\nB_TOKEN=ab1-ef1\n" });
+    const { stdout } = await run(shop, [".env", "--dry-run"]);
+    expect(stdout).toStartWith(
+      `move  A_TOKEN  ${shop.service}/A_TOKEN\nstay  B_TOKEN  has less than 8 characters`,
+    );
+  });
+
   test("a full disk is one line, and everything as it was", async () => {
     await using shop = await createShop();
     const command = `cd "$1" && ulimit -f 0 && exec "$0" secrets import .env --yes`;
@@ -317,6 +455,15 @@ describe.skipIf(process.platform !== "linux")("rt secrets import", () => {
     await runRt({ args: ["secrets", "set", "A", "x"], stdin: values.A, env: keyring.env });
     const absent = await run(shop, [".env", "--undo", "--yes"]);
     expect(absent.stderr).toBe('error: There is no credential "x" under "B", so nothing was changed\n');
+    const before = await read(shop, ".env");
+    {
+      const command = ["bash", "-c", `cd "$1" && exec "$0" secrets import --undo .env`, RT, shop.path];
+      await using terminal = startOnTerminal(command, keyring.env);
+      await terminal.shows("Write these values into .env, where every program can read them? [y/N]");
+      terminal.type("n\r");
+      expect(await terminal.ends()).toBe(1);
+    }
+    expect(await read(shop, ".env")).toBe(before);
     await runRt({ args: ["secrets", "set", "B", "x"], stdin: values.B, env: keyring.env });
     expect(await run(shop, [".env", "--undo", "--yes"])).toMatchObject({ stderr: "", status: 0 });
     const { stdout } = await runRt({
@@ -324,5 +471,13 @@ describe.skipIf(process.platform !== "linux")("rt secrets import", () => {
       cwd: shop.path,
     });
     expect(JSON.parse(stdout)).toEqual([values.A, "1", values.B]);
+    // The quote of D is closed by what would go.
+    const odd = "D='x\n# A=... is in the credential store: rt secrets get 'E F' x\n";
+    await runRt({ args: ["secrets", "set", "E F", "x"], stdin: "value", env: keyring.env });
+    await Bun.write(shop.join(".env"), odd);
+    expect((await run(shop, [".env", "--undo", "--yes"])).stderr).toStartWith(
+      "error: .env cannot have these values in a way that they would be read, so nothing was changed\n",
+    );
+    expect(await read(shop, ".env")).toBe(odd);
   });
 });

@@ -48,10 +48,13 @@ describe.skipIf(process.platform !== "linux")("secrets on Linux", () => {
         await using entered = await enterFake();
         const { fake, secrets, keyring } = entered;
         fake.addItem(PAIR.service, PAIR.name, "value", { isLocked: true });
+        fake.addItem(PAIR.service, "open", "value");
         fake.prompts = "ignore";
         const prompted = fake.called("Prompt");
         const failure = failureOf(secrets.get(PAIR));
         await prompted;
+        // The dialog is open when what was asked later has been answered: nothing but its end is waited for then.
+        expect(await secrets.get({ service: PAIR.service, name: "open" })).toBe("value");
         if (what === "bus") await keyring.killBus();
         else await fake[Symbol.asyncDispose]();
         expect(await failure).toMatchObject({ code: "ERR_SECRETS_UNAVAILABLE" });

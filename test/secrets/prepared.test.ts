@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { encodeCall } from "../../platform/linux/codec.ts";
 import { ITEM_INTERFACE, SERVICE_INTERFACE, SERVICE_NAME, SERVICE_PATH } from "../../platform/linux/names.ts";
-import { prepareGetSecret, prepareSearchItems } from "../../platform/linux/prepared.ts";
+import { prepareGetSecret, prepareGetSecrets, prepareSearchItems } from "../../platform/linux/prepared.ts";
 
 const texts = ["", "a", "ab", "abc", "abcd", "abcdefg", "ümläut", "日本語", "🔑🔑", "x".repeat(255)];
 
@@ -37,6 +37,25 @@ test("GetSecret is byte for byte dbus-next's for any lengths of the paths", () =
         body: [session],
       };
       const { message } = prepareGetSecret(path, session);
+      expect(message.toString("hex")).toBe(Buffer.from(encodeCall(call, 1)).toString("hex"));
+    }
+  }
+});
+
+test("GetSecrets is byte for byte dbus-next's for any number and lengths of the paths", () => {
+  for (let count = 0; count < 6; count++) {
+    for (let length = 1; length < 10; length++) {
+      const items = Array.from({ length: count }, (_, index) => `/${"p".repeat(length + index)}`);
+      const session = `/${"s".repeat(length)}`;
+      const call = {
+        destination: SERVICE_NAME,
+        path: SERVICE_PATH,
+        interface: SERVICE_INTERFACE,
+        member: "GetSecrets",
+        signature: "aoo",
+        body: [items, session],
+      };
+      const { message } = prepareGetSecrets(items, session);
       expect(message.toString("hex")).toBe(Buffer.from(encodeCall(call, 1)).toString("hex"));
     }
   }

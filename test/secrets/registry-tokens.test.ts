@@ -1,11 +1,12 @@
 // `rt install` and `rt publish` at a registry that wants a token, which is in the keyring; and what the scripts that they run
 // see of it.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { findRegistryUses } from "../../src/secrets/registries/registry-tokens.ts";
+import { fillRegistries, findRegistryUses } from "../../src/secrets/registries/registry-tokens.ts";
 import { openRegistry, type Registry } from "../options/registry.ts";
 import { type Keyring, startKeyring } from "../support/keyring.ts";
 import { createProject } from "../support/project.ts";
-import { runRt } from "../support/rt.ts";
+import { RT, runRt } from "../support/rt.ts";
+import { startOnTerminal } from "../support/terminal.ts";
 
 const TOKEN = "npm-93fd51c7aa21";
 
@@ -40,8 +41,34 @@ test("a registry is found with the variable that its credentials are in, by the 
     "//r.example:8443/npm/:_authToken=${T}",
     "//r.example/npm2/:_authToken=${T}",
     "//r.example/npm/:_authToken=x${T}",
+    "//r.example/npm/:_authToken=${T}x",
   ])
     expect(find({}, `registry=${url}\n${other}`)).toEqual([]);
+});
+
+test("the engine's configuration has the values, and nothing that is rt's", () => {
+  const url = "https://r.example/npm/";
+  const config = {
+    preload: ["./mine.ts"],
+    run: { shell: "rt" },
+    secrets: { T: { from: "a/b" } },
+    test: { smol: true },
+    install: { exact: true, scopes: { "@a": { url, token: "$T", other: 1 }, b: "https://b.example/" } },
+  };
+  const before = structuredClone(config);
+  const uses = [
+    { scope: undefined, url: "https://d.example/", variables: { token: "T" } },
+    { scope: "a", url, variables: { token: "T", password: "GONE" } },
+  ];
+  expect(fillRegistries(config, uses, new Map([["T", "value"]]))).toEqual({
+    test: { smol: true },
+    install: {
+      exact: true,
+      registry: { url: "https://d.example/", token: "value" },
+      scopes: { a: { url, token: "value", other: 1 }, b: "https://b.example/" },
+    },
+  });
+  expect(config).toEqual(before);
 });
 
 describe.skipIf(process.platform !== "linux")("registry tokens", () => {
@@ -131,5 +158,26 @@ describe.skipIf(process.platform !== "linux")("registry tokens", () => {
     expect([missing.status, registry.requests]).toEqual([1, []]);
     await shop.write({ "rtfig.toml": text.replace("$NPM_TOKEN", "$OTHER") });
     expect((await run(shop.path, ["install", "--force"])).stderr).not.toContain("allowed");
+  }, 60_000);
+
+  test("of the home folder's .npmrc are sent too; other tools fetch none, and a password in an address is not shown", async () => {
+    const { host } = new URL(registry.url);
+    const rtfig = `${MAPPING}[install]\nregistry = "${registry.url}"\n`;
+    await using shop = await createShop(rtfig);
+    await using home = await createProject({ ".npmrc": `//${host}/:_authToken=\${NPM_TOKEN}\n` });
+    const env = { HOME: home.path };
+    const { stderr } = await run(shop.path, ["install"], env);
+    const allowed = { ...env, RT_TRUST: /RT_TRUST=(\S+)/.exec(stderr)![1]! };
+    expect(await run(shop.path, ["install"], allowed)).toMatchObject({ status: 0 });
+    expect(sent()).toEqual([`Bearer ${TOKEN}`]);
+    expect((await run(shop.path, ["why", "dep"], env)).stderr).not.toContain("allowed");
+    await shop.write({ "rtfig.toml": rtfig.replace("//127.0.0.1", "//me:pass-word@127.0.0.1") });
+    const command = ["bash", "-c", 'cd "$1" && exec "$0" install', RT, shop.path];
+    await using terminal = startOnTerminal(command, { ...keyring.env, ...env });
+    await terminal.shows("Allow it?");
+    expect(terminal.shown).toContain(`script rt install, for ${registry.url}, gets NPM_TOKEN`);
+    expect(terminal.shown).not.toContain("pass-word");
+    terminal.type("n\r");
+    expect(await terminal.ends()).toBe(1);
   }, 60_000);
 });

@@ -1,7 +1,7 @@
 // Files of secrets that are encrypted with age: made by rt, read by age, and given to scripts; by the key in a real keyring
 // and by the one in a variable.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { symlink } from "node:fs/promises";
+import { rm, symlink } from "node:fs/promises";
 import { type Keyring, startKeyring } from "../support/keyring.ts";
 import { createProject, type Project } from "../support/project.ts";
 import { runRt } from "../support/rt.ts";
@@ -57,6 +57,14 @@ describe.skipIf(process.platform !== "linux")("secrets.age", () => {
     expect(await secrets(["share", "list"])).toEqual(
       done(`reader\t${key}reader\t${ciPublic}\tthe\\u001b[2J server\nsecret\tDEPLOY_TOKEN\n`),
     );
+    // Once more is another name, and no second reader; entries stand in their order, whatever came first.
+    expect(await secrets(["share", "add", ciPublic, "the server"])).toEqual(done());
+    expect(await secrets(["set", "--file", "secrets.age", "ANOTHER"], "x")).toEqual(done());
+    expect((await secrets(["share", "list"])).stdout).toBe(
+      `reader\t${key}reader\t${ciPublic}\tthe server\nsecret\tANOTHER\nsecret\tDEPLOY_TOKEN\n`,
+    );
+    expect(await secrets(["delete", "--file", "secrets.age", "ANOTHER"])).toEqual(done());
+    expect(await secrets(["share", "add", ciPublic, "the\x1b[2J server"])).toEqual(done());
     expect(await secrets(["set", "OTHER", "--file=secrets.age"], "a\nb\n")).toEqual(done());
     const { stdout, status } = await decrypt();
     expect(status).toBe(0);
@@ -84,7 +92,12 @@ describe.skipIf(process.platform !== "linux")("secrets.age", () => {
     });
     expect(bad.stderr).toStartWith("error: The variable RT_AGE_KEY has no private key of age in it\nhint: ");
     expect(bad.stderr).not.toContain("1QQ");
+    const half = await run(["run", "show"], undefined, { ...ci, RT_AGE_KEY: `${line}\nnonsense` });
+    expect(half.stderr).toStartWith("error: The variable RT_AGE_KEY has no private key of age in it\n");
+    // No file of variables sets it.
+    await project.write({ ".env": `RT_AGE_KEY=${line}\n` });
     const none = await run(["run", "show"], undefined, { ...NO_BUS, ...trusted });
+    await rm(project.join(".env"));
     expect(none).toMatchObject({ stdout: "", status: 1 });
     expect(none.stderr).toStartWith(
       "error: The private key of age is in the credential store: No session bus answers",
@@ -114,8 +127,16 @@ describe.skipIf(process.platform !== "linux")("secrets.age", () => {
     const leaked = await secrets(["share", "add", line]);
     expect(leaked.stderr).toStartWith("error: That is a private key");
     expect(leaked.stderr).not.toContain(line.slice(16));
+    const lower = await secrets(["share", "add", line.toLowerCase()]);
+    expect(lower.stderr).toStartWith("error: That is a private key");
     expect(await Bun.file(project.join("secrets.age")).text()).toBe(before);
     expect((await secrets(["set", "--file", "secrets.age", "LD_PRELOAD"], "x")).status).toBe(2);
+    expect(await secrets(["set", "--file", "secrets.age", "TOKEN"], "a\0b")).toEqual({
+      stdout: "",
+      stderr: "error: A variable cannot have that value\n",
+      status: 2,
+    });
+    expect(await Bun.file(project.join("secrets.age")).text()).toBe(before);
     expect((await secrets(["set", "--file", "secrets.age", "TOKEN", TOKEN], "x")).stderr).not.toContain(
       TOKEN,
     );
@@ -156,6 +177,7 @@ describe.skipIf(process.platform !== "linux")("secrets.age", () => {
       ["nonsense", "secrets.age is damaged, or no file that rt has encrypted with age"],
       [own.replace(/\n(.)/, "\n$1$1"), "secrets.age is damaged, or no file that rt has encrypted with age"],
       [await encrypted("{}"), "secrets.age has something else in it than rt writes"],
+      [await encrypted('{"readers":[],"secrets":{}}'), "secrets.age has something else in it than rt writes"],
       [
         await encrypted(`{"readers":[{"key":"x"}],"secrets":{}}`),
         "secrets.age has something else in it than rt writes",
@@ -175,5 +197,14 @@ describe.skipIf(process.platform !== "linux")("secrets.age", () => {
       "error: link.age is a link",
     );
     await Bun.write(file, own);
+    // Under the name of the key, too.
+    await using other = await startKeyring();
+    await other.run(
+      ["secret-tool", "store", "--label=x", "service", "rt.age", "account", "private key"],
+      "1",
+    );
+    expect((await secrets(["share", "list"], undefined, other.env)).stderr).toBe(
+      'error: What is stored under "rt.age" "private key" is no private key of age\nhint: rt secrets delete rt.age "private key"\n',
+    );
   });
 });

@@ -97,7 +97,7 @@ test.skipIf(process.platform !== "linux")(
 );
 
 describe.skipIf(process.platform !== "linux")("a connection that ends", () => {
-  const nothing = { received() {}, failed() {} };
+  const nothing = { received() {}, opened() {}, failed() {} };
 
   test("leaves nothing of what could not be sent any more", () => {
     const socket = new BusSocket([], "nowhere", 0, nothing);
@@ -141,6 +141,7 @@ describe.skipIf(process.platform !== "linux")("a connection that ends", () => {
         process.getuid!(),
         {
           received: whole.resolve,
+          opened() {},
           failed: whole.reject,
         },
       );

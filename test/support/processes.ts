@@ -56,6 +56,23 @@ export function endProcesses(name: string, value: string): void {
   endAll(findMarked(`${name}=${value}`, processNames()), "SIGKILL");
 }
 
+/** Kills all whose program lies below this directory, deleted or not; nothing on systems without /proc. */
+export function endPrograms(directory: string): void {
+  const isBelow = (name: string) => {
+    try {
+      return readlinkSync(`/proc/${name}/exe`).startsWith(`${directory}/`);
+    } catch {
+      return false; // it has ended, or is another user's
+    }
+  };
+  endAll(
+    processNames()
+      .filter(isBelow)
+      .map((name) => ({ pid: Number(name), command: "" })),
+    "SIGKILL",
+  );
+}
+
 function endAll(processes: readonly MarkedProcess[], signal: NodeJS.Signals): void {
   for (const { pid } of processes) {
     try {

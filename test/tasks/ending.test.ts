@@ -1,8 +1,9 @@
 // How a run ends that is told to: by which of several signals, when what will not end is killed, and what is left alone.
 // Scripts say when they have heard a signal, so that the next one is the second for certain.
 import { expect, test } from "bun:test";
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { chmod } from "node:fs/promises";
+import { readProc } from "../../platform/posix/process-table.ts";
 import { createMark, type Mark, waitUntil } from "../support/processes.ts";
 import { createProject } from "../support/project.ts";
 import { RT, startRt } from "../support/rt.ts";
@@ -11,7 +12,12 @@ const DEAF = "trap '' INT TERM HUP; echo up; while :; do sleep 0.01; done";
 /** Says that a signal came, and goes on. */
 const HEARING = "trap 'echo heard' INT TERM HUP; echo up; while :; do sleep 0.01; done";
 
+/** Lives until it is killed, and says so when it is asked. */
+const ANSWERS = 'trap "echo > answer" USR1; echo > listens; while :; do sleep 1017 & wait; done';
+
 interface Run {
+  /** Where the scripts are started. */
+  readonly path: string;
   readonly child: ReturnType<typeof startRt>;
   readonly mark: Mark;
   /** Resolves when standard output has had it so many times. */
@@ -38,6 +44,7 @@ async function withRun(
   };
   try {
     await use({
+      path: project.path,
       child,
       mark,
       async shows(text, times = 1) {
@@ -136,20 +143,26 @@ test.skipIf(process.platform !== "linux")(
   "when rt is killed, what a script left behind that had ended by itself lives on",
   () =>
     withRun(
-      { left: "sleep 1017 & echo up", runs: "exec sleep 1018" },
+      { left: `bash -c '${ANSWERS}' left & echo up`, runs: "exec sleep 1018" },
       ["run", "--parallel", "left", "runs"],
-      async ({ child, mark, shows }) => {
+      async ({ child, mark, path, shows }) => {
         await shows("left | up\n");
         const told = child.stderr.getReader();
         for (let text = ""; !text.includes("left | Done");)
           text += Buffer.from((await told.read()).value!).toString();
         const find = (command: string) => mark.find().find((each) => each.command === command);
-        await waitUntil(() => find("sleep 1018") !== undefined);
-        const { pid } = find("sleep 1017")!;
+        await waitUntil(() => find("sleep 1018") !== undefined && existsSync(`${path}/listens`));
+        const isGuardian = (pid: number) =>
+          readFileSync(`/proc/${pid}/cmdline`, "latin1").includes("rt-guardian");
+        const guardians = readProc().filter(({ pid, parent }) => parent === child.pid && isGuardian(pid));
+        expect(guardians).toHaveLength(1);
         child.kill("SIGKILL");
+        // It ends when it has killed all that it is going to kill, and stops each of them before.
+        await waitUntil(() => !existsSync(`/proc/${guardians[0]!.pid}/cwd`));
         await waitUntil(() => find("sleep 1018") === undefined);
-        // Whatever was to be killed had been stopped before.
-        expect(readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]).not.toStartWith("T");
+        const left = mark.find().find(({ command }) => command.endsWith(" left"));
+        process.kill(left!.pid, "SIGUSR1");
+        await waitUntil(() => existsSync(`${path}/answer`));
       },
     ),
 );

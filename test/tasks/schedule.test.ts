@@ -1,7 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import type { Outcome } from "../../src/tasks/event.ts";
 import { type FailurePolicy, Refused, startSchedule } from "../../src/tasks/schedule.ts";
-import type { Step, Task } from "../../src/tasks/task.ts";
+import type { Step, Task, Outcome } from "../../src/tasks/task.ts";
 
 const step: Step = { scriptName: "t", command: "", isMain: true };
 const failed: Outcome = { kind: "failure", code: 1, step };

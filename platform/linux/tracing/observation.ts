@@ -9,7 +9,7 @@
 // descriptors and directories are followed as the caller would.
 import type { Doubt, PathState, TracedPath } from "../../contract/tracing.ts";
 import type { Access } from "./calls.ts";
-import { isSame, list, look } from "./path-state.ts";
+import { isSame, list, look } from "../../path-state.ts";
 
 const fs = process.getBuiltinModule("node:fs");
 

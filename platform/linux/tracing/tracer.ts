@@ -11,7 +11,6 @@ import { operations as host } from "../../posix/process.ts";
 import { operations as trees } from "../../posix/process-tree.ts";
 import { openSocketPair, sendDescriptor } from "./descriptor-message.ts";
 import { LAUNCH, STAY } from "./launcher.ts";
-import { list, look } from "./path-state.ts";
 import type { Order, Report } from "./supervisor.ts";
 
 /** Milliseconds that a process of the script may end after it. */
@@ -120,4 +119,4 @@ function leave(program: string, listener: number): void {
   for (const descriptor of [ours, theirs, listener]) closeDescriptor(descriptor);
 }
 
-export const operations: TracingOperations = { openTracer, look, list };
+export const operations: TracingOperations = { openTracer };

@@ -4,22 +4,27 @@
 // Surprising: of several words of this kind the engine goes by the last --inspect, so the user's own stays, for the program
 // to find in process.execArgv.
 import { resolve } from "node:path";
-import { attachment, thread } from "rt:debugger";
+import preloadUrl from "rt:preload";
+import { attachment, begin, thread } from "rt:debugger";
 import { privateSocketPath, writePrivateFile } from "../../../platform/private-file.ts";
 import { host } from "../../../platform/process.ts";
 import { readAddress } from "../../debugger/address.ts";
 import { type EditorOptions, readEditorOptions, wantsProgram } from "../../debugger/editor.ts";
+import { PRELOAD_URL_START } from "../../runtime/preload-mark.ts";
 import { BEGINNING, EDITOR_VARIABLE, ORDER, type Order } from "../../debugger/order.ts";
 
 const SUBCOMMANDS = ["run", "test"];
+/** What a program waits in. */
+const WAIT = `// @bun\nawait globalThis[Symbol.for("${BEGINNING}")];\n`;
 const WORD = /^--inspect(-wait|-brk)?(?:=(.*))?$/;
 
 export interface Debugging {
   /** The program's, with what the engine needs. */
   readonly words: readonly string[];
-  /** What the engine loads before all else, and behind all that is rt's. */
-  readonly first: string;
-  readonly last: string;
+  /** What the engine loads in the place of the runtime, which is in it. */
+  readonly preload: string;
+  /** Behind all that is rt's. */
+  readonly last?: string;
   readonly environment: Readonly<Record<string, string>>;
 }
 
@@ -28,10 +33,8 @@ const TAKES_CODE = ["-e", "--eval", "-p", "--print"];
 
 /** @returns undefined where nothing of rt's own is asked for: what is no address is the engine's to understand */
 export function orderDebugger(argv: readonly string[]): Debugging | undefined {
-  // The engine's shell loads nothing first.
-  if (argv[0] === "repl") return undefined;
-  const begin = SUBCOMMANDS.includes(argv[0]!) ? 1 : 0;
-  const { at, script: file } = scan(argv, begin);
+  const first = SUBCOMMANDS.includes(argv[0]!) ? 1 : 0;
+  const { at, script: file } = scan(argv, first);
   const [, kind, value = ""] = at === undefined ? [] : WORD.exec(argv[at]!)!;
   const address = at === undefined ? undefined : readAddress(value);
   if (at !== undefined && !address) return undefined;
@@ -39,19 +42,25 @@ export function orderDebugger(argv: readonly string[]): Debugging | undefined {
   if (!address && !editor) return undefined;
   const socket = privateSocketPath(`debug-${process.pid}-${crypto.randomUUID().slice(0, 4)}`);
   if (socket === undefined) return undefined;
+  const isWaiting = kind !== undefined || editor !== undefined;
+  const preload = writePrivateFile("debugger", "js", attachment + textOf(preloadUrl) + begin);
+  const last = isWaiting ? writePrivateFile("debugger", "js", WAIT) : undefined;
+  const word = `--inspect=ws+unix://${socket}`;
   const order: Order = {
     ...(address && { address }),
     ...(editor && { editor }),
     socket,
     isAgain: argv.includes("--watch"),
+    added: [word, `--preload=${preload}`, `--preload=${last}`],
+    substitute: `--preload=${PRELOAD_URL_START}`,
     thread: writePrivateFile("debugger", "js", thread),
-    isWaiting: kind !== undefined || editor !== undefined,
+    isWaiting,
     stopsAtFirst: kind === "-brk",
   };
   return {
-    words: argv.toSpliced(at === undefined ? begin : at + 1, 0, `--inspect=ws+unix://${socket}`),
-    first: writePrivateFile("debugger", "js", attachment),
-    last: writePrivateFile("debugger", "js", `// @bun\nawait globalThis[Symbol.for("${BEGINNING}")];\n`),
+    words: argv.toSpliced(at === undefined ? first : at + 1, 0, word),
+    preload,
+    ...(last === undefined ? {} : { last }),
     environment: { [ORDER]: JSON.stringify(order) },
   };
 }
@@ -86,4 +95,9 @@ function scan(
     if (TAKES_CODE.includes(word)) index += 1;
   }
   return { at, script };
+}
+
+/** Of a script in a URL. */
+function textOf(url: string): string {
+  return atob(url.slice(url.indexOf(",") + 1));
 }

@@ -16,7 +16,7 @@ import { BECAME, SUPERVISED } from "./own-variables.ts";
 /** Where no configuration is to be read. */
 const NO_FILE = host.noFile;
 
-const SUBCOMMANDS = ["run", "test", "repl"];
+const SUBCOMMANDS = ["run", "test"];
 
 /** Tools that read a configuration and take the option that names one. */
 const CONFIGURED =
@@ -31,12 +31,9 @@ function engineArguments(
   debugged?: Debugging,
 ): string[] {
   const words = debugged?.words ?? argv;
-  const ours = runsCode ? [`--preload=${preloadFor(words)}`] : [];
+  const ours = runsCode ? [`--preload=${debugged?.preload ?? preloadFor(words)}`] : [];
   if (runsCode && isHelped) ours.push(`--preload=${optionPreloadFor(words)}`);
-  if (debugged) {
-    ours.unshift(`--preload=${debugged.first}`);
-    ours.push(`--preload=${debugged.last}`);
-  }
+  if (debugged?.last !== undefined) ours.push(`--preload=${debugged.last}`);
   const isTool = !runsCode || SUBCOMMANDS.includes(argv[0] ?? "");
   if (!isTool || CONFIGURED.includes(` ${argv[0]} `)) ours.unshift(`--config=${config}`);
   return isTool ? [words[0]!, ...ours, ...words.slice(1)] : [...ours, ...words];

@@ -8,15 +8,15 @@
 // Nothing is held back at the end, and nothing of a value is kept after it. A reader that has gone is gone for the program
 // too. Where output could not be written, the run is a failure.
 import { host } from "../../../platform/process.ts";
+import { outputs } from "../../../platform/output.ts";
 import { terminals } from "../../../platform/terminal.ts";
 import type { Places } from "../../../platform/contract/terminal.ts";
 import type { ReplaceRequest } from "../../../platform/contract/process.ts";
 import type { SecretValue } from "../../redaction/secret-value.ts";
-import { hasRedacted, openRedaction } from "../../redaction/stream.ts";
+import { hasRedacted, openRedaction, refuseShort } from "../../redaction/stream.ts";
 import { OutputQueue } from "../../tasks/report/output-queue.ts";
-import type { Ending } from "./launch.ts";
 import { openPassage } from "./signals.ts";
-import type { Next } from "./waiting.ts";
+import type { Ending, Next } from "./waiting.ts";
 
 export type Way =
   { readonly way: "become" } | { readonly way: "terminal" | "pipes"; readonly places: Places };
@@ -43,10 +43,11 @@ export function chooseWay({ hasRedacted, isTerminal, isJoined, hasTerminals }: S
 
 /** For a program that is started from here. */
 export function planAttendance(secrets: readonly SecretValue[]): Way {
+  const [input, output, error] = [host.isTerminal(0), host.isTerminal(1), host.isTerminal(2)];
   return chooseWay({
     hasRedacted: hasRedacted(secrets),
-    isTerminal: [host.isTerminal(0), host.isTerminal(1), host.isTerminal(2)],
-    isJoined: areSame(1, 2),
+    isTerminal: [input, output, error],
+    isJoined: !output && !error && outputs.areJoined(),
     hasTerminals: terminals.hasTerminals,
   });
 }
@@ -64,16 +65,6 @@ export async function attendIfRedacted(
   return way.way === "become" ? undefined : await attend(command, way, secrets, next);
 }
 
-function areSame(one: number, other: number): boolean {
-  const { fstatSync } = process.getBuiltinModule("node:fs");
-  try {
-    const [first, second] = [fstatSync(one), fstatSync(other)];
-    return first.ino === second.ino && first.dev === second.dev;
-  } catch {
-    return false; // one is closed
-  }
-}
-
 const ENDING = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 export async function attend(
@@ -83,26 +74,14 @@ export async function attend(
   next: Next,
 ): Promise<Ending | string> {
   const descriptors = command.descriptors ?? host.inheritedDescriptors();
-  const redaction = openRedaction(secrets);
+  refuseShort(secrets);
   let isOver = false;
   let isIncomplete = false;
-  const openStream = (descriptor: 1 | 2) => {
-    const queue = new OutputQueue();
-    queue.onBroken = ({ code }) => {
-      isIncomplete ||= code !== "EPIPE" && code !== "EIO";
-      if (typeof attended === "object") attended.hangUp(descriptor);
-    };
-    return { queue, redactor: redaction.stream((bytes) => queue.write(descriptor, bytes)) };
-  };
-  const streams = { 1: openStream(1), 2: openStream(2) };
-  const all = Object.values(streams);
   const passage = way === "pipes" ? openPassage() : undefined;
-  const removers = host.heeded(ENDING).map((signal) => {
-    // Nobody is left to be told but rt, which may be waiting for a reader.
-    const hear = () => isOver && all.forEach(({ queue }) => queue.hurry());
-    process.on(signal, hear);
-    return () => process.off(signal, hear);
-  });
+  // Nobody is left to be told but rt, which may be waiting for a reader.
+  const hear = () => isOver && all.forEach(({ queue }) => queue.hurry());
+  const heard = host.heeded(ENDING);
+  for (const signal of heard) process.on(signal, hear);
   const attended = terminals.attend({
     ...command,
     descriptors,
@@ -114,6 +93,18 @@ export async function attend(
       await Promise.all(all.map(({ queue }) => queue.flush()));
     },
   });
+  // The program takes as long to start as this does; what it writes comes in a later turn of the loop.
+  const redaction = openRedaction(typeof attended === "string" ? [] : secrets);
+  const openStream = (descriptor: 1 | 2) => {
+    const queue = new OutputQueue();
+    queue.onBroken = ({ code }) => {
+      isIncomplete ||= code !== "EPIPE" && code !== "EIO";
+      if (typeof attended === "object") attended.hangUp(descriptor);
+    };
+    return { queue, redactor: redaction.stream((bytes) => queue.write(descriptor, bytes)) };
+  };
+  const streams = { 1: openStream(1), 2: openStream(2) };
+  const all = Object.values(streams);
   try {
     if (typeof attended === "string") return attended;
     passage?.leadTo(attended);
@@ -123,7 +114,7 @@ export async function attend(
     if (isIncomplete && code === 0) return 1;
     return received && code === 0 && next !== "end" ? { signal: received } : code;
   } finally {
-    for (const remove of removers) remove();
-    redaction.close();
+    for (const signal of heard) process.off(signal, hear);
+    redaction.zero();
   }
 }

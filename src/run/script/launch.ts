@@ -16,6 +16,7 @@ import type { ShellCommand } from "./shell.ts";
 import type { ScriptSettings } from "../../settings/script.ts";
 import { openRun, prepareProgram, prepareStep, type Step } from "./preparation.ts";
 import { largestOf, variablesOf } from "./secret-variables.ts";
+import type { Ending } from "./waiting.ts";
 
 /** What a target gets beyond its settings, found out before it is launched. */
 export interface Supply {
@@ -31,9 +32,6 @@ function withSecrets(step: Step, secrets: readonly SecretValue[]): Step {
   if (secrets.length === 0) return step;
   return { ...step, environment: { ...step.environment, ...variablesOf(secrets) } };
 }
-
-/** How a child ended, to be passed on by main: an exit code or a signal to die of. */
-export type Ending = number | { readonly signal: NodeJS.Signals };
 
 export async function launchProgram(
   { path, name, words = [], args }: Extract<Plan, { mode: "program" }>,
@@ -72,23 +70,19 @@ export async function launchScript(
   supply = NOTHING,
 ): Promise<Ending> {
   const { secretsFor, descriptors: inherited } = supply;
-  const { directory, manifest } = target.package;
+  const { directory } = target.package;
   const context = openRun(settings);
-  const lines: { event: string; line: string }[] = [];
-  for (const event of [`pre${target.name}`, target.name, `post${target.name}`]) {
-    const command = scriptOf(manifest, event);
-    if (command === null) continue;
-    const line = event === target.name ? appendArguments(command, host.exactArguments(args)) : command;
-    lines.push({ event, line });
-  }
+  const lines = linesOf(target, args);
   const answer = lines.length === 1 ? context.shell.answer(lines[0]!.line) : undefined;
   if (answer) {
     echo(lines[0]!.line, settings);
     if (answer.output === "" || host.write(1, answer.output)) return answer.code;
   }
+  // What one of them shows, a log of another may repeat.
+  const shown = allOf(lines.map(({ event }) => secretsFor(event)));
   if (supply !== NOTHING) {
     const { refuseShort } = await import("../../redaction/stream.ts");
-    refuseShort(lines.flatMap(({ event }) => secretsFor(event)));
+    refuseShort(shown);
   }
   const steps: Step[] = [];
   for (const { event, line } of lines)
@@ -100,13 +94,13 @@ export async function launchScript(
   for (const step of steps) {
     echo(step.command, settings);
     const next = step === steps.at(-1) ? "replacement" : "step";
-    const ending = await runStep(step, secretsFor(step.event), descriptors!, next);
+    const ending = await runStep(step, shown, descriptors!, next);
     if (ending === 0) continue;
     reportEnding(step.event, ending, settings);
     return ending;
   }
   if (!answer) echo(last.command, settings);
-  const outcome = await becomeOrAttend(commandOf(last, descriptors), secretsFor(last.event));
+  const outcome = await becomeOrAttend(commandOf(last, descriptors), shown);
   if (typeof outcome !== "string") return outcome;
   const hint =
     outcome === "E2BIG"
@@ -115,11 +109,39 @@ export async function launchScript(
   throw new Failure(`Cannot run the script "${target.name}": ${explainExec(outcome)}`, hint, 126);
 }
 
+interface Line {
+  readonly event: string;
+  readonly line: string;
+}
+
+/** Hooks and script, in the order in which they run, of those that there are. */
+function linesOf(
+  { name, package: { manifest } }: Extract<Plan, { mode: "script" }>["target"],
+  args: readonly string[],
+): Line[] {
+  const lines: Line[] = [];
+  for (const event of [`pre${name}`, name, `post${name}`]) {
+    const command = scriptOf(manifest, event);
+    if (command === null) continue;
+    const line = event === name ? appendArguments(command, host.exactArguments(args)) : command;
+    lines.push({ event, line });
+  }
+  return lines;
+}
+
+/** Each once: they are told apart by their names. */
+function allOf(secrets: readonly (readonly SecretValue[])[]): SecretValue[] {
+  return [...new Map(secrets.flat().map((secret) => [secret.name, secret])).values()];
+}
+
 function commandOf({ shell, environment }: Step, descriptors: readonly number[] | undefined): ReplaceRequest {
   return { ...shell, environment: { ...environment, ...shell.environment }, descriptors };
 }
 
-/** Gives the system's code where the program cannot be started. Throws Failure. */
+/**
+ * Gives the system's code where the program cannot be started. Throws Failure.
+ * @param secrets that are kept out of what it shows
+ */
 async function becomeOrAttend(
   command: ReplaceRequest,
   secrets: readonly SecretValue[],
@@ -132,7 +154,10 @@ async function becomeOrAttend(
   return isFirstProcess() ? await stayBefore(command, command.descriptors) : host.replace(command);
 }
 
-/** A step with something after it. Throws Failure, or what the system says where it cannot be started. */
+/**
+ * A step with something after it. Throws Failure, or what the system says where it cannot be started.
+ * @param secrets that are kept out of what it shows
+ */
 async function runStep(
   step: Step,
   secrets: readonly SecretValue[],

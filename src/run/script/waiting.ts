@@ -5,9 +5,11 @@
 // to be done, and one with an exit code of its own keeps it. rt itself must outlive the child to tell.
 import { host } from "../../../platform/process.ts";
 import { trees } from "../../../platform/process-tree.ts";
-import type { Ending } from "./launch.ts";
 import type { Step } from "./preparation.ts";
 import { openPassage } from "./signals.ts";
+
+/** How a child ended, to be passed on by main: an exit code or a signal to die of. */
+export type Ending = number | { readonly signal: NodeJS.Signals };
 
 /** What comes after a step: another one, another program in rt's place, or rt's own end. */
 export type Next = "step" | "replacement" | "end";

@@ -49,9 +49,12 @@ export const DATA_EXTENSIONS: Readonly<Record<string, string>> = {
 
 /** Lower case, with its dot; "" when there is none. */
 export function extensionOf(path: string): string {
-  const start = Math.max(path.lastIndexOf("/"), path.lastIndexOf("\\")) + 1;
+  // Without `Math`, which the engine makes when it is first named.
   const dot = path.lastIndexOf(".");
-  return dot <= start ? "" : path.slice(dot).toLowerCase();
+  const before = path[dot - 1];
+  if (dot <= 0 || before === "/" || before === "\\") return "";
+  const extension = path.slice(dot).toLowerCase();
+  return extension.includes("/") || extension.includes("\\") ? "" : extension;
 }
 
 /** `./x`, `../x`, `/x`, `.\x`, `C:\x`, "." and "..": always a file, never a script. */

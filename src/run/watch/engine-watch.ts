@@ -9,7 +9,7 @@ import { host } from "../../../platform/process.ts";
 import { trees } from "../../../platform/process-tree.ts";
 import type { Child, StopSignal } from "../../../platform/contract/process-tree.ts";
 import { findPackageJson, parentDirectory } from "../../workspace/package-json.ts";
-import type { Ending } from "../script/launch.ts";
+import type { Ending } from "../script/waiting.ts";
 import { projectScope } from "./scope.ts";
 import { watchSources } from "./source-watcher.ts";
 import { SUPERVISED } from "../engine/own-variables.ts";

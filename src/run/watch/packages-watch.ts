@@ -18,7 +18,7 @@ import { planTasks } from "../../tasks/plan.ts";
 import { type Plan, runTasks, type TaskRequest } from "../../tasks/run-tasks.ts";
 import { openWorkspace } from "../../workspace/members.ts";
 import { openMany } from "../many.ts";
-import type { Ending } from "../script/launch.ts";
+import type { Ending } from "../script/waiting.ts";
 import { Changes } from "./changes.ts";
 import { WatchNotes } from "./notes.ts";
 import { Session } from "./packages-session.ts";

@@ -8,12 +8,13 @@
 // script has started ends before the next start, and when rt ends, so that processes do not pile up and ports are free
 // again; on Linux also what has left its parent, its group and its session.
 //
-// The script is run by another rt, which does with hooks and many scripts what it would do without --watch. The scripts of
-// many packages are watched by packages-watch.ts.
+// The script is run by another rt, which does with hooks and many scripts what it would do without --watch. Code on standard
+// input is run so as well, since the engine, which watches files that are run, would read it once and then find nothing; it
+// is kept here. The scripts of many packages are watched by packages-watch.ts.
 import { host } from "../../../platform/process.ts";
 import { trees } from "../../../platform/process-tree.ts";
 import type { Child, StopSignal } from "../../../platform/contract/process-tree.ts";
-import type { Ending } from "../script/launch.ts";
+import type { Ending } from "../script/waiting.ts";
 import { Failure } from "../../failure.ts";
 import type { Settings } from "../../settings/settings.ts";
 import { findPackageJson } from "../../workspace/package-json.ts";
@@ -35,10 +36,11 @@ export function toStopSignal(name = "SIGTERM"): StopSignal {
   throw new Failure(`A script cannot be ended with "${name}"`, `use one of: ${known.join(", ")}`);
 }
 
-/** Throws Failure. */
+/** @param input of each run, where it is not this process's own. Throws Failure. */
 export async function watchRun(
   { watch, again }: Pick<Settings, "watch" | "again">,
   cwd: string,
+  input?: Uint8Array<ArrayBuffer>,
 ): Promise<Ending> {
   const settings = watch!;
   const killSignal = toStopSignal(settings.signal);
@@ -88,6 +90,7 @@ export async function watchRun(
       env: host.originalEnvironment(),
       output: "inherit",
       inheritStdin: true,
+      input,
       onOutput() {},
     });
     const woken = new Promise<void>((resolve) => (wake = resolve));

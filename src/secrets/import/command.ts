@@ -1,4 +1,5 @@
-// `rt secrets import .env`: moves credentials from a file of variables to the credential store.
+// `rt secrets import .env`: moves credentials from a file of variables to the credential store, or with --to to a file that is
+// encrypted with age.
 //
 // Contract: nothing is lost wherever this ends. In this order: both new texts are written beside their files and tried,
 // the values are stored, each is read back and compared, rtfig.toml is exchanged, and at last the file that had them.
@@ -6,34 +7,36 @@
 // name is never replaced. No value is printed.
 //
 // Surprising: what is called a credential is a guess by name and value; what was guessed is shown before anything happens.
-import { realpathSync } from "node:fs";
-import { basename, dirname, join, relative, resolve } from "node:path";
+import { dirname, resolve } from "node:path";
 import { FILE_NAME } from "../../config/file.ts";
 import { printable } from "../../printable.ts";
 import { askGit } from "../check/git.ts";
 import { confirm } from "../confirmation.ts";
 import { IMPORT_FLAGS } from "../commands.ts";
-import { findRoot } from "../mapping/mapping-file.ts";
 import { faultOfName } from "../mapping/variable-name.ts";
-import { checkText, secrets, type Secrets } from "../secrets.ts";
+import { checkText } from "../secrets.ts";
 import { print } from "../streams.ts";
 import { complain, readWords, type Words, WordsError } from "../words.ts";
 import { readEngineValues } from "./engine-values.ts";
 import { findAssignments, replaceSpans } from "./env-file.ts";
+import { describeAddress, mappingPath, storeAll } from "./destination.ts";
 import { draftFile, type ProjectFile, readProjectFile } from "../exchanged-file.ts";
 import { addToMapping, parseMappingText, tableAt } from "./mapping-text.ts";
 import { movedLine } from "./moved-line.ts";
-import { type Address, type Move, type Plan, planImport } from "./plan.ts";
+import { type Address, type Move, type Plan, planImport, type StoreAddress } from "./plan.ts";
 import { defaultService } from "./project-service.ts";
 import { undoImport } from "./undo.ts";
 
 const DONE = 0;
 const DECLINED = 1;
+const AGE = "age:";
 const EXCLUSIVE = [
   ["yes", "dry-run"],
   ["undo", "all"],
   ["undo", "script"],
   ["undo", "service"],
+  ["undo", "to"],
+  ["service", "to"],
 ] as const;
 
 /** Throws WordsError, and what the store throws. */
@@ -68,7 +71,7 @@ async function moveIn(path: string, names: readonly string[], words: Words): Pro
   const count = plan.moves.length === 1 ? "1 value" : `${plan.moves.length} values`;
   if (
     !words.options.has("yes") &&
-    !(await confirm(`Move ${count} to the credential store?`, "nothing was moved"))
+    !(await confirm(`Move ${count} to ${destinationOf(words)}?`, "nothing was moved"))
   ) {
     await print("Nothing was moved\n");
     return DECLINED;
@@ -81,47 +84,56 @@ async function moveIn(path: string, names: readonly string[], words: Words): Pro
       "warning",
     );
   await print(
-    `Moved ${count} to the credential store\n` +
+    `Moved ${count} to ${destinationOf(words)}\n` +
       `To bring ${plan.moves.length === 1 ? "it" : "them"} back: rt secrets import --undo ${printable(path)}\n`,
   );
   return DONE;
 }
 
-/** That of the root project, as a person here would write it. Throws WordsError. */
-function mappingPath(): string {
-  const here = realpathSync(".");
-  const root = findRoot(here);
-  if (root === undefined)
-    throw new WordsError(
-      `The ${FILE_NAME} of this project is not yours to write`,
-      "start this in the folder of your own project",
-    );
-  return relative(here, join(root, FILE_NAME));
-}
-
-function planFile(file: ProjectFile, mapping: ProjectFile, names: readonly string[], words: Words): Plan {
-  const assignments = findAssignments(file.text);
+function planFile(env: ProjectFile, mapping: ProjectFile, names: readonly string[], words: Words): Plan {
+  const assignments = findAssignments(env.text);
   const assigned = new Set(assignments.map(({ name }) => name));
   const unknown = names.find((name) => !assigned.has(name));
   // It may be a value that was typed in the wrong place.
   if (unknown !== undefined)
     throw new WordsError(
-      `${printable(file.path)} has no variable of ${names.length === 1 ? "that name" : "one of those names"}`,
+      `${printable(env.path)} has no variable of ${names.length === 1 ? "that name" : "one of those names"}`,
     );
   const sources = tableAt(parseMappingText(mapping.text, mapping.path), "secrets");
   const [wanted] = words.values.get("service")?.slice(-1) ?? [];
   if (wanted !== undefined) checkService(wanted);
   const service = wanted ?? defaultService(dirname(resolve(mapping.path)));
+  const file = fileOf(words);
   const all = words.options.has("all");
   const plan = planImport({
     assignments,
-    values: readEngineValues(resolve(file.path), assigned),
+    values: readEngineValues(resolve(env.path), assigned),
     chosen: names.length > 0 ? new Set(names) : all ? "all" : "likely",
-    addressOf: (name) => faultOfName(name) ?? addressIn(sources, name, wanted) ?? { service, name },
+    addressOf: (name) =>
+      faultOfName(name) ??
+      (file === undefined ? addressIn(sources, name, wanted) : entryIn(sources, name, file)) ??
+      (file === undefined ? { service, name } : { file, name }),
   });
   const refused = plan.stays.find(({ name, isImpossible }) => isImpossible && names.includes(name));
   if (refused) throw new WordsError(`${refused.name} ${refused.reason}`);
   return plan;
+}
+
+/** The file that --to names. Throws WordsError. */
+function fileOf(words: Words): string | undefined {
+  const to = words.values.get("to")?.at(-1);
+  if (to === undefined) return undefined;
+  const file = to.startsWith(AGE) ? to.slice(AGE.length) : "";
+  if (file === "")
+    throw new WordsError('--to takes a file that is encrypted with age, as in "age:secrets.age"');
+  if (/[\p{Cc}\p{Bidi_Control}\u2028\u2029]/u.test(file) || !file.isWellFormed())
+    throw new WordsError("A path with control characters cannot be written into a file");
+  return file;
+}
+
+function destinationOf(words: Words): string {
+  const file = fileOf(words);
+  return file === undefined ? "the credential store" : printable(file);
 }
 
 function checkService(service: string): void {
@@ -138,7 +150,7 @@ function addressIn(
 ): Address | string | undefined {
   if (!Object.hasOwn(sources, name)) return undefined;
   const { from } = (sources[name] ?? {}) as { from?: unknown };
-  const address = typeof from === "string" ? partAddress(from) : (from as Partial<Address> | undefined);
+  const address = typeof from === "string" ? partAddress(from) : (from as Partial<StoreAddress> | undefined);
   if (typeof address?.service !== "string" || typeof address.name !== "string")
     return `comes from elsewhere by [secrets.${name}] of ${FILE_NAME}`;
   if (service !== undefined && service !== address.service)
@@ -146,9 +158,16 @@ function addressIn(
   return { service: address.service, name: address.name };
 }
 
-function partAddress(from: string): Address | undefined {
+/** The same for a file that is encrypted. */
+function entryIn(sources: Readonly<Record<string, unknown>>, name: string, file: string): string | undefined {
+  if (!Object.hasOwn(sources, name)) return undefined;
+  const { from } = (sources[name] ?? {}) as { from?: unknown };
+  return from === AGE + file ? undefined : `comes from elsewhere by [secrets.${name}] of ${FILE_NAME}`;
+}
+
+function partAddress(from: string): StoreAddress | undefined {
   const [service, name] = [from.slice(0, from.indexOf("/")), from.slice(from.indexOf("/") + 1)];
-  return from.startsWith("age:") || service === "" || !from.includes("/") || name === ""
+  return from.startsWith(AGE) || service === "" || !from.includes("/") || name === ""
     ? undefined
     : { service, name };
 }
@@ -163,10 +182,7 @@ function describePlan(
   const stays = isNamed ? [] : all;
   const width = Math.max(0, ...[...moves, ...stays].map(({ name }) => name.length));
   const lines = [
-    ...moves.map(
-      ({ name, address }) =>
-        `move  ${name.padEnd(width)}  ${printable(`${address.service}/${address.name}`)}`,
-    ),
+    ...moves.map(({ name, address }) => `move  ${name.padEnd(width)}  ${describeAddress(address)}`),
     ...stays.map(({ name, reason }) => `stay  ${name.padEnd(width)}  ${reason}`),
   ];
   const guessed = stays.some(({ isImpossible }) => !isImpossible);
@@ -201,7 +217,7 @@ async function carryOut(
   );
   using newFile = draftFile(file, rest);
   requireSameMeaning(file, newFile.path, new Set(names));
-  await storeAll(moves, secrets);
+  await storeAll(moves);
   newMapping.putInPlace();
   newFile.putInPlace();
 }
@@ -217,27 +233,4 @@ function requireSameMeaning(file: ProjectFile, draft: string, moved: ReadonlySet
     `${printable(file.path)} is written in a way that no value can be taken out of, so nothing was changed`,
     "move fewer values, by their names",
   );
-}
-
-/** Throws WordsError where the store has something else, before anything is stored. */
-async function storeAll(moves: readonly Move[], store: Secrets): Promise<void> {
-  const missing: Move[] = [];
-  for (const move of moves) {
-    const { address, value } = move;
-    const there = await store.get(address.service, address.name);
-    if (there === null) missing.push(move);
-    else if (there !== value)
-      throw new WordsError(
-        `There is another value under "${printable(address.service)}" "${printable(address.name)}" in the credential store, so nothing was moved`,
-        `--service <name> puts these elsewhere, as "${printable(address.service)}.${printable(basename(resolve(".")))}"`,
-      );
-  }
-  for (const { address, value } of missing) await store.set(address.service, address.name, value);
-  for (const { address, value } of moves) {
-    if ((await store.get(address.service, address.name)) === value) continue;
-    throw new WordsError(
-      `The credential store does not give back what was stored under "${printable(address.service)}" "${printable(address.name)}", so the file is as it was`,
-      "rt doctor looks at the store",
-    );
-  }
 }

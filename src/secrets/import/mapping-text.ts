@@ -79,7 +79,9 @@ export function addToMapping(
 }
 
 /** "service/name" where that can be parted again. */
-function sourceOf({ service, name }: Address): string {
+function sourceOf(address: Address): string {
+  if (address.file !== undefined) return JSON.stringify(`age:${address.file}`);
+  const { service, name } = address;
   if (!service.includes("/") && !service.startsWith("age:")) return JSON.stringify(`${service}/${name}`);
   return `{ service = ${JSON.stringify(service)}, name = ${JSON.stringify(name)} }`;
 }

@@ -7,12 +7,13 @@ import type { Quote } from "./env-file.ts";
 import type { Address, Move } from "./plan.ts";
 
 const STORED = "is in the credential store: rt secrets get";
+const ENCRYPTED = "is in an encrypted file: rt secrets get";
 /** Of what a shell takes as it is. */
 const PLAIN = String.raw`[\w@%+=:,./-]+`;
 const WORD = String.raw`(?:'(?:[^'\r\n]|'\\'')*'|${PLAIN})`;
 const IS_PLAIN = new RegExp(`^${PLAIN}$`);
 const LINE = new RegExp(
-  String.raw`^([ \t]*)(# ((?:export[ \t]+)?([\w.-]+)[ \t]*[=:][ \t]*)(["'\x60]?)\.\.\.\5 ${STORED} (?:-- )?(${WORD}) (${WORD}))`,
+  String.raw`^([ \t]*)(# ((?:export[ \t]+)?([\w.-]+)[ \t]*[=:][ \t]*)(["'\x60]?)\.\.\.\5 (?:${STORED} (?:-- )?(${WORD}) (${WORD})|${ENCRYPTED} --file=(${WORD}) (\w+)))`,
   "gm",
 );
 
@@ -25,14 +26,19 @@ export interface MovedLine {
   readonly address: Address;
 }
 
-export function movedLine({ assignment: { prefix, quote }, address: { service, name } }: Move): string {
+export function movedLine({ assignment: { prefix, quote }, address }: Move): string {
+  const start = `# ${prefix}${quote}...${quote}`;
+  if (address.file !== undefined)
+    return `${start} ${ENCRYPTED} --file=${shellWord(address.file)} ${address.name}`;
+  const { service, name } = address;
   const isOption = service.startsWith("-") || name.startsWith("-");
-  return `# ${prefix}${quote}...${quote} ${STORED} ${isOption ? "-- " : ""}${shellWord(service)} ${shellWord(name)}`;
+  return `${start} ${STORED} ${isOption ? "-- " : ""}${shellWord(service)} ${shellWord(name)}`;
 }
 
 export function findMovedLines(text: string): MovedLine[] {
   return [...text.matchAll(LINE)].map((match) => {
-    const [, indent, whole, prefix, name, quote, service, account] = match as unknown as string[];
+    const [, indent, whole, prefix, name, quote, service, account, file, entry] =
+      match as unknown as string[];
     const start = match.index + indent!.length;
     return {
       name: name!,
@@ -40,7 +46,10 @@ export function findMovedLines(text: string): MovedLine[] {
       end: start + whole!.length,
       prefix: prefix!,
       quote: quote as Quote,
-      address: { service: plainText(service!), name: plainText(account!) },
+      address:
+        file === undefined
+          ? { service: plainText(service!), name: plainText(account!) }
+          : { file: plainText(file), name: entry! },
     };
   });
 }

@@ -1,4 +1,4 @@
-// Which variables of a file move to the credential store, and why the others stay.
+// Which variables of a file move to where credentials are kept, and why the others stay.
 //
 // Contract: pure. What moves is one assignment whose value is all that is lost with it: a name that is assigned twice, a
 // value that is put together from other variables, and one that others are put together from stay, unless they are
@@ -6,8 +6,18 @@
 import { looksSecret } from "../check/likeness.ts";
 import type { Assignment } from "./env-file.ts";
 
-export interface Address {
+/** Of an entry of the credential store, or of a file that is encrypted with age. */
+export type Address = StoreAddress | FileAddress;
+
+export interface StoreAddress {
   readonly service: string;
+  readonly name: string;
+  readonly file?: undefined;
+}
+
+export interface FileAddress {
+  /** Relative to the folder of rtfig.toml. */
+  readonly file: string;
   readonly name: string;
 }
 
@@ -36,7 +46,7 @@ export interface Wish {
   readonly values: ReadonlyMap<string, string>;
   /** The names that the user wrote; "all", or "likely" for what looks like a credential. */
   readonly chosen: ReadonlySet<string> | "all" | "likely";
-  /** Where the value of a name belongs; a reason where that is nowhere in the store. */
+  /** Where the value of a name belongs; a reason where that is nowhere. */
   addressOf(name: string): Address | string;
 }
 

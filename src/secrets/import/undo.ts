@@ -6,11 +6,11 @@
 import { resolve } from "node:path";
 import { printable } from "../../printable.ts";
 import { confirm } from "../confirmation.ts";
-import { secrets } from "../secrets.ts";
 import { print } from "../streams.ts";
 import { type Words, WordsError } from "../words.ts";
 import { readEngineValues } from "./engine-values.ts";
 import { findAssignments, type Quote, replaceSpans } from "./env-file.ts";
+import { describeAddress, readValue } from "./destination.ts";
 import { draftFile, type ProjectFile, readProjectFile } from "../exchanged-file.ts";
 import { findMovedLines, type MovedLine, shellWord } from "./moved-line.ts";
 
@@ -26,11 +26,7 @@ export async function undoImport(path: string, names: readonly string[], words: 
     throw new WordsError(
       `${printable(path)} has no line of rt secrets import${names.length > 0 ? " for that" : ""}`,
     );
-  await print(
-    lines
-      .map(({ name, address }) => `back  ${name}  ${printable(`${address.service}/${address.name}`)}\n`)
-      .join(""),
-  );
+  await print(lines.map(({ name, address }) => `back  ${name}  ${describeAddress(address)}\n`).join(""));
   if (words.options.has("dry-run")) return DONE;
   const question = `Write ${lines.length === 1 ? "this value" : "these values"} into ${printable(path)}, where every program can read ${lines.length === 1 ? "it" : "them"}?`;
   if (!words.options.has("yes") && !(await confirm(question, "nothing was changed"))) {
@@ -38,11 +34,15 @@ export async function undoImport(path: string, names: readonly string[], words: 
     return DECLINED;
   }
   await bringBack(file, lines);
-  const removals = lines.map(
-    ({ address: { service, name } }) => `rt secrets delete -- ${shellWord(service)} ${shellWord(name)}\n`,
+  const isStored = lines.every(({ address }) => address.file === undefined);
+  const keeper = isStored ? "The credential store keeps them" : "Where they were they are kept";
+  const removals = lines.map(({ address }) =>
+    address.file === undefined
+      ? `rt secrets delete -- ${shellWord(address.service)} ${shellWord(address.name)}\n`
+      : `rt secrets delete --file=${shellWord(address.file)} ${address.name}\n`,
   );
   await print(
-    `${printable(path)} has its values again. The credential store keeps them until\n${removals.map(printableLine).join("")}and rtfig.toml its [secrets.<name>], which gives them to scripts\n`,
+    `${printable(path)} has its values again. ${keeper} until\n${removals.map(printableLine).join("")}and rtfig.toml its [secrets.<name>], which gives them to scripts\n`,
   );
   return DONE;
 }
@@ -53,11 +53,13 @@ function printableLine(line: string): string {
 
 async function bringBack(file: ProjectFile, lines: readonly MovedLine[]): Promise<void> {
   const values = await Promise.all(
-    lines.map(async ({ address: { service, name } }) => {
-      const value = await secrets.get(service, name);
+    lines.map(async ({ address }) => {
+      const value = await readValue(address);
       if (value !== null) return value;
       throw new WordsError(
-        `There is no credential "${printable(name)}" under "${printable(service)}", so nothing was changed`,
+        address.file === undefined
+          ? `There is no credential "${printable(address.name)}" under "${printable(address.service)}", so nothing was changed`
+          : `${printable(address.file)} has no entry "${printable(address.name)}", so nothing was changed`,
       );
     }),
   );

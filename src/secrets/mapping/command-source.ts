@@ -4,7 +4,6 @@
 // the rtfig.toml that names it. Its standard input is empty, so that it cannot take what is meant for the script; what it has
 // to say to a person goes to standard error. What it writes on standard output is the value, without the last line break, and
 // is told to nobody else: a failure is told by the exit code.
-import { basename, resolve } from "node:path";
 import { host } from "../../../platform/process.ts";
 import { printable } from "../../printable.ts";
 
@@ -15,6 +14,7 @@ const LARGEST_OUTPUT = 1024 * 1024;
 export async function readCommand(argv: readonly string[], folder: string): Promise<Uint8Array | string> {
   const [name = "", ...words] = argv;
   const shown = `The command "${printable(name)}"`;
+  const { basename, resolve } = process.getBuiltinModule("node:path"); // not before: others share the chunk
   const isPath = basename(name) !== name;
   const program = isPath
     ? resolve(folder, name)

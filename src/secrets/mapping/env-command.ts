@@ -7,7 +7,7 @@
 import { host } from "../../../platform/process.ts";
 import { openProvider } from "../../../platform/secret-provider.ts";
 import { complain } from "../../complaint.ts";
-import { readOwnConfig } from "../../config/rtfig.ts";
+import { readConfig, readOwnConfig } from "../../config/rtfig.ts";
 import { escapeJson, printable } from "../../printable.ts";
 import { findPackageJson, textField } from "../../workspace/package-json.ts";
 import { print } from "../streams.ts";
@@ -29,10 +29,15 @@ const STATES: Readonly<Record<State, string>> = {
   unknown: "not asked",
 };
 
-export async function describeEnvironment(script: string | undefined, isJson: boolean): Promise<number> {
+/** @param config that --config names */
+export async function describeEnvironment(
+  script: string | undefined,
+  isJson: boolean,
+  config: string | undefined,
+): Promise<number> {
   let mapping: Mapping | undefined;
   try {
-    mapping = findMapping(process.cwd(), readOwnConfig());
+    mapping = findMapping(process.cwd(), config === undefined ? readOwnConfig() : readConfig(config));
   } catch (error) {
     const { name, message, hint } = error as Error & { hint?: string };
     if (name !== "Failure" && name !== "PackageJsonError") throw error;

@@ -7,13 +7,14 @@
 //   a folder above that only happens to be there: it has to declare the package as its member,
 //   a folder above that is another user's: who may write to /tmp must not make every project below it ask.
 // A file that --config names takes the place of the root project's.
-import { lstatSync, realpathSync } from "node:fs";
-import { dirname, join } from "node:path";
+//
+// Surprising: node:fs and node:path are asked for where they are needed. A package in the working directory, which is most of
+// them, needs neither, and loading them takes as long as all else here.
 import { FILE_NAME } from "../../config/file.ts";
+import { findRoot } from "../../config/root-project.ts";
 import { type Config, readConfig } from "../../config/rtfig.ts";
 import { files } from "../../../platform/files.ts";
-import { findWorkspaceRoot } from "../../workspace/members.ts";
-import { findPackageJson } from "../../workspace/package-json.ts";
+import { realPath } from "../../../platform/real-path.ts";
 import { printable } from "../../printable.ts";
 import { type Mapping, readMapping } from "./mapping.ts";
 import { tell } from "./question.ts";
@@ -24,18 +25,25 @@ import { tell } from "./question.ts";
  * @param config what was read of the working directory's rtfig.toml, or of the file that --config names
  */
 export function findMapping(from: string, config: Config | undefined): Mapping | undefined {
-  if (config && config.file !== FILE_NAME) return openMapping(config, dirname(realpathSync(config.file)));
+  if (config && config.file !== FILE_NAME) {
+    const mapping = openMapping(config, path().dirname(realPath(path().resolve(config.file))));
+    return mapping && { ...mapping, named: config.file };
+  }
   const root = findRoot(from);
-  const cwd = realpathSync(".");
+  const cwd = realPath(process.cwd());
   if (config && root !== cwd && speaksOfSecrets(config))
     tell([
-      `warning: what ${printable(join(cwd, FILE_NAME))} says of secrets counts for nothing: ${explain(root)}`,
+      `warning: what ${printable(path().join(cwd, FILE_NAME))} says of secrets counts for nothing: ${explain(root)}`,
     ]);
   if (root === undefined) return undefined;
   if (config && root === cwd) return openMapping(config, root);
-  const file = join(root, FILE_NAME);
+  const file = path().join(root, FILE_NAME);
   if (files.readFile(file, 1) === "ENOENT") return undefined;
   return openMapping(readConfig(file), root);
+}
+
+function path(): typeof import("node:path") {
+  return process.getBuiltinModule("node:path");
 }
 
 function explain(root: string | undefined): string {
@@ -48,21 +56,4 @@ function openMapping(config: Config, folder: string): Mapping | undefined {
 
 function speaksOfSecrets({ settings }: Config): boolean {
   return settings.some(({ key }) => key.isOfSecrets);
-}
-
-/** The folder of the root project, without symbolic links; undefined where none may speak for a package. */
-export function findRoot(from: string): string | undefined {
-  const here = realpathSync(from);
-  if (/[\\/]node_modules(?:[\\/]|$)/.test(here)) return undefined;
-  const own = findPackageJson(here)?.directory ?? here;
-  const root = findWorkspaceRoot(own) ?? own;
-  return root === own || isOwnersOf(root, own) ? root : undefined;
-}
-
-/** Whether the file above is this user's, root's, or that of who has the package. Windows has no such numbers. */
-function isOwnersOf(root: string, own: string): boolean {
-  const uid = process.getuid?.();
-  if (uid === undefined) return true;
-  const owner = lstatSync(join(root, FILE_NAME), { throwIfNoEntry: false })?.uid;
-  return owner === uid || owner === 0 || owner === lstatSync(own).uid;
 }

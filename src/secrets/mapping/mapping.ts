@@ -38,6 +38,8 @@ export interface Grant extends RowName {
 export interface Mapping {
   /** The rtfig.toml, as messages name it. */
   readonly file: string;
+  /** The rtfig.toml that --config names, as it was written. */
+  readonly named?: string | undefined;
   /** Where it lies: absolute and without symbolic links. */
   readonly folder: string;
   readonly secrets: ReadonlyMap<string, MappedSecret>;

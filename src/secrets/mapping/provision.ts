@@ -9,12 +9,12 @@ import { host } from "../../../platform/process.ts";
 import type { Config } from "../../config/rtfig.ts";
 import { Failure } from "../../failure.ts";
 import { printable } from "../../printable.ts";
+import { isCommon } from "../../redaction/common-value.ts";
 import type { SecretValue } from "../../redaction/secret-value.ts";
-import { fetchSecrets } from "./fetch.ts";
+import { fetchSecrets, type Lack } from "./fetch.ts";
 import { describeSource, type MappedSecret, namesFor, readAddress } from "./mapping.ts";
 import type { ScriptName } from "./grants.ts";
 import { findMapping } from "./mapping-file.ts";
-import { askForMissing, missingFailure } from "./missing.ts";
 import { requireTrust } from "./trust.ts";
 import { faultOfName } from "./variable-name.ts";
 
@@ -77,6 +77,7 @@ export function openProvision({
     asked.map(({ name, address }) => [name, readAsked(name, address, mapping?.secrets.get(name))]),
   );
   const values = new Map<string, SecretValue>();
+  const warned = new Set<string>();
   /** What was replaced by a later fetch may still be compared with what a script shows. */
   const replaced: SecretValue[] = [];
 
@@ -107,7 +108,15 @@ export function openProvision({
         if (before) replaced.push(before);
         values.delete(name);
       }
-      for (const [name, value] of fetched) values.set(name, value);
+      for (const [name, value] of fetched) {
+        values.set(name, value);
+        if (!value.isRedacted || showsSecrets || !isCommon(value.value) || warned.has(name)) continue;
+        warned.add(name);
+        console.error(
+          `warning: The value of ${name} is a common word or number: [${name}] stands in its place wherever it is shown\n` +
+            `hint: where it is no secret, write "redact = false" in [secrets.${name}] of rtfig.toml`,
+        );
+      }
     },
     valuesFor: (receiver) =>
       wantedBy(receiver).flatMap(({ name }) => {
@@ -143,16 +152,23 @@ function inheritedValue({ name, isFromLine }: Wanted): string | undefined {
   return isFromLine ? undefined : host.originalVariable(name);
 }
 
+/** With what a person enters for those that are not there. Throws Failure, and has zeroed the values. */
+async function complete(
+  found: ReadonlyMap<string, Uint8Array>,
+  missing: readonly Lack[],
+): Promise<ReadonlyMap<string, Uint8Array>> {
+  const { askForMissing, missingFailure } = await import("./missing.ts");
+  const entered = await askForMissing(missing);
+  if (entered) return new Map([...found, ...entered]);
+  for (const value of found.values()) value.fill(0);
+  throw missingFailure(missing);
+}
+
 async function fetchAll(wanted: readonly Wanted[], folder: string): Promise<Map<string, SecretValue>> {
   const absent = wanted.filter((each) => inheritedValue(each) === undefined);
   const { values: found, lacking } = await fetchSecrets(absent, folder);
   const missing = lacking.filter(({ secret }) => !secret.isOptional);
-  const entered = missing.length > 0 ? await askForMissing(missing) : new Map<string, Uint8Array>();
-  if (!entered) {
-    for (const value of found.values()) value.fill(0);
-    throw missingFailure(missing);
-  }
-  const values = new Map([...found, ...entered]);
+  const values = missing.length === 0 ? found : await complete(found, missing);
   return new Map(
     wanted.flatMap((each) => {
       const { name, isRedacted } = each;

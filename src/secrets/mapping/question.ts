@@ -2,7 +2,6 @@
 //
 // Surprising: the answer is read at once and by itself, without a stream: one that waits in a thread would take the first
 // key that is meant for the script.
-import { readSync, writeSync } from "node:fs";
 import { host } from "../../../platform/process.ts";
 
 export function canAsk(): boolean {
@@ -11,11 +10,13 @@ export function canAsk(): boolean {
 
 /** Lines, as they stand; what is in them is shown as printable() makes it. */
 export function tell(lines: readonly string[]): void {
+  const { writeSync } = process.getBuiltinModule("node:fs");
   writeSync(2, lines.map((line) => `${line}\n`).join(""));
 }
 
 /** Whether a line came that says yes; everything else says no. */
 export function askYes(question: string): boolean {
+  const { readSync, writeSync } = process.getBuiltinModule("node:fs");
   writeSync(2, `${question} [y/N] `);
   const line = new Uint8Array(1024);
   try {

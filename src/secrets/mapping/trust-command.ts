@@ -2,26 +2,41 @@
 //
 // Contract: to allow takes a person at a terminal, who has been shown what. Exit codes: 0 done, 1 not.
 import { realpathSync } from "node:fs";
-import { readOwnConfig } from "../../config/rtfig.ts";
+import { FILE_NAME } from "../../config/file.ts";
+import { findRoot } from "../../config/root-project.ts";
+import { type Config, readConfig, readOwnConfig } from "../../config/rtfig.ts";
 import { complain } from "../../complaint.ts";
 import { Failure } from "../../failure.ts";
 import { printable } from "../../printable.ts";
-import { findMapping, findRoot } from "./mapping-file.ts";
+import { findMapping } from "./mapping-file.ts";
 import { type Allowance, isTrusted, listAllowances, removeAllowance, requireTrust } from "./trust.ts";
 
 /** Throws Failure. */
 export function runTrustCommand(words: readonly string[]): number {
   const [word, ...rest] = words;
+  const config = word?.startsWith("--config=") ? word.slice("--config=".length) : rest[0];
+  if (word?.startsWith("--config=") ? rest.length === 0 : word === "--config" && rest.length === 1)
+    return allow(readConfig(config!));
   if (word === "--list" && rest.length === 0) return list();
   if (word === "--remove" && rest.length <= 1) return remove(rest[0]);
   if (word !== undefined)
     throw new Failure(
       `rt trust does not know "${printable(word.startsWith("--") && rest.length > 0 ? rest.join(" ") : word)}"`,
-      "rt trust, rt trust --list, rt trust --remove [folder|hash]",
+      "rt trust, rt trust --config <file>, rt trust --list, rt trust --remove [folder|hash]",
     );
-  const mapping = findMapping(process.cwd(), readOwnConfig());
+  return allow(readOwnConfig());
+}
+
+/** @param config that of the working directory, or the one that is named */
+function allow(config: Config | undefined): number {
+  const mapping = findMapping(process.cwd(), config);
   if (!mapping)
-    return complain("The rtfig.toml of this project asks for no secrets", "rt help secrets-in-scripts");
+    return complain(
+      config && config.file !== FILE_NAME
+        ? `${printable(config.file)} asks for no secrets`
+        : "The rtfig.toml of this project asks for no secrets",
+      "rt help secrets-in-scripts",
+    );
   const wasTrusted = isTrusted(mapping);
   requireTrust(mapping);
   console.log(

@@ -5,7 +5,7 @@
 // scripts get it. Any other mapping, and the same one elsewhere, is another question. It is asked on a terminal and
 // nowhere else. What says yes besides is RT_TRUST of the environment that rt was started with: the project's `.env` is not
 // asked, and the file that remembers lies where only this user can write.
-import { openOwnFiles } from "../../../platform/state-directory.ts";
+import type { OwnFiles } from "../../../platform/state-directory.ts";
 import { host } from "../../../platform/process.ts";
 import { Failure } from "../../failure.ts";
 import { printable } from "../../printable.ts";
@@ -69,10 +69,11 @@ export function requireTrust(mapping: Mapping): void {
 }
 
 function refusal(mapping: Mapping): Failure {
+  const config = mapping.named === undefined ? "" : ` --config=${printable(mapping.named)}`;
   return new Failure(
     `${printable(mapping.folder)} has not been allowed to read secrets, or asks for others than before`,
     [
-      "rt secrets env shows what it asks for, and rt trust allows it, on a terminal",
+      `rt secrets env${config} shows what it asks for, and rt trust${config} allows it, on a terminal`,
       `without a terminal, as in CI: ${VARIABLE}=${fingerprint(mapping)}`,
     ],
   );
@@ -107,6 +108,13 @@ function remember(mapping: Mapping): void {
     const reason = code === undefined ? message : `${files.directory} (${code})`;
     throw new Failure(`What is allowed cannot be remembered: ${printable(reason)}`, hint);
   }
+}
+
+/** Not imported before: who says it by the variable, as a CI server does, needs no file. */
+function openOwnFiles(kind: string): OwnFiles | undefined {
+  return (
+    require("../../../platform/state-directory.ts") as typeof import("../../../platform/state-directory.ts")
+  ).openOwnFiles(kind);
 }
 
 const HASH = /^[0-9a-f]{64}$/;

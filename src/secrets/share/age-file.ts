@@ -13,6 +13,7 @@ import { resolve } from "node:path";
 import { Failure } from "../../failure.ts";
 import { printable } from "../../printable.ts";
 import { draftFile, type ProjectFile, readProjectFile } from "../exchanged-file.ts";
+import { WordsError } from "../words.ts";
 import { findIdentities, KEY_VARIABLE, PUBLIC } from "./identity.ts";
 
 export interface Reader {
@@ -89,6 +90,19 @@ export async function openShared(path: string, shown = path): Promise<OpenFile> 
         );
   }
   return { file, content: parseContent(text, shown) };
+}
+
+/** A new file is for this machine's key. Throws Failure, WordsError. */
+export async function openOrCreate(path: string): Promise<OpenFile> {
+  const file = readProjectFile(path, true);
+  if (file.stats) return await openShared(path);
+  const keys = await ownPublicKeys();
+  if (keys.length === 0)
+    throw new WordsError(
+      "This machine has no key of age yet",
+      "rt secrets share key makes one, and prints its public half",
+    );
+  return { file, content: { readers: keys.map((key) => ({ key })), secrets: new Map() } };
 }
 
 /** Throws Failure, which quotes nothing. */

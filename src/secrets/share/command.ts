@@ -3,14 +3,13 @@
 // Contract: as for the store: values come from the terminal or standard input and go to the standard output of `get` alone.
 import { escapeJson, printable } from "../../printable.ts";
 import { SHARE_ACTIONS, SHARE_FLAGS } from "../commands.ts";
-import { readProjectFile } from "../exchanged-file.ts";
 import { faultOfName } from "../mapping/variable-name.ts";
 import { isTerminal, print } from "../streams.ts";
 import { complain, readWords, WordsError } from "../words.ts";
 import {
   isPublicKey,
   newKey,
-  type OpenFile,
+  openOrCreate,
   openShared,
   ownPublicKeys,
   type Reader,
@@ -132,19 +131,6 @@ function checkKey(key: string): void {
     );
   if (!isPublicKey(key))
     throw new WordsError("That is no public key of age", "as in age1...: rt secrets share key prints one");
-}
-
-/** A new file is for this machine's key. */
-async function openOrCreate(path: string): Promise<OpenFile> {
-  const file = readProjectFile(path, true);
-  if (file.stats) return await openShared(path);
-  const keys = await ownPublicKeys();
-  if (keys.length === 0)
-    throw new WordsError(
-      "This machine has no key of age yet",
-      "rt secrets share key makes one, and prints its public half",
-    );
-  return { file, content: { readers: keys.map((key) => ({ key })), secrets: new Map() } };
 }
 
 export type EntryCommand = "get" | "set" | "delete" | "list";

@@ -35,6 +35,15 @@ export function chooseSingleReporter({ env, silent }: TaskRequest, queue: Output
   };
 }
 
+/** What a script that is cached gets, however it is shown. */
+export function environmentOfCached({ env }: Pick<TaskRequest, "env">): Readonly<Record<string, string>> {
+  const isColored = wantsColor(
+    (name) => env[name],
+    () => host.isTerminal(1),
+  );
+  return colorsFor(isColored, env);
+}
+
 /** What makes a script write colours to a pipe. */
 function colorsFor(useColor: boolean, env: TaskRequest["env"]): Readonly<Record<string, string>> {
   const isPassedOn = useColor && !env.NO_COLOR && env.FORCE_COLOR === undefined;

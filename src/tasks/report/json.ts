@@ -2,9 +2,9 @@
 //
 // Contract: documented in docs/; `version` changes when a field changes its meaning. Times are milliseconds;
 // `start` counts from `startedAt`.
-import { escapeJson } from "../../printable.ts";
-import type { Outcome, Reporter, TaskEvent } from "../event.ts";
-import type { Step, Task } from "../task.ts";
+import { escapeJson, oneLine } from "../../printable.ts";
+import type { Reporter, TaskEvent } from "../event.ts";
+import type { Outcome, Step, Task } from "../task.ts";
 import type { ReportFile } from "./file.ts";
 import { describeOutcome } from "./wording.ts";
 
@@ -44,7 +44,7 @@ export function createJsonReporter(file: ReportFile): Reporter {
         step.signal = event.exit.signal;
         step.exitCode = event.exit.signal === null ? event.exit.code : null;
       } else if (event.type === "task-end") {
-        const { task, outcome, at, duration } = event;
+        const { task, outcome, at, duration, why } = event;
         tasks.delete(task);
         tasks.set(task, {
           package: task.packageName === "" ? null : task.packageName,
@@ -53,6 +53,7 @@ export function createJsonReporter(file: ReportFile): Reporter {
           outcome: outcome.kind,
           message: describeOutcome(outcome),
           ...detailOf(outcome),
+          ...(why !== undefined && { why: oneLine(why) }),
           start: round(at - duration),
           duration: round(duration),
           steps: task.steps.flatMap(({ scriptName }) => steps.get(`${task.index} ${scriptName}`) ?? []),

@@ -3,9 +3,9 @@
 // Contract: a script that failed is a failure, one that could not be started or was ended by a signal an error, and what did
 // not run is skipped. Attributes and elements are those that all readers know. What no XML may hold comes out as in JSON.
 import { oneLine } from "../../printable.ts";
-import type { Outcome, Reporter } from "../event.ts";
+import type { Reporter } from "../event.ts";
 import type { PackageJson } from "../../workspace/package-json.ts";
-import type { TaskRequest } from "../task.ts";
+import type { TaskRequest, Outcome } from "../task.ts";
 import type { ReportFile } from "./file.ts";
 import { type RecordedRun, type RecordedTask, RunRecord } from "./record.ts";
 import { describeOutcome, titleOf } from "./wording.ts";

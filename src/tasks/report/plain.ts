@@ -42,6 +42,8 @@ export function createPlainReporter({ queue, useColor, silent }: PlainOptions): 
           return;
         case "notice":
           return say(`warn: ${oneLine(event.message)}`);
+        case "remark":
+          return say(event.line);
         case "interrupt":
         case "resume":
           return;

@@ -3,8 +3,8 @@
 // Contract: times are milliseconds since the run began. What scripts wrote is what every reporter gets, after the values of
 // secrets were taken out; of a run that wrote much the beginning and the end of each script's are kept. Of a task that has
 // run again, the last time.
-import type { Outcome, TaskEvent } from "../event.ts";
-import type { Step, Task } from "../task.ts";
+import type { TaskEvent } from "../event.ts";
+import type { Step, Task, Outcome } from "../task.ts";
 import { KeptOutput } from "./kept-output.ts";
 
 /** Bytes of output, over all scripts of a run: from there on those that succeed are shortened. */

@@ -1,12 +1,12 @@
 // `--report=run.html`: what happened in a run, as a page to look at. The page itself is src/tasks/page.
 import { oneLine, printable } from "../../printable.ts";
 import { VERSION } from "../../version.ts";
-import type { Outcome, Reporter } from "../event.ts";
+import type { Reporter } from "../event.ts";
 import { findCriticalPath } from "../critical-path.ts";
 import type { Plan } from "../plan.ts";
 import { renderDocument } from "../page/document.ts";
 import type { RunData, RunTask, State } from "../page/run-data.ts";
-import type { TaskRequest } from "../task.ts";
+import type { TaskRequest, Outcome } from "../task.ts";
 import type { ReportFile } from "./file.ts";
 import { findWaits, type RecordedRun, RunRecord } from "./record.ts";
 import { describeOutcome, labelOf, titleOf } from "./wording.ts";

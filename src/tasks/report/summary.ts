@@ -1,7 +1,7 @@
 // The closing words of a run with several scripts: how many did what, which failed and which took longest.
 // On standard error, so that the scripts' own output can be piped on; not with --silent.
-import type { Outcome, Reporter, TaskEvent } from "../event.ts";
-import type { Task } from "../task.ts";
+import type { Reporter, TaskEvent } from "../event.ts";
+import type { Task, Outcome } from "../task.ts";
 import type { OutputQueue } from "./output-queue.ts";
 import { describeOutcome, formatDuration, labelOf } from "./wording.ts";
 

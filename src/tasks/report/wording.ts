@@ -4,8 +4,7 @@
 // them reaches an output but a script's own bytes.
 import type { ChildExit } from "../../../platform/contract/process-tree.ts";
 import { oneLine, printable } from "../../printable.ts";
-import type { Outcome } from "../event.ts";
-import type { Task, TaskRequest } from "../task.ts";
+import type { Outcome, Task, TaskRequest } from "../task.ts";
 
 /** `web build`, `web:build` or `build`. */
 export function labelOf({ label }: Pick<Task, "label">): string {
@@ -30,6 +29,11 @@ export function titleOf({
 /** Of a script that did not have to run. */
 export function describeSaved(saved: number): string {
   return `Done before: ${formatDuration(saved)} saved`;
+}
+
+/** Whether a script that is cached runs, and why. */
+export function describeWhy(task: Pick<Task, "label">, isHit: boolean, why: string): string {
+  return `${labelOf(task)} ${isHit ? "need not run" : "runs"}: ${oneLine(why)}`;
 }
 
 /** With `duration`, a success is told by it; without, by its code. */

@@ -131,7 +131,7 @@ export default {
     },
     {
       fault: "what is outside the project is an output",
-      text: `  if (!path.startsWith(\`\${world.root}/\`)) throw new Unkept("outside", path);
+      text: `  if (!isBelow(path, world.root)) throw new Unkept("outside", path);
   if (first.kind === "other"`,
       becomes: `  if (first.kind === "other"`,
       tests: ["cache/doubts"],
@@ -167,9 +167,9 @@ export default {
     {
       fault: "links lead out of the project",
       why: "each directory on the way is a condition of its own: this is the second lock",
-      text: "if (real !== root && !real.startsWith(`${root}/`)) throw new Error(`${directory} is outside`);",
+      text: "if (real !== root && !isBelow(real, root)) throw new Error(`${directory} is outside`);",
       becomes: "",
-      tests: ["cache/hits"],
+      tests: ["cache/restore"],
     },
     {
       fault: "files lose their permissions",
@@ -186,17 +186,36 @@ export default {
   ],
   "src/cache/store.ts": [
     {
+      fault: "what was used last goes first",
+      text: "sort((a, b) => a.used - b.used)",
+      becomes: "sort((a, b) => b.used - a.used)",
+      tests: ["cache/eviction"],
+    },
+    {
+      fault: "what others need goes",
+      text: "if (left === 0) drop(hash);",
+      becomes: "drop(hash);",
+      tests: ["cache/eviction"],
+    },
+    {
       fault: "damaged entries are believed",
       text: "if (!bytes || hashBytes(bytes) !== hash) return null;",
       becomes: "if (!bytes) return null;",
-      tests: ["cache/hits"],
-      why: "what is no compressed JSON is refused all the same",
+      tests: ["cache/store"],
     },
     {
       fault: "damaged logs are believed",
       text: "if (bytes && hashBytes(bytes) === hash) return bytes;",
       becomes: "if (bytes) return bytes;",
-      tests: ["cache/hits"],
+      tests: ["cache/store"],
+    },
+  ],
+  "src/cache/verification.ts": [
+    {
+      fault: "undeclared files are not named",
+      text: "if (!isOfOthers) read.push(shown);",
+      becomes: "",
+      tests: ["options/caching"],
     },
   ],
   "src/cache/key.ts": [
@@ -208,9 +227,43 @@ export default {
     },
     {
       fault: "declared inputs do not count",
-      text: "    add(path, value);",
+      text: "    add(keepPath(path, root), value);",
       becomes: "    void value;",
       tests: ["config/caching"],
+    },
+  ],
+  "src/cache/declaration.ts": [
+    {
+      fault: "packages that it depends on do not count",
+      text: "const directories = [packageDirectory, ...directoriesNeeded(root, packageDirectory)];",
+      becomes: "const directories = [packageDirectory];",
+      tests: ["cache/declared"],
+    },
+    {
+      fault: "lockfiles do not count",
+      text: "new Set(sharedFiles(root))",
+      becomes: "new Set<string>()",
+      tests: ["cache/declared"],
+    },
+  ],
+  "src/cache/place.ts": [
+    {
+      fault: "a script that shows its path shares what it made",
+      text: "if (!isSamePlace(mentioned, first, root)) return null;",
+      becomes: "",
+      tests: ["cache/sharing"],
+    },
+    {
+      fault: "what is above another checkout does not count",
+      text: "...seenFrom(root, outside, first, isFixed)",
+      becomes: "",
+      tests: ["cache/sharing"],
+    },
+    {
+      fault: "only one folder above another checkout counts",
+      text: "index <= Math.max(level, now.length - 1)",
+      becomes: "index <= level",
+      tests: ["cache/sharing"],
     },
   ],
   "src/cache/environment.ts": [
@@ -240,7 +293,7 @@ export default {
       fault: "it is followed twice",
       text: "if (!rule || host.originalVariable(MARK) !== undefined) return undefined;",
       becomes: "if (!rule) return undefined;",
-      tests: ["cache/doubts"],
+      tests: ["cache/nested"],
     },
   ],
 } satisfies MutantTable;

@@ -62,24 +62,12 @@ export default {
       tests: ["cli/pick"],
     },
   ],
-  "src/cli/shadowed.ts": [
-    {
-      fault: "a script that means the command gets a hint",
-      text: "if (script === null || [`rt ${command}`, `bun ${command}`].includes(script.trim())) return;",
-      becomes: "if (script === null) return;",
-      tests: ["cli/command-line"],
-    },
+  "src/cli/refusal.ts": [
     {
       fault: "options of runs are lost on commands",
       text: "  if (!lost) return;\n",
       becomes: "  return;\n",
       tests: ["cli/command-line", "cli/mistaken-options"],
-    },
-    {
-      fault: "the command within its script gets a hint",
-      text: `if (host.originalVariable("npm_lifecycle_event") === command) return;`,
-      becomes: "",
-      tests: ["cli/command-line"],
     },
   ],
   "src/cli/completions.ts": [

@@ -54,7 +54,7 @@ export default {
       tests: ["secrets/mapping/scripts"],
     },
   ],
-  "src/secrets/mapping/mapping-file.ts": [
+  "src/config/root-project.ts": [
     {
       fault: "a dependency's own rtfig.toml counts",
       text: "if (/[\\\\/]node_modules(?:[\\\\/]|$)/.test(here)) return undefined;",

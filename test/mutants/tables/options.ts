@@ -66,7 +66,7 @@ export default {
       tests: ["options/watch"],
     },
   ],
-  "src/settings/files.ts": [
+  "src/run/named-files.ts": [
     {
       fault: "a file of --env-file that is not there is not told",
       text: `.filter((file) => files.readFile(file, 0) === "ENOENT")`,

@@ -81,9 +81,17 @@ export default {
     },
     {
       fault: "the search skips too far",
-      text: "this.#skips[gram] = Math.min(this.#skips[gram]!, last - at);",
-      becomes: "this.#skips[gram] = Math.min(this.#skips[gram]!, last - at + (at === 0 ? 1 : 0));",
+      text: "if (skips[gram]! > last - at) skips[gram] = last - at;",
+      becomes: "if (skips[gram]! > last - at) skips[gram] = last - at + (at === 0 ? 1 : 0);",
       tests: ["redaction/filter"],
+    },
+  ],
+  "src/redaction/common-value.ts": [
+    {
+      fault: "a word that stands everywhere is taken without a word",
+      text: "return WORDS.has(text) || PATTERN.test(text);",
+      becomes: "return false;",
+      tests: ["run/attended"],
     },
   ],
   "src/redaction/stream.ts": [
@@ -103,8 +111,14 @@ export default {
   "src/run/script/launch.ts": [
     {
       fault: "a hook runs before a value is found to be too short",
-      text: "    refuseShort(lines.flatMap(({ event }) => secretsFor(event)));\n",
+      text: "    refuseShort(shown);\n",
       becomes: "",
+      tests: ["run/attended"],
+    },
+    {
+      fault: "a hook without secrets shows those of its script",
+      text: "await runStep(step, shown, descriptors!, next)",
+      becomes: "await runStep(step, secretsFor(step.event), descriptors!, next)",
       tests: ["run/attended"],
     },
   ],
@@ -186,7 +200,6 @@ export default {
       text: "      onEnd: () => this.hangUp(),\n",
       becomes: "      onEnd() {},\n",
       tests: ["run/attended"],
-      why: "as long as it does not ignore SIGHUP, which is passed on too",
     },
   ],
 } satisfies MutantTable;

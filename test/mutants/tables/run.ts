@@ -2,6 +2,20 @@
 import type { MutantTable } from "../mutant.ts";
 
 export default {
+  "src/run/target/shadowed.ts": [
+    {
+      fault: "a script that means the command gets a hint",
+      text: "if (script === null || [`rt ${command}`, `bun ${command}`].includes(script.trim())) return;",
+      becomes: "if (script === null) return;",
+      tests: ["cli/command-line"],
+    },
+    {
+      fault: "the command within its script gets a hint",
+      text: `if (host.originalVariable("npm_lifecycle_event") === command) return;`,
+      becomes: "",
+      tests: ["cli/command-line"],
+    },
+  ],
   "src/run/watch/script-watch.ts": [
     {
       fault: "a watched script of a first process has died of the signal",

@@ -4,6 +4,18 @@ import type { MutantTable } from "../mutant.ts";
 export default {
   "src/runtime/typed-repl.ts": [
     {
+      fault: "lines of a pipe do not wait for the one before them",
+      text: "this.terminal ?",
+      becomes: "true ?",
+      tests: ["cli/repl"],
+    },
+    {
+      fault: "what stands behind .exit is run",
+      text: "isClosed = true;",
+      becomes: "",
+      tests: ["cli/repl"],
+    },
+    {
       fault: "TypeScript is refused",
       text: "if (isPlain(code, plain)) return",
       becomes: "return",

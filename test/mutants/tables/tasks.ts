@@ -2,6 +2,52 @@
 import type { MutantTable } from "../mutant.ts";
 
 export default {
+  "src/tasks/shard.ts": [
+    {
+      fault: "what a script waits for does not run on its machine",
+      text: "for (const each of reached) running[at]!.add(each);",
+      becomes: "running[at]!.add(index);",
+      tests: ["tasks/shard"],
+    },
+    {
+      fault: "the order in which packages are found decides which machine runs them",
+      text: "const sorted = [...keys.keys()].sort(isBefore);",
+      becomes: "const sorted = [...keys.keys()];",
+      tests: ["tasks/shard"],
+    },
+    {
+      fault: "what a machine runs already counts again",
+      text: "reached.filter((each) => !present.has(each))",
+      becomes: "reached.filter((each) => present.size >= 0 || each)",
+      tests: ["tasks/shard"],
+    },
+    {
+      fault: "what was never measured counts next to nothing",
+      text: "known[known.length >> 1] ?? 1",
+      becomes: "1",
+      tests: ["tasks/shard"],
+    },
+  ],
+  "src/tasks/shard-times.ts": [
+    {
+      fault: "which report is read last decides how long a script takes",
+      text: "Math.max(time, times.get(name) ?? 0)",
+      becomes: "time",
+      tests: ["tasks/shard"],
+    },
+    {
+      fault: "what the cache has counts as quick",
+      text: "const time = saved ?? duration;",
+      becomes: "const time = duration;",
+      tests: ["tasks/shard"],
+    },
+    {
+      fault: "a script that was skipped tells how long it takes",
+      text: `outcome === "success" || outcome === "failure"`,
+      becomes: "outcome !== undefined",
+      tests: ["tasks/shard"],
+    },
+  ],
   "src/tasks/watched-trees.ts": [
     {
       fault: "what others have left ends with a script that starts again",

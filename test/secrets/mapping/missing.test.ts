@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type Keyring, startKeyring } from "../../support/keyring.ts";
 import { createProject, type Project } from "../../support/project.ts";
-import { RT } from "../../support/rt.ts";
+import { RT, runRt } from "../../support/rt.ts";
 import { startOnTerminal } from "../../support/terminal.ts";
 import { trustOf } from "../../support/trusted.ts";
 
@@ -88,5 +88,44 @@ describe.skipIf(process.platform !== "linux")("secrets that are missing", () => 
     expect(await terminal.ends()).toBe(0);
     expect(terminal.shown).not.toContain("7f3a");
     expect(await Promise.all(["one", "two", "maybe"].map(lookUp))).toEqual([VALUE, "two", ""]);
+  });
+
+  test("the line that stores one is a shell's, whatever its address is", async () => {
+    await using odd = await createProject({
+      "rtfig.toml": `[secrets.X]\nfrom = { service = "-acme", name = "it's" }\n[run.secrets]\nshow = ["X"]\n`,
+      "package.json": { scripts: { show: "echo never" } },
+    });
+    const trusted = { ...keyring.env, RT_TRUST: await trustOf(odd.path) };
+    expect(await runRt({ args: ["run", "show"], cwd: odd.path, env: trusted })).toEqual({
+      stdout: "",
+      stderr: "error: The secret X is not there\nhint: rt secrets set -- -acme 'it'\\''s'\n",
+      status: 1,
+    });
+  });
+
+  test("an optional one is left out without a store, and not where that is locked", async () => {
+    await using optional = await createProject({
+      "rtfig.toml":
+        '[secrets.MAYBE]\nfrom = "acme/maybe"\noptional = true\n[run.secrets]\nshow = ["MAYBE"]\n',
+      "package.json": { scripts: { show: "echo got $MAYBE" } },
+    });
+    const run = async (extra: Record<string, string>) =>
+      await runRt({
+        args: ["--silent", "run", "show"],
+        cwd: optional.path,
+        env: { ...keyring.env, ...extra },
+      });
+    const trusted = { RT_TRUST: await trustOf(optional.path) };
+    const nowhere = { ...trusted, DBUS_SESSION_BUS_ADDRESS: "unix:path=/nonexistent" };
+    expect(await run(nowhere)).toEqual({ stdout: "got\n", stderr: "", status: 0 });
+    await keyring.run(
+      ["secret-tool", "store", "--label=x", "service", "acme", "account", "maybe"],
+      "a value of it",
+    );
+    expect((await run(trusted)).stdout).toBe("got [MAYBE]\n");
+    await keyring.lock();
+    const locked = await run(trusted);
+    expect(locked).toMatchObject({ stdout: "", status: 1 });
+    expect(locked.stderr).toStartWith("error: Cannot read MAYBE from the credential store: ");
   });
 });

@@ -149,6 +149,41 @@ describe.skipIf(process.platform === "win32")("trust", () => {
     await rename(moved, changed.path);
   });
 
+  test("the order of what is asked for is no other question", async () => {
+    await using changed = await createProject(FILES, ["print"]);
+    const hashOf = async () => hashIn(await own(["trust"], changed.path, changed.path))!;
+    const before = await hashOf();
+    const [token, other, rows] = CONFIG.split(/^(?=\[)/m);
+    const reversed = rows!.split("\n").slice(1, 3).toReversed().join("\n");
+    expect(reversed).toStartWith('"web#*" =');
+    await changed.write({ "rtfig.toml": `[run.secrets]\n${reversed}\n${other}${token}` });
+    expect(await hashOf()).toBe(before);
+  });
+
+  test("--remove takes back one folder, also one that is not there any more, and --list shows no other's files", async () => {
+    await using place = await createProject();
+    const projects = await Promise.all([1, 2].map(() => createProject(FILES, ["print"])));
+    const [one, two] = projects.map(({ path }) => path);
+    for (const path of [one!, two!]) {
+      await using terminal = onTerminal(["trust"], path, place.path);
+      await terminal.shows("Allow it? [y/N] ", 2);
+      terminal.type("y\r");
+      await terminal.shows(`${path} is allowed to read secrets`);
+      expect(await terminal.ends()).toBe(0);
+    }
+    const list = async () => (await own(["trust", "--list"], project.path, place.path)).stdout;
+    await place.write({ ".local/state/rt/trust/notes": { folder: "/", names: [] } });
+    const lines = (await list()).split("\n");
+    expect(lines.map((line) => line.split("\t")[0]).toSorted()).toEqual(["", ...[one!, two!].toSorted()]);
+    expect((await own(["trust", "--remove", one!], project.path, place.path)).status).toBe(0);
+    expect(await list()).toStartWith(`${two}\t`);
+    await Promise.all(projects.map((each) => each[Symbol.asyncDispose]()));
+    expect((await own(["trust", "--remove", two!], project.path, place.path)).stdout).toBe(
+      `${two} is no longer allowed to read secrets\n`,
+    );
+    expect(await list()).toBe("");
+  });
+
   test("rt trust asks, and --remove takes it back, from a package's folder too", async () => {
     await using place = await createProject();
     await using terminal = onTerminal(["trust"], project.join("web"), place.path);
@@ -169,9 +204,35 @@ describe.skipIf(process.platform === "win32")("trust", () => {
     const unknown = await own(["trust", "--al\u001bl"]);
     expect([unknown.stderr, unknown.status]).toEqual([
       String.raw`error: rt trust does not know "--al\u001bl"` +
-        "\nhint: rt trust, rt trust --list, rt trust --remove [folder|hash]\n",
+        "\nhint: rt trust, rt trust --config <file>, rt trust --list, rt trust --remove [folder|hash]\n",
       1,
     ]);
+  });
+
+  test("rt trust --config allows what that file asks for, and nothing else", async () => {
+    await using place = await createProject();
+    await project.write({ "ci/ci.toml": CONFIG.replace("show =", "plain =").replace("./print", "../print") });
+    const config = "--config=ci/ci.toml";
+    const refused = await own([config, "run", "plain"], project.path, place.path);
+    expect(refused.stderr).toContain(
+      `hint: rt secrets env ${config} shows what it asks for, and rt trust ${config} `,
+    );
+    const shown = await own(["secrets", "env", config], project.path, place.path);
+    expect(shown.stdout).toContain(" plain ");
+    await using terminal = onTerminal(["trust", "--config", "ci/ci.toml"], project.path, place.path);
+    await terminal.shows("script plain gets TOKEN");
+    await terminal.shows("Allow it? [y/N] ", 2);
+    terminal.type("y\r");
+    await terminal.shows(`${project.join("ci")} is allowed to read secrets`);
+    expect(await terminal.ends()).toBe(0);
+    const allowed = await own(["--silent", config, "run", "plain"], project.path, place.path);
+    expect(allowed).toMatchObject({ stdout: "plain\n", status: 0 });
+    expect((await own(["run", "show"], project.path, place.path)).status).toBe(1);
+    const none = await own(["trust", "--config=none.toml"], project.path, place.path);
+    expect(none).toMatchObject({
+      stderr: expect.stringContaining('Cannot read the configuration "none.toml"'),
+      status: 1,
+    });
   });
 
   test("what others could have written is not believed", async () => {

@@ -1,5 +1,6 @@
 // Which values a variable can have, and what is done with those that it cannot; where a value does not go.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { readdirSync } from "node:fs";
 import { chmod } from "node:fs/promises";
 import { startLive } from "../../options/live.ts";
 import { type Keyring, startKeyring } from "../../support/keyring.ts";
@@ -120,6 +121,23 @@ describe.skipIf(process.platform !== "linux")("values", () => {
     expect(await as("run", "owners")).toEndWith(`script ${own}\n`);
   });
 
+  test("a crash of rt shows no value, and leaves no memory of it in a file", async () => {
+    await using own = await createProject({
+      "rtfig.toml":
+        '[secrets.TOKEN]\nfrom.command = ["echo", "a-value-of-nobody"]\n[run.secrets]\ncrash = ["TOKEN"]',
+      "package.json": { scripts: { crash: "echo up $TOKEN; kill -SEGV $PPID" } },
+    });
+    const trust = { ...env, RT_TRUST: await trustOf(own.path) };
+    for (const options of [[], ["--parallel"]]) {
+      const args = ["--silent", "run", ...options, "crash"];
+      const program = ["sh", "-c", 'ulimit -c unlimited; "$0" "$@"; echo "ended by $?" >&2', RT, ...args];
+      const { stdout, stderr } = await runRt({ program, cwd: own.path, env: trust });
+      expect(stderr).toEndWith("ended by 139\n");
+      expect(stdout + stderr).not.toContain("a-value");
+      expect(readdirSync(own.path).toSorted()).toEqual(["package.json", "rtfig.toml"]);
+    }
+  });
+
   test("with --watch a changed value counts from the next start on", async () => {
     const store = (value: string) =>
       keyring.run(["secret-tool", "store", "--label=a", "service", "acme", "account", "stored"], value);
@@ -134,6 +152,27 @@ describe.skipIf(process.platform !== "linux")("values", () => {
     await store("two");
     await project.write({ "a.ts": "2" });
     await live.see("started with two.");
+  });
+
+  test("so it does for a file that is watched", async () => {
+    const store = (value: string) =>
+      keyring.run(["secret-tool", "store", "--label=a", "service", "acme", "account", "watched"], value);
+    await using own = await createProject({
+      "package.json": {},
+      "server.ts":
+        'import { word } from "./word.ts"; console.log(`${word} with ${process.env.W}.`); setInterval(() => {}, 1e6);',
+      "word.ts": 'export const word = "started";',
+    });
+    await store("the first value");
+    await using live = startLive({
+      args: ["--no-redact", "--watch", "--secret", "W=acme/watched", "server.ts"],
+      cwd: own.path,
+      env: keyring.env,
+    });
+    await live.see("started with the first value.");
+    await store("the second value");
+    await own.write({ "word.ts": 'export const word = "started again";' });
+    await live.see("started again with the second value.");
   });
 
   test("so it does for a script of many packages that starts again while others run on", async () => {

@@ -1,5 +1,5 @@
 // What a path is at this moment, for the supervisor and for whoever compares later.
-import type { PathState } from "../../contract/tracing.ts";
+import type { PathState } from "./contract/tracing.ts";
 
 const fs = process.getBuiltinModule("node:fs");
 

@@ -2,7 +2,7 @@
 import { files } from "../../platform/files.ts";
 import { Failure } from "../failure.ts";
 import { printable } from "../printable.ts";
-import type { CodeSettings } from "./code.ts";
+import type { CodeSettings } from "../settings/code.ts";
 
 /** The engine would tell of it when the program has ended, and call that a success. Throws Failure. */
 export function requireTsconfig({ tsconfig }: CodeSettings): void {

@@ -1,0 +1,68 @@
+// Entries that may be what a script would do now, the likeliest first: what is kept on this machine, and then what others
+// have, who are only asked when none of these will do.
+import type { Entry, KeptEntry } from "./entry.ts";
+import type { Place, SharedCache } from "./shared.ts";
+import type { Store } from "./store.ts";
+
+export interface Candidate {
+  readonly kept: KeptEntry;
+  /** Others have it, and this machine has not. */
+  readonly isOthers: boolean;
+  /** Whether its contents are in the store, as far as anybody knows. Paths of the entry are absolute. */
+  prepare(entry: Entry): Promise<boolean>;
+  /** It is taken. */
+  use(): void;
+}
+
+export interface Lookup {
+  readonly store: Store;
+  readonly access: { readonly isRead: boolean; readonly isWritten: boolean };
+  readonly key: string;
+  readonly place: Place;
+}
+
+/** What others have, under a key of theirs. */
+export interface SharedLookup {
+  readonly cache: SharedCache;
+  readonly key: string;
+}
+
+export async function* findCandidates(
+  lookup: Lookup,
+  shared: SharedLookup | undefined,
+): AsyncGenerator<Candidate> {
+  const { store, access, key } = lookup;
+  for (const { path, entry } of access.isRead ? store.entries(key) : [])
+    yield {
+      kept: entry,
+      isOthers: false,
+      prepare: async () => true,
+      use: () => store.touch(path),
+    };
+  if (shared?.cache.isRead) yield* findShared(lookup, shared);
+}
+
+async function* findShared({ store, access, key, place }: Lookup, shared: SharedLookup) {
+  const { cache } = shared;
+  for (const kept of await cache.find(shared.key))
+    yield {
+      kept,
+      isOthers: true,
+      prepare: async (entry: Entry) =>
+        cache.findOutside(entry, place) === undefined && (await cache.fetch(entry, store)),
+      use: () => {
+        if (access.isWritten) keep(kept, key, store);
+        cache.note(shared.key, true, kept.duration);
+      },
+    };
+  // Nobody would ask for more if one of these had been taken.
+  cache.note(shared.key, false, 0);
+}
+
+function keep(kept: KeptEntry, key: string, store: Store): void {
+  try {
+    store.addEntry(key, kept);
+  } catch {
+    // It comes from the others again.
+  }
+}

@@ -1,0 +1,34 @@
+// The inputs of a script that nobody can follow, or is to: all files of its package and of the packages of the workspace
+// that it depends on which git does not ignore, what decides for the whole workspace (lockfiles, the root's package.json),
+// and what the rule names. Never a part of them: a file that cannot be read is an input that nobody knows.
+import { directoriesNeeded, listPackageFiles, sharedFiles } from "../workspace/package-files.ts";
+import type { CacheRule } from "../settings/cache.ts";
+import type { World } from "./check.ts";
+import { listFiles, type Matcher } from "./patterns.ts";
+import { Unkept } from "./record.ts";
+
+export interface DeclaredWorld extends World {
+  readonly root: string;
+  readonly packageDirectory: string;
+  readonly isDeclared: Matcher;
+}
+
+/** Absolute, sorted; without the script's own outputs. Throws Unkept, Failure. */
+export async function declaredInputs(rule: CacheRule, world: DeclaredWorld): Promise<string[]> {
+  const { root, packageDirectory } = world;
+  const found = new Set(sharedFiles(root));
+  const directories = [packageDirectory, ...directoriesNeeded(root, packageDirectory)];
+  for (const directory of directories)
+    for (const path of await listPackageFiles(directory)) {
+      // A repository in the repository.
+      if (!found.has(path) && world.look(path).kind === "directory") directories.push(path);
+      found.add(path);
+    }
+  for (const path of await listFiles(rule.inputs, packageDirectory)) found.add(path);
+  const inputs = [...found].filter((path) => !world.isDeclared(path) && !world.isIgnored(path)).sort();
+  return inputs.filter((path) => {
+    const { kind } = world.look(path);
+    if (kind === "other") throw new Unkept("pipe", path);
+    return kind === "file" || kind === "link";
+  });
+}

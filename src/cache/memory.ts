@@ -1,0 +1,37 @@
+// The memory of hashes, read once for a run and written after it: a part for each project, and one for all of them.
+import type { Look } from "../../platform/contract/tracing.ts";
+import { hashBytes, Hashes, type Part } from "./hashes.ts";
+import { isBelow } from "./place.ts";
+import type { Store } from "./store.ts";
+
+/** A run of many has hundreds of scripts, and they share this. */
+const memories = new Map<string, Hashes>();
+
+function namesOf(root: string): Readonly<Record<Part, string>> {
+  return { inside: hashBytes(root), outside: "outside" };
+}
+
+export function openHashes(root: string, look: Look, store: Store): Hashes {
+  const names = namesOf(root);
+  const open = () =>
+    new Hashes(
+      look,
+      (path) => isBelow(path, root),
+      (part) => store.readText("hashes", names[part]),
+    );
+  const hashes = memories.get(root) ?? open();
+  memories.set(root, hashes);
+  return hashes;
+}
+
+export function writeHashes(hashes: Hashes, root: string, store: Store): void {
+  const names = namesOf(root);
+  try {
+    for (const part of ["inside", "outside"] as const) {
+      const text = hashes.takeText(part);
+      if (text !== null) store.writeText("hashes", names[part], text);
+    }
+  } catch {
+    // The next run makes them again.
+  }
+}

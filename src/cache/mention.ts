@@ -1,0 +1,71 @@
+// Whether a script has written where the project lies: which words of the root's path are in its files, their names and its
+// lines; and the whole path, also in the ways in which programs encode one (JSON, URLs, hex, base64).
+//
+// Surprising: a word counts wherever it stands by itself, since tools make names of paths ("-home-me-shop"). That is often
+// by chance, and costs no more than a run.
+import { closeSync, openSync, readSync } from "node:fs";
+import { formsOf } from "../redaction/forms.ts";
+import { wordsOf } from "./place.ts";
+
+const CHUNK = 4 << 20;
+
+export class Mentions {
+  readonly #root: string;
+  /** What has not been found yet. */
+  readonly #words: Map<string, Buffer>;
+  #forms: Buffer[];
+  readonly #overlap: number;
+  readonly found = new Set<string>();
+
+  constructor(root: string) {
+    this.#root = root;
+    this.#words = new Map(wordsOf(root).map((word) => [word, Buffer.from(word)]));
+    const forms = [root, encodeURI(root), JSON.stringify(root).slice(1, -1)].map((each) => Buffer.from(each));
+    this.#forms = [...forms, ...formsOf(Buffer.from(root)).map(({ bytes }) => Buffer.from(bytes))];
+    this.#overlap = Math.max(...this.#forms.map(({ length }) => length));
+  }
+
+  lookAt(bytes: Uint8Array): void {
+    const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    for (const [word, wanted] of this.#words) {
+      if (!hasWord(buffer, wanted)) continue;
+      this.found.add(word);
+      this.#words.delete(word);
+    }
+    if (!this.#forms.some((form) => buffer.includes(form))) return;
+    this.found.add(this.#root);
+    this.#forms = [];
+  }
+
+  lookIn(path: string): void {
+    const descriptor = openSync(path, "r");
+    try {
+      const buffer = new Uint8Array(CHUNK + this.#overlap);
+      for (let kept = 0; this.#words.size > 0 || this.#forms.length > 0;) {
+        const count = readSync(descriptor, buffer, kept, CHUNK, null);
+        if (count === 0) return;
+        const filled = kept + count;
+        this.lookAt(buffer.subarray(0, filled));
+        // A word on the border counts from there on as if it began there, which at worst finds one too many.
+        const rest = Math.min(this.#overlap, filled);
+        buffer.copyWithin(0, filled - rest, filled);
+        kept = rest;
+      }
+    } finally {
+      closeSync(descriptor);
+    }
+  }
+}
+
+function hasWord(text: Buffer, word: Buffer): boolean {
+  for (let at = text.indexOf(word); at >= 0; at = text.indexOf(word, at + 1))
+    if (!isOfWord(text[at - 1]) && !isOfWord(text[at + word.length])) return true;
+  return false;
+}
+
+function isOfWord(byte: number | undefined): boolean {
+  if (byte === undefined) return false;
+  return (
+    (byte >= 48 && byte <= 57) || (byte >= 65 && byte <= 90) || (byte >= 97 && byte <= 122) || byte >= 128
+  );
+}

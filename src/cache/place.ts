@@ -1,0 +1,157 @@
+// Where a project lies is no part of what is kept of a run, so that another checkout of it, a git worktree say, has hits of
+// the first one's. Paths below the root are kept from there.
+//
+// Contract: an entry is taken for another root only where the script would have found the same. What is outside of the
+// project has to be what it was, under its own path and under the one that leads there from the new root by `..`; what was
+// looked for above the project and was not there must not be above the new root either, however deep that lies. And an
+// entry whose files or lines have a word of the root's path in them is only good where that word stands in the same
+// place: the script has seen where it is.
+//
+// Surprising: nobody can tell a path that was reached by `..` from one that was written down, so both have to be met. Places
+// that all checkouts of a user share (the system's, the home directory's dot files, the directories of PATH) are written down.
+import { sep } from "node:path";
+import type { Condition, Entry, KeptEntry, Output } from "./entry.ts";
+
+/** Of the root itself. */
+const HERE = ".";
+/** Directories of the system that nobody goes to by `..`. */
+const SYSTEM = /^\/(?:bin|sbin|lib\w*|usr|etc|opt|var|run|nix|snap|gnu)(?:\/|$)/;
+
+/** From the root, with "/" between, for what is in it; the path itself for everything else. */
+export function keepPath(path: string, root: string): string {
+  if (path === root) return HERE;
+  return isBelow(path, root) ? path.slice(root.length + 1).replaceAll(sep, "/") : path;
+}
+
+function placePath(kept: string, root: string): string {
+  if (kept === HERE) return root;
+  return isKeptAbsolute(kept) ? kept : `${root}${sep}${kept.replaceAll("/", sep)}`;
+}
+
+function isKeptAbsolute(kept: string): boolean {
+  return kept.startsWith("/") || /^[A-Za-z]:\\/.test(kept);
+}
+
+/** Whether a path may be in an entry, of whoever wrote it: what is put back has to be below the root. */
+export function isKeptPath(kept: unknown, isInside: boolean): boolean {
+  if (typeof kept !== "string" || kept === "" || kept.includes("\0")) return false;
+  if (isKeptAbsolute(kept)) return !isInside;
+  return !kept.split(/[/\\]/).includes("..") && (!isInside || kept !== HERE);
+}
+
+export function isBelow(path: string, root: string): boolean {
+  return path.startsWith(root) && path[root.length] === sep;
+}
+
+/** Without the root's path, for a key: two checkouts give the same text. */
+export function withoutRoot(text: string, root: string): string {
+  if (!text.includes(root)) return text;
+  return text.replaceAll(new RegExp(`${RegExp.escape(root)}(?![\\w.-])`, "g"), "\0root");
+}
+
+/** PATH without the directories of binaries above the root, which are named after where it is; looks at them are conditions. */
+export function withoutBinariesAbove(path: string, root: string): string {
+  const above = new Set(ancestorsOf(root).map((each) => `${each === "/" ? "" : each}/node_modules/.bin`));
+  return path
+    .split(":")
+    .filter((each) => !above.has(each))
+    .join(":");
+}
+
+export function keepEntry(entry: Entry, root: string, mentioned: readonly string[]): KeptEntry {
+  const keep = (path: string) => keepPath(path, root);
+  return {
+    ...entry,
+    root,
+    mentioned: root === "/" ? [root] : mentioned,
+    conditions: entry.conditions.map((each) => atPath(each, keep(each[1]))),
+    outputs: entry.outputs.map((each) => ({ ...each, path: keep(each.path) })),
+    own: entry.own.map(keep),
+  };
+}
+
+/** Whether a path outside is the same one for every checkout. What is not there has more often been looked for. */
+export type IsFixed = (path: string, isThere: boolean) => boolean;
+
+/** The entry as it is meant for this root; null where it is none for it. */
+export function placeEntry(kept: KeptEntry, root: string, isFixed: IsFixed): Entry | null {
+  const { root: first, mentioned, ...rest } = kept;
+  const place = (path: string) => placePath(path, root);
+  const conditions = kept.conditions.map((each) => atPath(each, place(each[1])));
+  if (root !== first) {
+    if (!isSamePlace(mentioned, first, root)) return null;
+    const outside = kept.conditions.filter(([, path]) => isKeptAbsolute(path));
+    const above = new Set(ancestorsOf(first));
+    const moved = conditions.filter(([kind, path]) => kind !== "directory" || !above.has(path));
+    return { ...rest, conditions: [...moved, ...seenFrom(root, outside, first, isFixed)], ...placed() };
+  }
+  return { ...rest, conditions, ...placed() };
+
+  function placed() {
+    const outputs = kept.outputs.map((each): Output => ({ ...each, path: place(each.path) }));
+    return { outputs, own: kept.own.map(place) };
+  }
+}
+
+function atPath(condition: Condition, path: string): Condition {
+  const [kind, , ...rest] = condition;
+  return [kind, path, ...rest] as unknown as Condition;
+}
+
+/** Words of a path, each with its place: `["home", "me", "shop"]`. */
+export function wordsOf(root: string): string[] {
+  return root.split(/[/\\]/).filter((each) => each !== "");
+}
+
+/** The name of the directory alone may stand anywhere; where more of the path was seen, all of that is in its place. */
+function isSamePlace(mentioned: readonly string[], first: string, root: string): boolean {
+  const [before, now] = [wordsOf(first), wordsOf(root)];
+  if (mentioned.includes(first)) return false;
+  if (mentioned.every((each) => each === before.at(-1)))
+    return mentioned.length === 0 || before.at(-1) === now.at(-1);
+  return before.every((word, index) => !mentioned.includes(word) || now[index] === word);
+}
+
+/** What has to be met besides, since the same steps upwards lead elsewhere. */
+function seenFrom(root: string, outside: readonly Condition[], first: string, isFixed: IsFixed): Condition[] {
+  const before = ancestorsOf(first);
+  const now = ancestorsOf(root);
+  if (before[0] === now[0]) return [];
+  const there = new Set(outside.filter(([kind]) => kind !== "absent").map(([, path]) => path));
+  const added = new Map<string, Condition>();
+  for (const condition of outside) {
+    const [kind, path] = condition;
+    if (kind === "directory" && before.includes(path)) continue;
+    const level = before.findIndex((each) => each === path || each === "/" || path.startsWith(`${each}/`));
+    const rest = path.slice(before[level]!.length).replace(/^(?=[^/])/, "/");
+    const at = (index: number) => {
+      const directory = now[Math.min(index, now.length - 1)]!;
+      return (directory === "/" ? "" : directory) + rest;
+    };
+    if (isFixed(path, kind !== "absent")) continue;
+    if (kind === "absent") {
+      // Who looks for it in one directory after the other stops where it is.
+      for (let index = level; index <= Math.max(level, now.length - 1) && !there.has(at(index)); index += 1)
+        added.set(`absent ${at(index)}`, ["absent", at(index)]);
+    } else if (at(level) !== path) added.set(`${kind} ${at(level)}`, atPath(condition, at(level)));
+  }
+  return [...added.values()];
+}
+
+/** From the directory that it is in up to "/". */
+function ancestorsOf(root: string): string[] {
+  const words = wordsOf(root);
+  return words.map((_, index) => `/${words.slice(0, words.length - 1 - index).join("/")}`);
+}
+
+/** @param home as HOME has it. @param path as PATH has it */
+export function fixedPlaces(home: string, path: string): IsFixed {
+  const programs = new Set(path.split(":"));
+  const named = [home, ...programs].filter((each) => each.startsWith("/"));
+  const ways = new Set(named.flatMap((each) => [each, ...ancestorsOf(each)]));
+  return (each, isThere) =>
+    SYSTEM.test(each) ||
+    ways.has(each) ||
+    (isThere && home !== "" && each.startsWith(`${home}/.`)) ||
+    programs.has(each.slice(0, each.lastIndexOf("/")));
+}

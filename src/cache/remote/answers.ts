@@ -1,0 +1,77 @@
+// What an answer of the server means for the rest of the run: the one table of what may go wrong there. It follows what
+// turbo does, so that a server that serves turbo well serves rt well.
+//
+// Contract: pure. No answer is an error of the script's.
+
+export interface Reaction {
+  /** Whether to ask once more, and after how many milliseconds. */
+  readonly again?: number;
+  /** What is not tried any more in this run. */
+  readonly ends?: "reading" | "writing" | "both";
+  /** For people, once in a run. */
+  readonly say?: string;
+}
+
+/** Milliseconds. */
+const PAUSE = 2000;
+const LONGEST_PAUSE = 10_000;
+
+/** What the server calls a team that may not use it. */
+const DISABLED: Readonly<Record<string, string>> = {
+  remote_caching_disabled: "is switched off for this team",
+  remote_caching_over_limit: "is over its limit for this team",
+  remote_caching_paused: "is paused for this team",
+};
+
+const WITHOUT = "scripts run without it";
+const UNSHARED = "what they make here is not shared";
+
+/** Anything but 200. */
+export function reactToRead(status: number, code: string | undefined, retryAfter: string | null): Reaction {
+  switch (status) {
+    case 401:
+      return { ends: "both", say: `The shared cache does not accept the token (401); ${WITHOUT}` };
+    case 403:
+      return code === "forbidden"
+        ? { ends: "both", say: `The shared cache is forbidden with this token (403); ${WITHOUT}` }
+        : {};
+    case 429:
+      return { again: pauseOf(retryAfter) };
+    case 500:
+    case 502:
+    case 503:
+    case 504:
+      return { again: PAUSE };
+    default:
+      return {};
+  }
+}
+
+export function reactToWrite(status: number, code: string | undefined): Reaction {
+  const disabled = DISABLED[code ?? ""];
+  if (status === 403)
+    return {
+      ends: "writing",
+      say: disabled
+        ? `The shared cache ${disabled}; ${UNSHARED}`
+        : `The shared cache takes nothing with this token (403); ${UNSHARED}`,
+    };
+  if (status === 401)
+    return { ends: "writing", say: `The shared cache does not accept the token (401); ${UNSHARED}` };
+  if (status === 413) return { say: "What a script made is too large for the shared cache (413)" };
+  return { say: `The shared cache did not take what a script made (${status})` };
+}
+
+/** Nothing came of a request at all. @param code of the system's or the engine's */
+export function describeTrouble(code: string): string {
+  return `The shared cache cannot be reached (${code}); ${WITHOUT}`;
+}
+
+export function describePatience(seconds: number): string {
+  return `The shared cache did not answer within ${seconds} s; ${WITHOUT}`;
+}
+
+function pauseOf(retryAfter: string | null): number {
+  const seconds = /^\d{1,6}$/.test(retryAfter ?? "") ? Number(retryAfter) : undefined;
+  return seconds === undefined ? PAUSE : Math.min(seconds * 1000, LONGEST_PAUSE);
+}

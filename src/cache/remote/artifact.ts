@@ -1,0 +1,135 @@
+// What is exchanged, in two kinds of artifact, each under an id of its own:
+//
+//   the index of a key      zstd of JSON: the entries that were made under it, the newest first
+//   an entry's contents     zstd of a tar with blobs/<sha256> for what it wrote and each of its files
+//
+// A key says how a script was started; which entry is meant, its conditions tell. So one artifact has all that there is to
+// choose from, and another what is wanted of it; entries that made the same share it.
+//
+// Contract: pure. No name in an archive is a path of anybody's: contents are asked for by their digests and checked against
+// them. What is too long, not as it has to be, or more than was asked for is null.
+import { constants, zstdCompress, zstdDecompressSync } from "node:zlib";
+import { promisify } from "node:util";
+import type { Entry, KeptEntry } from "../entry.ts";
+import { hashBytes } from "../hashes.ts";
+import { identify } from "../store.ts";
+import { readSharedEntry } from "./shape.ts";
+
+/** Of what is exchanged; another one finds nothing of this. */
+const FORMAT = 1;
+const MOST_ENTRIES = 8;
+/** Bytes, packed and unpacked. */
+export const LARGEST_INDEX = 16 << 20;
+const LARGEST_INDEX_TEXT = 128 << 20;
+export const LARGEST_CONTENTS = 512 << 20;
+const LARGEST_TAR = 1 << 30;
+
+const BLOCK = 512;
+const NAME = /^blobs\/([\da-f]{64})$/;
+const pack = promisify(zstdCompress);
+const FAST = { params: { [constants.ZSTD_c_compressionLevel]: 3 } };
+
+export function indexId(key: string): string {
+  return hashBytes(`rt index ${FORMAT}\0${key}`);
+}
+
+export function contentsId(entry: Entry): string {
+  return hashBytes(`rt contents ${FORMAT}\0${contentsOf(entry).join("\0")}`);
+}
+
+/** Digests, sorted, each once. */
+export function contentsOf({ log, outputs }: Entry): string[] {
+  const files = outputs.flatMap((each) => (each.kind === "file" ? [each.hash] : []));
+  return [...new Set([log, ...files])].sort();
+}
+
+/** With one more; null where it grows too large. */
+export async function packIndex(entry: KeptEntry, others: readonly KeptEntry[]): Promise<Uint8Array | null> {
+  const own = identify(entry);
+  const rest = others.filter((each) => identify(each) !== own);
+  const entries = [entry, ...rest].slice(0, MOST_ENTRIES);
+  const packed = await pack(Buffer.from(JSON.stringify({ format: FORMAT, entries })), FAST);
+  return packed.length <= LARGEST_INDEX ? packed : null;
+}
+
+/** What is wrong among them is left out. */
+export function readIndex(bytes: Uint8Array): KeptEntry[] | null {
+  try {
+    const text = zstdDecompressSync(bytes, { maxOutputLength: LARGEST_INDEX_TEXT }).toString();
+    const { format, entries } = JSON.parse(text) as { format: unknown; entries: unknown };
+    if (format !== FORMAT || !Array.isArray(entries)) return null;
+    return entries.slice(0, MOST_ENTRIES).flatMap((each) => readSharedEntry(each) ?? []);
+  } catch {
+    return null;
+  }
+}
+
+/** @param read null where it is not there any more */
+export async function packContents(
+  digests: readonly string[],
+  read: (digest: string) => Uint8Array | null,
+): Promise<Uint8Array | null> {
+  const parts: Uint8Array[] = [];
+  let size = 0;
+  for (const digest of digests) {
+    const bytes = read(digest);
+    if (!bytes || (size += bytes.length) > LARGEST_TAR - (digests.length + 1) * 2 * BLOCK) return null;
+    parts.push(headerOf(`blobs/${digest}`, bytes.length), bytes, new Uint8Array(paddingOf(bytes.length)));
+  }
+  const packed = await pack(Buffer.concat([...parts, new Uint8Array(2 * BLOCK)]), FAST);
+  return packed.length <= LARGEST_CONTENTS ? packed : null;
+}
+
+/** Contents by their digests: those that were asked for, and no others. */
+export function readContents(
+  bytes: Uint8Array,
+  digests: readonly string[],
+): ReadonlyMap<string, Uint8Array> | null {
+  const wanted = new Set(digests);
+  const found = new Map<string, Uint8Array>();
+  try {
+    const tar = zstdDecompressSync(bytes, { maxOutputLength: LARGEST_TAR });
+    for (let at = 0; at + BLOCK <= tar.length;) {
+      const header = tar.subarray(at, at + BLOCK);
+      if (header.every((byte) => byte === 0)) return found.size === wanted.size ? found : null;
+      const [, digest] = NAME.exec(textAt(header, 0, 100)) ?? [];
+      const size = Number.parseInt(textAt(header, 124, 12), 8);
+      const isFile = header[156] === 0x30;
+      if (digest === undefined || !isFile || !(size >= 0) || at + BLOCK + size > tar.length) return null;
+      const content = tar.subarray(at + BLOCK, at + BLOCK + size);
+      if (!wanted.has(digest) || hashBytes(content) !== digest) return null;
+      found.set(digest, content);
+      at += BLOCK + size + paddingOf(size);
+    }
+  } catch {
+    // No archive, or too large a one.
+  }
+  return null;
+}
+
+function paddingOf(size: number): number {
+  return (BLOCK - (size % BLOCK)) % BLOCK;
+}
+
+/** A plain file of nobody's. */
+function headerOf(name: string, size: number): Uint8Array {
+  const header = Buffer.alloc(BLOCK);
+  const octal = (value: number, at: number, length: number) =>
+    header.write(`${value.toString(8).padStart(length - 1, "0")}\0`, at, "latin1");
+  header.write(name, 0, "latin1");
+  octal(0o644, 100, 8);
+  octal(0, 108, 8);
+  octal(0, 116, 8);
+  octal(size, 124, 12);
+  octal(0, 136, 12);
+  header.write("0", 156, "latin1");
+  header.write("ustar\x0000", 257, "latin1");
+  header.fill(" ", 148, 156);
+  const sum = header.reduce((total, byte) => total + byte, 0);
+  header.write(`${sum.toString(8).padStart(6, "0")}\0 `, 148, "latin1");
+  return header;
+}
+
+function textAt(bytes: Uint8Array, start: number, length: number): string {
+  return new TextDecoder("latin1").decode(bytes.subarray(start, start + length)).replace(/\0.*$/s, "");
+}

@@ -1,0 +1,41 @@
+// The words of this folder for who runs scripts: what it is told of one, and what it answers.
+import type { Child, ChildRequest } from "../../platform/contract/process-tree.ts";
+import type { Piece } from "./log.ts";
+
+/** A script with all its steps, as it would be started. */
+export interface CachedScript {
+  /** For people. */
+  readonly label: string;
+  readonly packageName: string;
+  readonly packageDirectory: string;
+  readonly scriptName: string;
+  readonly steps: readonly {
+    readonly event: string;
+    readonly program: string;
+    readonly argv: readonly string[];
+    readonly env: Readonly<Record<string, string | undefined>>;
+  }[];
+}
+
+export interface Hit {
+  readonly pieces: readonly Piece[];
+  /** Milliseconds that the script took then. */
+  readonly saved: number;
+  readonly restored: number;
+}
+
+export type StepRequest = Omit<ChildRequest, "inheritStdin" | "descriptors" | "program" | "argv" | "env">;
+
+export interface CachedRun {
+  /** Why it has to run, or by what it was found; for people. */
+  readonly why: string;
+  readonly hit: Hit | undefined;
+  /** Starts a step, followed; what it writes is kept. */
+  start(step: number, request: StepRequest): Child & { readonly isTraced: Promise<boolean> };
+  /** The same where it could not be followed. */
+  environmentOf(step: number): Readonly<Record<string, string>>;
+  /** After `close`: whether it reads more than is declared, where that was asked. */
+  readonly isFaulty: boolean;
+  /** Lines for people. */
+  close(outcome: string): Promise<readonly string[]>;
+}

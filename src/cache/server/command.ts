@@ -1,0 +1,151 @@
+// `rt cache serve` and `rt cache token`: a cache for a team, and who may use it.
+import { isAbsolute, join, resolve } from "node:path";
+import { parseArgs } from "node:util";
+import { host } from "../../../platform/process.ts";
+import { Failure } from "../../failure.ts";
+import { oneLine } from "../../printable.ts";
+import { startServer } from "./server.ts";
+import { Shelf } from "./shelf.ts";
+import { ACCESSES, addToken, Tokens } from "./tokens.ts";
+
+const MEGABYTE = 1_000_000;
+
+const SERVE_HELP = `Serve a cache that others share: for [cache.remote] of rt, for turbo and for nx
+
+USAGE
+  rt cache serve --tokens=<file> [options]
+
+OPTIONS
+  --tokens=<file>  Who may use it: lines that rt cache token writes; read again when it changes
+  --host=<name>    Where it listens (default 127.0.0.1)
+  --port=<number>  0 for a free one (default 8317)
+  --store=<dir>    Where it keeps what it is given (default rt/served below the user's cache directory)
+  --size=<MB>      What is used longest ago goes when there is more (default 20000)
+  --largest=<MB>   Artifacts that are larger are refused (default 512)
+
+It speaks HTTP; in front of other networks than your own put a proxy with HTTPS.
+rt help caching says how clients find it.`;
+
+const TOKEN_HELP = `Make a token for a cache that is served, and print it: the file has only its hash
+
+USAGE
+  rt cache token <file> <name> <read|write|write-own>
+
+  read       gets what the main scope has
+  write      reads and writes the main scope: for the builds of protected branches
+  write-own  reads the main scope, and writes one of its own, which only it reads: for pull requests`;
+
+/** Undefined while it serves. Throws Failure. */
+export function serveCache(args: readonly string[]): string | undefined {
+  if (asksForHelp(args)) return SERVE_HELP;
+  const { values, positionals } = readWords(args, {
+    tokens: { type: "string" },
+    host: { type: "string", default: "127.0.0.1" },
+    port: { type: "string", default: "8317" },
+    store: { type: "string" },
+    size: { type: "string", default: "20000" },
+    largest: { type: "string", default: "512" },
+  });
+  const text = values as Readonly<Record<string, string | undefined>>;
+  const [word] = positionals;
+  if (word !== undefined)
+    throw new Failure(
+      `rt cache serve knows no "${oneLine(word)}"`,
+      "rt cache serve --help shows what there is",
+    );
+  if (text.tokens === undefined)
+    throw new Failure(
+      "rt cache serve needs to know who may use it",
+      "rt cache token tokens.txt me write makes a token; then: rt cache serve --tokens=tokens.txt",
+    );
+  const directory = text.store === undefined ? ownDirectory() : resolve(text.store);
+  const tokens = new Tokens(text.tokens, complain);
+  const shelf = openShelf(directory, readNumber("size", text.size!) * MEGABYTE);
+  const largest = readNumber("largest", text.largest!) * MEGABYTE;
+  const server = listen(text.host!, readNumber("port", text.port!, 65_535, 0), (hostname, port) =>
+    startServer({ hostname, port, tokens, shelf, largest, complain }),
+  );
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => void server.stop());
+  const { count } = tokens;
+  const size = `${(shelf.size / MEGABYTE).toFixed(1)} MB in ${oneLine(directory)}`;
+  console.log(`Serving at ${server.url.href}: ${count} ${count === 1 ? "token" : "tokens"}, ${size}`);
+  return undefined;
+}
+
+/** The token. Throws Failure. */
+export function makeToken(args: readonly string[]): string {
+  if (asksForHelp(args)) return TOKEN_HELP;
+  const [file, name, access, ...rest] = readWords(args, {}).positionals;
+  if (file === undefined || name === undefined || access === undefined || rest.length > 0)
+    throw new Failure(
+      "rt cache token needs a file, a name and an access",
+      `as in: rt cache token tokens.txt main write; accesses are ${ACCESSES.join(", ")}`,
+    );
+  try {
+    return addToken(file, name, access);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === undefined) throw error;
+    throw new Failure(`${oneLine(file)} cannot be written (${code})`);
+  }
+}
+
+function complain(line: string): void {
+  console.error(`error: ${oneLine(line)}`);
+}
+
+function asksForHelp(args: readonly string[]): boolean {
+  return args.some((word) => word === "--help" || word === "-h");
+}
+
+type Options = NonNullable<Parameters<typeof parseArgs>[0]>["options"];
+
+function readWords(args: readonly string[], options: Options) {
+  try {
+    return parseArgs({ args: [...args], options, allowPositionals: true });
+  } catch (error) {
+    const [message = ""] = (error as Error).message.split(/\.(?:\s|$)/, 1);
+    throw new Failure(oneLine(message), "rt cache serve --help shows what there is");
+  }
+}
+
+function readNumber(name: string, text: string, most = 1_000_000_000, least = 1): number {
+  if (/^\d{1,12}$/.test(text) && Number(text) <= most && Number(text) >= least) return Number(text);
+  throw new Failure(`--${name} needs a whole number from ${least} to ${most}, not "${oneLine(text)}"`);
+}
+
+function ownDirectory(): string {
+  const named = host.originalVariable("XDG_CACHE_HOME") ?? "";
+  const home = host.originalVariable("HOME") ?? "";
+  if (isAbsolute(named)) return join(named, "rt", "served");
+  if (isAbsolute(home)) return join(home, ".cache", "rt", "served");
+  throw new Failure("Nothing says where to keep what is served", "give --store=<directory>");
+}
+
+function openShelf(directory: string, limit: number): Shelf {
+  try {
+    return new Shelf(directory, limit);
+  } catch (error) {
+    throw new Failure(
+      `What is served cannot be kept: ${oneLine((error as Error).message)}`,
+      "give --store=<directory>",
+    );
+  }
+}
+
+function listen<Server>(
+  hostname: string,
+  port: number,
+  start: (hostname: string, port: number) => Server,
+): Server {
+  try {
+    return start(hostname, port);
+  } catch (error) {
+    const { code = "unknown" } = error as { code?: string };
+    const where = `${oneLine(hostname)}:${port}`;
+    throw new Failure(
+      code === "EADDRINUSE" ? `Something else listens at ${where}` : `Cannot listen at ${where} (${code})`,
+      "choose another with --host and --port; --port=0 takes a free one",
+    );
+  }
+}

@@ -1,0 +1,198 @@
+// A cache that is served: turbo's protocol under /v8/artifacts, nx's under /v1/cache.
+//
+// Contract: what a token may, tokens.ts says, and it is asked first. A name that is written in a scope is never found in
+// another but by those who read both: nothing that a token of its own scope has written reaches who reads the main one,
+// whichever came first. What an artifact is, the server does not look at, but for its digest when it is sent.
+import type { Item, Shelf, Space } from "./shelf.ts";
+import type { Token, Tokens } from "./tokens.ts";
+
+export interface ServerOptions {
+  readonly hostname: string;
+  readonly port: number;
+  readonly tokens: Tokens;
+  readonly shelf: Shelf;
+  /** Bytes of one artifact. */
+  readonly largest: number;
+  /** Is told what a client cannot mend. */
+  complain(line: string): void;
+}
+
+interface Call {
+  readonly request: Request;
+  readonly url: URL;
+  readonly token: Token;
+  readonly options: ServerOptions;
+}
+
+const ID = /^[\w.=-]{1,128}$/;
+const MAIN = "";
+const DAY = 86_400_000;
+/** Bytes, and hashes in one question. */
+const LARGEST_QUESTION = 1 << 20;
+const LONGEST_TEAM = 200;
+const IDLE = 120; // seconds
+
+export function startServer(options: ServerOptions) {
+  const { hostname, port, largest } = options;
+  return Bun.serve({
+    hostname,
+    port,
+    idleTimeout: IDLE,
+    development: false,
+    maxRequestBodySize: Math.max(largest, LARGEST_QUESTION),
+    fetch: async (request) => await answer(request, options),
+    error: () => problem(500, "internal_error", "The server has failed"),
+  });
+}
+
+async function answer(request: Request, options: ServerOptions): Promise<Response> {
+  const url = new URL(request.url);
+  const { method } = request;
+  const [, version, kind, id, ...rest] = url.pathname.split("/");
+  const isTurbo = version === "v8" && kind === "artifacts";
+  const isNx = version === "v1" && kind === "cache" && id !== undefined;
+  if ((!isTurbo && !isNx) || rest.length > 0) return problem(404, "not_found", "There is nothing here");
+  if (method === "OPTIONS") return preflight();
+  const token = options.tokens.find(request.headers.get("authorization"));
+  if (!token) return problem(401, "unauthorized", "A token is needed, and this one is not known");
+  const call = { request, url, token, options };
+  if (isNx) return await answerNx(call, id);
+  if (id === undefined || id === "") return method === "POST" ? await answerQuestion(call) : notAllowed();
+  if (id === "status") return Response.json({ status: "enabled" });
+  if (id === "events") return Response.json({});
+  if (!ID.test(id)) return problem(400, "bad_request", "This is no hash");
+  if (method === "GET" || method === "HEAD") return await send(call, id, "turbo");
+  return method === "PUT" ? await receive(call, id, "turbo") : notAllowed();
+}
+
+async function answerNx(call: Call, id: string): Promise<Response> {
+  if (!ID.test(id)) return problem(400, "bad_request", "This is no hash");
+  if (call.request.method === "GET") return await send(call, id, "nx");
+  return call.request.method === "PUT" ? await receive(call, id, "nx") : notAllowed();
+}
+
+/** In the order in which they are asked. */
+function readable({ token }: Call, kind: string, team: string): Space[] {
+  const scopes = token.access === "write-own" ? [token.name, MAIN] : [MAIN];
+  return scopes.map((scope) => ({ scope, team, kind }));
+}
+
+/** Undefined where a token may write nothing. */
+function writable({ token }: Call, kind: string, team: string): Space | undefined {
+  if (token.access === "read") return undefined;
+  return { scope: token.access === "write-own" ? token.name : MAIN, team, kind };
+}
+
+function teamOf({ url }: Call): string | undefined {
+  const { searchParams } = url;
+  const team = searchParams.get("teamId") ?? searchParams.get("slug") ?? searchParams.get("team") ?? "";
+  return team.length <= LONGEST_TEAM ? team : undefined;
+}
+
+function find(call: Call, id: string, kind: string): { space: Space; item: Item } | undefined {
+  const team = teamOf(call);
+  if (team === undefined) return undefined;
+  for (const space of readable(call, kind, team)) {
+    const item = call.options.shelf.find(space, id);
+    if (item) return { space, item };
+  }
+  return undefined;
+}
+
+async function send(call: Call, id: string, kind: string): Promise<Response> {
+  const found = find(call, id, kind);
+  if (!found) return problem(404, "not_found", "There is no such artifact");
+  const { space, item } = found;
+  const headers = {
+    "content-type": "application/octet-stream",
+    "x-content-type-options": "nosniff",
+    ...(item.duration !== "" && { "x-artifact-duration": item.duration }),
+    ...(item.tag !== "" && { "x-artifact-tag": item.tag }),
+  };
+  const { shelf } = call.options;
+  if (call.request.method === "HEAD")
+    return new Response(null, { headers: { ...headers, "content-length": String(item.size) } });
+  const path = await shelf.open(space, id, item);
+  if (path === undefined) return problem(404, "not_found", "There is no such artifact");
+  return new Response(Bun.file(path), { headers });
+}
+
+async function receive(call: Call, id: string, kind: string): Promise<Response> {
+  const { request, options } = call;
+  const { shelf, largest } = options;
+  const team = teamOf(call);
+  if (team === undefined) return problem(400, "bad_request", "This is no team");
+  const space = writable(call, kind, team);
+  if (!space) return problem(403, "forbidden", "This token may only read");
+  if (kind === "nx" && shelf.find(space, id))
+    return problem(409, "conflict", "There is such an artifact already");
+  const duration = request.headers.get("x-artifact-duration") ?? "";
+  const tag = request.headers.get("x-artifact-tag") ?? "";
+  if (!/^\d{0,12}$/.test(duration) || !/^[\w+/=-]{0,600}$/.test(tag) || Number(duration) > 365 * DAY)
+    return problem(400, "bad_request", "Its headers are not what they have to be");
+  const promised = request.headers.get("content-length");
+  if (promised !== null && Number(promised) > largest) return tooLarge();
+  try {
+    const draft = await shelf.receive(request.body, largest);
+    if (!draft) return tooLarge();
+    if (promised !== null && Number(promised) !== draft.size) {
+      shelf.drop(draft);
+      return problem(400, "bad_request", "It has broken off");
+    }
+    shelf.put(space, id, draft, { duration, tag });
+  } catch (error) {
+    const { code = "unknown" } = error as { code?: string };
+    options.complain(`An artifact was not kept (${code})`);
+    return problem(500, "not_kept", "It could not be kept");
+  }
+  return kind === "nx" ? new Response("Successfully uploaded") : Response.json({ urls: [call.url.pathname] });
+}
+
+/** What there is of many, at once. */
+async function answerQuestion(call: Call): Promise<Response> {
+  let hashes: unknown;
+  try {
+    if (Number(call.request.headers.get("content-length") ?? 0) > LARGEST_QUESTION) return tooLarge();
+    ({ hashes } = (await call.request.json()) as { hashes?: unknown });
+  } catch {
+    // Nothing that is asked for, then.
+  }
+  if (!Array.isArray(hashes) || !hashes.every((each) => typeof each === "string" && ID.test(each)))
+    return problem(400, "bad_request", 'It needs {"hashes": [...]}');
+  const answers = hashes.map((hash: string) => {
+    const item = find(call, hash, "turbo")?.item;
+    return [
+      hash,
+      item
+        ? {
+            size: item.size,
+            taskDurationMs: Number(item.duration),
+            ...(item.tag !== "" && { tag: item.tag }),
+          }
+        : null,
+    ];
+  });
+  return Response.json(Object.fromEntries(answers));
+}
+
+/** What turbo --preflight asks before it sends its token. */
+function preflight(): Response {
+  const headers = {
+    "access-control-allow-methods": "GET, HEAD, PUT, POST",
+    "access-control-allow-headers":
+      "authorization, content-type, user-agent, x-artifact-client-ci, x-artifact-duration, x-artifact-tag",
+  };
+  return new Response(null, { status: 204, headers });
+}
+
+function notAllowed(): Response {
+  return problem(405, "method_not_allowed", "This is not done here");
+}
+
+function tooLarge(): Response {
+  return problem(413, "too_large", "It is larger than this server takes");
+}
+
+function problem(status: number, code: string, message: string): Response {
+  return Response.json({ error: { code, message } }, { status });
+}

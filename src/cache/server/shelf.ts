@@ -1,0 +1,221 @@
+// What a served cache has, on the disk: contents by their digests, and for each scope the names under which they were given.
+//
+//   <directory>/blobs/<ab>/<sha256>      a content
+//               names/<space>/<name>     JSON: which content, and what was said of it
+//               drafts                   what is being received
+//
+// Contract: as src/cache/store.ts: everything appears by a rename, and what is read is compared with its digest first. A name
+// is only found in its own space, whatever contents others have. What is used longest ago goes when there is more than
+// the limit.
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
+import { makePrivate } from "../../../platform/private-file.ts";
+import { hashBytes, hashFile } from "../hashes.ts";
+
+/** Who sees a name: a scope ("" is the main one), the team and the kind of client. */
+export interface Space {
+  readonly scope: string;
+  readonly team: string;
+  readonly kind: string;
+}
+
+export interface Item {
+  /** Of the content. */
+  readonly hash: string;
+  readonly size: number;
+  /** As the client said it; "" where it did not. */
+  readonly duration: string;
+  readonly tag: string;
+}
+
+/** Received, and not yet under a name. */
+export interface Draft {
+  readonly path: string;
+  readonly hash: string;
+  readonly size: number;
+}
+
+/** What is left when something has to go. */
+const LEFT = 0.9;
+/** Milliseconds. A draft that old is nobody's any more. */
+const ABANDONED = 3_600_000;
+
+export class Shelf {
+  readonly directory: string;
+  readonly #limit: number;
+  #size: number;
+  #drafts = 0;
+
+  /** @param limit bytes. Throws an Error with a sentence, or the system's */
+  constructor(directory: string, limit: number) {
+    this.directory = directory;
+    this.#limit = limit;
+    mkdirSync(dirname(directory), { recursive: true, mode: 0o700 });
+    makePrivate(directory);
+    for (const name of ["blobs", "names", "drafts"]) makePrivate(join(directory, name));
+    for (const { path, used } of filesIn(join(directory, "drafts")))
+      if (Date.now() - used > ABANDONED) rmSync(path, { force: true });
+    this.#size = sizeOf(this.#blobs());
+  }
+
+  /** Bytes. */
+  get size(): number {
+    return this.#size;
+  }
+
+  find(space: Space, name: string): Item | undefined {
+    try {
+      return JSON.parse(readFileSync(this.#namePath(space, name), "utf8")) as Item;
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** The file of its content; undefined where that is not whole, and then it is nobody's any more. */
+  async open(space: Space, name: string, { hash }: Item): Promise<string | undefined> {
+    const path = this.#blobPath(hash);
+    const isWhole = await hashFile(path).then(
+      (found) => found === hash,
+      () => false,
+    );
+    if (isWhole) {
+      touch(this.#namePath(space, name));
+      return path;
+    }
+    rmSync(path, { force: true });
+    rmSync(this.#namePath(space, name), { force: true });
+    return undefined;
+  }
+
+  /** Undefined where it is longer than it may be; throws where it breaks off, or the disk is full. */
+  async receive(body: ReadableStream<Uint8Array> | null, largest: number): Promise<Draft | undefined> {
+    const path = join(this.directory, "drafts", `${process.pid}-${(this.#drafts += 1)}`);
+    const hasher = new Bun.CryptoHasher("sha256");
+    const file = openSync(path, "wx", 0o600);
+    let size = 0;
+    let isKept = false;
+    try {
+      for await (const chunk of (body ?? []) as AsyncIterable<Uint8Array>) {
+        size += chunk.length;
+        if (size > largest) return undefined;
+        hasher.update(chunk);
+        for (let at = 0; at < chunk.length;) at += writeSync(file, chunk, at);
+      }
+      isKept = true;
+      return { path, hash: hasher.digest("hex"), size };
+    } finally {
+      closeSync(file);
+      if (!isKept) rmSync(path, { force: true });
+    }
+  }
+
+  drop({ path }: Draft): void {
+    rmSync(path, { force: true });
+  }
+
+  put(space: Space, name: string, draft: Draft, said: Pick<Item, "duration" | "tag">): void {
+    const { hash, size } = draft;
+    try {
+      const path = this.#blobPath(hash);
+      if (existsSync(path) && statSync(path).size === size) touch(path);
+      else {
+        mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+        renameSync(draft.path, path);
+        this.#size += size;
+      }
+      const item: Item = { hash, size, ...said };
+      const named = `${draft.path}.name`;
+      writeFileSync(named, JSON.stringify(item), { mode: 0o600 });
+      mkdirSync(dirname(this.#namePath(space, name)), { recursive: true, mode: 0o700 });
+      renameSync(named, this.#namePath(space, name));
+    } finally {
+      this.drop(draft);
+      rmSync(`${draft.path}.name`, { force: true });
+    }
+    if (this.#size > this.#limit) this.#shrink();
+  }
+
+  /** By names, the one that was used longest ago first; and the contents that no name is left of. */
+  #shrink(): void {
+    const blobs = new Map(this.#blobs().map((each) => [each.path.slice(-64), each]));
+    const names = filesIn(join(this.directory, "names")).sort((a, b) => a.used - b.used);
+    const meant = names.map(({ path }) => ({ path, hash: hashIn(path) }));
+    const uses = new Map<string, number>();
+    for (const { hash } of meant) uses.set(hash, (uses.get(hash) ?? 0) + 1);
+    let size = sizeOf([...blobs.values()]);
+    const drop = (hash: string) => {
+      rmSync(this.#blobPath(hash), { force: true });
+      size -= blobs.get(hash)?.size ?? 0;
+    };
+    for (const hash of blobs.keys()) if (!uses.has(hash)) drop(hash);
+    for (const { path, hash } of meant) {
+      if (size <= this.#limit * LEFT) break;
+      rmSync(path, { force: true });
+      uses.set(hash, uses.get(hash)! - 1);
+      if (uses.get(hash) === 0) drop(hash);
+    }
+    this.#size = size;
+  }
+
+  #blobs() {
+    return filesIn(join(this.directory, "blobs"));
+  }
+
+  #blobPath(hash: string): string {
+    return join(this.directory, "blobs", hash.slice(0, 2), hash);
+  }
+
+  /** Whatever a client calls it, no part of a path is of its choice. */
+  #namePath({ scope, team, kind }: Space, name: string): string {
+    const space = hashBytes(JSON.stringify([scope, team, kind]));
+    return join(this.directory, "names", space, hashBytes(name));
+  }
+}
+
+function hashIn(path: string): string {
+  try {
+    return (JSON.parse(readFileSync(path, "utf8")) as Item).hash;
+  } catch {
+    return "";
+  }
+}
+
+function touch(path: string): void {
+  try {
+    utimesSync(path, new Date(), new Date());
+  } catch {
+    // It has gone meanwhile.
+  }
+}
+
+interface Found {
+  readonly path: string;
+  readonly size: number;
+  /** Milliseconds since 1970. */
+  readonly used: number;
+}
+
+function sizeOf(files: readonly Found[]): number {
+  return files.reduce((sum, { size }) => sum + size, 0);
+}
+
+function filesIn(directory: string): Found[] {
+  return readdirSync(directory, { recursive: true, withFileTypes: true }).flatMap((each) => {
+    const path = join(each.parentPath, each.name);
+    const found = each.isFile() ? statSync(path, { throwIfNoEntry: false }) : undefined;
+    return found ? [{ path, size: found.size, used: found.mtimeMs }] : [];
+  });
+}

@@ -1,0 +1,134 @@
+// Who may use a cache that is served: a file with a line for each token, `<name> <access> <SHA-256 of the token>`.
+//
+//   read       what the main scope has, nothing else
+//   write      the main scope
+//   write-own  a scope of its own, and what the main scope has; nobody else reads what it writes
+//
+// Contract: the file has no token, only its hash; a token is 32 random bytes, so that no hash of one can be guessed. All
+// lines are compared, each in the same time. The file is read again when it changes, and while it cannot be read nobody
+// gets in.
+import { timingSafeEqual } from "node:crypto";
+import { appendFileSync, existsSync, readFileSync, statSync } from "node:fs";
+import { Failure } from "../../failure.ts";
+import { oneLine } from "../../printable.ts";
+import { hashBytes } from "../hashes.ts";
+
+export const ACCESSES = ["read", "write", "write-own"] as const;
+export type Access = (typeof ACCESSES)[number];
+
+export interface Token {
+  readonly name: string;
+  readonly access: Access;
+  /** Hexadecimal. */
+  readonly hash: string;
+}
+
+const NAME = /^[\w.-]{1,64}$/;
+
+/** Throws Failure, with the number of the line that is wrong. */
+export function parseTokens(text: string, file: string): Token[] {
+  const tokens: Token[] = [];
+  for (const [index, line] of text.split(/\r?\n/).entries()) {
+    const words = line.trim().split(/\s+/);
+    if (words[0] === "" || words[0]!.startsWith("#")) continue;
+    const [name = "", access, hash = "", ...rest] = words;
+    const known = ACCESSES.find((each) => each === access);
+    if (!known || !NAME.test(name) || !/^[\da-f]{64}$/.test(hash) || rest.length > 0)
+      throw new Failure(
+        `${oneLine(file)}:${index + 1} is no line of a file of tokens`,
+        "rt cache token <file> <name> <read|write|write-own> writes one",
+      );
+    if (tokens.some((each) => each.name === name))
+      throw new Failure(`${oneLine(file)}:${index + 1} has the name ${name} again`, "each token has its own");
+    tokens.push({ name, access: known, hash });
+  }
+  return tokens;
+}
+
+export class Tokens {
+  readonly #file: string;
+  readonly #complain: (line: string) => void;
+  #stamp = "";
+  #tokens: readonly Token[] = [];
+  #told = "";
+
+  /** @param complain is told, once, why the file cannot be read any more. Throws Failure */
+  constructor(file: string, complain: (line: string) => void) {
+    this.#file = file;
+    this.#complain = complain;
+    this.#read();
+  }
+
+  get count(): number {
+    return this.#tokens.length;
+  }
+
+  /** @param header as in "Bearer ..." */
+  find(header: string | null): Token | undefined {
+    this.#readAgain();
+    const [, given = ""] = /^Bearer (\S+)$/i.exec(header ?? "") ?? [];
+    const hash = Buffer.from(hashBytes(given), "hex");
+    let found: Token | undefined;
+    for (const token of this.#tokens)
+      if (timingSafeEqual(hash, Buffer.from(token.hash, "hex"))) found = token;
+    return found;
+  }
+
+  #readAgain(): void {
+    try {
+      if (stampOf(this.#file) === this.#stamp) return;
+      this.#read();
+      this.#told = "";
+    } catch (error) {
+      this.#tokens = [];
+      const line = (error as Error).message;
+      if (line !== this.#told) this.#complain(line);
+      this.#told = line;
+    }
+  }
+
+  #read(): void {
+    try {
+      const stamp = stampOf(this.#file);
+      this.#tokens = parseTokens(readFileSync(this.#file, "utf8"), this.#file);
+      this.#stamp = stamp;
+    } catch (error) {
+      this.#stamp = "";
+      const { code } = error as NodeJS.ErrnoException;
+      if (code === undefined) throw error;
+      throw new Failure(
+        `The file of tokens cannot be read: ${oneLine(this.#file)} (${code})`,
+        "rt cache token <file> <name> <read|write|write-own> makes one",
+      );
+    }
+  }
+}
+
+/** Throws Failure where other users could write their own into it. */
+function stampOf(file: string): string {
+  const { ino, size, mtimeMs, ctimeMs, mode } = statSync(file);
+  if (process.getuid && (mode & 0o022) !== 0)
+    throw new Failure(`${oneLine(file)} can be changed by other users`, `chmod 600 ${oneLine(file)}`);
+  return [ino, size, mtimeMs, ctimeMs].join(":");
+}
+
+/** A new token, whose hash the file has from now on. Throws Failure. */
+export function addToken(file: string, name: string, access: string): string {
+  if (!NAME.test(name))
+    throw new Failure(
+      `"${oneLine(name)}" is no name for a token`,
+      "use letters, digits, dots and hyphens, 64 at most",
+    );
+  if (!ACCESSES.some((each) => each === access))
+    throw new Failure(`"${oneLine(access)}" is no access`, `use one of: ${ACCESSES.join(", ")}`);
+  const before = existsSync(file) ? readFileSync(file, "utf8") : "";
+  if (parseTokens(before, file).some((each) => each.name === name))
+    throw new Failure(
+      `${oneLine(file)} has a token for ${name} already`,
+      "take its line out, and the token is no longer valid",
+    );
+  const token = `rtc_${Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString("base64url")}`;
+  const gap = before === "" || before.endsWith("\n") ? "" : "\n";
+  appendFileSync(file, `${gap}${name} ${access} ${hashBytes(token)}\n`, { mode: 0o600 });
+  return token;
+}

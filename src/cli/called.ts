@@ -1,0 +1,44 @@
+// What rt is when it is called by another name, as by a link that stands in for another program.
+//
+// Contract: the name is that of argv[0], without its directory. By any name that is not here, rt is rt.
+import { TRACED_NAME } from "../../platform/contract/tracing.ts";
+import { host } from "../../platform/process.ts";
+import type { Outcome } from "../run/execution.ts";
+
+/** The words of rt's command line that the name stands for. */
+const WORDS: ReadonlyMap<string, readonly string[]> = new Map([
+  ["bunx", ["x"]],
+  ["git-credential-rt", ["secrets", "helper", "git"]],
+  ["docker-credential-rt", ["secrets", "helper", "docker"]],
+]);
+
+type Program = (words: readonly string[]) => Promise<Outcome>;
+
+/** What has a command line of its own. */
+const PROGRAMS: ReadonlyMap<string, Program> = new Map<string, Program>([
+  [TRACED_NAME, async (words) => (await import("../../platform/tracing.ts")).runTraced(words)],
+  ["node", runAsNode],
+]);
+
+export interface Called {
+  readonly program?: Program | undefined;
+  /** In front of those that were given. */
+  readonly words: readonly string[];
+}
+
+export function readCalled(argv0: string): Called {
+  const start = Math.max(argv0.lastIndexOf("/"), argv0.lastIndexOf("\\")) + 1;
+  const name = argv0.slice(start, argv0.endsWith(".exe") ? -".exe".length : undefined);
+  return { program: PROGRAMS.get(name), words: WORDS.get(name) ?? [] };
+}
+
+/** See run/script/stand-ins.ts. */
+async function runAsNode(words: readonly string[]): Promise<void> {
+  if (words[0] === "--version" || words[0] === "-v") return console.log(process.version);
+  const { translateNodeWords } = await import("../run/engine/node-words.ts");
+  const readsInput = words.length === 0 || words[0] === "-";
+  if (readsInput && !host.isTerminal(0) && host.isInputEmpty()) return;
+  const { argv, name } = translateNodeWords(words, host.isTerminal(0));
+  const { becomeEngine } = await import("../run/engine/engine.ts");
+  becomeEngine(argv, true, { name });
+}

@@ -1,0 +1,107 @@
+// The shared cache of a run: its token and key, from the environment or from [secrets] of rtfig.toml, and then the cache.
+//
+// Contract: what the environment has is fetched from nowhere. A person has allowed which server gets what of the credential
+// store, by its address. Without them scripts run as if nothing were shared, and a line says why: it is never an error.
+import { host } from "../../platform/process.ts";
+import { dropEnvironmentFiles } from "../../platform/environment-files.ts";
+import { RemoteCache } from "../cache/remote/remote.ts";
+import type { Config } from "../config/rtfig.ts";
+import { oneLine } from "../printable.ts";
+import { fetchSecrets } from "../secrets/mapping/fetch.ts";
+import { findMapping } from "../secrets/mapping/mapping-file.ts";
+import type { MappedSecret, Mapping } from "../secrets/mapping/mapping.ts";
+import { missingFailure } from "../secrets/mapping/missing.ts";
+import { requireTrust } from "../secrets/mapping/trust.ts";
+import { type CacheSettings, ruleFor } from "../settings/cache.ts";
+import type { RemoteCacheSettings } from "../settings/remote-cache.ts";
+import type { Task } from "../tasks/run-tasks.ts";
+import { textField } from "../workspace/package-json.ts";
+
+/** Undefined where none of these is cached, and where it cannot be used, which is told. @param directory absolute */
+export async function openRemoteCache(
+  settings: CacheSettings,
+  tasks: readonly Task[],
+  config: Config | undefined,
+  directory: string,
+): Promise<RemoteCache | undefined> {
+  const isCached = ({ manifest, scriptName }: Task) =>
+    ruleFor(settings, textField(manifest, "name"), scriptName) !== undefined;
+  if (!settings.remote || !tasks.some(isCached)) return undefined;
+  const opened = await open(settings.remote, config, directory);
+  if (opened instanceof RemoteCache) return opened;
+  const [first, ...hints] = opened;
+  console.error(`warning: ${first}`);
+  for (const hint of hints) console.error(`hint: ${hint}`);
+  return undefined;
+}
+
+/** A cache, or what to tell people. */
+async function open(
+  settings: RemoteCacheSettings,
+  config: Config | undefined,
+  directory: string,
+): Promise<RemoteCache | readonly string[]> {
+  // The engine asks process.env for a proxy at each request, and a project's files have no say in where a token goes.
+  dropEnvironmentFiles();
+  const names = [settings.token, ...(settings.signatureKey === undefined ? [] : [settings.signatureKey])];
+  try {
+    const values = await readVariables(names, settings, config, directory);
+    const missing = names.find((name) => !values.get(name));
+    if (missing !== undefined) return describeMissing(missing, missing === settings.signatureKey);
+    const token = values.get(settings.token)!;
+    if (!/^[\x21-\x7e]+$/.test(token))
+      return [`the shared cache is not used: ${settings.token} has characters that no token has`];
+    return new RemoteCache(settings, {
+      token,
+      signatureKey: settings.signatureKey && values.get(settings.signatureKey),
+    });
+  } catch (error) {
+    const { name, message, hint } = error as Error & { hint?: string | readonly string[] };
+    if (!["Failure", "PackageJsonError"].includes(name)) throw error;
+    return [`the shared cache is not used: ${oneLine(message)}`, ...[hint ?? []].flat().map(oneLine)];
+  }
+}
+
+function describeMissing(name: string, isKey: boolean): string[] {
+  const help = isKey
+    ? "set it, to the same for all that share the cache, or signature = false in [cache.remote] for a cache that you trust"
+    : "set it, or say in [secrets] of rtfig.toml where it is";
+  return [`the shared cache is not used: ${name} is not set; ${help}`];
+}
+
+async function readVariables(
+  names: readonly string[],
+  settings: RemoteCacheSettings,
+  config: Config | undefined,
+  directory: string,
+): Promise<Map<string, string>> {
+  const values = new Map<string, string>();
+  for (const name of names) {
+    const value = host.originalVariable(name);
+    if (value !== undefined) values.set(name, value);
+  }
+  const mapping = values.size < names.length ? findMapping(directory, config) : undefined;
+  const secrets = names.flatMap((name) => (values.has(name) ? [] : (mapping?.secrets.get(name) ?? [])));
+  if (!mapping || secrets.length === 0) return values;
+  requireTrust(narrow(mapping, secrets, settings));
+  host.hideMemory?.();
+  const { values: fetched, lacking } = await fetchSecrets(secrets, mapping.folder);
+  try {
+    const missing = lacking.filter(({ secret }) => !secret.isOptional);
+    if (missing.length > 0) throw missingFailure(missing);
+    for (const [name, value] of fetched) values.set(name, new TextDecoder().decode(value));
+  } finally {
+    for (const value of fetched.values()) value.fill(0);
+  }
+  return values;
+}
+
+/** What is to be allowed: this server gets these, or what is made of them, and nothing else. */
+function narrow(mapping: Mapping, secrets: readonly MappedSecret[], { url }: RemoteCacheSettings): Mapping {
+  const names = secrets.map(({ name }) => name);
+  return {
+    ...mapping,
+    secrets: new Map(secrets.map((each) => [each.name, each])),
+    grants: [{ pattern: `rt, for the shared cache ${url},`, package: undefined, script: "", names }],
+  };
+}

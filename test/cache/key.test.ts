@@ -1,0 +1,61 @@
+// What has to be the same before an earlier run counts: how a script is started, and what is said of it.
+import { expect, test } from "bun:test";
+import { RT, runRt } from "../support/rt.ts";
+import { CAN_TRACE, cachedProject } from "./cached-project.ts";
+
+test.skipIf(!CAN_TRACE)("arguments and the umask count; how deep shells are nested does not", async () => {
+  const config = 't = { env = ["SHLVL"] }';
+  await using project = await cachedProject({ t: "cat in; echo" }, { in: "text\n" }, config);
+  const run = async (args: string[], umask: string, env = {}) => {
+    const { stdout, stderr, status } = await runRt({
+      program: ["bash", "-c", `umask ${umask}; exec "$0" "$@"`, RT],
+      args: ["run", "t", ...args],
+      cwd: project.path,
+      env: { XDG_CACHE_HOME: project.cache, ...env },
+    });
+    expect(status).toBe(0);
+    return [stdout, stderr.includes("Done before")];
+  };
+  expect(await run(["a"], "022")).toEqual(["text\na\n", false]);
+  expect(await run(["b"], "022")).toEqual(["text\nb\n", false]);
+  expect(await run(["a"], "077")).toEqual(["text\na\n", false]);
+  expect(await run(["a"], "022", { SHLVL: "7" })).toEqual(["text\na\n", true]);
+  expect(await run(["b"], "022")).toEqual(["text\nb\n", true]);
+});
+
+test.skipIf(!CAN_TRACE)("settings count, and an exclamation mark takes back", async () => {
+  await using project = await cachedProject(
+    { t: "cat gen/a gen/kept" },
+    { "gen/a": "1", "gen/kept": "1" },
+    't = { ignore = ["gen/**", "!gen/kept"] }',
+  );
+  expect([await project.run("t"), await project.run("t")]).toEqual(["ran", "hit"]);
+  await project.write({ "gen/a": "2" });
+  expect(await project.run("t")).toBe("hit");
+  await project.write({ "gen/kept": "2" });
+  expect(await project.run("t")).toBe("ran");
+  await project.write({ "rtfig.toml": "[run.cache]\nt = true\n" });
+  expect(await project.run("t")).toBe("ran");
+});
+
+test.skipIf(!CAN_TRACE)("what writes more than 64 MB to the terminal is not kept", async () => {
+  await using project = await cachedProject({ t: "head -c 68000000 /dev/zero" });
+  const { stderr } = await runRt({
+    program: ["bash", "-c", `"$0" run t > /dev/null`, RT],
+    cwd: project.path,
+    env: { XDG_CACHE_HOME: project.cache },
+  });
+  expect(stderr).toContain("warn: t was not cached: it wrote 64 MB to the terminal, ");
+  expect((await project.rt(["cache"])).stdout).toStartWith("0 runs in ");
+});
+
+test.skipIf(!CAN_TRACE)("a word that rt cache does not know changes nothing", async () => {
+  await using project = await cachedProject({ t: "cat in" }, { in: "1" });
+  expect(await project.run("t")).toBe("ran");
+  expect(await project.rt(["cache", "cleer"])).toEqual({
+    stdout: "",
+    stderr: 'error: rt cache knows no "cleer"\nhint: did you mean clear?\n',
+    status: 1,
+  });
+  expect(await project.run("t")).toBe("hit");
+});

@@ -1,0 +1,83 @@
+// A shared cache of the tests' own: it keeps what it is given, and gives back what a test makes of it.
+import { zstdCompressSync, zstdDecompressSync } from "node:zlib";
+
+export interface Kept {
+  bytes: Uint8Array;
+  readonly headers: Record<string, string>;
+}
+
+export interface LyingServer extends AsyncDisposable {
+  readonly url: string;
+  readonly kept: Map<string, Kept>;
+  /** "GET ID", in the order in which they came. */
+  readonly calls: string[];
+  /** What was kept last under the key of a script, and what it made. */
+  index(): Kept;
+  contents(): Kept;
+}
+
+/** @param lie answers in the server's place; undefined leaves it to the server */
+export function startLyingServer(
+  lie: (
+    request: Request,
+    id: string,
+    server: LyingServer,
+  ) => Response | undefined | Promise<Response | undefined> = () => undefined,
+): LyingServer {
+  const kept = new Map<string, Kept>();
+  const calls: string[] = [];
+  const last = (isIndex: boolean) =>
+    [...kept.values()].findLast(({ bytes }) => isIndexOf(bytes) === isIndex)!;
+  const server = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    async fetch(request) {
+      const { pathname } = new URL(request.url);
+      const id = pathname.slice(pathname.lastIndexOf("/") + 1);
+      if (id !== "events") calls.push(`${request.method} ${id}`);
+      const answer = await lie(request, id, lying);
+      if (answer) return answer;
+      if (request.method === "PUT") {
+        const headers = Object.fromEntries(
+          ["x-artifact-tag", "x-artifact-duration"].flatMap((name) => {
+            const value = request.headers.get(name);
+            return value === null ? [] : [[name, value]];
+          }),
+        );
+        kept.set(id, { bytes: await request.bytes(), headers });
+        return Response.json({});
+      }
+      const found = kept.get(id);
+      return found
+        ? new Response(found.bytes as BodyInit, { headers: found.headers })
+        : new Response("", { status: 404 });
+    },
+  });
+  const lying: LyingServer = {
+    url: server.url.origin,
+    kept,
+    calls,
+    index: () => last(true),
+    contents: () => last(false),
+    async [Symbol.asyncDispose]() {
+      await server.stop(true);
+    },
+  };
+  return lying;
+}
+
+function isIndexOf(bytes: Uint8Array): boolean {
+  return zstdDecompressSync(bytes)[0] === 0x7b; // "{"
+}
+
+/** What an index says, changed. */
+export function editIndex(index: Kept, edit: (entries: any[]) => void): void {
+  const value = JSON.parse(zstdDecompressSync(index.bytes).toString()) as { entries: any[] };
+  edit(value.entries);
+  index.bytes = zstdCompressSync(JSON.stringify(value));
+}
+
+/** The archive of contents, changed. */
+export function editTar(contents: Kept, edit: (tar: Buffer) => Uint8Array): void {
+  contents.bytes = zstdCompressSync(edit(zstdDecompressSync(contents.bytes)));
+}

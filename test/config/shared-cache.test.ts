@@ -1,0 +1,112 @@
+// Keys of rtfig.toml that say with whom what scripts make is shared.
+import { expect } from "bun:test";
+import { cachedProject, CAN_TRACE } from "../cache/cached-project.ts";
+import { KEY } from "../cache/served.ts";
+import { effect } from "./effects.ts";
+
+interface Recorded {
+  readonly path: string;
+  readonly headers: Headers;
+}
+
+/** What one run of a script with these lines of [cache.remote] asks a server that has nothing and takes everything. */
+async function requestsWith(lines: string, env: Record<string, string> = {}) {
+  const requests: Recorded[] = [];
+  await using server = Bun.serve({
+    port: 0,
+    async fetch(request) {
+      const { pathname, search } = new URL(request.url);
+      requests.push({
+        path: `${request.method} ${pathname.replace(/[\da-f]{64}/, "ID")}${search}`,
+        headers: request.headers,
+      });
+      await request.bytes();
+      return new Response("", { status: request.method === "PUT" ? 200 : 404 });
+    },
+  });
+  const table = `[cache.remote]\nurl = "${server.url.origin}/below/"\n${lines}\n`;
+  await using project = await cachedProject({ build: "echo" }, {}, `build = true\n${table}`);
+  const variables = { TURBO_TOKEN: "t", TURBO_REMOTE_CACHE_SIGNATURE_KEY: KEY, ...env };
+  const { stderr, status } = await project.rt(["run", "build"], variables);
+  return { requests, stderr, status, paths: requests.map(({ path }) => path) };
+}
+
+const CALLS = ["GET ID", "HEAD ID", "PUT ID", "GET ID", "PUT ID", "POST events"];
+const callsWith = (query: string) =>
+  CALLS.map((each) => `${each.replace(" ", " /below/v8/artifacts/")}${query}`);
+
+effect("cache.remote.url", "names the server, and the folder on it", async () => {
+  if (!CAN_TRACE) return;
+  const { paths, status } = await requestsWith("");
+  expect({ paths, status }).toEqual({ paths: callsWith(""), status: 0 });
+});
+
+effect("cache.remote.enabled", "says whether it is used", async () => {
+  if (!CAN_TRACE) return;
+  expect((await requestsWith("enabled = false")).paths).toEqual([]);
+});
+
+effect("cache.remote.team", "names the team; a variable wins", async () => {
+  if (!CAN_TRACE) return;
+  expect((await requestsWith('team = "acme & co"')).paths).toEqual(callsWith("?slug=acme+%26+co"));
+  expect((await requestsWith('team = "acme"', { TURBO_TEAM: "other" })).paths).toEqual(
+    callsWith("?slug=other"),
+  );
+});
+
+effect("cache.remote.team-id", "names the team by its id", async () => {
+  if (!CAN_TRACE) return;
+  const { paths } = await requestsWith('team = "acme"\nteam-id = "team_1"');
+  expect(paths).toEqual(callsWith("?teamId=team_1&slug=acme"));
+});
+
+effect("cache.remote.token", "names the variable that has the token, and has none itself", async () => {
+  if (!CAN_TRACE) return;
+  const { requests } = await requestsWith('token = "$MINE"', { MINE: "m" });
+  expect(new Set(requests.map(({ headers }) => headers.get("authorization")))).toEqual(new Set(["Bearer m"]));
+  const { stderr, status, paths } = await requestsWith('token = "hunter2"');
+  expect({ stderr, status, paths }).toEqual({
+    stderr:
+      "error: rtfig.toml: cache.remote.token is the name of a variable, not its value\n" +
+      'hint: write token = "$NAME", and NAME in the environment or in [secrets]\n',
+    status: 1,
+    paths: [],
+  });
+});
+
+effect("cache.remote.signature-key", "names the variable that has the key", async () => {
+  if (!CAN_TRACE) return;
+  const lines = 'signature-key = "$MINE"';
+  expect((await requestsWith(lines)).stderr).toContain(
+    "warning: the shared cache is not used: MINE is not set; ",
+  );
+  const { requests } = await requestsWith(lines, { MINE: "m" });
+  expect(requests[2]!.headers.get("x-artifact-tag")).toMatch(/^[\w+/]{43}=$/);
+});
+
+effect("cache.remote.signature", "says whether what is exchanged is signed", async () => {
+  if (!CAN_TRACE) return;
+  const { requests } = await requestsWith("signature = false");
+  expect(requests[2]!.headers.has("x-artifact-tag")).toBe(false);
+});
+
+effect("cache.remote.timeout", "is how long one answer may take", async () => {
+  if (!CAN_TRACE) return;
+  await using silent = Bun.serve({ port: 0, fetch: () => new Promise<Response>(() => {}) });
+  const env = { TURBO_API: silent.url.origin };
+  const line = "warn: The shared cache did not answer within 1 s; scripts run without it\n";
+  const { stderr, status } = await requestsWith("timeout = 1", env);
+  expect({ stderr, status }).toEqual({ stderr: `${line}$ echo\n`, status: 0 });
+  expect((await requestsWith("", { ...env, TURBO_REMOTE_CACHE_TIMEOUT: "1" })).stderr).toContain(line);
+});
+
+effect("cache.remote.upload-timeout", "is how long the end of a run waits for uploads", async () => {
+  if (!CAN_TRACE) return;
+  await using slow = Bun.serve({
+    port: 0,
+    fetch: ({ method }) =>
+      method === "PUT" ? new Promise<Response>(() => {}) : new Response("", { status: 404 }),
+  });
+  const { stderr, status } = await requestsWith("upload-timeout = 1", { TURBO_API: slow.url.origin });
+  expect({ stderr, status }).toEqual({ stderr: expect.stringContaining(" within 1 s"), status: 0 });
+});

@@ -1,0 +1,270 @@
+// Mutants of what the cache keeps, for how long, and how it is put back.
+import type { MutantTable } from "../mutant.ts";
+
+export default {
+  "src/cache/store.ts": [
+    {
+      fault: "nothing ever goes",
+      text: "    this.shrink();\n",
+      becomes: "",
+      tests: ["cache/store"],
+    },
+    {
+      fault: "what was used last goes first",
+      text: "sort((a, b) => a.used - b.used);\n    const blobs",
+      becomes: "sort((a, b) => b.used - a.used);\n    const blobs",
+      tests: ["cache/store"],
+    },
+    {
+      fault: "all of it goes",
+      text: "      if (total <= limit) return;\n",
+      becomes: "",
+      tests: ["cache/store"],
+    },
+    {
+      fault: "what another rt is about to name goes",
+      text: "Date.now() - blob.used < grace",
+      becomes: "Date.now() - blob.used < 0",
+      tests: ["cache/store"],
+    },
+    {
+      fault: "a content that two entries have goes with the first",
+      text: "if (left === 0) drop(hash);",
+      becomes: "drop(hash);",
+      tests: ["cache/store"],
+    },
+    {
+      fault: "contents of what goes stay",
+      text: "if (left === 0) drop(hash);",
+      becomes: "",
+      tests: ["cache/store"],
+    },
+    {
+      fault: "contents that no entry has stay",
+      text: "    for (const hash of blobs.keys()) if (!uses.has(hash)) drop(hash);\n",
+      becomes: "",
+      tests: ["cache/store"],
+    },
+    {
+      fault: "every run looks at every file",
+      text: "    if (Date.now() - timeOf(mark) < PAUSE) return;\n",
+      becomes: "",
+      tests: ["cache/store"],
+    },
+    {
+      fault: "a hit is no use",
+      text: "      utimesSync(path, new Date(), new Date());\n",
+      becomes: "",
+      tests: ["cache/store"],
+    },
+    {
+      fault: "the runs of a script are kept without end",
+      text: "    for (const { path } of this.#entryFiles(key).slice(MOST_ENTRIES)) rmSync(path, { force: true });\n",
+      becomes: "",
+      tests: ["cache/store"],
+    },
+    {
+      fault: "the same is kept twice",
+      text: "if (JSON.stringify(other.conditions) === conditions) rmSync",
+      becomes: "if (JSON.stringify(other.conditions) === '') rmSync",
+      tests: ["cache/store"],
+    },
+    {
+      fault: "others can read contents",
+      text: "      chmodSync(draft, 0o600);\n",
+      becomes: "",
+      tests: ["cache/store"],
+    },
+    {
+      fault: "others can read logs",
+      text: "writeFileSync(draft, bytes, { mode: 0o600 });",
+      becomes: "writeFileSync(draft, bytes);",
+      tests: ["cache/store"],
+    },
+    {
+      fault: "others can read entries",
+      text: "writeFileSync(draft, content, { mode: 0o600 });",
+      becomes: "writeFileSync(draft, content);",
+      tests: ["cache/store"],
+    },
+    {
+      fault: "a path of an entry may lead anywhere",
+      text: `path.startsWith("/")) ? entry`,
+      becomes: `path !== "") ? entry`,
+      tests: ["cache/store"],
+      why: "a path that does not begin with the project's root is refused when it is put back",
+    },
+    {
+      fault: "a key of any length is one",
+      text: "if (bytes?.length === 32) return bytes;",
+      becomes: "if (bytes) return bytes;",
+      tests: ["cache/store"],
+    },
+    {
+      fault: "damaged contents stay",
+      text: "    if (bytes && hashBytes(bytes) === hash) return bytes;\n    rmSync(path, { force: true });",
+      becomes: "    if (bytes && hashBytes(bytes) === hash) return bytes;",
+      tests: ["cache/store"],
+    },
+  ],
+  "src/cache/restore.ts": [
+    {
+      fault: "a link is put back as another",
+      text: "symlinkSync(output.target, draft)",
+      becomes: "symlinkSync(output.target.slice(1), draft)",
+      tests: ["cache/restore"],
+    },
+    {
+      fault: "directories lose their permissions",
+      text: "return chmodSync(path, output.mode);",
+      becomes: "return;",
+      tests: ["cache/restore"],
+    },
+    {
+      fault: "what was removed with all in it stays",
+      text: `return a.kind === "absent" ? -isBefore : isBefore;`,
+      becomes: "return isBefore;",
+      tests: ["cache/restore"],
+    },
+    {
+      fault: "a draft stays where a file cannot be put back",
+      text: "    rmSync(draft, { force: true });\n    throw error;",
+      becomes: "    throw error;",
+      tests: ["cache/restore"],
+    },
+    {
+      fault: "a link in the place of a directory is left as it is",
+      text: "return lstatSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;",
+      becomes: "return realpathSync(path) !== '';",
+      tests: ["cache/restore"],
+    },
+    {
+      fault: "a file in the place of a directory stays",
+      text: "      rmSync(path, { force: true });\n      mkdirSync",
+      becomes: "      mkdirSync",
+      tests: ["cache/restore"],
+    },
+    {
+      fault: "what is taken away may be anywhere",
+      text: "  requireInside(dirname(path), root, false);\n",
+      becomes: "",
+      tests: ["cache/restore"],
+    },
+    {
+      fault: "damaged contents are put back",
+      text: `if (output.kind === "file" && !(await store.checkBlob(output.hash))) return null;`,
+      becomes: "",
+      tests: ["cache/hits", "cache/restore", "cache/store"],
+      why: "each is compared again when it has been copied",
+    },
+  ],
+  "src/cache/check.ts": [
+    {
+      fault: "a link of the run's that leads elsewhere is left",
+      text: 'state.kind === "link" && state.target === output.target;\n  if',
+      becomes: 'state.kind === "link";\n  if',
+      tests: ["cache/restore"],
+    },
+  ],
+  "src/cache/key.ts": [
+    {
+      fault: "the umask does not count",
+      text: '  add("the umask", process.umask());\n',
+      becomes: "",
+      tests: ["cache/key"],
+    },
+    {
+      fault: "arguments do not count",
+      text: "[program, argv])",
+      becomes: "[program])",
+      tests: ["cache/key"],
+    },
+    {
+      fault: "another directory has the same key",
+      text: '  add("the package\'s directory", packageDirectory);\n',
+      becomes: "",
+      tests: ["cache/stale"],
+      why: "npm_package_json, which counts as well, says it too",
+    },
+    {
+      fault: "settings do not count",
+      text: "[rule.env, rule.inputs, rule.outputs, rule.ignore]",
+      becomes: "[]",
+      tests: ["cache/key"],
+    },
+  ],
+  "src/cache/log.ts": [
+    {
+      fault: "standard error comes again as output",
+      text: "view.setUint8(at + 1, isError ? 1 : 0);",
+      becomes: "view.setUint8(at + 1, 0);",
+      tests: ["cache/hits"],
+    },
+    {
+      fault: "what writes without end is kept",
+      text: "return this.#size > LARGEST;",
+      becomes: "return false;",
+      tests: ["cache/key"],
+    },
+  ],
+  "src/cache/hashes.ts": [
+    {
+      fault: "a file that changes while it is read is remembered",
+      text: `if (now.kind !== "file" || now.stamp !== state.stamp) return null;`,
+      becomes: `if (now.kind !== "file") return null;`,
+      tests: ["cache/stale"],
+      why: "the change would have to come between two calls of rt's own",
+    },
+    {
+      fault: "what was changed a moment ago is remembered",
+      text: "if (!now.isFresh) this.#remember",
+      becomes: "this.#remember",
+      tests: ["cache/stale"],
+      why: "two changes within one tick of the kernel's clock would have to leave one size",
+    },
+  ],
+  "src/cache/patterns.ts": [
+    {
+      fault: "an exclamation mark takes nothing back",
+      text: "isMatch = !isNot;",
+      becomes: "isMatch = true;",
+      tests: ["cache/key"],
+    },
+  ],
+  "src/cache/command.ts": [
+    {
+      fault: "an unknown word clears the cache",
+      text: '    case "clear":\n',
+      becomes: "    default:\n",
+      tests: ["cache/key"],
+    },
+  ],
+  "src/cache/run.ts": [
+    {
+      fault: "what could not be followed is kept",
+      text: `if (this.#refused) return [...lines, describeDoubt(this.#script.label, "refused", "seccomp")];`,
+      becomes: "",
+      tests: ["cache/doubts"],
+    },
+    {
+      fault: "a variable that a failing script names is not said",
+      text: "lines.push(...this.#explainWithheld());",
+      becomes: "this.#explainWithheld();",
+      tests: ["cache/doubts"],
+    },
+    {
+      fault: "--cache=local:r keeps",
+      text: "if (!trace || !this.#settings.isWritten) return lines;",
+      becomes: "if (!trace) return lines;",
+      tests: ["options/caching"],
+    },
+  ],
+  "src/cache/environment.ts": [
+    {
+      fault: "how deep shells are nested counts",
+      text: '  if (variables.SHLVL !== undefined) variables.SHLVL = "1";\n',
+      becomes: "",
+      tests: ["cache/key"],
+    },
+  ],
+} satisfies MutantTable;

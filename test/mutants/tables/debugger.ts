@@ -1,0 +1,105 @@
+// Mutants of src/debugger: who may speak with it, and what is left when they go.
+import type { MutantTable } from "../mutant.ts";
+
+export default {
+  "src/debugger/admission.ts": [
+    {
+      fault: "a name that points here may ask",
+      text: `return name === "localhost" || name === "localhost6" || own.includes(name);`,
+      becomes: "return true;",
+      tests: ["debugger/admission"],
+    },
+    {
+      fault: "a page of Chrome's may be any that begins so",
+      text: "/^devtools:\\/\\//",
+      becomes: "/devtools:/",
+      tests: ["debugger/admission"],
+    },
+    {
+      fault: "a page of this machine's may speak Chrome's protocol",
+      text: "(isWebKit ? WEBKIT : CHROME).test(origin)",
+      becomes: "(WEBKIT.test(origin) || CHROME.test(origin))",
+      tests: ["debugger/admission"],
+    },
+    {
+      fault: "a name in capitals is another one",
+      text: "?.[1]?.toLowerCase()",
+      becomes: "?.[1]",
+      tests: ["debugger/admission", "options/inspect"],
+    },
+  ],
+  "src/debugger/address.ts": [
+    {
+      fault: "a port may have any number",
+      text: "  if (port > 65_535) return undefined;\n",
+      becomes: "",
+      tests: ["options/inspect", "debugger/admission"],
+    },
+    {
+      fault: "an editor that asks ::1 is refused",
+      text: `const isBoth = host === "" || host === "localhost";`,
+      becomes: `const isBoth = host === "";`,
+      tests: ["options/inspect", "debugger/admission", "debugger/ways"],
+    },
+  ],
+  "src/debugger/server.ts": [
+    {
+      fault: "whoever knows no path may connect",
+      text: "    if (!isWebKit && pathname !== paths.chrome) return new Response(null, { status: 404 });\n",
+      becomes: "",
+      tests: ["debugger/admission", "options/inspect"],
+    },
+    {
+      fault: "the host that was asked for does not count",
+      text: "    if (!isHostAllowed(host, address.hostnames)) return new Response(null, { status: 400 });\n",
+      becomes: "",
+      tests: ["debugger/admission"],
+    },
+  ],
+  "src/debugger/editor.ts": [
+    {
+      fault: "a lease that has expired holds",
+      text: "readDoubleBE() > Date.now()",
+      becomes: "readDoubleBE() > 0",
+      tests: ["debugger/editor"],
+    },
+    {
+      fault: "the first glob that matches decides",
+      text: "if (new Bun.Glob(glob.toLowerCase()).match(path.toLowerCase())) isIn = !isAgainst;",
+      becomes: "if (new Bun.Glob(glob.toLowerCase()).match(path.toLowerCase())) isIn ||= !isAgainst;",
+      tests: ["debugger/editor"],
+    },
+  ],
+  "src/run/engine/debugger.ts": [
+    {
+      fault: "a file of variables makes an editor",
+      text: "host.originalVariable(EDITOR_VARIABLE)",
+      becomes: "process.env[EDITOR_VARIABLE]",
+      tests: ["debugger/editor"],
+    },
+  ],
+  "src/debugger/attachment.ts": [
+    {
+      fault: "the order stays in the environment of the program",
+      text: "  delete env[ORDER];\n",
+      becomes: "",
+      tests: ["debugger/ways", "options/inspect", "debugger/editor"],
+    },
+  ],
+  "src/debugger/announcement.ts": [
+    {
+      fault: "an address that everybody reaches is none to warn of",
+      text: "    lines.push(`warning: whoever",
+      becomes: "    void (`warning: whoever",
+      tests: ["options/inspect", "debugger/admission"],
+    },
+  ],
+  "src/debugger/session.ts": [
+    {
+      fault: "breakpoints stay when a client goes",
+      text: "void session.breakpoints.removeAll().finally(() => backend.close());",
+      becomes: "void Promise.resolve().finally(() => backend.close());",
+      tests: ["debugger/session"],
+    },
+  ],
+} satisfies MutantTable;

@@ -1,0 +1,189 @@
+// Mutants of what is found in a stream: forms of values, sequences of terminals, and what is held back.
+import type { MutantTable } from "../mutant.ts";
+
+export default {
+  "src/redaction/visible-text.ts": [
+    {
+      fault: "CAN ends no sequence",
+      text: "let isOver = byte === CANCEL || byte === SUBSTITUTE;",
+      becomes: "let isOver = byte === SUBSTITUTE;",
+      tests: ["redaction/filter"],
+    },
+    {
+      fault: "a bell ends no title",
+      text: "} else if (state === TITLE) isOver = byte === BELL;",
+      becomes: "}",
+      tests: ["redaction/filter"],
+    },
+    {
+      fault: "a bell ends every string",
+      text: "else if (byte === 0x50 || byte === 0x58 || byte === 0x5e || byte === 0x5f) state = STRING;",
+      becomes: "else if (byte === 0x50 || byte === 0x58 || byte === 0x5e || byte === 0x5f) state = TITLE;",
+      tests: ["redaction/filter"],
+    },
+    {
+      fault: "an escape in a string is a part of it",
+      text: "      if (byte === ESCAPE) {",
+      becomes: "      if (byte === ESCAPE && state !== STRING) {",
+      tests: ["redaction/filter"],
+    },
+    {
+      fault: "the second screen in a list of modes is none",
+      text: "(?:.*;)?(?:1049",
+      becomes: "(?:1049",
+      tests: ["redaction/filter"],
+    },
+    {
+      fault: "letters of more than one byte are a part of a sequence",
+      text: "        isPart = byte < 0x80;\n        isOver = byte >= 0x40;",
+      becomes: "        isOver = byte >= 0x40;",
+      tests: ["redaction/filter"],
+    },
+    {
+      fault: "the parameters of a sequence that is cut are forgotten",
+      text: "    if (state === CSI) parameters += latin(piece, begun, size);\n",
+      becomes: "",
+      tests: ["redaction/filter"],
+    },
+  ],
+  "src/redaction/filter.ts": [
+    {
+      fault: "what is held stays in memory",
+      text: "    this.#held.fill(0);\n",
+      becomes: "",
+      tests: ["redaction/filter", "secrets/zeroing"],
+    },
+    {
+      fault: "a long piece decides what is held although a value goes on in it",
+      text: "held.includes(ESCAPE) || bytes.includes(ESCAPE)",
+      becomes: "held.includes(ESCAPE)",
+      tests: ["redaction/filter"],
+    },
+    {
+      fault: "overlapping values have the name of the last",
+      text: "second.longest > first.longest ? second : first",
+      becomes: "second",
+      tests: ["redaction/filter"],
+    },
+    {
+      fault: "of two that are as long the last has its name",
+      text: "second.longest > first.longest",
+      becomes: "second.longest >= first.longest",
+      tests: ["redaction/filter"],
+    },
+    {
+      fault: "colours in a value are lost",
+      text: "      for (const [start, stop] of steering) parts.push(piece.subarray(start, stop));\n",
+      becomes: "",
+      tests: ["redaction/filter"],
+    },
+    {
+      fault: "a wide letter is one column",
+      text: "const width = Bun.stringWidth(new TextDecoder().decode(value));",
+      becomes: "const width = value.length;",
+      tests: ["redaction/filter"],
+    },
+    {
+      fault: "after a release a mark covers what was shown",
+      text: "let at = Math.max(0, this.#shown - base);",
+      becomes: "let at = 0;",
+      tests: ["redaction/filter"],
+    },
+  ],
+  "src/redaction/patterns.ts": [
+    {
+      fault: "of two values with one form the last has its name",
+      text: "      bytes.fill(0);\n      return;\n",
+      becomes: "      alike.length = 0;\n",
+      tests: ["redaction/filter"],
+    },
+    {
+      fault: "what may be shown is hidden",
+      text: "secrets.filter(({ isRedacted }) => isRedacted)",
+      becomes: "secrets",
+      tests: ["redaction/filter", "run/attended"],
+    },
+    {
+      fault: "a value that is the end of another is missed",
+      text: "      at += 1;\n    }\n    return matches;",
+      becomes: "      at += window;\n    }\n    return matches;",
+      tests: ["redaction/filter"],
+    },
+    {
+      fault: "a value is held back from its second byte on",
+      text: "return last >= from && this.#isFirst[text[last]!] === 1 ? last : length;",
+      becomes: "return length;",
+      tests: ["redaction/filter"],
+    },
+  ],
+  "src/redaction/stream.ts": [
+    {
+      fault: "bytes of one letter count as letters",
+      text: "if ((value[at]! & 0xc0) !== 0x80) count += 1;",
+      becomes: "count += 1;",
+      tests: ["redaction/filter"],
+    },
+    {
+      fault: "line breaks at the end make a value long enough",
+      text: "  while (end > 0 && (value[end - 1] === 10 || value[end - 1] === 13)) end -= 1;\n  for",
+      becomes: "  for",
+      tests: ["redaction/filter"],
+    },
+    {
+      fault: "at the end of a stream what is held is lost",
+      text: "    const output = this.#filter.end();\n",
+      becomes: "    const output = this.#filter.release();\n",
+      tests: ["redaction/filter"],
+    },
+  ],
+  "src/redaction/forms.ts": [
+    {
+      fault: "letters of JSON are not looked for",
+      text: "for (const style of JSON_STYLES) add(",
+      becomes: "for (const style of JSON_STYLES.slice(0, 0)) add(",
+      tests: ["redaction/filter"],
+    },
+    {
+      fault: "a pair of surrogates in JSON is one",
+      text: "if (code >= 0x10000) unit(",
+      becomes: "if (code >= 0x110000) unit(",
+      tests: ["redaction/filter"],
+    },
+    {
+      fault: "hexadecimal letters in capitals are not looked for",
+      text: "    for (const line of wrapped(hex, HEX_WIDTH)) add(line);\n    add(hex);",
+      becomes: "    if (digits === LOWER) add(hex);",
+      tests: ["redaction/filter"],
+    },
+    {
+      fault: "lines of base64 are not looked for",
+      text: "if (lead === 0) for (const width of BASE64_WIDTHS)",
+      becomes: "if (lead < 0) for (const width of BASE64_WIDTHS)",
+      tests: ["redaction/filter"],
+    },
+    {
+      fault: "a plus for a space is not looked for",
+      text: "if (plus && byte === SPACE) put(0x2b);\n    else if",
+      becomes: "if",
+      tests: ["redaction/filter"],
+    },
+    {
+      fault: "the address of a database is hidden from its first letter on",
+      text: 'if (end > 0 && startsWith(value.subarray(end), "://")) return end + 3;\n',
+      becomes: "",
+      tests: ["redaction/filter"],
+    },
+    {
+      fault: "a return in front of a line break is doubled",
+      text: "    else if (!isAfterReturn) put(byte);",
+      becomes: "    else put(byte);",
+      tests: ["redaction/filter"],
+    },
+    {
+      fault: "copies of what is too short stay in memory",
+      text: "if (bytes.length < SHORTEST) return bytes.fill(0);",
+      becomes: "if (bytes.length < SHORTEST) return bytes;",
+      tests: ["redaction/filter"],
+    },
+  ],
+} satisfies MutantTable;

@@ -1,0 +1,188 @@
+// Mutants of a script's own terminal, and of who stands between it and the one that rt is on.
+import type { MutantTable } from "../mutant.ts";
+
+export default {
+  "src/run/script/attended.ts": [
+    {
+      fault: "a program without anything to hide is attended",
+      text: 'if (!hasRedacted) return { way: "become" };\n',
+      becomes: "",
+      tests: ["run/attended"],
+    },
+    {
+      fault: "a reader that is gone is a failure",
+      text: `code !== "EPIPE" && code !== "EIO"`,
+      becomes: `code !== "EIO"`,
+      tests: ["run/attended"],
+    },
+    {
+      fault: "output that could not be written is a success",
+      text: "if (isIncomplete && code === 0) return 1;\n",
+      becomes: "",
+      tests: ["run/attended"],
+    },
+    {
+      fault: "a signal during a script's last command stops nothing after it",
+      text: `return received && code === 0 && next !== "end" ? { signal: received } : code;`,
+      becomes: "return code;",
+      tests: ["run/attended"],
+    },
+    {
+      fault: "values stay in memory after the program",
+      text: "    redaction.zero();\n",
+      becomes: "",
+      tests: ["run/attended", "secrets/zeroing"],
+      why: "rt ends with the program, and what it keeps of values nobody else can look into",
+    },
+    {
+      fault: "what is held back at the end is lost",
+      text: "void (isOver ? redactor.end() : redactor.release())",
+      becomes: "void redactor.release()",
+      tests: ["run/attended"],
+    },
+    {
+      fault: "a signal that comes while a reader is waited for ends nothing",
+      text: "isOver && all.forEach(({ queue }) => queue.hurry())",
+      becomes: "all.length === 0",
+      tests: ["run/attended"],
+    },
+  ],
+  "platform/posix/terminal.ts": [
+    {
+      fault: "without terminals to be had it starts all the same",
+      text: "if (isOnTerminal && !pair) return errorCode(EMFILE);\n",
+      becomes: "",
+      tests: ["run/attended"],
+    },
+    {
+      fault: "a program that is not found leaves the terminal raw",
+      text: "      changes.close();\n      session?.close();\n",
+      becomes: "      changes.close();\n",
+      tests: ["run/attended"],
+      why: "the end of rt puts its modes back as well",
+    },
+    {
+      fault: "its last words are lost",
+      text: "      await Promise.all(outlets.map((outlet) => outlet.finish()));\n",
+      becomes: "",
+      tests: ["run/attended"],
+    },
+    {
+      fault: "signals are told twice",
+      text: "this.#told.delete(signal) || this.#send(pid, signal)",
+      becomes: "this.#send(pid, signal)",
+      tests: ["run/attended"],
+    },
+    {
+      fault: "a shell's own jobs cannot be stopped",
+      text: "const isOurs = foregroundOf(this.#pair.master) === this.#pid;",
+      becomes: "const isOurs = true;",
+      tests: ["run/attended"],
+    },
+    {
+      fault: "a key that stops is not shown",
+      text: "if (showsKeys(modes!))",
+      becomes: "if (modes === null)",
+      tests: ["run/attended"],
+    },
+    {
+      fault: "the key that stops is typed as well",
+      text: "rest = rest.subarray(at + 1);",
+      becomes: "rest = rest.subarray(at);",
+      tests: ["run/attended"],
+    },
+    {
+      fault: "what was typed in front of the key that stops is lost",
+      text: "await this.#write(before);",
+      becomes: "if (at < 0) await this.#write(before);",
+      tests: ["run/attended"],
+    },
+    {
+      fault: "a program that stopped itself leaves the shell waiting",
+      text: "    if (!this.#isSuspended) void this.#suspend();\n",
+      becomes: "",
+      tests: ["run/attended"],
+    },
+    {
+      fault: "the terminal's size while rt stood still is not told",
+      text: "    this.#terminals.look();\n    this.#terminals.copySize();\n    this.#send(-stopped",
+      becomes: "    this.#terminals.look();\n    this.#send(-stopped",
+      tests: ["run/attended"],
+    },
+    {
+      fault: "what was written before it was stopped comes after it",
+      text: "    await this.#request.flush();\n    this.#terminals.leave();",
+      becomes: "    this.#terminals.leave();",
+      tests: ["run/attended"],
+      why: "a terminal that takes what is written has it when the turn of the event loop ends",
+    },
+    {
+      fault: "the shell gets a raw terminal while rt stands still",
+      text: "    this.#terminals.leave();\n    stopJob();",
+      becomes: "    stopJob();",
+      tests: ["run/attended"],
+    },
+    {
+      fault: "listeners stay",
+      text: "    for (const remove of this.#removers) remove();\n",
+      becomes: "",
+      tests: ["run/attended"],
+      why: "a listener that is left sends to a number that nobody has any more",
+    },
+  ],
+  "platform/posix/outer-terminal.ts": [
+    {
+      fault: "the first size is not told",
+      text: '    process.on("exit", this.#atExit);\n    this.copySize();',
+      becomes: `    process.on("exit", this.#atExit);`,
+      tests: ["run/attended"],
+    },
+    {
+      fault: "the program's terminal has other modes",
+      text: "      setModes(inner, isBehind ? withOutputChanged(modes, false) : modes);\n",
+      becomes: "",
+      tests: ["run/attended"],
+    },
+    {
+      fault: "a fault of rt's own leaves the terminal raw",
+      text: '    process.on("exit", this.#atExit);\n',
+      becomes: "",
+      tests: ["run/attended"],
+      why: "every end that is known puts them back by itself; this is for the others",
+    },
+    {
+      fault: "in the background the terminal is taken",
+      text: "    const isFront = !isInBackground(outer);",
+      becomes: "    const isFront = true;",
+      tests: ["run/attended"],
+    },
+    {
+      fault: "a job that comes to the front leaves line ends as they were",
+      text: "    if (this.#isOutputOff === isFront) this.#changeOutput(inner, isFront);\n",
+      becomes: "",
+      tests: ["run/attended"],
+    },
+  ],
+  "platform/posix/terminal-modes.ts": [
+    {
+      fault: "rt's terminal is inherited by what it starts",
+      text: "  calls.fcntl(master, F_SETFD, ...repeat(FD_CLOEXEC));\n",
+      becomes: "",
+      tests: ["run/attended"],
+    },
+    {
+      fault: "a byte that the terminal does not heed stops a job",
+      text: "return isHeeded && key !==",
+      becomes: "return key !==",
+      tests: ["run/attended"],
+    },
+  ],
+  "platform/posix/keyboard.ts": [
+    {
+      fault: "what was read after the stop is the program's",
+      text: "    if (this.#reader !== reader) return;\n",
+      becomes: "",
+      tests: ["run/attended"],
+    },
+  ],
+} satisfies MutantTable;

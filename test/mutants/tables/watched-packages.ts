@@ -1,0 +1,96 @@
+// Mutants of scripts of many packages that start again at a change.
+import type { MutantTable } from "../mutant.ts";
+
+export default {
+  "src/run/watch/packages-session.ts": [
+    {
+      fault: "a task that has ended is not started again",
+      text: "const again = run.again([...reached]);",
+      becomes: "const again = run.again([...reached].filter((task) => run.isRunning(task)));",
+      tests: ["run/watch-packages"],
+    },
+    {
+      fault: "what concerns nobody is not said",
+      text: '      notes.tellReasons(paths, "; nothing that was chosen depends on it");\n',
+      becomes: "",
+      tests: ["run/watch-packages"],
+    },
+    {
+      fault: "reasons of a round are forgotten",
+      text: "if (this.#isIdle) this.#reasons = [...this.#reasons, ...paths];",
+      becomes: "if (this.#isIdle) this.#reasons = paths;",
+      tests: ["run/watch-packages"],
+    },
+    {
+      fault: "a change of all leaves the plan as it was",
+      text: "        this.#isOver = true;\n",
+      becomes: "",
+      tests: ["run/watch-packages"],
+    },
+  ],
+  "src/run/watch/packages-watch.ts": [
+    {
+      fault: "a change while rt plans is forgotten",
+      text: "if (reasons.length > 0 && session?.react(reasons)) reasons = [];",
+      becomes: "session?.react(reasons);\n    reasons = [];",
+      tests: ["run/watch-packages"],
+    },
+    {
+      fault: "a workspace that cannot be planned ends the run",
+      text: "        if (reasons.length === 0) await new Promise<void>((resolve) => (wake = resolve));",
+      becomes: "        return 1;",
+      tests: ["run/watch-packages"],
+    },
+    {
+      fault: "the last signal wins",
+      text: "    stop ??= signal;",
+      becomes: "    stop = signal;",
+      tests: ["run/watch-packages", "tasks/signals"],
+      why: "at the first one nothing is waited for any more",
+    },
+    {
+      fault: "a signal while nothing can be planned is not heard",
+      text: "        if (stop) return { signal: stop };\n      }",
+      becomes: "      }",
+      tests: ["run/watch-packages"],
+    },
+    {
+      fault: "what daemons leave behind is nobody's",
+      text: "  trees.adoptOrphans();\n",
+      becomes: "",
+      tests: ["run/watch-packages", "run/watch"],
+    },
+  ],
+  "src/tasks/watched-trees.ts": [
+    {
+      fault: "what ignores the signal is waited for without end",
+      text: '    if (performance.now() > deadline) trees.signalTrees(children, "SIGKILL", families);\n',
+      becomes: "",
+      tests: ["run/watch-packages"],
+    },
+    {
+      fault: "a task starts again while something of it runs",
+      text: "    await this.#endings.get(task);\n",
+      becomes: "",
+      tests: ["run/watch-packages"],
+    },
+    {
+      fault: "what a task that has ended left behind stays",
+      text: "(task) => !this.#endings.has(task) && (this.#active.has(task) || this.#children.has(task)),",
+      becomes: "(task) => !this.#endings.has(task) && this.#active.has(task),",
+      tests: ["run/watch-packages"],
+    },
+    {
+      fault: "only what was started last is ended",
+      text: "[...(this.#children.get(task) ?? []), child]",
+      becomes: "[child]",
+      tests: ["run/watch-packages"],
+    },
+    {
+      fault: "what left its parent is not found",
+      text: "return `${process.pid}.${index}`;",
+      becomes: "return `${process.pid}.${index}.`;",
+      tests: ["run/watch-packages"],
+    },
+  ],
+} satisfies MutantTable;

@@ -1,0 +1,288 @@
+// `--shard`: what several machines run of one plan. Each machine is a folder of its own with the same files.
+import { describe, expect, test } from "bun:test";
+import { type Share, splitTasks } from "../../src/tasks/shard.ts";
+import { createProject, type Files } from "../support/project.ts";
+import { createRandom } from "../support/random.ts";
+import { expectRt, runRt } from "../support/rt.ts";
+import { packageWith, workspace } from "../support/workspace.ts";
+
+/** Says in the folder what it has done, so that another's can be told from its own. */
+const t = { scripts: { t: `echo $npm_package_name >> "$INIT_CWD/ran.txt"` } };
+const all = ["--filter", "*"];
+
+const report = (times: Readonly<Record<string, number>>, more: object = {}) => ({
+  version: 1,
+  tasks: Object.entries(times).map(([name, duration]) => ({
+    package: name,
+    script: "t",
+    outcome: "success",
+    duration,
+    ...more,
+  })),
+});
+
+interface Ran {
+  readonly names: readonly string[];
+  /** The line that says which part this is. */
+  readonly line: string;
+  readonly status: number | string;
+}
+
+/** Each shard, on a machine of its own. */
+async function runShards(files: Files, count: number, words: readonly string[] = all): Promise<Ran[]> {
+  return await Promise.all(
+    Array.from({ length: count }, async (_, at) => {
+      await using project = await createProject(files);
+      const shard = `--shard=${at + 1}/${count}`;
+      const { status, stderr } = await runRt({ args: ["run", ...words, shard, "t"], cwd: project.path });
+      const ran = Bun.file(project.join("ran.txt"));
+      const names = (await ran.exists()) ? (await ran.text()).trim().split("\n").toSorted() : [];
+      return { names, line: /^Shard .*$/m.exec(stderr)?.[0] ?? stderr, status };
+    }),
+  );
+}
+
+const splitOf = ({ line }: Ran) => /\(split ([0-9a-f]{8})\)$/.exec(line)?.[1];
+
+describe("rt run --shard", () => {
+  const letters = [..."abcdefghijk"];
+
+  test("runs each script on one machine, evenly", async () => {
+    const ran = await runShards(workspace(Object.fromEntries(letters.map((name) => [name, t]))), 4);
+    expect(ran.flatMap(({ names }) => names).toSorted()).toEqual(letters);
+    expect(ran.map(({ names }) => names.length)).toEqual([3, 3, 3, 2]);
+    expect(ran.map(({ status }) => status)).toEqual([0, 0, 0, 0]);
+    expect(new Set(ran.map(splitOf)).size).toBe(1);
+    expect(ran[3]!.line).toMatch(/^Shard 4\/4: 2 of 11 scripts \(split/);
+  });
+
+  // Two chains, x1 <- x2 <- x3 and y1 <- y2, and z, which both of their ends need.
+  const needs = (...names: string[]) => ({
+    ...t,
+    dependencies: Object.fromEntries(names.map((name) => [name, "*"])),
+  });
+  const chains = workspace({
+    x1: needs("z"),
+    x2: needs("x1"),
+    x3: needs("x2"),
+    y1: needs("z"),
+    y2: needs("y1"),
+    z: t,
+  });
+
+  test("runs on each machine what its scripts wait for, and asks nothing of the machines without any", async () => {
+    const [x, y, none] = await runShards(chains, 3);
+    expect(x!.names).toEqual(["x1", "x2", "x3", "z"]);
+    expect(y!.names).toEqual(["y1", "y2", "z"]);
+    expect(none).toMatchObject({ names: [], status: 0 });
+    expect(x!.line).toMatch(/^Shard 1\/3: 3 of 6 scripts, and 1 that they wait for \(split/);
+    expect(y!.line).toMatch(/^Shard 2\/3: 3 of 6 scripts \(split/);
+    expect(none!.line).toMatch(/^Shard 3\/3: 0 of 6 scripts \(split/);
+  });
+
+  test("with --parallel splits what waits for nothing, whatever depends on what", async () => {
+    const ran = await runShards(chains, 3, ["--parallel", ...all]);
+    expect(ran.flatMap(({ names }) => names).toSorted()).toEqual(["x1", "x2", "x3", "y1", "y2", "z"]);
+    expect(ran.map(({ names }) => names.length)).toEqual([2, 2, 2]);
+  });
+
+  test("--dry-run says what each machine runs", async () => {
+    const text = (own: string) =>
+      expectRt({
+        files: chains,
+        args: ["run", ...all, "--shard", own, "--dry-run", "t"],
+        stdout: new RegExp(
+          [
+            own === "2/2" ? "\n3 scripts would run\n\n" : "\n4 scripts would run\n\n",
+            `shard 1/2${own === "1/2" ? ", this one" : ""}\n  x1 t\n  x2 t\n  x3 t\n  z t, which these wait for\n`,
+            `shard 2/2${own === "2/2" ? ", this one" : ""}\n  z t\n  y1 t\n  y2 t\n`,
+            "split [0-9a-f]{8}\n$",
+          ].join(""),
+        ),
+      });
+    await text("1/2");
+    await text("2/2");
+    await using project = await createProject(chains);
+    const args = ["run", ...all, "--shard=2/2", "--dry-run=json", "t"];
+    const plan = JSON.parse((await runRt({ args, cwd: project.path })).stdout);
+    expect(plan.tasks.map(({ label, waitsFor }: never) => [label, waitsFor])).toEqual([
+      ["z t", []],
+      ["y1 t", ["z t"]],
+      ["y2 t", ["y1 t"]],
+    ]);
+    expect(plan.shard).toMatchObject({
+      number: 2,
+      count: 2,
+      shards: [
+        { scripts: ["x1 t", "x2 t", "x3 t"], needed: ["z t"], duration: null },
+        { scripts: ["z t", "y1 t", "y2 t"], needed: [], duration: null },
+      ],
+    });
+  });
+
+  test("--shard-times balances by the times of reports, which may be several", async () => {
+    const files = {
+      ...workspace(Object.fromEntries([..."abcdef"].map((name) => [name, t]))),
+      "times/1.json": report({ a: 1000, b: 50, c: 700, gone: 5000 }),
+      "times/2.json": report({ a: 300, b: 100, d: 1 }),
+      "times/skipped.json": report({ d: 9000 }, { outcome: "skipped" }),
+      "times/cached.json": report({ d: 3 }, { saved: 100, duration: 3 }),
+      "times/notes.txt": "no report",
+    };
+    // e and f have no time, and count like the one in the middle: 700.
+    const ran = await runShards(files, 2, [...all, "--shard-times=times"]);
+    expect(ran.map(({ names }) => names.join(""))).toEqual(["af", "bcde"]);
+    expect(ran[0]!.line).toMatch(/^Shard 1\/2: 2 of 6 scripts, 1\.70 s of work \(split/);
+    expect(ran[1]!.line).toMatch(/^Shard 2\/2: 4 of 6 scripts, 1\.60 s of work \(split/);
+    expect(splitOf(ran[0]!)).toBe(splitOf(ran[1]!));
+    const alike = await runShards(files, 2);
+    expect(alike.map(({ names }) => names.join(""))).toEqual(["ace", "bdf"]);
+    expect(splitOf(alike[0]!)).not.toBe(splitOf(ran[0]!));
+  });
+
+  test("splits the scripts of one package, and one script is one machine's", async () => {
+    const files = packageWith({ "t:a": "echo a", "t:b": "echo b" });
+    await expectRt({
+      files,
+      args: ["run", "--parallel", "--shard", "2/2", "t:*"],
+      stdout: "t:b | b\n",
+      stderr: /^Shard 2\/2: 1 of 2 scripts \(split [0-9a-f]{8}\)\nt:b \| Done in [0-9.]+ m?s\n$/,
+    });
+    await expectRt({
+      files,
+      args: ["run", "--silent", "--shard", "2/2", "t:a"],
+    });
+  });
+
+  const hint = "hint: of five machines the first takes --shard 1/5, the last --shard 5/5\n";
+  const timesHint =
+    "hint: --shard-times needs files that --report has written, the same on every machine; without it all scripts count alike\n";
+  test.each<[words: string[], stderr: string]>([
+    ...["0/5", "6/5", "two/5", "2", "2/", "1/0", "-1/5", "1.5/5", "1/2/3", "2/5x\x1b[31m"].map(
+      (value): [string[], string] => [
+        [`--shard=${value}`],
+        `error: --shard needs a number and a count, such as 2/5, not "${value.replace("\x1b", "\\u001b")}"\n${hint}`,
+      ],
+    ),
+    [["--shard=1/1001"], `error: --shard needs at most 1000 shards, not "1/1001"\n${hint}`],
+    [
+      ["--shard-times=times.json"],
+      "error: --shard-times has no effect without --shard\nhint: give both, or neither\n",
+    ],
+    [
+      ["--shard=1/2", "--sequential"],
+      "error: --sequential and --shard exclude each other\nhint: leave --sequential out: --concurrency=1 runs one script at a time, after those that it waits for\n",
+    ],
+    [
+      ["--shard=1/2", "--shard-times=none.json"],
+      `error: Cannot read the times of $PROJECT/none.json: ENOENT\n${timesHint}`,
+    ],
+    [
+      ["--shard=1/2", "--shard-times=packages"],
+      `error: Cannot read the times of $PROJECT/packages: there is no report in this folder\n${timesHint}`,
+    ],
+    ...["text", "array", "null", "tasks"].map((name): [string[], string] => [
+      ["--shard=1/2", `--shard-times=bad/${name}.json`],
+      `error: Cannot read the times of $PROJECT/bad/${name}.json: it is no report of rt's\n${timesHint}`,
+    ]),
+    ...["negative", "huge", "word", "unnamed"].map((name): [string[], string] => [
+      ["--shard=1/2", `--shard-times=bad/${name}.json`],
+      `error: Cannot read the times of $PROJECT/bad/${name}.json: one of its tasks has no name or no time\n${timesHint}`,
+    ]),
+  ])("%j is an error before anything runs", async (words, stderr) => {
+    const bad = {
+      text: "tasks",
+      array: "[]",
+      null: "null",
+      tasks: `{"tasks":[1]}`,
+      negative: report({ a: -1 }),
+      huge: `{"tasks":[{"package":"a","script":"t","outcome":"success","duration":1e300}]}`,
+      word: `{"tasks":[{"package":"a","script":"t","outcome":"success","duration":"1"}]}`,
+      unnamed: `{"tasks":[{"outcome":"success","duration":1}]}`,
+    };
+    const files = {
+      ...workspace({ a: t }),
+      ...Object.fromEntries(Object.entries(bad).map(([name, content]) => [`bad/${name}.json`, content])),
+    };
+    await expectRt({ files, args: ["run", ...all, ...words, "t"], stderr, status: 1 });
+  });
+});
+
+describe("splitTasks()", () => {
+  const random = createRandom(7);
+
+  /** Tasks in an order in which each waits for earlier ones alone. */
+  function createGraph(edges: number) {
+    const size = 1 + random.below(30);
+    const keys = Array.from({ length: size }, (_, index) => `p${index * 7919}`);
+    const waitsFor = keys.map((_, index) =>
+      Array.from({ length: index }, (_, target) => target).filter(() => random.below(100) < edges),
+    );
+    return { keys, waitsFor, weights: keys.map(() => 1 + random.below(1000)), count: 1 + random.below(8) };
+  }
+
+  const named = (keys: readonly string[], shares: readonly Share[]) =>
+    shares.map(({ own, needed, weight }) => ({
+      own: own.map((index) => keys[index]!).toSorted(),
+      needed: needed.map((index) => keys[index]!).toSorted(),
+      weight,
+    }));
+  const sum = (numbers: readonly number[]) => numbers.reduce((total, each) => total + each, 0);
+
+  test("gives each task to one shard, with all that it waits for, whatever the order they are told in", () => {
+    for (let round = 0; round < 500; round++) {
+      const { keys, waitsFor, weights, count } = createGraph(random.pick([0, 3, 10, 40]));
+      const shares = splitTasks(keys, waitsFor, weights, count);
+      expect(shares.length).toBe(count);
+      expect(shares.flatMap(({ own }) => own).toSorted((a, b) => a - b)).toEqual([...keys.keys()]);
+      const reach = (index: number): number[] => [index, ...waitsFor[index]!.flatMap(reach)];
+      const totals = keys.map((_, index) => sum([...new Set(reach(index))].map((each) => weights[each]!)));
+      const last = [...keys.keys()].filter((index) => !waitsFor.some((targets) => targets.includes(index)));
+      for (const { own, needed, weight } of shares) {
+        const runs = new Set([...own, ...needed]);
+        expect(runs.size).toBe(own.length + needed.length);
+        // Nothing starts without what it waits for, and nothing runs for nothing.
+        expect([...runs].every((index) => waitsFor[index]!.every((target) => runs.has(target)))).toBe(true);
+        expect([...new Set([...runs].filter((index) => own.includes(index)).flatMap(reach))].length).toBe(
+          runs.size,
+        );
+        expect(weight).toBe(sum([...runs].map((index) => weights[index]!)));
+        expect(weight).toBeLessThanOrEqual(
+          sum(last.map((index) => totals[index]!)) / count + Math.max(...totals),
+        );
+      }
+      const order = [...keys.keys()].toSorted(() => random.below(3) - 1);
+      const place = new Map(order.map((index, at) => [index, at]));
+      const shuffled = splitTasks(
+        order.map((index) => keys[index]!),
+        order.map((index) => waitsFor[index]!.map((target) => place.get(target)!).toReversed()),
+        order.map((index) => weights[index]!),
+        count,
+      );
+      expect(
+        named(
+          order.map((index) => keys[index]!),
+          shuffled,
+        ),
+      ).toEqual(named(keys, shares));
+    }
+  });
+
+  test("leaves no two shards further apart than the longest task, where nothing waits", () => {
+    for (let round = 0; round < 300; round++) {
+      const { keys, waitsFor, weights, count } = createGraph(0);
+      const loads = splitTasks(keys, waitsFor, weights, count).map(({ weight }) => weight);
+      expect(Math.max(...loads) - Math.min(...loads)).toBeLessThanOrEqual(Math.max(...weights));
+      const counts = splitTasks(keys, waitsFor, weights.fill(5), count).map(({ own }) => own.length);
+      expect(Math.max(...counts) - Math.min(...counts)).toBeLessThanOrEqual(1);
+    }
+  });
+
+  test("splits ten thousand tasks", () => {
+    const keys = Array.from({ length: 10_000 }, (_, index) => `p${index}`);
+    const waitsFor = keys.map((_, index) => (index < 100 ? [] : [index % 100]));
+    const weights = keys.map((_, index) => 1 + (index % 13));
+    const shares = splitTasks(keys, waitsFor, weights, 50);
+    expect(sum(shares.map(({ own }) => own.length))).toBe(10_000);
+  });
+});
