@@ -172,18 +172,24 @@ describe.skipIf(process.platform === "win32").concurrent("rt run --pick", () => 
     await using project = await shop();
     const screen = await pick(project);
     await screen.shows("Run a script: _");
-    screen.resize(30, 8);
+    screen.resize(30, 20);
     const small = [
       "Run a script: _",
       "> lint  echo linted",
       "  api build  echo built api",
       "  api test  echo tested",
+      "  web build  echo built web",
+      "  web serve  read line; echo…",
       "$ rt run lint",
       "  echo linted",
       "Up/Down choose, Enter runs, …",
     ];
     // Nothing of what was drawn before is left.
     await waitUntil(() => JSON.stringify(screen.lines) === JSON.stringify(small));
+    screen.resize(30, 8);
+    await waitUntil(
+      () => JSON.stringify(screen.lines) === JSON.stringify([...small.slice(0, 4), ...small.slice(6)]),
+    );
     screen.resize(70, 20);
     await screen.shows('  web serve  read line; echo "got $line"');
     screen.press("C-c");
