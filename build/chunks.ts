@@ -105,6 +105,7 @@ const SHARED: Readonly<Record<string, readonly string[]>> = {
     "src/printable",
     "src/cli/texts",
     "src/cli/list",
+    "src/cli/picked",
     "src/cli/refusal",
     "src/run/target/shadowed",
     "src/cli/repl-words",

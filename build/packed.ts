@@ -23,6 +23,7 @@ export const PACKED: Readonly<Record<string, readonly string[]>> = {
   "debug-config": ["src/cli/debug-config"],
   doctor: ["src/doctor/command"],
   completions: ["src/cli/completions"],
+  picker: ["src/picker/pick"],
   "plan-graph": ["src/tasks/report/plan-graph"],
   reports: ["src/tasks/report/run-page", "src/tasks/report/trace", "src/tasks/report/junit"],
 };

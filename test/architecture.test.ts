@@ -55,8 +55,8 @@ const GROUND = ["color", "complaint", "failure", "nearest", "printable", "versio
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   main: ["cli", "run", "platform"],
   cli: [
-    ...["run", "debugger", "cache", "settings", "config", "options", "doctor", "secrets", "upgrade"],
-    "workspace",
+    ...["run", "debugger", "cache", "settings", "config", "options", "doctor", "picker"],
+    ...["secrets", "upgrade", "workspace"],
     ...["platform", ...GROUND],
   ],
   run: [
@@ -67,6 +67,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   tasks: ["settings", "redaction", "workspace", "platform", ...GROUND],
   cache: ["settings", "redaction", "workspace", "platform", ...GROUND],
   doctor: ["cache", "secrets", "config", "workspace", "platform", ...GROUND],
+  picker: ["workspace", "platform", ...GROUND],
   settings: ["config", "options", "platform", ...GROUND],
   config: ["options", "workspace", "platform", ...GROUND],
   options: [],
@@ -244,7 +245,11 @@ const WRITERS: Readonly<Record<string, string>> = {
   "src/run/file/in-process.ts": "the address of a server, as the engine writes it",
   "src/runtime/option-effects.ts": "that an option cannot be honoured on this system",
   "src/run/watch/script-watch.ts": "what clears the screen",
+  "src/cli/picked.ts": "the offer to pick a script",
   "src/doctor/command.ts": "what it has found",
+  "src/picker/pick.ts": "the command line that was picked",
+  "src/picker/plain.ts": "questions, line by line",
+  "src/picker/prompt.ts": "the picker itself",
   "src/upgrade/command.ts": "which version there is now",
 };
 

@@ -73,16 +73,31 @@ async function carryOutRepl(written: Invocation): Promise<Outcome> {
 
 async function carryOutRun(invocation: Invocation): Promise<Outcome> {
   const opened = await openSettings(invocation);
-  return namesSomething(opened.settings) ? await run(opened) : await showScripts(opened);
+  if (invocation.options.some(({ option }) => option.name === "pick"))
+    return await carryOutPicked(invocation, opened.cwd);
+  return namesSomething(opened.settings) ? await run(opened) : await offerScripts(invocation, opened);
 }
 
 function namesSomething({ many, tool, target, evaluates }: Settings): boolean {
   return many !== undefined || tool !== undefined || target !== undefined || evaluates;
 }
 
-async function showScripts({ settings, cwd }: Opened): Promise<void> {
+async function offerScripts(invocation: Invocation, { settings, cwd }: Opened): Promise<Outcome> {
   if (!settings.isExplicit)
     throw new UsageError("Nothing to run", "name a file or a script after the options");
+  await showScripts(cwd);
+  const { isPickWanted } = await import("./picked.ts");
+  if (await isPickWanted()) return await carryOutPicked(invocation, cwd);
+}
+
+async function carryOutPicked(invocation: Invocation, cwd: string): Promise<Outcome> {
+  const { canPick, pickInvocation } = await import("./picked.ts");
+  if (!canPick()) return await showScripts(cwd);
+  const picked = await pickInvocation(invocation, cwd);
+  return "outcome" in picked ? picked.outcome : await carryOutRun(picked.invocation);
+}
+
+async function showScripts(cwd: string): Promise<void> {
   const { listScripts } = await import("./list.ts");
   console.log(listScripts(cwd));
 }

@@ -14,7 +14,7 @@ export const GUIDES: Readonly<Record<string, Guide>> = {
   watching: { page: "watching.md", help: "What starts a script again, and what is left alone" },
   caching: { page: "caching.md", help: "Scripts that are not run again when nothing has changed" },
   workspaces: { page: "workspaces.md", help: "A script in every package, in order or at once" },
-  looking: { page: "looking.md", help: "A page of a run, a picture of a plan" },
+  looking: { page: "looking.md", help: "Picking a script, a page of a run, a picture of a plan" },
   secrets: { page: "secrets.md", help: "The credential store, from code and the command line" },
   "secrets-in-scripts": {
     page: "secrets-in-scripts.md",

@@ -83,6 +83,7 @@ function group(title: Group, rows: readonly Omit<Option, "group">[]): readonly O
 export const OPTIONS: readonly Option[] = [
   ...group("General execution", [
     { name: "silent", by: "runner", help: "Do not print the script command" },
+    { name: "pick", by: "runner", help: "Choose a script of this package or workspace, with what is typed" },
     { name: "if-present", by: "runner", help: "Exit without an error if the entry point does not exist" },
     {
       name: "eval",

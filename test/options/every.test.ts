@@ -17,6 +17,7 @@ const ONLY_RT: Readonly<Record<string, string>> = {
   rt: "the engine's is called --bun, which is an alias here",
   "auto-install": "a long name for -i",
   concurrency: "for many scripts",
+  pick: "for people who look for a script",
   "dry-run": "for many scripts",
   report: "for many scripts",
   affected: "for many scripts",

@@ -3,7 +3,8 @@ import { describe, expect } from "bun:test";
 import { existsSync } from "node:fs";
 import { waitUntil } from "../support/processes.ts";
 import { createProject } from "../support/project.ts";
-import { RT, runRt, startRt } from "../support/rt.ts";
+import { cleanEnvironment, RT, runRt, startRt } from "../support/rt.ts";
+import { startOnTerminal } from "../support/terminal.ts";
 import { outputOf, prove, runIn } from "./prove.ts";
 
 const hello = { "package.json": { scripts: { hello: "echo hi" } } };
@@ -184,6 +185,21 @@ describe("workspaces", () => {
     expect(plain).not.toMatch(/^from a/m);
     const json = JSON.parse(await outputOf(packages, ["--dry-run=json", "--workspaces", "run", "go"]));
     expect(JSON.stringify(json)).toContain("echo from c");
+  });
+
+  prove("pick", "lets somebody choose a script", async () => {
+    await using project = await createProject(three);
+    await using terminal = startOnTerminal(
+      [RT, "--pick", "run", "one"],
+      cleanEnvironment({ NO_COLOR: "1" }),
+      {
+        cwd: project.path,
+      },
+    );
+    await terminal.shows("$ rt run one");
+    terminal.type("\r");
+    await terminal.shows("$ rt run one", 2);
+    expect(await terminal.ends()).toBe(0);
   });
 
   prove("report", "writes order, times and exit codes as JSON", async () => {

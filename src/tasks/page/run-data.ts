@@ -10,6 +10,8 @@ export interface RunTask {
   readonly state: State;
   /** How it ended. */
   readonly message: string;
+  /** Of a script that is cached: why it ran, or by what it was found. */
+  readonly why?: string;
   readonly start: number;
   readonly duration: number;
   readonly isCritical: boolean;

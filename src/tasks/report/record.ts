@@ -26,6 +26,8 @@ export interface RecordedTask {
   readonly duration: number;
   readonly steps: readonly RecordedStep[];
   readonly output: KeptOutput;
+  /** Of a script that is cached: why it ran, or by what it was found. */
+  readonly why?: string | undefined;
 }
 
 export interface RecordedRun {
@@ -61,13 +63,21 @@ export class RunRecord {
         return;
       }
       case "task-end": {
-        const { task, outcome, at, duration } = event;
+        const { task, outcome, at, duration, why } = event;
         const { steps, output } = this.#of(task);
         this.#running.delete(task);
         output.trim();
         if (outcome.kind === "success" && this.#size > MUCH) output.shorten();
         this.#size += output.size - (this.#ended.get(task)?.output.size ?? 0);
-        return void this.#ended.set(task, { task, outcome, start: at - duration, duration, steps, output });
+        return void this.#ended.set(task, {
+          task,
+          outcome,
+          start: at - duration,
+          duration,
+          steps,
+          output,
+          why,
+        });
       }
       case "notice":
         return void this.#notices.push(event.message);

@@ -40,7 +40,7 @@ function describeRun(run: RecordedRun, plan: Plan, request: TaskRequest, limit: 
       : waits.map(({ before }) => before),
   );
   const isCritical = new Set(critical.tasks);
-  const tasks = run.tasks.map(({ task, outcome, start, duration, steps, output }, index): RunTask => {
+  const tasks = run.tasks.map(({ task, outcome, start, duration, steps, output, why }, index): RunTask => {
     const { ready, last, before } = waits[index]!;
     const text = output.read();
     return {
@@ -48,6 +48,7 @@ function describeRun(run: RecordedRun, plan: Plan, request: TaskRequest, limit: 
       directory: printable(relative(request.cwd, task.packageDirectory)),
       state: STATES[outcome.kind === "success" && outcome.saved !== undefined ? "cached" : outcome.kind],
       message: describeOutcome(outcome),
+      ...(why !== undefined && { why: oneLine(why) }),
       start: round(start),
       duration: round(duration),
       isCritical: isCritical.has(index),

@@ -1,7 +1,67 @@
-// Mutants of src/cli.
+// Mutants of src/cli, src/doctor and src/picker.
 import type { MutantTable } from "../mutant.ts";
 
 export default {
+  "src/doctor/installation.ts": [
+    {
+      fault: "any program called rt counts as this one",
+      text: "return realpathSync(a) === realpathSync(b);",
+      becomes: "return true;",
+      tests: ["cli/doctor"],
+    },
+  ],
+  "src/doctor/command.ts": [
+    {
+      fault: "a broken configuration does not show in the exit code",
+      text: "return ready && hasNoProblem(installation) ? 0 : 1;",
+      becomes: "return ready || hasNoProblem(installation) ? 0 : 1;",
+      tests: ["cli/doctor", "secrets/doctor"],
+    },
+  ],
+  "src/doctor/project.ts": [
+    {
+      fault: "what a configuration sets is shown with its values",
+      text: '.settings.map(({ path }) => path.join("."))',
+      becomes: '.settings.map(({ path, value }) => path.join(".") + JSON.stringify(value))',
+      tests: ["cli/doctor"],
+    },
+  ],
+  "src/picker/prompt.ts": [
+    {
+      fault: "Enter runs what is not there",
+      text: "if (answer !== undefined && splitLine(answer.args) !== undefined) return true;",
+      becomes: "if (answer !== undefined || this.userInput) return true;",
+      tests: ["cli/pick"],
+    },
+    {
+      fault: "a screen of another size keeps what was drawn before",
+      text: "const onResize = () => picker.drawAnew();",
+      becomes: "const onResize = () => {};",
+      tests: ["cli/pick"],
+    },
+    {
+      fault: "a signal does not end the picker",
+      text: "ended.resolve(signal);",
+      becomes: "void signal;",
+      tests: ["cli/pick"],
+    },
+  ],
+  "src/picker/pick.ts": [
+    {
+      fault: "what was picked is forgotten",
+      text: "remember(found.root, {",
+      becomes: "void ({",
+      tests: ["cli/pick"],
+    },
+  ],
+  "src/picker/plain.ts": [
+    {
+      fault: "an answer after the first is lost",
+      text: "found = search(choices, told);",
+      becomes: "found = choices;",
+      tests: ["cli/pick"],
+    },
+  ],
   "src/cli/refusal.ts": [
     {
       fault: "options of runs are lost on commands",

@@ -1,0 +1,59 @@
+// `rt run --pick`: which script, with which arguments.
+import { host } from "../../platform/process.ts";
+import { wantsColor } from "../color.ts";
+import { findChoices } from "./choices.ts";
+import { readHistory, remember } from "./history.ts";
+import { askInLines } from "./plain.ts";
+import { type Answer, askOnTerminal, type PromptOptions } from "./prompt.ts";
+import { splitLine } from "./words.ts";
+
+export interface Selected {
+  readonly scriptName: string;
+  readonly args: readonly string[];
+  /** For --filter; undefined for the package that we stand in. */
+  readonly selector: string | undefined;
+}
+
+export type Pick = Selected | "left" | "nothing" | { readonly signal: NodeJS.Signals };
+
+/**
+ * "nothing" where there is no script to pick. Throws Failure, PackageJsonError.
+ *
+ * @param quote a word as one would type it in a shell
+ */
+export async function pickScript(
+  cwd: string,
+  initialSearch: string,
+  quote: (word: string) => string,
+): Promise<Pick> {
+  const found = findChoices(cwd);
+  const choices = found?.order(readHistory(found.root)) ?? [];
+  if (!found || choices.length === 0) return "nothing";
+  const variable = host.originalVariable;
+  const options: PromptOptions = {
+    choices,
+    initialSearch,
+    useColor: wantsColor(variable, () => true),
+    describe: (answer) => describeLine(answer, quote),
+  };
+  const isPlain = isSet(variable("ACCESSIBLE")) || variable("TERM") === "dumb";
+  const answer = await (isPlain ? askInLines(options) : askOnTerminal(options));
+  if (answer === undefined) return "left";
+  if (typeof answer === "string") return { signal: answer };
+  const { choice, args } = answer;
+  remember(found.root, { directory: choice.directory, scriptName: choice.scriptName, args });
+  if (!isPlain) process.stderr.write(`$ ${options.describe(answer)}\n`);
+  return { scriptName: choice.scriptName, args: splitLine(args) ?? [], selector: choice.selector };
+}
+
+/** The command line that does the same. */
+function describeLine({ choice, args }: Answer, quote: (word: string) => string): string {
+  const { selector, scriptName } = choice;
+  const filter = selector === undefined ? [] : ["--filter", quote(selector)];
+  const name = scriptName.startsWith("-") ? ["--", quote(scriptName)] : [quote(scriptName)];
+  return ["rt run", ...filter, ...name, ...(args.trim() === "" ? [] : [args.trim()])].join(" ");
+}
+
+function isSet(value: string | undefined): boolean {
+  return value !== undefined && value !== "" && value !== "0" && value !== "false";
+}

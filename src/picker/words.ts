@@ -1,0 +1,27 @@
+// Arguments as they are written in a line, made words of as a shell does it: quotes, and a backslash for one character.
+// Nothing is expanded: `$HOME` and `*` are what they look like.
+
+/** Undefined where a quote is not closed. */
+export function splitLine(line: string): string[] | undefined {
+  const words: string[] = [];
+  let word: string | undefined;
+  let quote = "";
+  for (let at = 0; at < line.length; at++) {
+    const character = line[at]!;
+    if (quote !== "") {
+      if (character === quote) quote = "";
+      else if (character === "\\" && quote === '"' && /["\\]/.test(line[at + 1] ?? "")) word += line[++at]!;
+      else word += character;
+    } else if (character === " " || character === "\t") {
+      if (word !== undefined) words.push(word);
+      word = undefined;
+    } else {
+      word ??= "";
+      if (character === "'" || character === '"') quote = character;
+      else if (character === "\\" && at + 1 < line.length) word += line[++at]!;
+      else word += character;
+    }
+  }
+  if (quote !== "") return undefined;
+  return word === undefined ? words : [...words, word];
+}

@@ -1,0 +1,280 @@
+// `rt run --pick` in a real terminal: search, run, arguments, leave, another size, thousands of scripts; and where there is no
+// terminal, or none that can be drawn on.
+import { afterAll, describe, expect, test } from "bun:test";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createProject, type Project } from "../support/project.ts";
+import { waitUntil } from "../support/processes.ts";
+import { cleanEnvironment, type Environment, expectRt, RT } from "../support/rt.ts";
+import { startOnTerminal } from "../support/terminal.ts";
+import { workspace } from "../support/workspace.ts";
+
+const SOCKET = `rt-pick-${process.pid}`;
+
+function tmux(...args: string[]): string {
+  return Bun.spawnSync(["tmux", "-L", SOCKET, "-f", "/dev/null", ...args], {
+    env: cleanEnvironment({ TERM: "xterm-256color", TMUX_TMPDIR: tmpdir() }),
+  }).stdout.toString();
+}
+
+let sessions = 0;
+
+class Screen {
+  readonly #name: string;
+
+  constructor(directory: string, args: string, env: Environment, columns = 60, rows = 20) {
+    this.#name = `p${++sessions}`;
+    // The modes of the terminal are shown before and after.
+    const modes = "stty -a | grep -o '[^ ]*icanon\\|[^ ]*echo ' | tr '\\n' ' '";
+    const command = `trap : INT; clear; M=$(${modes}); ${RT} ${args}; S=$?; echo "modes $M/ $(${modes})"; echo "status $S"; read end`;
+    const variables = Object.entries(cleanEnvironment(env)).map(([key, value]) => `${key}=${value}`);
+    const place = ["-s", this.#name, "-x", String(columns), "-y", String(rows), "-c", directory];
+    tmux(
+      "new-session",
+      "-d",
+      ...place,
+      "env",
+      "-i",
+      "TERM=screen",
+      ...variables,
+      "bash",
+      "--norc",
+      "-c",
+      command,
+    );
+  }
+
+  get lines(): string[] {
+    const lines = tmux("capture-pane", "-t", this.#name, "-p")
+      .split("\n")
+      .map((line) => line.trimEnd());
+    while (lines.at(-1) === "") lines.pop();
+    return lines;
+  }
+
+  /** The screen at the first look at which it has this line. */
+  async shows(line: string): Promise<string[]> {
+    let lines: string[] = [];
+    await waitUntil(() => (lines = this.lines).includes(line));
+    return lines;
+  }
+
+  /** Resolves with the exit code when the terminal is as it was. */
+  async ends(): Promise<number> {
+    await waitUntil(() => /^status \d+$/.test(this.lines.at(-1) ?? ""));
+    const [, before, after] = /^modes (.*)\/ (.*)$/.exec(this.lines.at(-2)!.padEnd(1))!;
+    expect(after!.trim()).toBe(before!.trim());
+    return Number(this.lines.at(-1)!.slice("status ".length));
+  }
+
+  type(text: string): void {
+    tmux("send-keys", "-t", this.#name, "-l", "--", text);
+  }
+
+  press(...keys: string[]): void {
+    tmux("send-keys", "-t", this.#name, ...keys);
+  }
+
+  resize(columns: number, rows: number): void {
+    tmux("resize-window", "-t", this.#name, "-x", String(columns), "-y", String(rows));
+  }
+}
+
+afterAll(() => void tmux("kill-server"));
+
+async function shop(): Promise<Project> {
+  return await createProject(
+    workspace(
+      {
+        web: { scripts: { build: "echo built web", serve: 'read line; echo "got $line"' } },
+        api: { scripts: { build: "echo built api", test: "echo tested" } },
+      },
+      { scripts: { lint: "echo linted" } },
+    ),
+  );
+}
+
+const stateOf = (project: Project): Environment => ({
+  XDG_STATE_HOME: join(project.path, "state"),
+  NO_COLOR: "1",
+});
+
+async function pick(project: Project, args = "run --pick", columns?: number, rows?: number): Promise<Screen> {
+  await project.write({ "state/x": "" });
+  return new Screen(project.path, args, stateOf(project), columns, rows);
+}
+
+describe.skipIf(process.platform === "win32").concurrent("rt run --pick", () => {
+  test("finds by name, package and command, and runs what is chosen, with the terminal", async () => {
+    await using project = await shop();
+    const screen = await pick(project);
+    const first = await screen.shows("Run a script: _");
+    expect(first.slice(1, 6)).toEqual([
+      "> lint  echo linted",
+      "  api build  echo built api",
+      "  api test  echo tested",
+      "  web build  echo built web",
+      '  web serve  read line; echo "got $line"',
+    ]);
+    expect(first.slice(6, 8)).toEqual(["$ rt run lint", "  echo linted"]);
+    screen.press("Down", "Down");
+    await screen.shows("$ rt run --filter ./packages/api test");
+    screen.type("wbserve");
+    await screen.shows("$ rt run --filter ./packages/web serve");
+    screen.press("Enter");
+    await screen.shows('$ read line; echo "got $line"');
+    screen.type("a line");
+    screen.press("Enter");
+    await screen.shows("got a line");
+    expect(await screen.ends()).toBe(0);
+  });
+
+  test("takes arguments, and has what was picked last first, with them", async () => {
+    await using project = await shop();
+    const screen = await pick(project);
+    await screen.shows("Run a script: _");
+    screen.type("tested");
+    await screen.shows("> api test  echo tested");
+    screen.press("Tab");
+    await screen.shows("Arguments: _");
+    screen.type("--only 'a b");
+    await screen.shows("  A quote is not closed".trim());
+    screen.press("Enter"); // does nothing
+    screen.type("'");
+    await screen.shows("$ rt run --filter ./packages/api test --only 'a b'");
+    screen.press("Enter");
+    await screen.shows("tested --only a b");
+    expect(await screen.ends()).toBe(0);
+
+    const again = await pick(project);
+    const lines = await again.shows("Run a script: _");
+    expect(lines[1]).toBe("> api test  echo tested");
+    again.press("Tab");
+    await again.shows("Arguments: --only 'a b'_");
+    again.press("Tab");
+    await again.shows("Run a script: _");
+    again.press("Escape");
+    expect(await again.ends()).toBe(130);
+  });
+
+  test.each(["C-c", "C-d", "Escape"])(
+    "is left with %s, with code 130 and the terminal as it was",
+    async (key) => {
+      await using project = await shop();
+      const screen = await pick(project);
+      await screen.shows("Run a script: _");
+      screen.press(key);
+      expect(await screen.ends()).toBe(130);
+    },
+  );
+
+  test("is drawn anew for another size, in no more than its width", async () => {
+    await using project = await shop();
+    const screen = await pick(project);
+    await screen.shows("Run a script: _");
+    screen.resize(30, 20);
+    const small = [
+      "Run a script: _",
+      "> lint  echo linted",
+      "  api build  echo built api",
+      "  api test  echo tested",
+      "  web build  echo built web",
+      "  web serve  read line; echo…",
+      "$ rt run lint",
+      "  echo linted",
+      "Up/Down choose, Enter runs, …",
+    ];
+    // Nothing of what was drawn before is left.
+    await waitUntil(() => JSON.stringify(screen.lines) === JSON.stringify(small));
+    screen.resize(30, 8);
+    await waitUntil(
+      () => JSON.stringify(screen.lines) === JSON.stringify([...small.slice(0, 4), ...small.slice(6)]),
+    );
+    screen.resize(70, 20);
+    await screen.shows('  web serve  read line; echo "got $line"');
+    screen.press("C-c");
+    expect(await screen.ends()).toBe(130);
+  });
+
+  test("has room for five thousand scripts", async () => {
+    const scripts = Object.fromEntries(
+      Array.from({ length: 5000 }, (_, index) => [`task-${index}`, `echo number ${index}`]),
+    );
+    await using project = await createProject({ "package.json": { scripts } });
+    const screen = await pick(project);
+    await screen.shows("> task-0  echo number 0");
+    screen.type("4999");
+    await screen.shows("> task-4999  echo number 4999");
+    screen.type("x");
+    await screen.shows("No script is called so");
+    screen.press("Enter"); // does nothing
+    screen.press("BSpace", "Enter");
+    await screen.shows("number 4999");
+    expect(await screen.ends()).toBe(0);
+  });
+
+  test("is offered behind the list, for one key", async () => {
+    await using project = await shop();
+    const screen = await pick(project, "run");
+    await screen.shows("Enter picks one of them, any other key leaves");
+    screen.press("Enter");
+    await screen.shows("$ rt run lint");
+    screen.press("Enter");
+    await screen.shows("linted");
+    expect(await screen.ends()).toBe(0);
+    const left = await pick(project, "run");
+    await left.shows("Enter picks one of them, any other key leaves");
+    left.press("q");
+    expect(await left.ends()).toBe(0);
+  });
+
+  test("a signal ends it with the terminal as it was", async () => {
+    await using project = await shop();
+    await using terminal = startOnTerminal([RT, "run", "--pick"], cleanEnvironment(stateOf(project)), {
+      cwd: project.path,
+    });
+    await terminal.shows("Run a script");
+    expect(terminal.isOrdinary).toBe(false);
+    terminal.kill("SIGTERM");
+    expect(await terminal.ends()).toBe("SIGTERM");
+    expect(terminal.isOrdinary).toBe(true);
+  });
+
+  test("asks line by line for who reads with a program", async () => {
+    await using project = await shop();
+    const env = cleanEnvironment({ ...stateOf(project), ACCESSIBLE: "1" });
+    await using terminal = startOnTerminal([RT, "run", "--pick", "built web"], env, { cwd: project.path });
+    await terminal.shows("1. web build: echo built web");
+    await terminal.shows("empty to leave: ");
+    terminal.type("api tes\r");
+    await terminal.shows("1. api test: echo tested");
+    await terminal.shows("empty to leave: ", 2);
+    terminal.type("1\r");
+    await terminal.shows("Arguments; empty for none: ");
+    terminal.type("x\r");
+    await terminal.shows("rt run --filter ./packages/api test x");
+    await terminal.shows("tested x");
+    expect(await terminal.ends()).toBe(0);
+    expect(terminal.shown).not.toContain("\x1b");
+  });
+});
+
+describe.concurrent("without a terminal", () => {
+  const files = { "package.json": { scripts: { a: "true" } } };
+
+  test("--pick lists, as rt run does", () =>
+    expectRt({
+      files,
+      args: ["run", "--pick"],
+      stdout: "package.json scripts (1 found):\n  $ rt run a\n    true\n",
+    }));
+});
+
+test.skipIf(process.platform === "win32")("options that choose packages do not go with --pick", async () => {
+  await using project = await shop();
+  await using terminal = startOnTerminal([RT, "run", "--pick", "--filter", "*"], cleanEnvironment(), {
+    cwd: project.path,
+  });
+  await terminal.shows("error: --pick and --filter exclude each other");
+  expect(await terminal.ends()).toBe(1);
+});
