@@ -92,6 +92,7 @@ const SHARED: Readonly<Record<string, readonly string[]>> = {
     "src/settings/cache",
     "src/config/handover",
     "src/settings/tool",
+    "src/settings/remote",
     "src/run/named-files",
     "src/run/script/env-files",
     "src/run/script/stand-ins",

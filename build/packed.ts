@@ -18,6 +18,7 @@ export const PACKED: Readonly<Record<string, readonly string[]>> = {
   ],
   "secrets-check": ["src/secrets/check/command"],
   "secrets-share": ["src/secrets/share/command", "src/secrets/share/age-file"],
+  remote: ["src/run/remote/remote"],
   "registry-tokens": ["src/secrets/registries/tool-config"],
   "secrets-helper": ["src/secrets/helper/command"],
   upgrade: ["src/upgrade/command"],

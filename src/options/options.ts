@@ -202,6 +202,11 @@ export const OPTIONS: readonly Option[] = [
       help: "Whether what [run.cache] keeps is read and written",
     },
     {
+      name: "remote",
+      by: "runner",
+      help: "Run the script on the server that [run.remote] names, by the Remote Execution API",
+    },
+    {
       name: "affected",
       value: optional("ref"),
       by: "runner",

@@ -29,6 +29,7 @@ export async function openSettings(written: Invocation): Promise<Opened> {
   const given = collectOptions(configured.options);
   const environment = { RT_CONCURRENCY: host.originalVariable("RT_CONCURRENCY") };
   const settings = readSettings(configured, given, environment);
+  if (given.has("remote")) return { settings: await remotely(settings, config, cwd), config, cwd };
   if (!tool) return { settings: { ...settings, cache: await cacheIn(config, given, cwd) }, config, cwd };
   const { withPreloads } = await import("./tool.ts");
   return { settings: { ...settings, tool: withPreloads(tool, config) }, config, cwd };
@@ -66,6 +67,13 @@ async function cacheIn(config: Config | undefined, given: GivenOptions, cwd: str
   if (!config?.settings.some(({ path }) => path[0] === "run" && path[1] === "cache")) return undefined;
   const { readCacheSettings } = await import("./cache.ts");
   return readCacheSettings(config, given, cwd);
+}
+
+/** One script, that is, even where --dry-run makes others a run of many. Throws Failure. */
+async function remotely(settings: Settings, config: Config | undefined, cwd: string): Promise<Settings> {
+  const { readRemoteSettings } = await import("./remote.ts");
+  const remote = readRemoteSettings(config, settings.many, cwd, host.originalVariable);
+  return { ...settings, many: undefined, remote };
 }
 
 function changeDirectory(directory: string | undefined): string {
