@@ -31,6 +31,20 @@ function licenceOf({ license, licenses }: Manifest): string {
   return types.join(" OR ");
 }
 
+/** Packages without a file for it: where their sources say it. That of Apache, which one of these names, others have whole. */
+const IN_SOURCES: Readonly<Record<string, readonly string[]>> = {
+  "@bufbuild/protobuf": ["dist/esm/create.js", "dist/esm/wire/varint.js"],
+};
+
+function firstComment(source: string): string {
+  const lines = source.split("\n");
+  const end = lines.findIndex((line) => !line.startsWith("//"));
+  return lines
+    .slice(0, end)
+    .map((line) => line.replace(/^\/\/ ?/, ""))
+    .join("\n");
+}
+
 /** @param inputs files that the bundler took code from, relative to the root */
 export function readComponents(inputs: Iterable<string>): Component[] {
   const folders = new Set<string>();
@@ -43,8 +57,11 @@ export function readComponents(inputs: Iterable<string>): Component[] {
     const manifest = JSON.parse(readFileSync(join(directory, "package.json"), "utf8")) as Manifest;
     const licence = licenceOf(manifest);
     const file = readdirSync(directory).find((name) => /^licen[cs]e/i.test(name));
-    if (!licence || !file) throw new Error(`The licence of ${manifest.name} is not in its package`);
-    const licenceText = readFileSync(join(directory, file), "utf8").trim();
+    const files = file ? [file] : (IN_SOURCES[manifest.name] ?? []);
+    if (!licence || files.length === 0)
+      throw new Error(`The licence of ${manifest.name} is not in its package`);
+    const texts = files.map((name) => readFileSync(join(directory, name), "utf8"));
+    const licenceText = (file ? texts : texts.map(firstComment)).join("\n\n").trim();
     return { name: manifest.name, version: manifest.version, licence, licenceText };
   });
   return components.toSorted((a, b) => (a.name < b.name ? -1 : 1));

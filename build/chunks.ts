@@ -93,6 +93,7 @@ const SHARED: Readonly<Record<string, readonly string[]>> = {
   settings: [
     "src/config/rtfig",
     "src/settings/tool",
+    "src/settings/remote",
     "src/run/named-files",
     "src/run/script/env-files",
     "src/run/script/stand-ins",

@@ -27,11 +27,16 @@ const PLACEHOLDERS: Readonly<Record<string, string>> = {
   "serve.static.define": "VERSION",
   "install.scopes": "team",
   "run.cache": "build",
+  "run.remote.headers": "x-api-key",
+  "run.remote.properties": "container-image",
   "run.secrets": "release",
 };
 
 /** Tables whose own name is of the user's choice. */
-const SECTIONS: Readonly<Record<string, string>> = { "secrets.*": "secrets.NPM_TOKEN" };
+const SECTIONS: Readonly<Record<string, string>> = {
+  "secrets.*": "secrets.NPM_TOKEN",
+  "run.remote.scripts.*": "run.remote.scripts.build",
+};
 
 const KIND_WORDS: Readonly<Record<Key["kinds"][number], string>> = {
   boolean: "true or false",

@@ -200,6 +200,39 @@ const SHARED_CACHE: readonly Key[] = within("cache.remote", [
   }),
 ]);
 
+const REMOTE: readonly Key[] = within("run.remote", [
+  key("url", "string", '"grpcs://remote.example.com"', {
+    isOwn: true,
+    help: "Where --remote runs scripts: a server that speaks the Remote Execution API v2",
+  }),
+  key("instance", "string", '"main"', { isOwn: true, help: "The server's name of one of its instances" }),
+  key("headers.*", "string", '"$REMOTE_TOKEN"', {
+    isOwn: true,
+    help: "A header of each call, in which $NAME is a variable",
+  }),
+  key("ca", "string", '"certs/ca.pem"', { isOwn: true, help: "Who the server's certificate is of; PEM" }),
+  key("cert", "string", '"certs/client.pem"', { isOwn: true, help: "A certificate for the server; PEM" }),
+  key("key", "string", '"certs/client.key"', { isOwn: true, help: "Its key; PEM" }),
+  key("timeout", "integer", "60", {
+    isOwn: true,
+    range: [1, 3600],
+    help: "Seconds for one answer; a script takes as long as it takes",
+  }),
+  key("system", "string", '"linux-x64"', { isOwn: true, help: "What its machines are" }),
+  key("properties.*", "string", '"docker://example.com/node@sha256:..."', {
+    isOwn: true,
+    help: "A platform property, by which the server chooses a machine",
+  }),
+  key("scripts.*.outputs", "strings", '["dist"]', {
+    isOwn: true,
+    help: "Files and directories that a script makes",
+  }),
+  key("scripts.*.env", "strings", '["NODE_ENV"]', { isOwn: true, help: "Variables that it gets from here" }),
+  key("scripts.*.inputs", "strings", '["../../assets/**"]', {
+    isOwn: true,
+    help: "Files that it reads besides those of its package and of what that depends on",
+  }),
+]);
 const SECRETS: readonly Key[] = [
   key("run.secrets.*", "strings", '["NPM_TOKEN"]', {
     isOfSecrets: true,
@@ -352,6 +385,7 @@ export const KEYS: readonly Key[] = [
   ...SCRIPTS,
   ...CACHING,
   ...SHARED_CACHE,
+  ...REMOTE,
   ...SECRETS,
   ...WATCHING,
   ...TESTS,

@@ -213,6 +213,11 @@ export const OPTIONS: readonly Option[] = [
       help: "Say of each script of [run.cache] what made it run, or by what it was found",
     },
     {
+      name: "remote",
+      by: "runner",
+      help: "Run the script on the server that [run.remote] names, by the Remote Execution API",
+    },
+    {
       name: "affected",
       value: optional("ref"),
       by: "runner",

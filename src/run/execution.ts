@@ -52,6 +52,7 @@ async function carryOut(
   config: Config | undefined,
   secrets: TargetSecrets | undefined,
 ): Promise<Outcome> {
+  if (settings.remote && plan.mode !== "refuse") return await executeRemotely(plan, settings, secrets);
   switch (plan.mode) {
     case "nothing":
       return;
@@ -74,6 +75,23 @@ async function carryOut(
       return complain(plan.message, hint);
     }
   }
+}
+
+async function executeRemotely(
+  plan: Exclude<Plan, { mode: "refuse" }>,
+  { remote, script, watch }: Settings,
+  secrets: TargetSecrets | undefined,
+): Promise<Outcome> {
+  if (plan.mode !== "script")
+    return complain("--remote runs scripts of package.json, and this is none", "`rt run` lists the scripts");
+  if (watch) return complain("--remote and --watch exclude each other");
+  if (secrets)
+    return complain(
+      "The script is given secrets, which do not leave this machine",
+      "without --remote it runs here",
+    );
+  const { runRemotely } = await import("./remote/remote.ts");
+  return await runRemotely(plan, remote!, script);
 }
 
 async function executeScript(

@@ -10,6 +10,7 @@ import type { CacheSettings } from "./cache.ts";
 import { type CodeSettings, readCodeSettings } from "./code.ts";
 import { type CommandLines, commandLines } from "./command-line.ts";
 import { type ManySettings, readManySettings } from "./many.ts";
+import type { RemoteSettings } from "./remote.ts";
 import { readScriptSettings, type ScriptSettings } from "./script.ts";
 import { type AskedSecret, readAskedSecrets } from "./secrets.ts";
 import type { Tool } from "./tool.ts";
@@ -31,6 +32,8 @@ export interface Settings {
   readonly script: ScriptSettings;
   /** Where rtfig.toml names scripts that are not run again when nothing has changed. */
   readonly cache?: CacheSettings | undefined;
+  /** Where the script runs on another machine. */
+  readonly remote?: RemoteSettings | undefined;
   /** What --secret gives to the target. */
   readonly secrets: readonly AskedSecret[];
   /** Where many scripts, or the scripts of many packages, are asked for. */

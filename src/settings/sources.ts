@@ -29,6 +29,7 @@ export async function openSettings(written: Invocation): Promise<Opened> {
   const given = collectOptions(configured.options);
   const environment = { RT_CONCURRENCY: host.originalVariable("RT_CONCURRENCY") };
   const settings = readSettings(configured, given, environment);
+  if (given.has("remote")) return { settings: await remotely(settings, config, cwd), config, cwd };
   if (!tool) return { settings: { ...settings, cache: await findCache(config, given, cwd) }, config, cwd };
   const { withPreloads } = await import("./tool.ts");
   return { settings: { ...settings, tool: withPreloads(tool, config) }, config, cwd };
@@ -76,6 +77,13 @@ async function findCache(config: Config | undefined, given: GivenOptions, cwd: s
 async function canTrace(): Promise<boolean> {
   const { findTracing } = await import("../../platform/tracing.ts");
   return (await findTracing()) !== undefined;
+}
+
+/** One script, that is, even where --dry-run makes others a run of many. Throws Failure. */
+async function remotely(settings: Settings, config: Config | undefined, cwd: string): Promise<Settings> {
+  const { readRemoteSettings } = await import("./remote.ts");
+  const remote = readRemoteSettings(config, settings.many, cwd, host.originalVariable);
+  return { ...settings, many: undefined, remote };
 }
 
 function changeDirectory(directory: string | undefined): string {

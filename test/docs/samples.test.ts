@@ -27,6 +27,7 @@ const NOT_RUN = [
   'docs/releasing.md sh: "needs a Mac"',
   'docs/releasing.md sh: "installs a release"',
   'docs/releasing.md sh: "needs a release"',
+  'docs/remote.md sh: "needs a server"',
   'docs/scripts.md sh: "shows forms of the command line"',
   'docs/secrets.md sh: "changes the folder that rt is in"',
   'docs/secrets.md console: "needs a Mac"',

@@ -21,6 +21,7 @@ const ONLY_RT: Readonly<Record<string, string>> = {
   "dry-run": "for many scripts",
   report: "for many scripts",
   affected: "for many scripts",
+  remote: "for scripts on other machines, of which the engine knows nothing",
   shard: "for many scripts",
   "shard-times": "for many scripts",
   "no-cache": "for scripts that are not run again when nothing has changed",

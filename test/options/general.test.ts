@@ -5,6 +5,7 @@ import { waitUntil } from "../support/processes.ts";
 import { createProject } from "../support/project.ts";
 import { cleanEnvironment, RT, runRt, startRt } from "../support/rt.ts";
 import { startOnTerminal } from "../support/terminal.ts";
+import { openReapiServer } from "../support/reapi-server.ts";
 import { outputOf, prove, runIn } from "./prove.ts";
 
 const hello = { "package.json": { scripts: { hello: "echo hi" } } };
@@ -211,6 +212,19 @@ describe("workspaces", () => {
       { script: "one", outcome: "success", exitCode: 0 },
       { script: "bad", outcome: "failure", exitCode: 3 },
     ]);
+  });
+
+  prove("remote", "runs a script on the server that rtfig.toml names", async () => {
+    await using server = await openReapiServer();
+    const system = `${process.platform}-${process.arch}`;
+    await using project = await createProject({
+      "package.json": { scripts: { where: "pwd" } },
+      "rtfig.toml": `[run.remote]\nurl = "${server.url}"\nsystem = "${system}"\n`,
+    });
+    await Bun.spawn(["git", "init", "-q"], { cwd: project.path, env: cleanEnvironment() }).exited;
+    const { stdout, status } = await runRt({ args: ["run", "--remote", "where"], cwd: project.path });
+    expect(status).toBe(0);
+    expect(stdout).toContain("/rt-reapi-");
   });
 
   prove("shard", "runs one of several parts", async () => {

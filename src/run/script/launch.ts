@@ -96,7 +96,7 @@ export async function launchScript(
     const next = step === steps.at(-1) ? "replacement" : "step";
     const ending = await runStep(step, shown, descriptors!, next);
     if (ending === 0) continue;
-    reportEnding(step.event, ending, settings);
+    describeEnding(step.event, ending, settings);
     return ending;
   }
   if (!answer) echo(last.command, settings);
@@ -213,7 +213,7 @@ function fitToPrint(text: string): string {
   return (require("../../printable.ts") as typeof import("../../printable.ts")).oneLine(text);
 }
 
-function reportEnding(name: string, ending: Ending, { silent }: ScriptSettings): void {
+export function describeEnding(name: string, ending: Ending, { silent }: ScriptSettings): void {
   if (silent) return;
   const event = fitToPrint(name);
   if (typeof ending === "number") return console.error(`error: script "${event}" exited with code ${ending}`);

@@ -1,0 +1,161 @@
+// A client of the Remote Execution API v2: capabilities, results of actions, execution; content.ts has the rest.
+//
+// Contract: nothing lasts longer than its time limit, and all of it ends with `signal`. What a server may answer otherwise a
+// moment later (unreachable, out of resources) is asked again, a few times. Headers, which may be credentials, go to the server that was named and no other,
+// and are in no message.
+import { randomUUID } from "node:crypto";
+import { create, toBinary } from "@bufbuild/protobuf";
+import { anyUnpack } from "@bufbuild/protobuf/wkt";
+import { status as Code } from "@grpc/grpc-js";
+import { Channel, type Limits } from "./channel.ts";
+import { ContentStore } from "./content.ts";
+import { type Digest, toMessage } from "./digest.ts";
+import { type Operation, Operations } from "./messages/operations_pb.ts";
+import {
+  ActionCache,
+  type ActionResult,
+  Capabilities,
+  Execution,
+  type ExecuteResponse,
+  ExecuteResponseSchema,
+  RequestMetadataSchema,
+} from "./messages/remote_execution_pb.ts";
+import { asRemoteError, codeOf, isPassing, pause, RemoteError, retry, TRIES } from "./trouble.ts";
+
+export interface Endpoint {
+  /** `grpc://host:port`, or `grpcs://` over TLS. */
+  readonly url: string;
+  /** "" for none. */
+  readonly instance: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** PEM. */
+  readonly tls: { readonly ca?: string; readonly cert?: string; readonly key?: string };
+  /** Of one call, in milliseconds; execution may take as long as it takes. */
+  readonly timeout: number;
+  readonly toolVersion: string;
+}
+
+const METADATA = "build.bazel.remote.execution.v2.requestmetadata-bin";
+/** Milliseconds. */
+const CANCEL_TIMEOUT = 1000;
+/** Of the API's digest functions. */
+const SHA256 = 1;
+
+export class RemoteClient implements Disposable {
+  readonly #endpoint: Endpoint;
+  readonly #signal: AbortSignal;
+  readonly #channel: Channel;
+  readonly #limits: Required<Limits>;
+
+  constructor(endpoint: Endpoint, signal: AbortSignal) {
+    this.#endpoint = endpoint;
+    this.#signal = signal;
+    this.#limits = { timeout: endpoint.timeout, signal };
+    const metadata = create(RequestMetadataSchema, {
+      toolDetails: { toolName: "rt", toolVersion: endpoint.toolVersion },
+      toolInvocationId: randomUUID(),
+    });
+    const named = { [METADATA]: toBinary(RequestMetadataSchema, metadata) };
+    this.#channel = new Channel({ ...endpoint, headers: { ...endpoint.headers, ...named } });
+  }
+
+  [Symbol.dispose](): void {
+    this.#channel[Symbol.dispose]();
+  }
+
+  /** To be called first: what the server keeps. Throws RemoteError for a server that cannot execute, or knows no SHA-256. */
+  async connect(): Promise<ContentStore> {
+    const { cacheCapabilities, executionCapabilities } = await retry(this.#limits, (options) =>
+      this.#channel.call(
+        Capabilities.method.getCapabilities,
+        { instanceName: this.#endpoint.instance },
+        options,
+      ),
+    );
+    const functions = cacheCapabilities?.digestFunctions ?? [];
+    if (!functions.includes(SHA256)) throw new RemoteError("it does not know SHA-256");
+    if (!executionCapabilities?.execEnabled) throw new RemoteError("it does not execute, it only keeps");
+    const most = Number(cacheCapabilities?.maxBatchTotalSizeBytes ?? 0);
+    return new ContentStore(this.#channel, this.#endpoint.instance, this.#limits, most);
+  }
+
+  /** Undefined where there is none. */
+  async findResult(action: Digest): Promise<ActionResult | undefined> {
+    try {
+      return await retry(this.#limits, (options) =>
+        this.#channel.call(
+          ActionCache.method.getActionResult,
+          { instanceName: this.#endpoint.instance, actionDigest: toMessage(action) },
+          options,
+        ),
+      );
+    } catch (error) {
+      if (codeOf(error) === Code.NOT_FOUND) return undefined;
+      throw error;
+    }
+  }
+
+  /**
+   * Runs an action to its end, across lost connections. Throws RemoteError when it cannot.
+   */
+  async execute(action: Digest, skipCache: boolean): Promise<ExecuteResponse> {
+    let name = "";
+    const named = Promise.withResolvers<void>();
+    const stream = new AbortController();
+    let ending: Promise<void> | undefined;
+    // What it is called there has to be known before it can be cancelled there.
+    const end = async () => {
+      await Promise.race([named.promise, Bun.sleep(CANCEL_TIMEOUT)]);
+      if (name !== "") await this.#cancel(name);
+      stream.abort();
+    };
+    const cancel = () => void (ending = end());
+    this.#signal.addEventListener("abort", cancel, { once: true });
+    try {
+      for (let attempt = 1; ; attempt++) {
+        try {
+          const request = {
+            instanceName: this.#endpoint.instance,
+            actionDigest: toMessage(action),
+            skipCacheLookup: skipCache,
+          };
+          const options = { signal: stream.signal };
+          const operations =
+            name === ""
+              ? this.#channel.stream(Execution.method.execute, request, options)
+              : this.#channel.stream(Execution.method.waitExecution, { name }, options);
+          for await (const operation of operations) {
+            name = operation.name;
+            named.resolve();
+            if (operation.done) return responseOf(operation);
+          }
+          throw new RemoteError("the connection ended before the script did", Code.UNAVAILABLE);
+        } catch (error) {
+          const code = codeOf(error);
+          this.#signal.throwIfAborted();
+          // An operation that was delivered, or whose server is another by now, is not there any more.
+          const isLost = name !== "" && code === Code.NOT_FOUND;
+          if (isLost) name = "";
+          if (attempt >= TRIES || !(isLost || isPassing(code))) throw asRemoteError(error);
+          await pause(attempt, this.#signal);
+        }
+      }
+    } finally {
+      this.#signal.removeEventListener("abort", cancel);
+      await ending;
+    }
+  }
+
+  /** As far as the server knows how; nobody waits for it for long. */
+  async #cancel(name: string): Promise<void> {
+    const limits = { timeout: CANCEL_TIMEOUT, signal: new AbortController().signal };
+    await this.#channel.call(Operations.method.cancelOperation, { name }, limits).catch(() => {});
+  }
+}
+
+function responseOf({ result }: Operation): ExecuteResponse {
+  if (result.case === "error") throw new RemoteError(result.value.message, result.value.code);
+  const response = result.case === "response" ? anyUnpack(result.value, ExecuteResponseSchema) : undefined;
+  if (!response) throw new RemoteError("it ends without a result");
+  return response;
+}

@@ -1,0 +1,241 @@
+// The content that a server keeps, by digest: what is missing is sent, what is wanted is read.
+//
+// Contract: content is what its digest says, or an error. No message is longer than servers take: what is small goes with
+// others, what is large in a stream of its own, a few of either at a time.
+import { randomUUID } from "node:crypto";
+import { status as Code } from "@grpc/grpc-js";
+import type { Channel, Limits } from "./channel.ts";
+import { type Digest, type Encoded, isOf, toMessage } from "./digest.ts";
+import { ByteStream } from "./messages/bytestream_pb.ts";
+import { ContentAddressableStorage } from "./messages/remote_execution_pb.ts";
+import { codeOf, RemoteError, retry } from "./trouble.ts";
+
+/** Content to be uploaded. */
+export interface Blob {
+  readonly digest: Digest;
+  /** At most the bytes of the digest's size from `start` on. */
+  read(start: number, end: number): Promise<Uint8Array>;
+}
+
+/** Servers take 4 MiB, envelope and names included. */
+const LARGEST_BATCH = 3_800_000;
+const PER_BLOB = 160;
+const MOST_DIGESTS = 10_000;
+const CHUNK = 1 << 20;
+/** At a time. */
+const MOST_STREAMS = 8;
+
+export class ContentStore {
+  readonly #channel: Channel;
+  readonly #instance: string;
+  readonly #limits: Required<Limits>;
+  readonly #largestBatch: number;
+  #readsBatches = true;
+
+  /** @param most bytes that the server takes in one message; 0 where it does not say */
+  constructor(channel: Channel, instance: string, limits: Required<Limits>, most: number) {
+    this.#channel = channel;
+    this.#instance = instance;
+    this.#limits = limits;
+    this.#largestBatch = most > 0 ? Math.min(LARGEST_BATCH, most) : LARGEST_BATCH;
+  }
+
+  /** Uploads what is not there. @returns how many that were, and their bytes */
+  async upload(blobs: readonly Blob[]): Promise<{ count: number; bytes: number }> {
+    const wanted = new Map(blobs.map((blob) => [blob.digest.hash, blob]));
+    const missing: Blob[] = [];
+    for (const part of inParts([...wanted.values()], MOST_DIGESTS)) {
+      const { missingBlobDigests } = await retry(this.#limits, (options) =>
+        this.#channel.call(
+          ContentAddressableStorage.method.findMissingBlobs,
+          {
+            instanceName: this.#instance,
+            blobDigests: part.map(({ digest }) => toMessage(digest)),
+          },
+          options,
+        ),
+      );
+      for (const { hash } of missingBlobDigests) {
+        const blob = wanted.get(hash);
+        if (blob) missing.push(blob);
+      }
+    }
+    const isSmall = ({ digest }: Blob) => digest.size + PER_BLOB <= this.#largestBatch;
+    const jobs = [
+      ...inBatches(missing.filter(isSmall), this.#largestBatch).map((batch) => () => this.#sendBatch(batch)),
+      ...missing.filter((blob) => !isSmall(blob)).map((blob) => () => this.#sendStream(blob)),
+    ];
+    await inTurns(jobs);
+    return { count: missing.length, bytes: missing.reduce((sum, { digest }) => sum + digest.size, 0) };
+  }
+
+  async #sendBatch(batch: readonly Blob[]): Promise<void> {
+    const requests = await Promise.all(
+      batch.map(async ({ digest, read }) => ({
+        digest: toMessage(digest),
+        data: await read(0, digest.size),
+      })),
+    );
+    const { responses } = await retry(this.#limits, (options) =>
+      this.#channel.call(
+        ContentAddressableStorage.method.batchUpdateBlobs,
+        { instanceName: this.#instance, requests },
+        options,
+      ),
+    );
+    const refused = responses.find(({ status }) => (status?.code ?? 0) !== 0);
+    if (refused)
+      throw new RemoteError(
+        `it does not take what is sent: ${refused.status!.message}`,
+        refused.status!.code,
+      );
+  }
+
+  async #sendStream({ digest, read }: Blob): Promise<void> {
+    const { hash, size } = digest;
+    const resourceName = `${this.#prefix}uploads/${randomUUID()}/blobs/${hash}/${size}`;
+    async function* pieces() {
+      for (let start = 0; start < size; start += CHUNK) {
+        const end = Math.min(size, start + CHUNK);
+        const data = await read(start, end);
+        yield {
+          ...(start === 0 && { resourceName }),
+          writeOffset: BigInt(start),
+          data,
+          finishWrite: end === size,
+        };
+      }
+    }
+    const { committedSize } = await retry(this.#limitsFor(size), (options) =>
+      this.#channel.send(ByteStream.method.write, pieces(), options),
+    );
+    if (Number(committedSize) !== size)
+      throw new RemoteError(`it has kept ${committedSize} of ${size} bytes`);
+  }
+
+  get #prefix(): string {
+    return this.#instance === "" ? "" : `${this.#instance}/`;
+  }
+
+  /** Content by its hash. Throws RemoteError, with NotFound where some of it is not there. */
+  async download(digests: readonly Digest[]): Promise<Map<string, Uint8Array>> {
+    const found = new Map<string, Uint8Array>();
+    const wanted = [...new Map(digests.map((digest) => [digest.hash, digest])).values()];
+    for (const digest of wanted) if (digest.size === 0) keep(found, digest, new Uint8Array());
+    const rest = wanted.filter(({ size }) => size > 0);
+    const isSmall = ({ size }: Digest) => size + PER_BLOB <= this.#largestBatch;
+    const batches = inBatches(
+      rest.filter(isSmall).map((digest) => ({ digest })),
+      this.#largestBatch,
+    );
+    const jobs = [
+      ...batches.map(
+        (batch) => () =>
+          this.#readBatch(
+            batch.map(({ digest }) => digest),
+            found,
+          ),
+      ),
+      ...rest.filter((digest) => !isSmall(digest)).map((digest) => () => this.#readStream(digest, found)),
+    ];
+    await inTurns(jobs);
+    return found;
+  }
+
+  async #readBatch(digests: readonly Digest[], found: Map<string, Uint8Array>): Promise<void> {
+    if (this.#readsBatches && digests.length > 1) {
+      try {
+        const { responses } = await retry(this.#limits, (options) =>
+          this.#channel.call(
+            ContentAddressableStorage.method.batchReadBlobs,
+            { instanceName: this.#instance, digests: digests.map(toMessage) },
+            options,
+          ),
+        );
+        const byHash = new Map(responses.map((response) => [response.digest?.hash, response]));
+        for (const digest of digests) {
+          const response = byHash.get(digest.hash);
+          const code = response?.status?.code ?? (response ? 0 : Code.NOT_FOUND);
+          if (code !== 0) throw new RemoteError(`it has lost ${digest.hash}`, code);
+          keep(found, digest, response!.data);
+        }
+        return;
+      } catch (error) {
+        if (codeOf(error) !== Code.UNIMPLEMENTED) throw error;
+        this.#readsBatches = false;
+      }
+    }
+    await inTurns(digests.map((digest) => () => this.#readStream(digest, found)));
+  }
+
+  async #readStream(digest: Digest, found: Map<string, Uint8Array>): Promise<void> {
+    const { hash, size } = digest;
+    const bytes = await retry(this.#limitsFor(size), async (options) => {
+      const whole = new Uint8Array(size);
+      let length = 0;
+      const resourceName = `${this.#prefix}blobs/${hash}/${size}`;
+      for await (const { data } of this.#channel.stream(ByteStream.method.read, { resourceName }, options)) {
+        if (length + data.length > size)
+          throw new RemoteError(`it sends more than the ${size} bytes of ${hash}`, undefined, true);
+        whole.set(data, length);
+        length += data.length;
+      }
+      // A stream that was cut short may end well.
+      if (length < size) throw new RemoteError(`the end of ${hash} is missing`, Code.UNAVAILABLE);
+      return whole;
+    });
+    keep(found, digest, bytes);
+  }
+
+  /** A slow line carries a megabyte in ten seconds. */
+  #limitsFor(size: number): Limits {
+    return { ...this.#limits, timeout: this.#limits.timeout + size / 100 };
+  }
+}
+
+function keep(found: Map<string, Uint8Array>, digest: Digest, bytes: Uint8Array): void {
+  if (!isOf(digest, bytes)) throw new RemoteError(`what it sends is not ${digest.hash}`, undefined, true);
+  found.set(digest.hash, bytes);
+}
+
+function inParts<Item>(items: readonly Item[], most: number): Item[][] {
+  return Array.from({ length: Math.ceil(items.length / most) }, (_, at) =>
+    items.slice(at * most, (at + 1) * most),
+  );
+}
+
+function inBatches<Item extends { readonly digest: Digest }>(items: readonly Item[], most: number): Item[][] {
+  const batches: Item[][] = [];
+  let size = Number.POSITIVE_INFINITY;
+  for (const item of items) {
+    const own = item.digest.size + PER_BLOB;
+    if (size + own > most) {
+      batches.push([]);
+      size = 0;
+    }
+    batches.at(-1)!.push(item);
+    size += own;
+  }
+  return batches;
+}
+
+/** A few at a time; the first that fails is thrown when none runs any more. */
+async function inTurns(jobs: readonly (() => Promise<void>)[]): Promise<void> {
+  const waiting = [...jobs];
+  let failure: { readonly error: unknown } | undefined;
+  const go = async () => {
+    for (let job = waiting.shift(); job && !failure; job = waiting.shift()) {
+      try {
+        await job();
+      } catch (error) {
+        failure ??= { error };
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: MOST_STREAMS }, go));
+  if (failure) throw failure.error;
+}
+
+export function blobOf({ digest, bytes }: Encoded): Blob {
+  return { digest, read: async (start, end) => bytes.subarray(start, end) };
+}

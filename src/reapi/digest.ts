@@ -1,0 +1,44 @@
+// The name of content in the Remote Execution API: its SHA-256 and its size.
+//
+// Contract: what a server sends is checked before anything is made of it.
+import { create, type DescMessage, type MessageShape, toBinary } from "@bufbuild/protobuf";
+import { type Digest as Message, DigestSchema } from "./messages/remote_execution_pb.ts";
+
+export interface Digest {
+  /** Lower-case hex. */
+  readonly hash: string;
+  /** Bytes. */
+  readonly size: number;
+}
+
+export const EMPTY = digestOf(new Uint8Array());
+
+export function digestOf(bytes: Uint8Array): Digest {
+  return { hash: new Bun.CryptoHasher("sha256").update(bytes).digest("hex"), size: bytes.length };
+}
+
+export function isOf({ hash, size }: Digest, bytes: Uint8Array): boolean {
+  return bytes.length === size && digestOf(bytes).hash === hash;
+}
+
+export function toMessage({ hash, size }: Digest): Message {
+  return create(DigestSchema, { hash, sizeBytes: BigInt(size) });
+}
+
+/** Undefined for what is none. */
+export function fromMessage(message: Message | undefined): Digest | undefined {
+  if (!message || !/^[\da-f]{64}$/.test(message.hash)) return undefined;
+  const size = Number(message.sizeBytes);
+  return Number.isSafeInteger(size) && size >= 0 ? { hash: message.hash, size } : undefined;
+}
+
+/** A message as the content that it is stored as. */
+export interface Encoded {
+  readonly digest: Digest;
+  readonly bytes: Uint8Array;
+}
+
+export function encode<Schema extends DescMessage>(schema: Schema, message: MessageShape<Schema>): Encoded {
+  const bytes = toBinary(schema, message);
+  return { digest: digestOf(bytes), bytes };
+}

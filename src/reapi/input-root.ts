@@ -1,0 +1,90 @@
+// The input root of an action: files and links by their paths, as the Merkle tree that the Remote Execution API wants.
+//
+// Contract: pure, and canonical: the same files give the same digest, in whichever order they are told. Names in a
+// directory are sorted by their UTF-8 bytes, each is one segment, and none is there twice.
+import { create } from "@bufbuild/protobuf";
+import { type Digest, type Encoded, encode, toMessage } from "./digest.ts";
+import {
+  DirectoryNodeSchema,
+  DirectorySchema,
+  FileNodeSchema,
+  SymlinkNodeSchema,
+} from "./messages/remote_execution_pb.ts";
+
+/** Paths are relative to the root, with forward slashes. */
+export type Input =
+  | { readonly kind: "file"; readonly path: string; readonly digest: Digest; readonly isExecutable: boolean }
+  | { readonly kind: "link"; readonly path: string; readonly target: string }
+  /** One that may have nothing in it. */
+  | { readonly kind: "directory"; readonly path: string };
+
+export interface InputRoot {
+  readonly digest: Digest;
+  /** The directories. */
+  readonly messages: readonly Encoded[];
+}
+
+interface Folder {
+  readonly files: Map<string, Extract<Input, { kind: "file" }>>;
+  readonly links: Map<string, string>;
+  readonly folders: Map<string, Folder>;
+}
+
+/** Throws RangeError for paths that cannot be in one tree. */
+export function buildInputRoot(inputs: readonly Input[]): InputRoot {
+  const root = createFolder();
+  for (const input of inputs) place(root, input);
+  const messages = new Map<string, Encoded>();
+  const { digest } = encodeFolder(root, messages);
+  return { digest, messages: [...messages.values()] };
+}
+
+function createFolder(): Folder {
+  return { files: new Map(), links: new Map(), folders: new Map() };
+}
+
+function place(root: Folder, input: Input): void {
+  const names = input.path === "." && input.kind === "directory" ? [] : input.path.split("/");
+  if (names.some((name) => name === "" || name === "." || name === ".." || name.includes("\0")))
+    throw new RangeError(`not a path in a tree: ${input.path}`);
+  const last = input.kind === "directory" ? undefined : names.pop();
+  let folder = root;
+  for (const name of names) {
+    if (folder.files.has(name) || folder.links.has(name)) throw twice(input.path);
+    let next = folder.folders.get(name);
+    if (!next) folder.folders.set(name, (next = createFolder()));
+    folder = next;
+  }
+  if (last === undefined) return;
+  if (folder.files.has(last) || folder.links.has(last) || folder.folders.has(last)) throw twice(input.path);
+  if (input.kind === "file") folder.files.set(last, input);
+  else if (input.kind === "link") folder.links.set(last, input.target);
+}
+
+function twice(path: string): RangeError {
+  return new RangeError(`in the tree twice, or below what is no directory: ${path}`);
+}
+
+function encodeFolder({ files, links, folders }: Folder, messages: Map<string, Encoded>): Encoded {
+  const message = create(DirectorySchema, {
+    files: byName(files).map(([name, { digest, isExecutable }]) =>
+      create(FileNodeSchema, { name, digest: toMessage(digest), isExecutable }),
+    ),
+    directories: byName(folders).map(([name, folder]) =>
+      create(DirectoryNodeSchema, { name, digest: toMessage(encodeFolder(folder, messages).digest) }),
+    ),
+    symlinks: byName(links).map(([name, target]) => create(SymlinkNodeSchema, { name, target })),
+  });
+  const encoded = encode(DirectorySchema, message);
+  messages.set(encoded.digest.hash, encoded);
+  return encoded;
+}
+
+/** By their bytes, which is another order than that of UTF-16. */
+function byName<Value>(entries: ReadonlyMap<string, Value>): [string, Value][] {
+  return [...entries].sort(([a], [b]) => compareBytes(a, b));
+}
+
+export function compareBytes(a: string, b: string): number {
+  return Buffer.compare(Buffer.from(a), Buffer.from(b));
+}

@@ -1,0 +1,140 @@
+// Keys of rtfig.toml that say where scripts run with --remote, and what they get and give there. test/run/remote.test.ts has
+// the rest.
+import { expect } from "bun:test";
+import { createCertificates } from "../support/certificates.ts";
+import { createProject, type Files } from "../support/project.ts";
+import { openReapiServer, type ReapiServer } from "../support/reapi-server.ts";
+import { cleanEnvironment, type Environment, runRt } from "../support/rt.ts";
+import { effect } from "./effects.ts";
+
+const isLinux = process.platform === "linux";
+const SYSTEM = `${process.platform}-${process.arch}`;
+
+/** What the script `t` prints on a server, and how rt ends. @param more of [run.remote], and tables below it */
+async function runThere(
+  server: Pick<ReapiServer, "url">,
+  more: string,
+  { script = "echo there", files = {}, env = {} }: { script?: string; files?: Files; env?: Environment } = {},
+) {
+  const system = more.includes("system =") ? "" : `system = "${SYSTEM}"\n`;
+  await using project = await createProject({
+    ...files,
+    "package.json": { scripts: { t: script } },
+    "rtfig.toml": `[run.remote]\nurl = "${server.url}"\n${system}${more}\n`,
+  });
+  await Bun.spawn(["git", "init", "-q"], { cwd: project.path, env: cleanEnvironment() }).exited;
+  const result = await runRt({ args: ["run", "--remote", "--silent", "t"], cwd: project.path, env });
+  const made = Bun.file(project.join("made"));
+  return { ...result, made: (await made.exists()) ? await made.text() : undefined };
+}
+
+effect("run.remote.url", "says where", async () => {
+  if (!isLinux) return;
+  await using server = await openReapiServer();
+  expect(await runThere(server, "")).toMatchObject({ stdout: "there\n", stderr: "", status: 0 });
+});
+
+effect("run.remote.instance", "is told with each call", async () => {
+  if (!isLinux) return;
+  await using server = await openReapiServer();
+  expect((await runThere(server, 'instance = "main/two"')).status).toBe(0);
+  expect(server.instances).toEqual(new Set(["main/two"]));
+});
+
+effect("run.remote.headers.*", "is sent, with variables in it", async () => {
+  if (!isLinux) return;
+  await using server = await openReapiServer();
+  const table = '[run.remote.headers]\nx-key = "Bearer ${KEY}, $KEY"';
+  expect((await runThere(server, table, { env: { KEY: "k1" } })).status).toBe(0);
+  expect(server.headers.get("x-key")).toBe("Bearer k1, k1");
+});
+
+effect("run.remote.properties.*", "chooses a machine", async () => {
+  if (!isLinux) return;
+  await using server = await openReapiServer();
+  expect((await runThere(server, '[run.remote.properties]\nOSFamily = "linux"\nArch = "x"')).status).toBe(0);
+  const properties = server.commands[0]!.platform!.properties.map(({ name, value }) => `${name}=${value}`);
+  expect(properties).toEqual(["Arch=x", "OSFamily=linux"]);
+});
+
+effect("run.remote.system", "has to be this machine's", async () => {
+  await using server = await openReapiServer();
+  expect((await runThere(server, 'system = "linux-mips"')).stderr).toStartWith(
+    `error: The script cannot run remotely: there it is linux-mips, and node_modules is for ${SYSTEM}\n`,
+  );
+  expect(server.calls).toEqual([]);
+});
+
+effect("run.remote.timeout", "ends a call that is not answered", async () => {
+  if (!isLinux) return;
+  using silent = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
+  const server = { url: `grpc://127.0.0.1:${silent.port}` };
+  const { stderr, status } = await runThere(server, "timeout = 1");
+  expect(stderr).toStartWith(`error: The server ${server.url} `);
+  expect(status).toBe(1);
+});
+
+async function runBehindTls(names: readonly string[]): Promise<number | string> {
+  await using certificates = await createCertificates();
+  const { key, cert, authority } = certificates;
+  const ca = await Bun.file(authority).text();
+  await using server = await openReapiServer({}, { key, cert, ca });
+  const files = { "ca.pem": ca, "cert.pem": cert, "key.pem": key };
+  const more = names.map((name) => `${name} = "${name}.pem"`).join("\n");
+  return (await runThere(server, more, { files })).status;
+}
+
+effect("run.remote.ca", "says whose the server's certificate is", async () => {
+  if (!isLinux) return;
+  expect(await runBehindTls(["ca", "cert", "key"])).toBe(0);
+  expect(await runBehindTls(["cert", "key"])).toBe(1);
+});
+
+effect("run.remote.cert", "says who rt is, with its key", async () => {
+  if (!isLinux) return;
+  expect(await runBehindTls(["ca"])).toBe(1);
+});
+
+effect("run.remote.key", "goes with a certificate alone", async () => {
+  if (!isLinux) return;
+  await using server = await openReapiServer();
+  for (const only of ["cert", "key"])
+    expect((await runThere(server, `${only} = "x.pem"`)).stderr).toBe(
+      "error: run.remote.cert and run.remote.key belong together\nhint: give both, or neither\n",
+    );
+  const none = { "x.pem": "no certificate" };
+  const { stderr } = await runThere(
+    { url: "grpcs://localhost:1" },
+    'ca = "x.pem"\ncert = "x.pem"\nkey = "x.pem"',
+    { files: none },
+  );
+  expect(stderr).toStartWith("error: The server grpcs://localhost:1 ");
+  expect(stderr.split("\n").length).toBe(3);
+});
+
+effect("run.remote.scripts.*.outputs", "names what comes back", async () => {
+  if (!isLinux) return;
+  await using server = await openReapiServer();
+  const script = "echo it > made";
+  const table = '[run.remote.scripts.t]\noutputs = ["made"]';
+  expect(await runThere(server, table, { script })).toMatchObject({ made: "it\n", status: 0 });
+  expect((await runThere(server, "", { script })).made).toBeUndefined();
+});
+
+effect("run.remote.scripts.*.env", "names the variables that the script gets", async () => {
+  if (!isLinux) return;
+  await using server = await openReapiServer();
+  const table = '[run.remote.scripts.t]\nenv = ["A"]';
+  const { stdout } = await runThere(server, table, { script: "echo $A$B", env: { A: "1", B: "2" } });
+  expect(stdout).toBe("1\n");
+});
+
+effect("run.remote.scripts.*.inputs", "names files that are sent besides", async () => {
+  if (!isLinux) return;
+  await using server = await openReapiServer();
+  const files = { ".gitignore": "made-*", "made-a": "a", "made-b": "b" };
+  const table = '[run.remote.scripts.t]\ninputs = ["made-a"]';
+  expect((await runThere(server, table, { script: "ls", files })).stdout).toBe(
+    "made-a\npackage.json\nrtfig.toml\n",
+  );
+});

@@ -1,0 +1,215 @@
+// Digests and trees as the Remote Execution API publishes them, down to the bytes.
+import { describe, expect, test } from "bun:test";
+import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
+import { describeAction } from "../../src/reapi/action.ts";
+import { digestOf, EMPTY, fromMessage, toMessage } from "../../src/reapi/digest.ts";
+import { buildInputRoot, type Input } from "../../src/reapi/input-root.ts";
+import {
+  ActionResultSchema,
+  type Command,
+  CommandSchema,
+  DirectorySchema,
+  DigestSchema,
+  TreeSchema,
+} from "../../src/reapi/messages/remote_execution_pb.ts";
+import { readOutputs, treesOf } from "../../src/reapi/outputs.ts";
+import { createRandom } from "../support/random.ts";
+
+const content = (text: string) => digestOf(new TextEncoder().encode(text));
+const file = (path: string, text = path, isExecutable = false): Input => ({
+  kind: "file",
+  path,
+  digest: content(text),
+  isExecutable,
+});
+
+describe("digests", () => {
+  test("are the hash in lower case and the size", () => {
+    expect(EMPTY).toEqual({
+      hash: "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+      size: 0,
+    });
+    expect(content("abc")).toEqual({
+      hash: "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad",
+      size: 3,
+    });
+  });
+
+  test("of others are looked at before they are believed", () => {
+    const { hash } = EMPTY;
+    const read = (fields: object) => fromMessage(create(DigestSchema, fields));
+    expect(read({ hash, sizeBytes: 5n })).toEqual({ hash, size: 5 });
+    expect(fromMessage(undefined)).toBeUndefined();
+    for (const bad of [
+      { hash: hash.toUpperCase(), sizeBytes: 5n },
+      { hash: hash.slice(1), sizeBytes: 5n },
+      { hash: `../${hash}`, sizeBytes: 5n },
+      { hash, sizeBytes: -1n },
+      { hash, sizeBytes: 2n ** 60n },
+    ])
+      expect(read(bad)).toBeUndefined();
+  });
+});
+
+describe("buildInputRoot()", () => {
+  test("encodes a directory as the wire has it", () => {
+    const { digest, messages } = buildInputRoot([
+      file("run", "abc", true),
+      { kind: "link", path: "l", target: "run" },
+      { kind: "directory", path: "d" },
+    ]);
+    const field = (number: number, bytes: Uint8Array) =>
+      Buffer.concat([Buffer.from([(number << 3) | 2, bytes.length]), bytes]);
+    const text = (number: number, value: string) => field(number, Buffer.from(value));
+    const digestField = ({ hash, size }: { hash: string; size: number }) =>
+      field(2, Buffer.concat([text(1, hash), ...(size > 0 ? [Buffer.from([2 << 3, size])] : [])]));
+    const bytes = Buffer.concat([
+      field(1, Buffer.concat([text(1, "run"), digestField(content("abc")), Buffer.from([4 << 3, 1])])),
+      field(2, Buffer.concat([text(1, "d"), digestField(EMPTY)])),
+      field(3, Buffer.concat([text(1, "l"), text(2, "run")])),
+    ]);
+    expect(digest).toEqual(digestOf(bytes));
+    expect(messages.map((each) => each.digest.hash).toSorted()).toEqual(
+      [digestOf(bytes).hash, EMPTY.hash].toSorted(),
+    );
+  });
+
+  test("of nothing is the empty message", () => {
+    expect(buildInputRoot([]).digest).toEqual(EMPTY);
+  });
+
+  test("sorts by the bytes of names, and gives the same tree for any order", () => {
+    // U+FF5E is behind U+1F600 in UTF-16, and before it in UTF-8.
+    const names = ["b", "a", "a-b", "a/x", "Z", "\uff5e", "\u{1f600}", "\u00e9", "c/d/e", "c/d.e"].map(
+      (name) => (name === "a" ? "a0" : name),
+    );
+    const random = createRandom(5);
+    const roots = Array.from({ length: 20 }, () => {
+      const order = names.toSorted(() => random.below(3) - 1);
+      return buildInputRoot(order.map((name) => file(name)));
+    });
+    expect(new Set(roots.map(({ digest }) => digest.hash)).size).toBe(1);
+    const [{ digest, messages }] = roots as [(typeof roots)[0]];
+    const root = fromBinary(
+      DirectorySchema,
+      messages.find((each) => each.digest.hash === digest.hash)!.bytes,
+    );
+    expect(root.files.map(({ name }) => name)).toEqual([
+      "Z",
+      "a-b",
+      "a0",
+      "b",
+      "\u00e9",
+      "\uff5e",
+      "\u{1f600}",
+    ]);
+    expect(root.directories.map(({ name }) => name)).toEqual(["a", "c"]);
+  });
+
+  test.each(["../x", "a//b", "/a", "a/./b", "", "a/..", "a\0b"])("refuses the path %j", (path) => {
+    expect(() => buildInputRoot([file(path)])).toThrow(RangeError);
+  });
+
+  test.each([[["a", "a"]], [["a", "a/b"]], [["a/b", "a"]]])(
+    "refuses what cannot be in one tree: %j",
+    (paths) => {
+      expect(() => buildInputRoot(paths.map((path) => file(path)))).toThrow(RangeError);
+    },
+  );
+});
+
+test("an action says its outputs for old servers and for new ones, and sorts what has no order", () => {
+  const { messages, digest } = describeAction({
+    argv: ["sh"],
+    environment: { B: "2", A: "1" },
+    directory: "packages/app",
+    outputs: ["z.txt", "dist", "dist/", ".cache", "bin/tool/", "a/b.c"],
+    platform: { OSFamily: "linux", Arch: "x64" },
+    inputRoot: EMPTY,
+  });
+  const command: Command = fromBinary(CommandSchema, messages[0]!.bytes);
+  expect(command.outputPaths).toEqual([".cache", "a/b.c", "bin/tool", "dist", "z.txt"]);
+  expect(command.outputDirectories).toEqual([".cache", "bin/tool", "dist"]);
+  expect(command.outputFiles).toEqual(["a/b.c", "z.txt"]);
+  expect(command.environmentVariables.map(({ name }) => name)).toEqual(["A", "B"]);
+  expect(command.platform?.properties.map(({ name }) => name)).toEqual(["Arch", "OSFamily"]);
+  expect(digest).toEqual(digestOf(messages[1]!.bytes));
+});
+
+describe("readOutputs()", () => {
+  type Init = Parameters<typeof create<typeof DirectorySchema>>[1];
+  const leaf = { name: "f", digest: toMessage(content("x")) };
+  const read = (root: Init, children: Init[] = []) => {
+    const directories = children.map((each) => create(DirectorySchema, each as never));
+    const tree = toBinary(
+      TreeSchema,
+      create(TreeSchema, { root: create(DirectorySchema, root as never), children: directories }),
+    );
+    const treeDigest = toMessage(digestOf(tree));
+    const result = create(ActionResultSchema, { outputDirectories: [{ path: "dist", treeDigest }] });
+    const [digest] = treesOf(result);
+    return readOutputs(result, ["dist/", "a.txt"], new Map([[digest!.hash, tree]])).map(
+      (each) => `${each.kind} ${each.path}`,
+    );
+  };
+  const nodeOf = (name: string, directory: Init) => ({
+    name,
+    digest: toMessage(digestOf(toBinary(DirectorySchema, create(DirectorySchema, directory as never)))),
+  });
+  const link = (target: string) => ({ symlinks: [{ name: "l", target }] });
+
+  test("lists files, directories and links that stay", () => {
+    const deep = { files: [leaf], symlinks: [{ name: "l", target: "../g" }] };
+    expect(read({ files: [{ ...leaf, name: "g" }], directories: [nodeOf("d", deep)] }, [deep])).toEqual([
+      "directory dist",
+      "file dist/g",
+      "directory dist/d",
+      "file dist/d/f",
+      "link dist/d/l",
+    ]);
+    expect(read(link("./d/x"))).toEqual(["directory dist", "link dist/l"]);
+  });
+
+  const refused: [string, Init, Init[]?][] = [
+    ["a name that leads out", { files: [{ ...leaf, name: ".." }] }],
+    ["a name with a slash", { files: [{ ...leaf, name: "../../x" }] }],
+    ["a name with a NUL", { files: [{ ...leaf, name: "a\0" }] }],
+    ["an empty name", { files: [{ ...leaf, name: "" }] }],
+    ["a dot", { directories: [nodeOf(".", {})] }, [{}]],
+    ["a name twice", { files: [leaf, leaf] }],
+    ["a link and a directory of one name", { directories: [nodeOf("l", {})], ...link("d") }, [{}]],
+    ["a file without a digest", { files: [{ name: "f" }] }],
+    ["a directory that is not there", { directories: [nodeOf("d", { files: [leaf] })] }],
+    ["an absolute link", link("/etc/passwd")],
+    ["an empty link", link("")],
+    ["a link that leads out", link("../x")],
+    ["a link that leads out behind a link", link("a/../../x")],
+    ["a link up from what may be a link", link("a/..")],
+    ["a link out from a directory", { directories: [nodeOf("d", link("../../x"))] }, [link("../../x")]],
+  ];
+  for (const [name, root, children] of refused)
+    test(`refuses ${name}`, () => {
+      expect(() => read(root, children)).toThrow(/^among what the script has made, /);
+    });
+
+  test.each<[string, object]>([
+    ["what was not asked for", { outputFiles: [{ ...leaf, path: "b.txt" }] }],
+    ["a path that leads out", { outputFiles: [{ ...leaf, path: "../a.txt" }] }],
+    ["an absolute path", { outputFiles: [{ ...leaf, path: "/a.txt" }] }],
+    [
+      "an output twice",
+      {
+        outputFiles: [
+          { ...leaf, path: "a.txt" },
+          { ...leaf, path: "a.txt" },
+        ],
+      },
+    ],
+    ["a link", { outputSymlinks: [{ path: "a.txt", target: "x" }] }],
+    ["a link as old servers say it", { outputFileSymlinks: [{ path: "a.txt", target: "/etc/passwd" }] }],
+  ])("refuses %s", (_, result) => {
+    expect(() => readOutputs(create(ActionResultSchema, result), ["a.txt"], new Map())).toThrow(
+      /^among what the script has made, /,
+    );
+  });
+});

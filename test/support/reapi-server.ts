@@ -1,0 +1,398 @@
+// A server of the Remote Execution API that lies, loses things and breaks off when a test asks it to. It executes for real:
+// the input root in a folder of its own, the command in it, and what it has made. Bazel's own worker, which does none of that
+// wrong, is in reapi-worker.ts.
+import {
+  type handleUnaryCall,
+  Server,
+  ServerCredentials,
+  type ServerWritableStream,
+  status,
+} from "@grpc/grpc-js";
+import {
+  create,
+  type DescMessage,
+  type DescMethod,
+  type DescService,
+  fromBinary,
+  type MessageInitShape,
+  type MessageShape,
+  toBinary,
+} from "@bufbuild/protobuf";
+import { anyPack } from "@bufbuild/protobuf/wkt";
+import {
+  chmod,
+  lstat,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  readlink,
+  rm,
+  symlink,
+  writeFile,
+} from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Digest, digestOf, encode, toMessage } from "../../src/reapi/digest.ts";
+import { ByteStream } from "../../src/reapi/messages/bytestream_pb.ts";
+import { Operations, OperationSchema } from "../../src/reapi/messages/operations_pb.ts";
+import {
+  ActionCache,
+  ActionResultSchema,
+  ActionSchema,
+  Capabilities,
+  CommandSchema,
+  ContentAddressableStorage,
+  DirectorySchema,
+  ExecuteResponseSchema,
+  Execution,
+  TreeSchema,
+} from "../../src/reapi/messages/remote_execution_pb.ts";
+
+export type ActionResult = MessageShape<typeof ActionResultSchema>;
+
+export interface Faults {
+  /** Fails a call with this code. @param count of this method's calls, from 1 up */
+  fail?(method: string, count: number): status | undefined;
+  /** Changes what an action has made. */
+  result?(result: ActionResult, keep: (bytes: Uint8Array) => Digest): void;
+  /** Changes content that is read. */
+  content?(bytes: Uint8Array): Uint8Array;
+  /** Called with each start of an action; it goes on when this is settled. */
+  started?(count: number): Promise<void> | void;
+  /** Ends an execution with this status, and no result. */
+  status?(count: number): { code: number; message: string } | undefined;
+  /** Whether the stream of an execution ends when its name has been told. @param count of streams, from 1 up */
+  cut?(count: number): boolean;
+  capabilities?: object;
+}
+
+export interface ReapiServer extends AsyncDisposable {
+  readonly port: number;
+  readonly url: string;
+  /** Names of methods in the order of their calls. */
+  readonly calls: string[];
+  /** Headers of the last call. */
+  readonly headers: Map<string, string>;
+  /** Names of instances that were asked for. */
+  readonly instances: Set<string>;
+  /** Those of the actions that were executed. */
+  readonly commands: MessageShape<typeof CommandSchema>[];
+  readonly blobs: Map<string, Uint8Array>;
+  readonly cancelled: string[];
+  faults: Faults;
+}
+
+type Call = { request: never; metadata: { getMap(): Record<string, unknown> } };
+type Answer = (error: object | null, message?: object) => void;
+
+export async function openReapiServer(
+  faults: Faults = {},
+  tls?: { key: string; cert: string; ca?: string },
+): Promise<ReapiServer> {
+  const blobs = new Map<string, Uint8Array>();
+  const results = new Map<string, ActionResult>();
+  const operations = new Map<string, Promise<MessageShape<typeof OperationSchema>>>();
+  const counts = new Map<string, number>();
+  const server = new Server({ "grpc.max_receive_message_length": 4 << 20 });
+  const state: Omit<ReapiServer, "port" | "url" | typeof Symbol.asyncDispose> = {
+    calls: [],
+    headers: new Map(),
+    instances: new Set(),
+    commands: [],
+    blobs,
+    cancelled: [],
+    faults,
+  };
+  const keep = (bytes: Uint8Array): Digest => {
+    const digest = digestOf(bytes);
+    blobs.set(digest.hash, bytes);
+    return digest;
+  };
+
+  function serve(
+    service: DescService,
+    methods: Record<string, (call: never, answer: Answer) => unknown>,
+  ): void {
+    const definition: Record<string, object> = {};
+    const handlers: Record<string, handleUnaryCall<object, object>> = {};
+    for (const [name, handle] of Object.entries(methods)) {
+      const method = service.method[name]! as DescMethod;
+      definition[name] = {
+        path: `/${service.typeName}/${method.name}`,
+        requestStream: method.methodKind === "client_streaming",
+        responseStream: method.methodKind === "server_streaming",
+        requestSerialize: (message: never) => Buffer.from(toBinary(method.input, message)),
+        requestDeserialize: (bytes: Buffer) => fromBinary(method.input, bytes),
+        responseSerialize: (message: never) => Buffer.from(toBinary(method.output, message)),
+        responseDeserialize: (bytes: Buffer) => fromBinary(method.output, bytes),
+      };
+      const outputOf = (message: object) => create(method.output as DescMessage, message as never);
+      handlers[name] = ((call: Call & ServerWritableStream<object, object>, answer: Answer | undefined) => {
+        const count = (counts.get(name) ?? 0) + 1;
+        counts.set(name, count);
+        state.calls.push(name);
+        for (const [key, value] of Object.entries(call.metadata.getMap()))
+          state.headers.set(key, String(value));
+        const { instanceName, resourceName } = (call.request ?? {}) as Record<string, string | undefined>;
+        const instance = instanceName ?? (resourceName && /^(.*?)\/?blobs\//.exec(resourceName)?.[1]);
+        if (instance !== undefined) state.instances.add(instance);
+        const code = state.faults.fail?.(name, count);
+        const error = code === undefined ? undefined : { code, details: `no ${name} now` };
+        if (error && answer) return answer(error);
+        if (error) return void call.emit("error", error);
+        return handle(
+          call as never,
+          ((failure, message) => answer!(failure, message && outputOf(message))) as Answer,
+        );
+      }) as never;
+    }
+    server.addService(definition as never, handlers as never);
+  }
+
+  const contentOf = (name: string) => /(?:^|\/)blobs\/([\da-f]{64})\/(\d+)$/.exec(name)!;
+
+  serve(Capabilities, {
+    getCapabilities: (_, answer) =>
+      answer(null, {
+        cacheCapabilities: { digestFunctions: [1], maxBatchTotalSizeBytes: BigInt(4 << 20) },
+        executionCapabilities: { execEnabled: true },
+        ...state.faults.capabilities,
+      }),
+  });
+  serve(ContentAddressableStorage, {
+    findMissingBlobs: ({ request }: { request: { blobDigests: { hash: string }[] } }, answer) =>
+      answer(null, { missingBlobDigests: request.blobDigests.filter(({ hash }) => !blobs.has(hash)) }),
+    batchUpdateBlobs: (
+      { request }: { request: { requests: { digest: { hash: string }; data: Uint8Array }[] } },
+      answer,
+    ) => {
+      const responses = request.requests.map(({ digest, data }) => {
+        const isRight = digestOf(data).hash === digest.hash;
+        if (isRight) blobs.set(digest.hash, data);
+        return { digest, status: { code: isRight ? 0 : status.INVALID_ARGUMENT, message: "another digest" } };
+      });
+      answer(null, { responses });
+    },
+    batchReadBlobs: ({ request }: { request: { digests: { hash: string }[] } }, answer) =>
+      answer(null, {
+        responses: request.digests.map((digest) => {
+          const bytes = blobs.get(digest.hash);
+          if (!bytes) return { digest, status: { code: status.NOT_FOUND, message: "gone" } };
+          return { digest, data: state.faults.content?.(bytes) ?? bytes };
+        }),
+      }),
+  });
+  serve(ByteStream, {
+    read: (call: ServerWritableStream<{ resourceName: string }, object>) => {
+      const bytes = blobs.get(contentOf(call.request.resourceName)[1]!);
+      if (!bytes) return void call.emit("error", { code: status.NOT_FOUND, details: "gone" });
+      const sent = state.faults.content?.(bytes) ?? bytes;
+      for (let at = 0; at < sent.length; at += 1 << 20)
+        call.write(create(ByteStream.method.read.output, { data: sent.subarray(at, at + (1 << 20)) }));
+      call.end();
+    },
+    write: (call: AsyncIterable<{ resourceName: string; data: Uint8Array }>, answer) => {
+      void (async () => {
+        const parts: Uint8Array[] = [];
+        let name = "";
+        for await (const { resourceName, data } of call) {
+          name ||= resourceName;
+          parts.push(data);
+        }
+        const bytes = Buffer.concat(parts);
+        if (digestOf(bytes).hash !== contentOf(name)[1])
+          return answer({ code: status.INVALID_ARGUMENT, details: "another" });
+        keep(bytes);
+        answer(null, { committedSize: BigInt(bytes.length) });
+      })();
+    },
+  });
+  serve(ActionCache, {
+    getActionResult: ({ request }: { request: { actionDigest: { hash: string } } }, answer) => {
+      const result = results.get(request.actionDigest.hash);
+      return result ? answer(null, result) : answer({ code: status.NOT_FOUND, details: "none" });
+    },
+  });
+  let streams = 0;
+  const follow = (call: ServerWritableStream<object, object>, name: string) => {
+    call.write(create(OperationSchema, { name }));
+    if (state.faults.cut?.(++streams)) return call.end();
+    void operations.get(name)!.then((done) => {
+      call.write(done);
+      call.end();
+    });
+  };
+  serve(Execution, {
+    execute: (call: ServerWritableStream<{ actionDigest: { hash: string } }, object>) => {
+      const name = `operations/${operations.size + 1}`;
+      operations.set(name, run(call.request.actionDigest.hash, name, operations.size + 1));
+      follow(call, name);
+    },
+    waitExecution: (call: ServerWritableStream<{ name: string }, object>) => {
+      if (operations.has(call.request.name)) follow(call, call.request.name);
+      else call.emit("error", { code: status.NOT_FOUND, details: "no such operation" });
+    },
+  });
+  serve(Operations, {
+    cancelOperation: ({ request }: { request: { name: string } }, answer) => {
+      state.cancelled.push(request.name);
+      answer(null, {});
+    },
+  });
+
+  async function run(
+    hash: string,
+    name: string,
+    count: number,
+  ): Promise<MessageShape<typeof OperationSchema>> {
+    await state.faults.started?.(count);
+    const done = (response: MessageInitShape<typeof ExecuteResponseSchema>) =>
+      create(OperationSchema, {
+        name,
+        done: true,
+        result: {
+          case: "response",
+          value: anyPack(ExecuteResponseSchema, create(ExecuteResponseSchema, response)),
+        },
+      });
+    const told = state.faults.status?.(count);
+    if (told) return done({ status: told });
+    const read = (digest: { hash: string } | undefined) => {
+      const bytes = blobs.get(digest!.hash);
+      if (!bytes) throw Object.assign(new Error("gone"), { digest });
+      return bytes;
+    };
+    const folder = await mkdtemp(join(tmpdir(), "rt-reapi-"));
+    try {
+      const action = fromBinary(ActionSchema, read({ hash }));
+      const command = fromBinary(CommandSchema, read(action.commandDigest));
+      state.commands.push(command);
+      await writeTree(folder, read(action.inputRootDigest), read);
+      const cwd = join(folder, command.workingDirectory);
+      const env = Object.fromEntries(
+        command.environmentVariables.map(({ name: key, value }) => [key, value]),
+      );
+      const child = Bun.spawn(command.arguments, {
+        cwd,
+        env,
+        stdin: "ignore",
+        stdout: "pipe",
+        stderr: "pipe",
+      });
+      const [stdout, stderr, exitCode] = await Promise.all([
+        new Response(child.stdout).bytes(),
+        new Response(child.stderr).bytes(),
+        child.exited,
+      ]);
+      const result = create(ActionResultSchema, {
+        exitCode,
+        stdoutDigest: toMessage(keep(stdout)),
+        stderrDigest: toMessage(keep(stderr)),
+      });
+      for (const path of command.outputPaths) await collect(cwd, path, result, keep);
+      if (exitCode === 0) results.set(hash, result);
+      state.faults.result?.(result, keep);
+      return done({ result });
+    } catch (error) {
+      const { digest } = error as { digest?: { hash: string } };
+      const code = digest ? status.FAILED_PRECONDITION : status.INTERNAL;
+      return done({ status: { code, message: digest ? `missing blobs/${digest.hash}` : String(error) } });
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  }
+
+  const port = await new Promise<number>((resolve, reject) => {
+    const credentials = tls
+      ? ServerCredentials.createSsl(
+          tls.ca === undefined ? null : Buffer.from(tls.ca),
+          [{ private_key: Buffer.from(tls.key), cert_chain: Buffer.from(tls.cert) }],
+          tls.ca !== undefined,
+        )
+      : ServerCredentials.createInsecure();
+    server.bindAsync("127.0.0.1:0", credentials, (error, bound) => (error ? reject(error) : resolve(bound)));
+  });
+  return Object.assign(state, {
+    port,
+    url: `${tls ? "grpcs" : "grpc"}://${tls ? "localhost" : "127.0.0.1"}:${port}`,
+    [Symbol.asyncDispose]: async () => server.forceShutdown(),
+  });
+}
+
+async function writeTree(
+  folder: string,
+  bytes: Uint8Array,
+  read: (digest: { hash: string } | undefined) => Uint8Array,
+): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  const { files, directories, symlinks } = fromBinary(DirectorySchema, bytes);
+  for (const { name, digest, isExecutable } of files) {
+    await writeFile(join(folder, name), read(digest));
+    if (isExecutable) await chmod(join(folder, name), 0o755);
+  }
+  for (const { name, target } of symlinks) await symlink(target, join(folder, name));
+  for (const { name, digest } of directories) await writeTree(join(folder, name), read(digest), read);
+}
+
+async function collect(
+  cwd: string,
+  path: string,
+  result: ActionResult,
+  keep: (bytes: Uint8Array) => Digest,
+): Promise<void> {
+  const state = await lstat(join(cwd, path)).catch(() => undefined);
+  if (!state) return;
+  if (state.isDirectory()) {
+    const children: MessageShape<typeof DirectorySchema>[] = [];
+    const root = await readTree(join(cwd, path), children, keep);
+    const tree = encode(TreeSchema, create(TreeSchema, { root, children }));
+    result.outputDirectories.push({
+      $typeName: "build.bazel.remote.execution.v2.OutputDirectory",
+      path,
+      treeDigest: toMessage(keep(tree.bytes)),
+    });
+  } else {
+    const digest = toMessage(keep(await readFile(join(cwd, path))));
+    const isExecutable = (state.mode & 0o100) !== 0;
+    result.outputFiles.push({
+      $typeName: "build.bazel.remote.execution.v2.OutputFile",
+      path,
+      digest,
+      isExecutable,
+    });
+  }
+}
+
+async function readTree(
+  folder: string,
+  children: MessageShape<typeof DirectorySchema>[],
+  keep: (bytes: Uint8Array) => Digest,
+): Promise<MessageShape<typeof DirectorySchema>> {
+  const message = create(DirectorySchema, {});
+  for (const each of (await readdir(folder, { withFileTypes: true })).toSorted((a, b) =>
+    a.name < b.name ? -1 : 1,
+  )) {
+    const { name } = each;
+    const path = join(folder, name);
+    if (each.isDirectory()) {
+      const child = await readTree(path, children, keep);
+      children.push(child);
+      const digest = toMessage(encode(DirectorySchema, child).digest);
+      message.directories.push({ $typeName: "build.bazel.remote.execution.v2.DirectoryNode", name, digest });
+    } else if (each.isSymbolicLink()) {
+      const target = await readlink(path);
+      message.symlinks.push({ $typeName: "build.bazel.remote.execution.v2.SymlinkNode", name, target });
+    } else {
+      const digest = toMessage(keep(await readFile(path)));
+      const isExecutable = ((await lstat(path)).mode & 0o100) !== 0;
+      message.files.push({
+        $typeName: "build.bazel.remote.execution.v2.FileNode",
+        name,
+        digest,
+        isExecutable,
+      });
+    }
+  }
+  return message;
+}
