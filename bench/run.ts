@@ -20,6 +20,7 @@ const BENCHES: readonly Bench[] = [
   { name: "secrets", load: () => import("./secrets/figures.ts") },
   { name: "redaction", load: () => import("./redaction/figures.ts") },
   { name: "options", load: () => import("./options/restart.ts") },
+  { name: "debugger", load: () => import("./debugger/start.ts") },
   { name: "csrf-rates", load: () => import("./csrf/rates.ts") },
   { name: "csrf-timing", load: () => import("./csrf/timing.ts") },
   { name: "csrf-requests", load: () => import("./csrf/requests.ts") },

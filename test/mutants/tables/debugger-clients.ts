@@ -60,14 +60,6 @@ export default {
       tests: ["debugger/methods"],
     },
   ],
-  "src/debugger/runtime.ts": [
-    {
-      fault: "a breakpoint of the first line comes too late",
-      text: 'await backend.send("Debugger.setPauseOnMicrotasks", { enabled: true });',
-      becomes: "",
-      tests: ["debugger/session", "debugger/ways"],
-    },
-  ],
   "src/debugger/debugger.ts": [
     {
       fault: "a stop in front of a new file is one like any other",
@@ -78,9 +70,9 @@ export default {
   ],
   "src/debugger/async-stack.ts": [
     {
-      fault: "who waits is told to a client that did not ask",
-      text: "if (asyncDepth === 0) return undefined;",
-      becomes: "if (asyncDepth < 0) return undefined;",
+      fault: "who waits is shown a line too far",
+      text: "lineNumber: Number(lineNumber) - 1",
+      becomes: "lineNumber: Number(lineNumber)",
       tests: ["debugger/methods"],
     },
   ],
