@@ -4,6 +4,7 @@ import { expect, test } from "bun:test";
 import { zstdCompressSync, zstdDecompressSync } from "node:zlib";
 import type { Entry, KeptEntry, Output } from "../../src/cache/entry.ts";
 import { packContents, packIndex, readContents, readIndex } from "../../src/cache/remote/artifact.ts";
+import { reactToRead, reactToWrite } from "../../src/cache/remote/answers.ts";
 import { findOutside } from "../../src/cache/remote/bounds.ts";
 import { isSigned, signArtifact } from "../../src/cache/remote/signature.ts";
 
@@ -160,4 +161,32 @@ test("a signature is over the name, the team and the bytes, so that none can be 
     [`${tag}=`, "key", "abc", "team_1", "body"],
   ] as const)
     expect(isSigned(given, Buffer.from(by), id, team, Buffer.from(body))).toBe(false);
+});
+
+test("what an answer means for the rest of the run", () => {
+  for (const status of [400, 404, 409, 412, 413, 501])
+    expect(reactToRead(status, undefined, null)).toEqual({});
+  for (const status of [500, 502, 503, 504])
+    expect(reactToRead(status, undefined, "7")).toEqual({ again: 2000 });
+  const pauses = [null, "0", "3", "3600", "-1", "soon"].map(
+    (after) => reactToRead(429, undefined, after).again,
+  );
+  expect(pauses).toEqual([2000, 0, 3000, 10_000, 2000, 2000]);
+  expect(reactToRead(403, "remote_caching_paused", null)).toEqual({});
+  expect(reactToRead(403, undefined, null)).toEqual({});
+  for (const [status, code] of [
+    [401, undefined],
+    [403, "forbidden"],
+  ] as const)
+    expect(reactToRead(status, code, null)).toMatchObject({
+      ends: "both",
+      say: expect.stringContaining(`(${status})`),
+    });
+  for (const code of ["forbidden", "remote_caching_disabled", "constructor", undefined])
+    expect(reactToWrite(403, code)).toMatchObject({ ends: "writing" });
+  expect(reactToWrite(403, "remote_caching_disabled").say).toContain("is switched off for this team");
+  for (const status of [400, 404, 413, 429, 500, 503]) {
+    const { say, ends, again } = reactToWrite(status, undefined);
+    expect([say?.includes(`(${status})`), ends, again]).toEqual([true, undefined, undefined]);
+  }
 });

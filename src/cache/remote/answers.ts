@@ -18,6 +18,7 @@ const LONGEST_PAUSE = 10_000;
 
 /** What the server calls a team that may not use it. */
 const DISABLED: Readonly<Record<string, string>> = {
+  __proto__: null as never,
   remote_caching_disabled: "is switched off for this team",
   remote_caching_over_limit: "is over its limit for this team",
   remote_caching_paused: "is paused for this team",
