@@ -185,6 +185,7 @@ describe("readOutputs()", () => {
     ["a link that leads out", link("../x")],
     ["a link that leads out behind a link", link("a/../../x")],
     ["a link up from what may be a link", link("a/..")],
+    ["a link up behind a link up", { directories: [nodeOf("d", link("a/../x"))] }, [link("a/../x")]],
     ["a link out from a directory", { directories: [nodeOf("d", link("../../x"))] }, [link("../../x")]],
   ];
   for (const [name, root, children] of refused)
