@@ -110,8 +110,8 @@ export default {
     },
     {
       fault: "directories lose their permissions",
-      text: "return chmodSync(path, output.mode);",
-      becomes: "return;",
+      text: `      if (output.kind === "directory") chmodSync(output.path, output.mode);\n`,
+      becomes: "",
       tests: ["cache/restore"],
     },
     {

@@ -49,8 +49,8 @@ export default {
   "src/debugger/session.ts": [
     {
       fault: "a program stays stopped when its client is killed",
-      text: "void session.breakpoints.removeAll().finally(() => backend.close());",
-      becomes: "void session.breakpoints.removeAll();",
+      text: "void leave(session).finally(() => backend.close());",
+      becomes: "void leave(session);",
       tests: ["debugger/session"],
     },
     {
