@@ -288,7 +288,8 @@ async function packCommands(
       relative(ROOT, entry),
       target,
       [...plugins, fromMain, silentDebug, pages.plugin],
-      constantsOf(target),
+      // A library that looks for its own files would not find them, and the path is another one in each build.
+      { ...constantsOf(target), __dirname: '""' },
     );
     const file = join(directory, `rt-${name}.packed`);
     await Bun.write(file, Bun.zstdCompressSync(made.script, { level: 19 }));

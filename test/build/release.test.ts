@@ -11,7 +11,7 @@ import { buildRelease } from "../../build/release.ts";
 import { hostTarget, TARGETS } from "../../build/targets.ts";
 import { copyCheckout } from "../support/checkout.ts";
 import { createProject } from "../support/project.ts";
-import { runRt } from "../support/rt.ts";
+import { REPOSITORY, runRt } from "../support/rt.ts";
 import { servePackages } from "./npm-registry.ts";
 import manifest from "../../package.json";
 
@@ -120,10 +120,15 @@ describe.skipIf(process.platform !== "linux")("a release", () => {
       expect(purl).toBe(`pkg:npm/${name.replace("@", "%40")}@${version}`);
       expect(licenses.length).toBe(1);
       if (name === "bun") continue;
-      const installed = await Bun.file(
-        join(import.meta.dir, "../../node_modules", name, "package.json"),
-      ).json();
-      expect({ name, version }).toEqual({ name, version: installed.version });
+      // One may be installed in several versions, each in the folder of who asks for it.
+      const modules = join(REPOSITORY, "node_modules");
+      const manifests = ["", "*/node_modules/", "@*/*/node_modules/"].flatMap((above) => [
+        ...new Bun.Glob(`${above}${name}/package.json`).scanSync(modules),
+      ]);
+      const installed = await Promise.all(
+        manifests.map(async (path) => (await Bun.file(join(modules, path)).json()).version),
+      );
+      expect(installed).toContain(version);
     }
     const notices = await readFile(join(unpacked, HOST.folder, "THIRD-PARTY.txt"), "utf8");
     for (const name of names) expect(notices).toContain(`\n${name} `);

@@ -91,6 +91,10 @@ describe.skipIf(process.platform === "win32")("hostile names reach no output", (
     await using project = await createProject(FILES);
     const command = ["sh", "-c", 'cd "$0" && shift 0 && "$@"; echo "[over]"', project.path, RT, ...args];
     await using terminal = startOnTerminal(command, cleanEnvironment());
+    if (args.length === 1) {
+      await terminal.shows("any other key leaves");
+      terminal.type("x");
+    }
     await terminal.shows("[over]");
     const shown = terminal.shown.replaceAll("\r\n", "\n");
     expect(shown).not.toMatch(/\x1b\[2J|\x1b\]|\x07|\x9b|\u202e|^(?:\x1b\[K)?(?:::stop|##\[)|\rover/m);
