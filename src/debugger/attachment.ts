@@ -60,9 +60,16 @@ function startThread(Thread: typeof Worker, order: Order, id: string, telemetry:
   if (isWaiting) {
     loadBuiltins();
     const beginning = go.promise.then(() => worker.unref());
-    Object.defineProperty(globalThis, Symbol.for(BEGINNING), { value: beginning });
-  } else worker.unref();
-  worker.postMessage("loaded" satisfies Instruction);
+    const get = () => {
+      // The last of rt's modules asks.
+      worker.postMessage("loaded" satisfies Instruction);
+      return beginning;
+    };
+    Object.defineProperty(globalThis, Symbol.for(BEGINNING), { get });
+  } else {
+    worker.unref();
+    worker.postMessage("loaded" satisfies Instruction);
+  }
   process.on("exit", () => {
     const isTold = new Int32Array(new SharedArrayBuffer(4));
     worker.postMessage(isTold satisfies Instruction);

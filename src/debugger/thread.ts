@@ -58,6 +58,8 @@ export function serveFromThread(): void {
       },
     };
     socket = await takeSocket(order.socket, order.isAgain);
+    // A module of rt's that is read while somebody debugs could be stopped in.
+    if (isWaiting) await loaded.promise;
     const place = address ?? (editor?.deferredMode ? ANY_PORT : undefined);
     if (place) serving = serve(place, socket, program);
     if (address) announce(address, serving!.urls);
