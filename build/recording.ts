@@ -33,11 +33,22 @@ console.log(\`deploying with a token of \${token?.length} characters\`);
   "packages/log/package.json": JSON.stringify({ name: "log", scripts: { build: "echo built log" } }),
 };
 
-/** Each command, and what is typed at the question it asks. */
-const COMMANDS: ReadonlyArray<{ readonly command: string; readonly answer?: string }> = [
+/** Each command, and what is typed at the questions that it asks, by how these end. */
+const COMMANDS: ReadonlyArray<{
+  readonly command: string;
+  readonly answers?: ReadonlyArray<readonly [question: string, answer: string]>;
+}> = [
   { command: "cat deploy.ts" },
-  { command: "rt secrets set com.example.deploy ci", answer: "s3cret-t0ken" },
+  { command: "rt secrets set com.example.deploy ci", answers: [["(not shown): ", "s3cret-t0ken"]] },
   { command: "rt deploy.ts" },
+  {
+    command: "rt run --silent --pick",
+    answers: [
+      ["to leave: ", "api"],
+      ["to leave: ", "1"],
+      ["for none: ", ""],
+    ],
+  },
   { command: "rt run --silent --filter '*' build" },
   { command: "rt run deplyo" },
 ];
@@ -98,12 +109,12 @@ async function typeInto(shell: string[], cwd: string, env: Record<string, string
   try {
     await after(PROMPT);
     const shown: Shown[] = [];
-    for (const { command, answer } of COMMANDS) {
+    for (const { command, answers = [] } of COMMANDS) {
       terminal.write(`${command}\n`);
       await after("\r\n"); // the command, as the terminal shows it
       let text = "";
-      if (answer !== undefined) {
-        text = `${await after("(not shown): ")}(not shown): `;
+      for (const [question, answer] of answers) {
+        text += (await after(question)) + question;
         terminal.write(`${answer}\n`);
       }
       text += await after(PROMPT);
