@@ -118,7 +118,8 @@ describe.skipIf(process.platform !== "linux")("secrets.age", () => {
 
   test("refuses what is no public key, and says of a private one that it is out", async () => {
     const before = await Bun.file(project.join("secrets.age")).text();
-    for (const key of ["age1xxx", `${ciPublic.slice(0, -1)}q`, "ssh-ed25519 AAAA", ciPublic.toUpperCase()])
+    const other = ciPublic.slice(0, -1) + (ciPublic.endsWith("q") ? "p" : "q");
+    for (const key of ["age1xxx", other, "ssh-ed25519 AAAA", ciPublic.toUpperCase()])
       expect(await secrets(["share", "add", key])).toMatchObject({
         stderr: "error: That is no public key of age\nhint: as in age1...: rt secrets share key prints one\n",
         status: 2,
