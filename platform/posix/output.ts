@@ -6,6 +6,7 @@
 // through /proc; elsewhere a pipe with room for PIPE_BUF bytes takes that many without waiting.
 import { FFIType, ptr } from "./ffi.ts";
 import type { OutputOperations } from "../contract/output.ts";
+import { areOneFile } from "../open-files.ts";
 import { constants } from "./constants.ts";
 import { encodeCString, type Libc, openLibc, processLibc, repeat, VARIABLE } from "./libc.ts";
 
@@ -110,13 +111,7 @@ const areJoined: OutputOperations["areJoined"] = () => {
     // Of files that are gone the names say nothing.
     if (output !== "" && error !== "" && !output.endsWith(" (deleted)")) return output === error;
   }
-  const { fstatSync } = process.getBuiltinModule("node:fs");
-  try {
-    const [output, error] = [fstatSync(1), fstatSync(2)];
-    return output.ino === error.ino && output.dev === error.dev;
-  } catch {
-    return false; // one is closed
-  }
+  return areOneFile(1, 2);
 };
 
 const terminalSize: OutputOperations["terminalSize"] = () => {

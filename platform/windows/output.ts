@@ -1,6 +1,7 @@
 // Writing to standard output and error on Windows: consoles and pipes there take whole buffers.
-import { fstatSync, writeSync } from "node:fs";
+import { writeSync } from "node:fs";
 import type { OutputOperations } from "../contract/output.ts";
+import { areOneFile } from "../open-files.ts";
 
 const writeSome: OutputOperations["writeSome"] = (descriptor, bytes) => {
   try {
@@ -15,14 +16,7 @@ const writeSome: OutputOperations["writeSome"] = (descriptor, bytes) => {
 const awaitWritable: OutputOperations["awaitWritable"] = (_descriptor, milliseconds) =>
   Bun.sleepSync(milliseconds);
 
-const areJoined: OutputOperations["areJoined"] = () => {
-  try {
-    const [output, error] = [fstatSync(1), fstatSync(2)];
-    return output.ino === error.ino && output.dev === error.dev;
-  } catch {
-    return false; // one is closed
-  }
-};
+const areJoined: OutputOperations["areJoined"] = () => areOneFile(1, 2);
 
 const terminalSize: OutputOperations["terminalSize"] = () => {
   const { columns, rows } = process.stdout;

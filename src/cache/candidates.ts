@@ -2,6 +2,7 @@
 // have, who are only asked when none of these will do.
 import type { Entry, KeptEntry } from "./entry.ts";
 import type { Place, SharedCache } from "./shared.ts";
+import { touch } from "./kept-files.ts";
 import type { Store } from "./store.ts";
 
 export interface Candidate {
@@ -37,7 +38,7 @@ export async function* findCandidates(
       kept: entry,
       isOthers: false,
       prepare: async () => true,
-      use: () => store.touch(path),
+      use: () => touch(path),
     };
   if (shared?.cache.isRead) yield* findShared(lookup, shared);
 }

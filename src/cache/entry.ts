@@ -39,3 +39,9 @@ export interface KeptEntry extends Entry {
   /** Words of that path which the script has written somewhere, or the path itself: not every other root may use it. */
   readonly mentioned: readonly string[];
 }
+
+/** The digests of what an entry names in the store, sorted, each once. */
+export function contentsOf({ log, outputs }: Entry): string[] {
+  const files = outputs.flatMap((each) => (each.kind === "file" ? [each.hash] : []));
+  return [...new Set([log, ...files])].sort();
+}

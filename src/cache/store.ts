@@ -19,14 +19,14 @@ import {
   renameSync,
   rmSync,
   statSync,
-  utimesSync,
   writeFileSync,
 } from "node:fs";
 import { dirname, isAbsolute, join, sep } from "node:path";
 import { host } from "../../platform/process.ts";
 import { makePrivate } from "../../platform/private-file.ts";
-import type { Condition, KeptEntry, Output } from "./entry.ts";
+import { type Condition, contentsOf, type KeptEntry, type Output } from "./entry.ts";
 import { hashBytes, hashFile } from "./hashes.ts";
+import { filesIn, sizeOf, touch } from "./kept-files.ts";
 import { FORMAT } from "./key.ts";
 import { isKeptPath } from "./place.ts";
 
@@ -38,20 +38,25 @@ const MOST_ENTRIES = 8;
 const GRACE = 10 * 60_000;
 const PAUSE = 10 * 60_000;
 
-/** Undefined where nothing says which directory it is. */
-export function storeDirectory(): string | undefined {
+/** rt's own, below the user's directory for such things; undefined where nothing says which that is. */
+export function cacheDirectory(): string | undefined {
   const named = host.originalVariable("XDG_CACHE_HOME") ?? "";
   const home = host.originalVariable("HOME") ?? "";
-  if (isAbsolute(named)) return join(named, "rt", `scripts-${FORMAT}`);
-  if (isAbsolute(home)) return join(home, ".cache", "rt", `scripts-${FORMAT}`);
+  if (isAbsolute(named)) return join(named, "rt");
+  if (isAbsolute(home)) return join(home, ".cache", "rt");
   // Of Windows.
   const local = host.originalVariable("LOCALAPPDATA") ?? "";
-  return isAbsolute(local) ? join(local, "rt", "cache", `scripts-${FORMAT}`) : undefined;
+  return isAbsolute(local) ? join(local, "rt", "cache") : undefined;
+}
+
+/** Undefined where nothing says which directory it is. */
+export function storeDirectory(): string | undefined {
+  const directory = cacheDirectory();
+  return directory && join(directory, `scripts-${FORMAT}`);
 }
 
 export class Store {
   readonly directory: string;
-  #drafts = 0;
 
   /** Throws an Error with a sentence, or the system's. */
   constructor(directory: string) {
@@ -152,15 +157,6 @@ export class Store {
     return found.sort((a, b) => b.used - a.used);
   }
 
-  /** It is used last of all. */
-  touch(path: string): void {
-    try {
-      utimesSync(path, new Date(), new Date());
-    } catch {
-      // Somebody has removed it meanwhile.
-    }
-  }
-
   readText(kind: "scripts" | "hashes", id: string): string | null {
     return read(join(this.directory, kind, id))?.toString() ?? null;
   }
@@ -177,7 +173,7 @@ export class Store {
   measure(): { size: number; entries: number } {
     const files = filesIn(this.directory);
     const entries = files.filter(({ path }) => path.endsWith(".zst")).length;
-    return { size: files.reduce((sum, { size }) => sum + size, 0), entries };
+    return { size: sizeOf(files), entries };
   }
 
   /** Once in a while: it looks at every file. */
@@ -191,7 +187,7 @@ export class Store {
   /** Removes what was used longest ago until there is no more than so many bytes. */
   shrink(limit = LARGEST, grace = GRACE): void {
     const files = filesIn(this.directory).filter((file) => !this.#removeDraft(file, grace));
-    let total = files.reduce((sum, { size }) => sum + size, 0);
+    let total = sizeOf(files);
     if (total <= limit) return;
     const entries = files.filter(({ path }) => path.endsWith(".zst")).sort((a, b) => a.used - b.used);
     const blobs = new Map(
@@ -202,7 +198,7 @@ export class Store {
     const uses = new Map<string, number>();
     const named = new Map<string, string[]>();
     for (const { path } of entries) {
-      const hashes = blobsOf(parseEntry(read(path), path.slice(-68, -4)));
+      const hashes = namedBy(parseEntry(read(path), path.slice(-68, -4)));
       named.set(path, hashes);
       for (const hash of hashes) uses.set(hash, (uses.get(hash) ?? 0) + 1);
     }
@@ -232,8 +228,9 @@ export class Store {
     return true;
   }
 
+  /** Of nobody else: in containers that share the directory all have the same process number. */
   #draft(): string {
-    return join(this.directory, "drafts", `${process.pid}-${(this.#drafts += 1)}`);
+    return join(this.directory, "drafts", crypto.randomUUID());
   }
 
   #put(path: string, content: string | Uint8Array): void {
@@ -249,7 +246,7 @@ export class Store {
 
   #name(draft: string, hash: string): void {
     const path = this.blobPath(hash);
-    if (existsSync(path) && statSync(path).size === statSync(draft).size) return this.touch(path);
+    if (existsSync(path) && statSync(path).size === statSync(draft).size) return touch(path);
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     renameSync(draft, path);
   }
@@ -275,20 +272,8 @@ function timeOf(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
 }
 
-function filesIn(directory: string): { path: string; size: number; used: number }[] {
-  return readdirSync(directory, { recursive: true, withFileTypes: true }).flatMap((each) => {
-    if (!each.isFile()) return [];
-    const path = join(each.parentPath, each.name);
-    const found = statSync(path, { throwIfNoEntry: false });
-    return found ? [{ path, size: found.size, used: found.mtimeMs }] : [];
-  });
-}
-
-function blobsOf(entry: KeptEntry | null): string[] {
-  if (!entry) return [];
-  return [
-    ...new Set([entry.log, ...entry.outputs.flatMap((each) => (each.kind === "file" ? [each.hash] : []))]),
-  ];
+function namedBy(entry: KeptEntry | null): string[] {
+  return entry ? contentsOf(entry) : [];
 }
 
 /** What is the same for two entries of which one is enough. */

@@ -87,7 +87,9 @@ async function offerScripts(invocation: Invocation, { settings, cwd }: Opened): 
     throw new UsageError("Nothing to run", "name a file or a script after the options");
   await showScripts(cwd);
   const { isPickWanted } = await import("./picked.ts");
-  if (await isPickWanted()) return await carryOutPicked(invocation, cwd);
+  const wanted = await isPickWanted();
+  if (typeof wanted === "object") return wanted;
+  if (wanted) return await carryOutPicked(invocation, cwd);
 }
 
 async function carryOutPicked(invocation: Invocation, cwd: string): Promise<Outcome> {

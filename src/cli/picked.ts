@@ -48,22 +48,30 @@ export async function pickInvocation(
   };
 }
 
-/** Whether Enter was pressed at the question behind a list. Nothing is asked where that would only be in the way. */
-export async function isPickWanted(): Promise<boolean> {
+const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+
+/**
+ * Whether Enter was pressed at the question behind a list; a signal where that ended it, with the terminal as it was. Nothing
+ * is asked where that would only be in the way.
+ */
+export async function isPickWanted(): Promise<boolean | { readonly signal: NodeJS.Signals }> {
   const variable = host.originalVariable;
   if (!canPick() || !host.isTerminal(1) || variable("CI") || variable("TERM") === "dumb") return false;
   process.stderr.write("\nEnter picks one of them, any other key leaves ");
   const { stdin } = process;
+  const heard = Promise.withResolvers<string | { readonly signal: NodeJS.Signals }>();
+  const hear = (signal: NodeJS.Signals) => heard.resolve({ signal });
+  for (const signal of SIGNALS) process.on(signal, hear);
   stdin.setRawMode(true);
-  const key = await new Promise<string>((resolve) => {
-    stdin.once("data", (bytes: Buffer) => resolve(bytes.toString("latin1")));
-    // The terminal may go away.
-    for (const event of ["end", "close", "error"]) stdin.once(event, () => resolve(""));
-    stdin.resume();
-  });
+  stdin.once("data", (bytes: Buffer) => heard.resolve(bytes.toString("latin1")));
+  // The terminal may go away.
+  for (const event of ["end", "close", "error"]) stdin.once(event, () => heard.resolve(""));
+  stdin.resume();
+  const answer = await heard.promise;
   stdin.removeAllListeners();
   stdin.setRawMode(false);
   stdin.pause().unref(); // nothing else keeps rt from ending
+  for (const signal of SIGNALS) process.off(signal, hear);
   process.stderr.write("\n");
-  return key === "\r" || key === "\n";
+  return typeof answer === "string" ? answer === "\r" || answer === "\n" : answer;
 }

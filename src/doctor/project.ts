@@ -24,7 +24,7 @@ function checkConfiguration(directory: string): Check {
   const above = foldersAbove(directory)
     .map((folder) => join(folder, FILE_NAME))
     .filter((file) => existsSync(file));
-  const rest = above.length > 0 ? `; above, for secrets alone: ${above.join(", ")}` : "";
+  const rest = above.length > 0 ? `; above, for secrets and [run.cache]: ${above.join(", ")}` : "";
   if (!existsSync(own)) return { name, status: "ok", found: `No ${FILE_NAME} here${rest}` };
   try {
     const keys = readConfig(FILE_NAME).settings.map(({ path }) => path.join("."));

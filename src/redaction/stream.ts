@@ -5,7 +5,7 @@
 //   redaction.zero()
 //
 // Contract: what a stream holds back, since it may begin a value, is looked at again when nothing has come for PATIENCE:
-// then as much of it is shown as says nothing, so that a prompt is seen. After `close` nothing of a value is kept.
+// then as much of it is shown as says nothing, so that a prompt is seen. After `zero` nothing of a value is kept.
 import { Failure } from "../failure.ts";
 import { oneLine } from "../printable.ts";
 import { RedactionFilter } from "./filter.ts";

@@ -8,7 +8,7 @@ import type { CachedScript } from "../cache/script.ts";
 import type { SharedCache } from "../cache/shared.ts";
 import { type CacheSettings, ruleFor } from "../settings/cache.ts";
 import type { CachedTask, CacheReason, Command, CommandRequest, Task } from "../tasks/run-tasks.ts";
-import { type PackageJson, scriptOf, textField } from "../workspace/package-json.ts";
+import { stepsOf, textField } from "../workspace/package-json.ts";
 import type { Plan } from "./plan.ts";
 
 type CommandFor = (request: CommandRequest) => Command;
@@ -99,11 +99,4 @@ export function planCached(
     steps: stepsOf(located.manifest, name),
     args: host.exactArguments(args),
   };
-}
-
-function stepsOf(manifest: PackageJson, name: string): Task["steps"] {
-  return [`pre${name}`, name, `post${name}`].flatMap((each) => {
-    const command = scriptOf(manifest, each);
-    return command === null ? [] : [{ scriptName: each, command, isMain: each === name }];
-  });
 }

@@ -9,7 +9,7 @@ import type { Provision, Receiver, ShownSecret } from "../secrets/mapping/provis
 import { choosesPackages } from "../settings/many.ts";
 import type { ScriptSettings } from "../settings/script.ts";
 import type { Settings } from "../settings/settings.ts";
-import { type LocatedPackage, scriptOf } from "../workspace/package-json.ts";
+import { type LocatedPackage, stepsOf } from "../workspace/package-json.ts";
 import { SUPERVISED } from "./engine/own-variables.ts";
 import type { Plan } from "./plan.ts";
 import type { Supply } from "./script/launch.ts";
@@ -141,9 +141,9 @@ async function openTargetSecrets(
 
 /** The script and its hooks, of those that there are. */
 function receiversOf(located: LocatedPackage, name: string): ScriptName[] {
-  return [`pre${name}`, name, `post${name}`]
-    .filter((event) => scriptOf(located.manifest, event) !== null)
-    .map((event) => receiverOf(located, event, event !== name));
+  return stepsOf(located.manifest, name).map(({ scriptName, isMain }) =>
+    receiverOf(located, scriptName, !isMain),
+  );
 }
 
 /** What starts it. While a store is asked there is time to load that, but first it has to be asked. */

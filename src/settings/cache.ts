@@ -11,6 +11,7 @@ import { Failure } from "../failure.ts";
 import type { GivenOptions } from "../options/parse.ts";
 import { printable } from "../printable.ts";
 import { readRemoteCache, type RemoteCacheSettings } from "./remote-cache.ts";
+import { ruleNamed } from "./script-rules.ts";
 
 /** What the file says of one script; globs are relative to its package. */
 export interface CacheRule {
@@ -143,14 +144,12 @@ function readPlaces(text: string = EVERYWHERE): { local: string; remote: string 
   return places;
 }
 
-/** The rule of a package's own wins. Undefined for a script that is not cached. */
+/** Undefined for a script that is not cached. */
 export function ruleFor(
   { rules }: CacheSettings,
   packageName: string,
   scriptName: string,
 ): CacheRule | undefined {
-  const rule =
-    rules.find(({ name }) => name === `${packageName}#${scriptName}`) ??
-    rules.find(({ name }) => name === scriptName);
+  const rule = ruleNamed(rules, packageName, scriptName);
   return rule?.isOn ? rule : undefined;
 }

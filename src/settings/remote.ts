@@ -8,6 +8,7 @@ import type { Config } from "../config/rtfig.ts";
 import { Failure } from "../failure.ts";
 import { oneLine } from "../printable.ts";
 import type { ManySettings } from "./many.ts";
+import { ruleNamed } from "./script-rules.ts";
 
 export interface RemoteScript {
   /** `build`, of whichever package, or `web#build`. */
@@ -94,12 +95,9 @@ export function readRemoteSettings(
   };
 }
 
-/** What is declared of a script: the rule of a package's own wins. */
+/** What is declared of a script. */
 export function remoteScript({ scripts }: RemoteSettings, packageName: string, name: string): RemoteScript {
-  return (
-    scripts.find((each) => each.name === `${packageName}#${name}`) ??
-    scripts.find((each) => each.name === name) ?? { name, outputs: [], env: [], inputs: [] }
-  );
+  return ruleNamed(scripts, packageName, name) ?? { name, outputs: [], env: [], inputs: [] };
 }
 
 function whatElse(many: ManySettings): string | undefined {

@@ -16,6 +16,7 @@ import {
   type PackageJsonError,
   scriptNames,
   scriptOf,
+  stepsOf,
 } from "../workspace/package-json.ts";
 import { choosesPackages } from "../settings/many.ts";
 import { Failure } from "../failure.ts";
@@ -242,12 +243,9 @@ function createMemberTask(member: Member, scriptName: string, index: number, req
 
 function createTask(task: Omit<Task, "steps" | "args">, { args, secretsOf }: TaskRequest): Task {
   const { scriptName, manifest } = task;
-  const steps = [`pre${scriptName}`, scriptName, `post${scriptName}`].flatMap((name): Step[] => {
-    const command = scriptOf(manifest, name);
-    if (command === null) return [];
-    const isMain = name === scriptName;
-    const secrets = secretsOf?.(manifest, name, isMain) ?? [];
-    return [{ scriptName: name, command, isMain, ...(secrets.length > 0 && { secrets }) }];
+  const steps = stepsOf(manifest, scriptName).map((step): Step => {
+    const secrets = secretsOf?.(manifest, step.scriptName, step.isMain) ?? [];
+    return secrets.length > 0 ? { ...step, secrets } : step;
   });
   return { ...task, steps, args };
 }

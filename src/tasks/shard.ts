@@ -6,6 +6,7 @@
 // the cache has it; the split counts that, and makes the longest shard short. Without dependencies that is as even as
 // whole scripts allow: no two shards differ by more than the longest script.
 import { formatDuration } from "./report/wording.ts";
+import { reachable } from "../workspace/dependencies.ts";
 import type { ShardSettings } from "../settings/many.ts";
 import type { Plan } from "./plan.ts";
 import { readTimes, type Times } from "./shard-times.ts";
@@ -119,10 +120,8 @@ export function splitTasks(
 
 /** A task and all that it waits for. */
 function reach(index: number, waitsFor: readonly (readonly number[])[]): number[] {
-  const reached = new Set([index]);
-  // A Set is walked while it grows.
-  for (const each of reached) for (const target of waitsFor[each] ?? []) reached.add(target);
-  return [...reached];
+  const graph = { size: waitsFor.length, edges: (each: number) => waitsFor[each] ?? [] };
+  return [...reachable(graph, [index])];
 }
 
 function sum(indices: readonly number[], weights: readonly number[]): number {

@@ -2,7 +2,7 @@
 import type { Child, ChildExit, ChildRequest, StopSignal } from "../../platform/contract/process-tree.ts";
 import type { Deliver, RedactedOutput } from "../redaction/stream.ts";
 import type { ManySettings } from "../settings/many.ts";
-import type { PackageJson } from "../workspace/package-json.ts";
+import type { PackageJson, ScriptStep } from "../workspace/package-json.ts";
 
 /** How one script is started. Built by the caller, who knows shells, quoting and environments. */
 export interface Command {
@@ -161,12 +161,7 @@ export interface StepSecret {
   readonly source: string;
 }
 
-export interface Step {
-  readonly scriptName: string;
-  /** As package.json has it. */
-  readonly command: string;
-  /** Only the script itself gets the arguments. */
-  readonly isMain: boolean;
+export interface Step extends ScriptStep {
   /** Absent where there are none. */
   readonly secrets?: readonly StepSecret[];
 }

@@ -116,6 +116,24 @@ export function scriptNames(manifest: PackageJson): string[] {
   return Object.keys(recordField(manifest, "scripts")).filter((name) => scriptOf(manifest, name) !== null);
 }
 
+/** One of the commands that a script consists of: itself, and its hooks. */
+export interface ScriptStep {
+  readonly scriptName: string;
+  readonly command: string;
+  /** Neither of the hooks. */
+  readonly isMain: boolean;
+}
+
+/** Those that there are, in the order in which they run. */
+export function stepsOf(manifest: PackageJson, name: string): ScriptStep[] {
+  const steps: ScriptStep[] = [];
+  for (const scriptName of [`pre${name}`, name, `post${name}`]) {
+    const command = scriptOf(manifest, scriptName);
+    if (command !== null) steps.push({ scriptName, command, isMain: scriptName === name });
+  }
+  return steps;
+}
+
 /** The directory above an absolute path; null above a root. */
 export function parentDirectory(path: string): string | null {
   // Most often; a pattern takes ten times as long.

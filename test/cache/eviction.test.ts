@@ -3,6 +3,7 @@ import { expect, test } from "bun:test";
 import { existsSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { KeptEntry } from "../../src/cache/entry.ts";
+import { touch } from "../../src/cache/kept-files.ts";
 import { Store } from "../../src/cache/store.ts";
 import { createProject } from "../support/project.ts";
 
@@ -60,7 +61,7 @@ test("at its limit nothing goes, one byte above it what was used longest ago, wi
     ["of a", "of b", "of c", "shared", `log of ${"a".repeat(64)}`].map((text) => existsSync(blob(text))),
   ).toEqual([...[false, true, true, true, false]]);
   // Used again, it is the last to go.
-  store.touch(middle);
+  touch(middle);
   store.shrink(store.measure().size - 1, GRACE);
   expect(present()).toEqual([false, true, false]);
   expect(existsSync(blob("shared"))).toBe(true);

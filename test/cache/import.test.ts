@@ -1,5 +1,6 @@
 // `rt cache import turbo.json`.
 import { expect, test } from "bun:test";
+import { chmod, stat } from "node:fs/promises";
 import { createProject } from "../support/project.ts";
 import { runRt } from "../support/rt.ts";
 import { CAN_TRACE, cachedProject } from "./cached-project.ts";
@@ -33,8 +34,10 @@ test("a turbo.json becomes tables, and what has no place there is named", async 
   });
   const run = async (...args: string[]) =>
     await runRt({ args: ["cache", "import", ...args], cwd: project.path });
+  await chmod(project.join("rtfig.toml"), 0o600);
   const { stdout, stderr, status } = await run("turbo.json");
   expect([stderr, status]).toEqual(["", 0]);
+  expect((await stat(project.join("rtfig.toml"))).mode & 0o777).toBe(0o600);
   const text = await Bun.file(project.join("rtfig.toml")).text();
   expect(text).toBe(
     [

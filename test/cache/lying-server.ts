@@ -16,13 +16,14 @@ export interface LyingServer extends AsyncDisposable {
   contents(): Kept;
 }
 
-/** @param lie answers in the server's place; undefined leaves it to the server */
+/** @param lie answers in the server's place; undefined leaves it to the server @param tls for https */
 export function startLyingServer(
   lie: (
     request: Request,
     id: string,
     server: LyingServer,
   ) => Response | undefined | Promise<Response | undefined> = () => undefined,
+  tls?: { readonly key: string; readonly cert: string },
 ): LyingServer {
   const kept = new Map<string, Kept>();
   const calls: string[] = [];
@@ -31,6 +32,7 @@ export function startLyingServer(
   const server = Bun.serve({
     port: 0,
     hostname: "127.0.0.1",
+    ...(tls && { tls }),
     async fetch(request) {
       const { pathname } = new URL(request.url);
       const id = pathname.slice(pathname.lastIndexOf("/") + 1);

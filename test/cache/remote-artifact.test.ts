@@ -90,6 +90,7 @@ test("an entry's outputs are in its package, or declared, and links lead into th
     link("../other"),
     link(".."),
     file("/r/app/.gitignore"),
+    file("/r/app/git~x"),
   ])
     expect([output, isOutside(output)]).toEqual([output, false]);
   for (const output of [
@@ -102,6 +103,8 @@ test("an entry's outputs are in its package, or declared, and links lead into th
       "/r/app//a",
       "/r/app/a/",
       "/r/app/.git/hooks/x",
+      "/r/app/.GIT/hooks/x",
+      "/r/app/GIT~1/hooks/x",
     ].map((path) => file(path)),
     file("/r/app/a", 0o4755),
     ...["/etc/passwd", "/r/app/a", "../../x", ""].map(link),

@@ -2,6 +2,7 @@
 import { expect, test } from "bun:test";
 import { readdir, rm } from "node:fs/promises";
 import { zstdCompressSync } from "node:zlib";
+import { createCertificates } from "../support/certificates.ts";
 import { startRt } from "../support/rt.ts";
 import { CAN_TRACE, cachedProject, type CachedProject } from "./cached-project.ts";
 import { editIndex, editTar, type LyingServer, startLyingServer } from "./lying-server.ts";
@@ -221,3 +222,33 @@ test.skipIf(!CAN_TRACE)("a body that is not as long as it says", async () => {
     expect(said.length).toBeLessThan(2);
   }
 });
+
+test.skipIf(!CAN_TRACE)(
+  "a redirect is followed from http to https, and never from https to http",
+  async () => {
+    await using certificates = await createCertificates();
+    await using plain = startLyingServer((request, id) => redirected(plain, request, id));
+    await using safe = startLyingServer((request, id) => redirected(safe, request, id), certificates);
+    let other = safe;
+    let isRedirecting = false;
+    function redirected(server: LyingServer, { method }: Request, id: string): Response | undefined {
+      const isSent = isRedirecting && server !== other && method === "GET";
+      return isSent ? Response.redirect(`${other.url}/${id}`, 307) : undefined;
+    }
+    const variables = { ...VARIABLES, NODE_EXTRA_CA_CERTS: certificates.authority };
+    for (const [from, to, isHit] of [
+      [plain, safe, true],
+      [safe, plain, false],
+    ] as const) {
+      other = to;
+      isRedirecting = false;
+      await using project = await projectFor(from);
+      await project.rt(["run", "build"], variables);
+      for (const [id, kept] of from.kept) to.kept.set(id, kept);
+      isRedirecting = true;
+      to.calls.length = 0;
+      expect(await runAnew(project, variables)).toEqual({ isHit, said: [] });
+      expect(to.calls.length > 0).toBe(isHit);
+    }
+  },
+);

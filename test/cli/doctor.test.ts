@@ -87,12 +87,12 @@ describe.skipIf(process.platform === "win32").concurrent("rt doctor says of the 
     expect(status).toBe(1);
   });
 
-  test("which other rtfig.toml have a say in secrets", async () => {
+  test("which other rtfig.toml have a say in secrets and in what is cached", async () => {
     await using project = await createProject({ "rtfig.toml": "", "a/b/x": "" });
     const { stdout } = await runRt({ args: ["doctor", "--json"], cwd: project.join("a/b") });
     const { installation } = JSON.parse(stdout) as { installation: Check[] };
     expect(installation.find(({ name }) => name === "configuration")!.found).toBe(
-      `No rtfig.toml here; above, for secrets alone: ${project.join("rtfig.toml")}`,
+      `No rtfig.toml here; above, for secrets and [run.cache]: ${project.join("rtfig.toml")}`,
     );
   });
 

@@ -228,6 +228,21 @@ describe.skipIf(process.platform === "win32").concurrent("rt run --pick", () => 
     expect(await left.ends()).toBe(0);
   });
 
+  test.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)(
+    "%s ends the question with the terminal as it was",
+    async (signal) => {
+      await using project = await shop();
+      await using terminal = startOnTerminal([RT, "run"], cleanEnvironment(stateOf(project)), {
+        cwd: project.path,
+      });
+      await terminal.shows("any other key leaves");
+      await waitUntil(() => !terminal.isOrdinary);
+      terminal.kill(signal);
+      expect(await terminal.ends()).toBe(signal);
+      expect(terminal.isOrdinary).toBe(true);
+    },
+  );
+
   test("a signal ends it with the terminal as it was", async () => {
     await using project = await shop();
     await using terminal = startOnTerminal([RT, "run", "--pick"], cleanEnvironment(stateOf(project)), {

@@ -49,6 +49,19 @@ async function openProject(files: Files, faults: Faults = {}, folder = "."): Pro
 
 const count = ({ calls }: ReapiServer, name: string) => calls.filter((each) => each === name).length;
 
+/** A server on which a script begins, and ends when the test says so. */
+async function openHeld() {
+  const started = Promise.withResolvers<void>();
+  const over = Promise.withResolvers<void>();
+  const opened = await openProject(single, {
+    started() {
+      started.resolve();
+      return over.promise;
+    },
+  });
+  return Object.assign(opened, { started, over });
+}
+
 describe.if(isLinux)("rt run --remote", () => {
   test("runs a script elsewhere, puts what it has made in place, and does not run it twice", async () => {
     await using opened = await openProject(single);
@@ -193,14 +206,8 @@ describe.if(isLinux)("rt run --remote", () => {
   });
 
   test("Ctrl-C cancels what runs there, and leaves nothing", async () => {
-    const started = Promise.withResolvers<void>();
-    const over = Promise.withResolvers<void>();
-    await using opened = await openProject(single, {
-      started() {
-        started.resolve();
-        return over.promise;
-      },
-    });
+    await using opened = await openHeld();
+    const { started, over } = opened;
     const { project, server } = opened;
     const child = startRt({ args: ["run", "--remote", "build"], cwd: project.path });
     await started.promise;
@@ -359,14 +366,8 @@ describe.if(isLinux)("a server that is not well", () => {
   });
 
   test("is reached again over another connection, and the script goes on", async () => {
-    const started = Promise.withResolvers<void>();
-    const over = Promise.withResolvers<void>();
-    await using opened = await openProject(single, {
-      started() {
-        started.resolve();
-        return over.promise;
-      },
-    });
+    await using opened = await openHeld();
+    const { started, over } = opened;
     const { project, server } = opened;
     const sockets = new Set<{ end(): void; terminate(): void }>();
     // What goes through it is cut when the test says so.

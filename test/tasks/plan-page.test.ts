@@ -56,6 +56,9 @@ test("says which file, package or filter is the reason, as Mermaid", async () =>
       "",
     ].join("\n"),
   );
+  // One after another, whatever they depend on.
+  const inTurn = await plan("--dry-run=mermaid", "--sequential", "--affected=HEAD");
+  expect(inTurn.split("\n").filter((line) => line.includes("-->"))).toEqual(["  t0 --> t1", "  t1 --> t2"]);
   expect(await plan("--dry-run=mermaid", "--filter", "core...", "--filter", "!api")).toBe(
     'flowchart LR\n  t0["core t<br/>because of --filter core..."]\n',
   );

@@ -1,7 +1,7 @@
 // `rt cache import turbo.json`: writes the tables of rtfig.toml that mean the same, and says what has no place there.
 //
 // Contract: what stands in rtfig.toml stays; a file that has such a table already is left alone.
-import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { Failure } from "../../failure.ts";
 import { oneLine } from "../../printable.ts";
@@ -44,9 +44,12 @@ function append(text: string): void {
       "take it out first, or write by hand what is to be added",
     );
   const gap = before === "" ? "" : before.endsWith("\n") ? "\n" : "\n\n";
-  const draft = `${FILE}.${process.pid}`;
+  // Not to be guessed, and new: what lies in a project may be a link.
+  const draft = `${FILE}.${crypto.randomUUID()}`;
+  const mode = statSync(FILE, { throwIfNoEntry: false })?.mode;
   try {
-    writeFileSync(draft, `${before}${gap}${text}`);
+    writeFileSync(draft, `${before}${gap}${text}`, { flag: "wx" });
+    if (mode !== undefined) chmodSync(draft, mode);
     renameSync(draft, FILE);
   } catch (error) {
     rmSync(draft, { force: true });

@@ -10,7 +10,7 @@
 // them. What is too long, not as it has to be, or more than was asked for is null.
 import { constants, zstdCompress, zstdDecompressSync } from "node:zlib";
 import { promisify } from "node:util";
-import type { Entry, KeptEntry } from "../entry.ts";
+import { contentsOf, type Entry, type KeptEntry } from "../entry.ts";
 import { hashBytes } from "../hashes.ts";
 import { identify } from "../store.ts";
 import { readSharedEntry } from "./shape.ts";
@@ -35,12 +35,6 @@ export function indexId(key: string): string {
 
 export function contentsId(entry: Entry): string {
   return hashBytes(`rt contents ${FORMAT}\0${contentsOf(entry).join("\0")}`);
-}
-
-/** Digests, sorted, each once. */
-export function contentsOf({ log, outputs }: Entry): string[] {
-  const files = outputs.flatMap((each) => (each.kind === "file" ? [each.hash] : []));
-  return [...new Set([log, ...files])].sort();
 }
 
 /** With one more; null where it grows too large. */

@@ -41,14 +41,13 @@ export class Client {
   readonly #settings: Settings;
   readonly #token: string;
   readonly #tell: (line: string) => void;
-  readonly #told = new Set<string>();
   readonly #end = new AbortController();
   readonly #session = crypto.randomUUID();
   #reads: boolean;
   #writes: boolean;
   #troubles = 0;
 
-  /** @param tell is told a line for people */
+  /** @param tell is told lines for people, some of them again and again */
   constructor(settings: Settings, token: string, tell: (line: string) => void) {
     this.#settings = settings;
     this.#token = token;
@@ -176,27 +175,21 @@ export class Client {
 
   #fail(code: string): void {
     this.#troubles++;
-    this.#say(describeTrouble(oneLine(code)));
+    this.#tell(describeTrouble(oneLine(code)));
     if (this.#troubles >= PATIENCE) this.#reads = this.#writes = false;
   }
 
   /** It took all of its time: others would as well. */
   #giveUp(line: string | undefined, isUpload = false): undefined {
-    if (line !== undefined) this.#say(line);
+    if (line !== undefined) this.#tell(line);
     if (isUpload) this.#writes = false;
     else if (line !== undefined || ++this.#troubles >= PATIENCE) this.#reads = this.#writes = false;
   }
 
   #react({ ends, say }: Reaction): void {
-    if (say !== undefined) this.#say(say);
+    if (say !== undefined) this.#tell(say);
     if (ends === "reading" || ends === "both") this.#reads = false;
     if (ends === "writing" || ends === "both") this.#writes = false;
-  }
-
-  #say(line: string): void {
-    if (this.#told.has(line)) return;
-    this.#told.add(line);
-    this.#tell(line);
   }
 
   async #pause(duration: number): Promise<void> {

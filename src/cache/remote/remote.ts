@@ -4,12 +4,11 @@
 // counts for nothing, and that is told once. What comes is checked by its digests, and where it may lie (bounds.ts), before
 // any of it is believed.
 import type { RemoteCacheSettings } from "../../settings/remote-cache.ts";
-import type { Entry, KeptEntry } from "../entry.ts";
+import { contentsOf, type Entry, type KeptEntry } from "../entry.ts";
 import type { Place, SharedCache } from "../shared.ts";
 import type { Store } from "../store.ts";
 import {
   contentsId,
-  contentsOf,
   indexId,
   LARGEST_CONTENTS,
   LARGEST_INDEX,
@@ -51,11 +50,11 @@ export class RemoteCache implements SharedCache {
   }
 
   get isRead(): boolean {
-    return this.#settings.isRead && this.#client.isRead;
+    return this.#client.isRead;
   }
 
   get isWritten(): boolean {
-    return this.#settings.isWritten && this.#client.isWritten;
+    return this.#client.isWritten;
   }
 
   /** Who is told what went wrong, also before. */

@@ -1,9 +1,9 @@
 // `rt cache serve` and `rt cache token`: a cache for a team, and who may use it.
-import { isAbsolute, join, resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { host } from "../../../platform/process.ts";
 import { Failure } from "../../failure.ts";
 import { oneLine } from "../../printable.ts";
+import { cacheDirectory } from "../store.ts";
 import { startServer } from "./server.ts";
 import { Shelf } from "./shelf.ts";
 import { ACCESSES, addToken, Tokens } from "./tokens.ts";
@@ -115,10 +115,8 @@ function readNumber(name: string, text: string, most = 1_000_000_000, least = 1)
 }
 
 function ownDirectory(): string {
-  const named = host.originalVariable("XDG_CACHE_HOME") ?? "";
-  const home = host.originalVariable("HOME") ?? "";
-  if (isAbsolute(named)) return join(named, "rt", "served");
-  if (isAbsolute(home)) return join(home, ".cache", "rt", "served");
+  const directory = cacheDirectory();
+  if (directory !== undefined) return join(directory, "served");
   throw new Failure("Nothing says where to keep what is served", "give --store=<directory>");
 }
 

@@ -12,18 +12,17 @@ import {
   existsSync,
   mkdirSync,
   openSync,
-  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
   statSync,
-  utimesSync,
   writeFileSync,
   writeSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { makePrivate } from "../../../platform/private-file.ts";
 import { hashBytes, hashFile } from "../hashes.ts";
+import { filesIn, sizeOf, touch } from "../kept-files.ts";
 
 /** Who sees a name: a scope ("" is the main one), the team and the kind of client. */
 export interface Space {
@@ -57,7 +56,6 @@ export class Shelf {
   readonly directory: string;
   readonly #limit: number;
   #size: number;
-  #drafts = 0;
 
   /** @param limit bytes. Throws an Error with a sentence, or the system's */
   constructor(directory: string, limit: number) {
@@ -102,7 +100,7 @@ export class Shelf {
 
   /** Undefined where it is longer than it may be; throws where it breaks off, or the disk is full. */
   async receive(body: ReadableStream<Uint8Array> | null, largest: number): Promise<Draft | undefined> {
-    const path = join(this.directory, "drafts", `${process.pid}-${(this.#drafts += 1)}`);
+    const path = join(this.directory, "drafts", crypto.randomUUID());
     const hasher = new Bun.CryptoHasher("sha256");
     const file = openSync(path, "wx", 0o600);
     let size = 0;
@@ -191,31 +189,4 @@ function hashIn(path: string): string {
   } catch {
     return "";
   }
-}
-
-function touch(path: string): void {
-  try {
-    utimesSync(path, new Date(), new Date());
-  } catch {
-    // It has gone meanwhile.
-  }
-}
-
-interface Found {
-  readonly path: string;
-  readonly size: number;
-  /** Milliseconds since 1970. */
-  readonly used: number;
-}
-
-function sizeOf(files: readonly Found[]): number {
-  return files.reduce((sum, { size }) => sum + size, 0);
-}
-
-function filesIn(directory: string): Found[] {
-  return readdirSync(directory, { recursive: true, withFileTypes: true }).flatMap((each) => {
-    const path = join(each.parentPath, each.name);
-    const found = each.isFile() ? statSync(path, { throwIfNoEntry: false }) : undefined;
-    return found ? [{ path, size: found.size, used: found.mtimeMs }] : [];
-  });
 }

@@ -5,14 +5,14 @@
 // git is none but node_modules. A link that leads out of the workspace is an error: it would lead nowhere there.
 import { lstat, open, readdir, readFile, readlink } from "node:fs/promises";
 import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
-import { host } from "../../../platform/process.ts";
 import { Failure } from "../../failure.ts";
 import { oneLine } from "../../printable.ts";
 import type { Blob } from "../../reapi/content.ts";
 import { type Digest, digestOf } from "../../reapi/digest.ts";
 import type { Input } from "../../reapi/input-root.ts";
-import { linkMembers } from "../../workspace/dependencies.ts";
-import { findWorkspaceRoot, openWorkspace } from "../../workspace/members.ts";
+import { tryGit } from "../../workspace/affected.ts";
+import { findWorkspaceRoot } from "../../workspace/members.ts";
+import { directoriesNeeded } from "../../workspace/package-files.ts";
 
 export interface Inputs {
   /** Absolute. */
@@ -37,7 +37,7 @@ export async function collectInputs(
   outputs: readonly string[],
 ): Promise<Inputs> {
   const root = findWorkspaceRoot(directory) ?? directory;
-  const packages = root === directory ? [directory] : reachedFrom(directory);
+  const packages = root === directory ? [directory] : [directory, ...directoriesNeeded(root, directory)];
   const paths = new Set<string>();
   for (const path of await listFiles(root, packages)) if (!CREDENTIALS.test(path)) paths.add(path);
   for (const name of await readdir(root)) if (ROOT_FILES.test(name)) paths.add(name);
@@ -64,47 +64,10 @@ export async function collectInputs(
   return { root, entries, blobs: [...blobs.values()] };
 }
 
-/** The directories of a package and of all in the workspace that it depends on. */
-function reachedFrom(directory: string): string[] {
-  const { members } = openWorkspace(directory);
-  const graph = linkMembers(members);
-  const start = members.findIndex((member) => member.directory === directory);
-  if (start < 0) return [directory];
-  const reached = new Set([start]);
-  // A Set is walked while it grows.
-  for (const each of reached) for (const target of graph.edges(each)) reached.add(target);
-  return [...reached].map((index) => members[index]!.directory);
-}
-
-/** As in src/workspace/affected.ts: git is only asked, and starts nothing of the repository's. */
-const CAUTION = [
-  "--no-optional-locks",
-  ...["-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "safe.bareRepository=explicit"],
-];
-
 async function listFiles(root: string, packages: readonly string[]): Promise<string[]> {
-  const words = [
-    "ls-files",
-    "-z",
-    "--cached",
-    "--others",
-    "--exclude-standard",
-    "--",
-    ...packages.map(literal),
-  ];
-  try {
-    const child = Bun.spawn(["git", ...CAUTION, ...words], {
-      cwd: root,
-      env: host.originalEnvironment(),
-      stdin: "ignore",
-      stdout: "pipe",
-      stderr: "ignore",
-    });
-    const output = await new Response(child.stdout).text();
-    if ((await child.exited) === 0) return [...new Set(output.split("\0").filter((path) => path !== ""))];
-  } catch {
-    // Said below.
-  }
+  const words = ["ls-files", "-z", "--cached", "--others", "--exclude-standard", "--"];
+  const listed = await tryGit(root, [...words, ...packages.map(literal)]);
+  if (listed !== null) return [...new Set(listed.split("\0").filter((path) => path !== ""))];
   throw new Failure(
     `git cannot say which files of ${oneLine(root)} a script may read`,
     "--remote needs git, and a repository",

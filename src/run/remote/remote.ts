@@ -24,10 +24,9 @@ import { type RemoteScript, type RemoteSettings, remoteScript } from "../../sett
 import type { ScriptSettings } from "../../settings/script.ts";
 import { OutputQueue } from "../../tasks/report/output-queue.ts";
 import { VERSION } from "../../version.ts";
-import { scriptOf, textField } from "../../workspace/package-json.ts";
+import { textField } from "../../workspace/package-json.ts";
 import type { Plan } from "../plan.ts";
-import { describeEnding } from "../script/launch.ts";
-import { appendArguments } from "../script/quoting.ts";
+import { describeEnding, type Line, linesOf } from "../script/launch.ts";
 import type { Ending } from "../script/waiting.ts";
 import { collectInputs, type Inputs } from "./inputs.ts";
 import { placeOutputs } from "./placing.ts";
@@ -46,7 +45,7 @@ while [ $# -gt 0 ]; do npm_lifecycle_event=$1 /bin/sh -c "$2" || exit; shift 2; 
 interface Job {
   readonly name: string;
   readonly directory: string;
-  readonly lines: readonly { readonly event: string; readonly line: string }[];
+  readonly lines: readonly Line[];
   readonly declared: RemoteScript;
   readonly inputs: Inputs;
   readonly action: Action;
@@ -103,11 +102,7 @@ async function prepare(
 ): Promise<Job> {
   const { name } = target;
   const { directory, manifest } = target.package;
-  const lines = [`pre${name}`, name, `post${name}`].flatMap((event) => {
-    const command = scriptOf(manifest, event);
-    if (command === null) return [];
-    return [{ event, line: event === name ? appendArguments(command, host.exactArguments(args)) : command }];
-  });
+  const lines = linesOf(target, args);
   const packageName = textField(manifest, "name");
   const declared = remoteScript(remote, packageName, name);
   const inputs = await collectInputs(directory, declared.inputs, declared.outputs);

@@ -8,7 +8,7 @@ import { host } from "../../../platform/process.ts";
 import { wantsColor } from "../../color.ts";
 import { Failure } from "../../failure.ts";
 import type { SecretValue } from "../../redaction/secret-value.ts";
-import { scriptOf } from "../../workspace/package-json.ts";
+import { stepsOf } from "../../workspace/package-json.ts";
 import type { ReplaceRequest } from "../../../platform/contract/process.ts";
 import type { Plan } from "../plan.ts";
 import { appendArguments } from "./quoting.ts";
@@ -109,22 +109,20 @@ export async function launchScript(
   throw new Failure(`Cannot run the script "${target.name}": ${explainExec(outcome)}`, hint, 126);
 }
 
-interface Line {
+export interface Line {
   readonly event: string;
   readonly line: string;
 }
 
 /** Hooks and script, in the order in which they run, of those that there are. */
-function linesOf(
+export function linesOf(
   { name, package: { manifest } }: Extract<Plan, { mode: "script" }>["target"],
   args: readonly string[],
 ): Line[] {
   const lines: Line[] = [];
-  for (const event of [`pre${name}`, name, `post${name}`]) {
-    const command = scriptOf(manifest, event);
-    if (command === null) continue;
-    const line = event === name ? appendArguments(command, host.exactArguments(args)) : command;
-    lines.push({ event, line });
+  for (const { scriptName, command, isMain } of stepsOf(manifest, name)) {
+    const line = isMain ? appendArguments(command, host.exactArguments(args)) : command;
+    lines.push({ event: scriptName, line });
   }
   return lines;
 }

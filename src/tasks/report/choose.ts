@@ -21,17 +21,16 @@ export interface Reporting {
 }
 
 /** For a script that is cached, and so has no terminal, though it may stand alone at one. */
-export function chooseSingleReporter({ env, silent }: TaskRequest, queue: OutputQueue): Reporting {
-  const colored = ([1, 2] as const).map((descriptor) =>
-    wantsColor(
-      (name) => env[name],
-      () => host.isTerminal(descriptor),
-    ),
+export function chooseSingleReporter(request: TaskRequest, queue: OutputQueue): Reporting {
+  const { env, silent } = request;
+  const useColor = wantsColor(
+    (name) => env[name],
+    () => host.isTerminal(2),
   );
   return {
-    reporters: [createPlainReporter({ queue, useColor: colored[1]!, silent })],
+    reporters: [createPlainReporter({ queue, useColor, silent })],
     output: "separate",
-    extraEnvironment: colorsFor(colored[0]!, env),
+    extraEnvironment: environmentOfCached(request),
   };
 }
 

@@ -16,7 +16,7 @@ export function renderGraph(
   reasons: readonly (readonly string[])[],
   format: "html" | "mermaid",
 ): string {
-  if (format === "mermaid") return renderMermaid(plan, reasons);
+  if (format === "mermaid") return renderMermaid(plan, request, reasons);
   const data = describePlan(plan, request, reasons);
   return renderDocument(
     data.title,
@@ -70,14 +70,14 @@ function waitsFor(plan: Plan, index: number, { sequential }: TaskRequest): reado
   return plan.waitsFor[index] ?? [];
 }
 
-function renderMermaid(plan: Plan, reasons: readonly (readonly string[])[]): string {
+function renderMermaid(plan: Plan, request: TaskRequest, reasons: readonly (readonly string[])[]): string {
   const { tasks } = plan;
   const nodes = tasks.map((task, index) => {
     const lines = [labelOf(task), ...reasons[index]!].map(escapeMermaid);
     return `  t${index}["${lines.join("<br/>")}"]`;
   });
   const arrows = tasks.flatMap((_, index) =>
-    (plan.waitsFor[index] ?? []).map((from) => `  t${from} --> t${index}`),
+    waitsFor(plan, index, request).map((from) => `  t${from} --> t${index}`),
   );
   return `${["flowchart LR", ...nodes, ...arrows].join("\n")}\n`;
 }

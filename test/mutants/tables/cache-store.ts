@@ -46,12 +46,6 @@ export default {
       tests: ["cache/store"],
     },
     {
-      fault: "a hit is no use",
-      text: "      utimesSync(path, new Date(), new Date());\n",
-      becomes: "",
-      tests: ["cache/store"],
-    },
-    {
       fault: "the runs of a script are kept without end",
       text: "    for (const { path } of this.#entryFiles(key).slice(MOST_ENTRIES)) rmSync(path, { force: true });\n",
       becomes: "",
@@ -259,6 +253,36 @@ export default {
       text: '  if (variables.SHLVL !== undefined) variables.SHLVL = "1";\n',
       becomes: "",
       tests: ["cache/key"],
+    },
+  ],
+  "src/cache/kept-files.ts": [
+    {
+      fault: "a hit is no use",
+      text: "    utimesSync(path, new Date(), new Date());\n",
+      becomes: "",
+      tests: ["cache/store"],
+    },
+  ],
+  "src/cache/server/shelf.ts": [
+    {
+      fault: "what breaks off leaves a draft",
+      text: "      if (!isKept) rmSync(path, { force: true });\n",
+      becomes: "",
+      tests: ["cache/kept-files"],
+    },
+    {
+      fault: "two servers write the same draft",
+      text: `join(this.directory, "drafts", crypto.randomUUID())`,
+      becomes: 'join(this.directory, "drafts", `${process.pid}-1`)',
+      tests: ["cache/kept-files"],
+    },
+  ],
+  "src/cache/candidates.ts": [
+    {
+      fault: "what cannot be kept here ends a hit",
+      text: "  } catch {\n    // It comes from the others again.\n  }",
+      becomes: "  } finally {\n    // It comes from the others again.\n  }",
+      tests: ["cache/kept-files"],
     },
   ],
 } satisfies MutantTable;

@@ -312,6 +312,12 @@ export default {
   ],
   "src/cache/remote/client.ts": [
     {
+      fault: "a redirect leads from https to http",
+      text: `return from.protocol === "https:" && next.protocol !== "https:" ? undefined : next;`,
+      becomes: "return next;",
+      tests: ["cache/remote-lies"],
+    },
+    {
       fault: "the token is sent to another origin",
       text: `...(at.origin === address.origin && {`,
       becomes: `...(at !== undefined && {`,
@@ -329,8 +335,8 @@ export default {
   "src/cache/remote/bounds.ts": [
     {
       fault: "a repository's own folder may be written",
-      text: `path.split("/").includes(".git")`,
-      becomes: `path === ".git"`,
+      text: "some((name) => REPOSITORY.test(name))",
+      becomes: `some((name) => name === ".git")`,
       tests: ["cache/remote-artifact"],
     },
     {

@@ -104,4 +104,12 @@ export default {
       tests: ["cli/mistaken-targets"],
     },
   ],
+  "src/cli/picked.ts": [
+    {
+      fault: "a hang-up leaves the terminal without echo",
+      text: "  for (const signal of SIGNALS) process.on(signal, hear);\n",
+      becomes: "",
+      tests: ["cli/pick"],
+    },
+  ],
 } satisfies MutantTable;

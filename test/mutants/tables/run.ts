@@ -238,7 +238,7 @@ export default {
     },
     {
       fault: "the arguments go to the hooks",
-      text: "event === name ? appendArguments(command, host.exactArguments(args)) : command",
+      text: "isMain ? appendArguments(command, host.exactArguments(args)) : command",
       becomes: "appendArguments(command, host.exactArguments(args))",
       tests: ["run/hooks", "run/arguments"],
     },

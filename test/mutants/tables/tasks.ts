@@ -395,6 +395,12 @@ export default {
   ],
   "src/tasks/report/plan-graph.ts": [
     {
+      fault: "Mermaid knows no --sequential",
+      text: "    waitsFor(plan, index, request).map((from) =>",
+      becomes: "    (plan.waitsFor[index] ?? []).map((from) =>",
+      tests: ["tasks/plan-page"],
+    },
+    {
       fault: "a bracket of a name is Mermaid's",
       text: "[^\\p{Letter}\\p{Number} ,/.-]",
       becomes: "[^\\p{Letter}\\p{Number} ,/.\\]-]",
@@ -606,6 +612,14 @@ export default {
       text: `command: silent ? "" : command,`,
       becomes: "command,",
       tests: ["tasks/live-silent"],
+    },
+  ],
+  "src/tasks/report/record.ts": [
+    {
+      fault: "what failed is shortened, what succeeded is not",
+      text: `outcome.kind === "success" && this.#size > MUCH`,
+      becomes: `outcome.kind !== "success" && this.#size > MUCH`,
+      tests: ["tasks/record"],
     },
   ],
 } satisfies MutantTable;
