@@ -2,8 +2,7 @@
 //
 // Surprising: a directory of our own is not enough. Who may write to the one that it is in can rename ours and make another
 // in its place, between our look and our use; unless the sticky bit keeps everybody to what is theirs, as in /tmp.
-import { lstatSync, realpathSync } from "node:fs";
-import { dirname } from "node:path";
+import { readOwner, whereReally } from "./path-owner.ts";
 
 const STICKY = 0o1000;
 const WRITABLE_BY_OTHERS = 0o022;
@@ -15,12 +14,12 @@ const WRITABLE_BY_OTHERS = 0o022;
  * @param trusted users whose directories are as good as root's
  */
 export function requireOwnPath(directory: string, trusted: readonly number[]): string {
-  const path = realpathSync(directory);
-  for (let each = path; ; each = dirname(each)) {
-    const { uid, mode } = lstatSync(each);
+  const path = whereReally(directory);
+  for (let each = path; ; each = each.slice(0, each.lastIndexOf("/")) || "/") {
+    const { uid, mode } = readOwner(each)!;
     const isOpen = (mode & WRITABLE_BY_OTHERS) !== 0 && (mode & STICKY) === 0;
     if (isOpen || (uid !== 0 && !trusted.includes(uid)))
       throw new Error(`${each} can be changed by other users`);
-    if (each === dirname(each)) return path;
+    if (each === "/") return path;
   }
 }

@@ -3,22 +3,14 @@
 // Contract: what lies there nobody else can write or exchange. A place that cannot be written to (a container's
 // read-only file system), that somebody else can change (XDG_RUNTIME_DIR of the user one was before `su`), or where
 // somebody else has a directory of that name, is passed over for the next. Files are named after their content.
-import {
-  existsSync,
-  lstatSync,
-  mkdirSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
-import { join } from "node:path";
+import type { PathOwner } from "./contract/files.ts";
 import { requireOwnPath } from "./own-path.ts";
+import { readOwner } from "./path-owner.ts";
 import { host } from "./process.ts";
 import { temporaryDirectory } from "./temporary-directory.ts";
 
 const isWindows = process.platform === "win32";
+const SEPARATOR = isWindows ? "\\" : "/";
 
 /** Where every system of the kind has one, should the environment name none that can be used. */
 const COMMON = isWindows ? [] : ["/tmp", "/var/tmp", "/dev/shm"];
@@ -42,7 +34,7 @@ export function inPrivateDirectory<Result>(name: string, use: (directory: string
     ...COMMON,
   ])) {
     try {
-      const directory = join(isWindows ? place : requireOwnPath(place, usersFor(place)), name);
+      const directory = `${isWindows ? place : requireOwnPath(place, usersFor(place))}${SEPARATOR}${name}`;
       makePrivate(directory);
       return use(directory);
     } catch (error) {
@@ -58,20 +50,24 @@ export function inPrivateDirectory<Result>(name: string, use: (directory: string
  */
 function usersFor(place: string): number[] {
   const own = process.getuid!();
-  return COMMON.includes(place) ? [own, statSync("/").uid] : [own];
+  return COMMON.includes(place) ? [own, readOwner("/")!.uid] : [own];
 }
 
 /** In a directory that is there. Throws an Error, of the system's or with a sentence. */
 export function makePrivate(directory: string): void {
+  const { uid, mode } = readOwner(directory) ?? make(directory);
+  if (isWindows) return;
+  if (uid !== process.getuid!() || (mode & 0o022) !== 0)
+    throw new Error(`${directory} can be changed by other users`);
+}
+
+function make(directory: string): PathOwner {
   try {
-    mkdirSync(directory, { mode: 0o700 });
+    process.getBuiltinModule("node:fs").mkdirSync(directory, { mode: 0o700 });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
   }
-  if (isWindows) return;
-  const { uid, mode } = lstatSync(directory);
-  if (uid !== process.getuid!() || (mode & 0o022) !== 0)
-    throw new Error(`${directory} can be changed by other users`);
+  return readOwner(directory)!;
 }
 
 function explain({ code, message }: NodeJS.ErrnoException, place: string): string {
@@ -89,36 +85,19 @@ const LONGEST_SOCKET = 96;
 export function privateSocketPath(name: string): string | undefined {
   if (isWindows) return undefined;
   return inPrivateDirectory(`rt-files-${process.getuid!()}`, (directory) => {
-    const path = join(directory, `${name}.sock`);
+    const path = `${directory}${SEPARATOR}${name}.sock`;
     if (path.length > LONGEST_SOCKET) throw new Error(`${directory} has too long a name for a socket`);
-    removeAbandoned(directory);
     return path;
   });
-}
-
-/** The sockets of processes that were killed: their names have the process. */
-function removeAbandoned(directory: string): void {
-  for (const name of readdirSync(directory)) {
-    const owner = Number(/-(\d+)-\w+\.sock(?:\.\w+)?$/.exec(name)?.[1]);
-    if (owner > 0 && (owner === process.pid || !isAlive(owner)))
-      rmSync(join(directory, name), { force: true });
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EPERM";
-  }
 }
 
 /** Writes a file, unless one of the same content is there, and answers its path. Throws PrivateDirectoryError. */
 export function writePrivateFile(name: string, extension: string, content: string | Uint8Array): string {
   const hash = new Bun.CryptoHasher("sha256").update(content).digest("hex").slice(0, 32);
   return inPrivateDirectory(`rt-files-${process.getuid?.() ?? 0}`, (directory) => {
-    const path = join(directory, `${name}-${hash}.${extension}`);
-    if (existsSync(path)) return path;
+    const path = `${directory}${SEPARATOR}${name}-${hash}.${extension}`;
+    if (readOwner(path)) return path;
+    const { renameSync, rmSync, writeFileSync } = process.getBuiltinModule("node:fs");
     // Renamed into place: another rt may be writing the same file.
     const draft = `${path}.${process.pid}`;
     try {

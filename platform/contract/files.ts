@@ -15,3 +15,10 @@ export interface FileOperations {
   /** Whether the kernel by itself starts a program that begins with these eight bytes; not a script. */
   isProgram(start: Uint8Array): boolean;
 }
+
+/** Who has a path. */
+export interface PathOwner {
+  readonly uid: number;
+  /** What kind of file it is, and who may do what with it. */
+  readonly mode: number;
+}

@@ -4,8 +4,8 @@
 //
 // Contract: the same programs are joined as with Node.js. Of a value that cannot be read, or an editor that is gone, a
 // program notices nothing.
-import { readdirSync, readFileSync } from "node:fs";
-import { basename, dirname, resolve } from "node:path";
+//
+// Surprising: the engine's own modules are asked for where an editor is, since a start without one would load them too.
 
 /** Several are joined by this; the last counts. */
 const SEPARATOR = ":::";
@@ -58,8 +58,9 @@ export function wantsProgram(options: EditorOptions, script: string | undefined,
 
 /** Looked for by its name: to ask for a pipe itself is to connect to it. */
 function isThere(path: string): boolean {
+  const { basename, dirname } = process.getBuiltinModule("node:path");
   try {
-    return readdirSync(dirname(path)).includes(basename(path));
+    return process.getBuiltinModule("node:fs").readdirSync(dirname(path)).includes(basename(path));
   } catch {
     return false;
   }
@@ -67,7 +68,7 @@ function isThere(path: string): boolean {
 
 function isValidLease(file: string): boolean {
   try {
-    return readFileSync(file).readDoubleBE() > Date.now();
+    return process.getBuiltinModule("node:fs").readFileSync(file).readDoubleBE() > Date.now();
   } catch {
     return false;
   }
@@ -83,7 +84,7 @@ function matches(pattern: string, script: string): boolean {
 
 /** The last glob that matches decides, and one with "!" against it. */
 function isAmong(patterns: readonly string[], script: string): boolean {
-  const path = resolve(script).replaceAll("\\", "/");
+  const path = process.getBuiltinModule("node:path").resolve(script).replaceAll("\\", "/");
   let isIn = false;
   for (const pattern of patterns) {
     const isAgainst = pattern.startsWith("!");

@@ -29,3 +29,21 @@ export async function removeSocket(path: string): Promise<void> {
     .unlink()
     .catch(() => {});
 }
+
+/** Beside this one those of processes that were killed: their names have the process (see run/engine/debugger.ts). */
+export function removeAbandoned(path: string): void {
+  const { readdirSync, rmSync } = process.getBuiltinModule("node:fs");
+  const directory = path.slice(0, path.lastIndexOf("/"));
+  for (const name of readdirSync(directory)) {
+    const owner = Number(/-(\d+)-\w+\.sock(?:\.\w+)?$/.exec(name)?.[1]);
+    if (owner > 0 && !isAlive(owner)) rmSync(`${directory}/${name}`, { force: true });
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM";
+  }
+}

@@ -4,7 +4,7 @@ import type { Json } from "./backend.ts";
 import { type EditorLink, joinEditor } from "./editor-link.ts";
 import type { Order } from "./order.ts";
 import { type Serving, serve } from "./server.ts";
-import { removeSocket, takeSocket } from "./socket.ts";
+import { removeAbandoned, removeSocket, takeSocket } from "./socket.ts";
 
 interface Task {
   readonly order: Order;
@@ -63,6 +63,7 @@ export function serveFromThread(): void {
     const place = address ?? (editor?.deferredMode ? ANY_PORT : undefined);
     if (place) serving = serve(place, socket, program);
     if (address) announce(address, serving!.urls);
+    removeAbandoned(socket);
     if (!editor) return;
     const introduction = { options: editor, id, script: title, telemetry };
     const url = serving?.urls.chrome;

@@ -18,6 +18,8 @@ export function mayStandIn(argv0: string): boolean {
 }
 
 const SWITCHES = engineSwitches();
+/** The debugger's, which has a value: without one, or with a port that there is. */
+const DEBUGGER = /^--inspect(?:-wait|-brk)?(?:=(?:[\w.-]*:)?(?:\d{1,4}|[1-5]\d{4}))?$/;
 
 type FilePlan = Extract<Plan, { mode: "in-process" | "engine" }>;
 
@@ -31,7 +33,7 @@ export function planShortcut(
   argv0: string,
 ): FilePlan | Promise<FilePlan | undefined> | undefined {
   let at = 2;
-  while (argv[at]?.[0] === "-" && SWITCHES.includes(` ${argv[at]} `)) at += 1;
+  while (argv[at]?.[0] === "-" && isSwitch(argv[at]!)) at += 1;
   const name = argv[at];
   if (name === undefined || name[0] === "-" || mayStandIn(argv0)) return undefined;
   if (!name.includes(".") || !SOURCE_EXTENSIONS.includes(extensionOf(name)) || hasConfig("."))
@@ -45,7 +47,7 @@ export function planShortcut(
   if (!SOURCE_EXTENSIONS.includes(extensionOf(file))) return undefined;
   if (at > 2) {
     const words = [...argv.slice(2, at), file, ...argv.slice(at + 1)];
-    return { mode: "engine", argv: words, reason: argv[2]!, file };
+    return { mode: "engine", argv: words, reason: argv[2]!.split("=", 1)[0]!, file };
   }
   const plan: FilePlan = {
     mode: "in-process",
@@ -55,6 +57,10 @@ export function planShortcut(
   };
   const reason = engineReason(file, ".");
   return reason === undefined ? plan : unless(reason, plan);
+}
+
+function isSwitch(word: string): boolean {
+  return SWITCHES.includes(` ${word} `) || (word.startsWith("--inspect") && DEBUGGER.test(word));
 }
 
 async function unless(reason: Promise<string | undefined> | string, plan: FilePlan) {

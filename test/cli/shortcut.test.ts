@@ -138,9 +138,28 @@ test("planShortcut() agrees with planRun() behind switches, and leaves every oth
     }
   }
   expect(taken.length).toBeGreaterThan(20);
-  expect(taken).toContain("--smol");
+  for (const option of ["--smol", "--inspect", "--inspect-brk", "--inspect-wait"])
+    expect(taken).toContain(option);
   for (const left of ["--watch", "--hot", "--silent", "--eval", "--interactive"])
     expect(taken).not.toContain(left);
+  for (const address of [
+    "0",
+    "9000",
+    "65535",
+    "65536",
+    "99999",
+    "",
+    "localhost:9000",
+    "localhost:70000",
+    "x:0x10",
+  ]) {
+    for (const option of ["inspect", "inspect-brk", "inspect-wait"]) {
+      const words = [`--${option}=${address}`, "a.ts", "x"];
+      const quick = await planShortcut(["rt", "rt", ...words], "rt");
+      if (quick) expect(quick as Plan | undefined).toEqual(await planWhole(words, projects[0]!.path));
+      expect([address, quick !== undefined]).toEqual([address, /^(?:localhost:)?(?:0|9000)$/.test(address)]);
+    }
+  }
   const words = ["--smol", "--expose-gc", "./a.ts", "--", "y"];
   expect((await planShortcut(["rt", "rt", ...words], "rt")) as Plan | undefined).toEqual(
     await planWhole(words, projects[0]!.path),

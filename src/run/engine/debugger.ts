@@ -3,7 +3,6 @@
 //
 // Surprising: of several words of this kind the engine goes by the last --inspect, so the user's own stays, for the program
 // to find in process.execArgv.
-import { resolve } from "node:path";
 import preloadUrl from "rt:preload";
 import { attachment, begin, thread } from "rt:debugger";
 import { privateSocketPath, writePrivateFile } from "../../../platform/private-file.ts";
@@ -40,7 +39,7 @@ export function orderDebugger(argv: readonly string[]): Debugging | undefined {
   if (at !== undefined && !address) return undefined;
   const editor = editorOf(file, address !== undefined);
   if (!address && !editor) return undefined;
-  const socket = privateSocketPath(`debug-${process.pid}-${crypto.randomUUID().slice(0, 4)}`);
+  const socket = privateSocketPath(`debug-${process.pid}-${crypto.randomUUID().slice(0, 8)}`);
   if (socket === undefined) return undefined;
   const isWaiting = kind !== undefined || editor !== undefined;
   const preload = writePrivateFile("debugger", "js", attachment + textOf(preloadUrl) + begin);
@@ -73,8 +72,9 @@ export function isAwaited(file: string): boolean {
 /** By the environment that rt was started with: a `.env` file says nothing here. */
 function editorOf(file: string | undefined, isAsked: boolean): EditorOptions | undefined {
   const options = readEditorOptions(host.originalVariable(EDITOR_VARIABLE));
-  const path = file === undefined ? undefined : resolve(file);
-  return options && wantsProgram(options, path, isAsked) ? options : undefined;
+  if (!options) return undefined;
+  const path = file === undefined ? undefined : process.getBuiltinModule("node:path").resolve(file);
+  return wantsProgram(options, path, isAsked) ? options : undefined;
 }
 
 /** Where the option stands, in front of what the program is given, and the program. */

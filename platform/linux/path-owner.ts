@@ -1,0 +1,43 @@
+// Whose a path is, from the kernel itself: `struct statx` is the same for every processor, where `struct stat` is not. Libraries
+// have the call by a name only of late, so it is made by its number.
+//
+// Contract: undefined for whatever is not answered (an old sandbox refuses the call): then node:fs says what is wrong.
+import type { Pointer } from "bun:ffi";
+import type { PathOwner } from "../contract/files.ts";
+import { FFIType, ptr, readCString } from "../posix/ffi.ts";
+import { encodeCString, openLibc } from "../posix/libc.ts";
+
+const STATX = process.arch === "arm64" ? 291 : 332;
+const AT_FDCWD = -100;
+const AT_SYMLINK_NOFOLLOW = 0x100;
+/** The mode with its kind, and the owner. */
+const STATX_WANTED = 0x1 | 0x2 | 0x8;
+/** Places in `struct statx`, in its units. */
+const SIZE = 256;
+const UID = 20 / 4;
+const MODE = 28 / 2;
+const PATH_MAX = 4096;
+
+const { i32, u32, u64 } = FFIType;
+
+let opened: ReturnType<typeof open> | undefined;
+const open = () =>
+  openLibc({
+    realpath: { args: [FFIType.ptr, FFIType.ptr], returns: FFIType.ptr },
+    syscall: { args: [u64, i32, FFIType.ptr, i32, u32, FFIType.ptr], returns: i32 },
+  }).functions;
+
+export function readOwner(path: string): PathOwner | undefined {
+  const { syscall } = (opened ??= open());
+  const result = new Uint8Array(SIZE);
+  const name = ptr(encodeCString(path));
+  if (syscall(STATX, AT_FDCWD, name, AT_SYMLINK_NOFOLLOW, STATX_WANTED, ptr(result)) !== 0) return undefined;
+  return { uid: new Uint32Array(result.buffer)[UID]!, mode: new Uint16Array(result.buffer)[MODE]! };
+}
+
+export function whereReally(path: string): string | undefined {
+  const { realpath } = (opened ??= open());
+  const result = new Uint8Array(PATH_MAX);
+  const found = realpath(ptr(encodeCString(path)), ptr(result)) as Pointer | null;
+  return found === null ? undefined : readCString(found);
+}
