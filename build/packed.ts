@@ -14,7 +14,7 @@ export const PACKED: Readonly<Record<string, readonly string[]>> = {
   "secrets-mapped": ["src/secrets/mapping/env-command", "src/secrets/mapping/trust-command"],
   "secrets-check": ["src/secrets/check/command"],
   "secrets-share": ["src/secrets/share/command", "src/secrets/share/age-file", "src/secrets/import/command"],
-  remote: ["src/run/remote/remote"],
+  remote: ["src/run/remote/remote", "src/cache/remote/reapi"],
   "registry-tokens": ["src/secrets/registries/tool-config"],
   "secrets-helper": ["src/secrets/helper/command"],
   upgrade: ["src/upgrade/command"],

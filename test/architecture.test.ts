@@ -76,7 +76,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...GROUND,
   ],
   tasks: ["settings", "redaction", "workspace", "platform", ...GROUND],
-  cache: ["settings", "redaction", "workspace", "platform", ...GROUND],
+  cache: ["reapi", "settings", "redaction", "workspace", "platform", ...GROUND],
   doctor: ["cache", "secrets", "config", "workspace", "platform", ...GROUND],
   picker: ["workspace", "platform", ...GROUND],
   settings: ["config", "options", "platform", ...GROUND],

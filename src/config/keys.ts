@@ -171,11 +171,24 @@ const CACHING: readonly Key[] = within("run.cache", [
   }),
 ]);
 
+/** What a server of the Remote Execution API needs, whatever for. */
+const REAPI_SERVER: readonly Key[] = [
+  key("instance", "string", '"main"', { isOwn: true, help: "The server's name of one of its instances" }),
+  key("headers.*", "string", '"$REMOTE_TOKEN"', {
+    isOwn: true,
+    help: "A header of each call, in which $NAME is a variable",
+  }),
+  key("ca", "string", '"certs/ca.pem"', { isOwn: true, help: "Who the server's certificate is of; PEM" }),
+  key("cert", "string", '"certs/client.pem"', { isOwn: true, help: "A certificate for the server; PEM" }),
+  key("key", "string", '"certs/client.key"', { isOwn: true, help: "Its key; PEM" }),
+];
+
 const SHARED_CACHE: readonly Key[] = within("cache.remote", [
   key("url", "string", '"https://cache.example.com"', {
     isOwn: true,
-    help: "A cache that is shared with others: rt cache serve, or any server that turbo's clients use",
+    help: "A cache that is shared with others: rt cache serve, or any server that turbo's clients use; or, with grpcs://, one that speaks the Remote Execution API v2",
   }),
+  ...REAPI_SERVER,
   key("enabled", "boolean", "false", { isOwn: true, help: "Whether it is used" }),
   key("team", "string", '"acme"', { isOwn: true, help: "The team, by its name in addresses" }),
   key("team-id", "string", '"team_1a2b"', { isOwn: true, help: "The team, by its id" }),
@@ -205,14 +218,7 @@ const REMOTE: readonly Key[] = within("run.remote", [
     isOwn: true,
     help: "Where --remote runs scripts: a server that speaks the Remote Execution API v2",
   }),
-  key("instance", "string", '"main"', { isOwn: true, help: "The server's name of one of its instances" }),
-  key("headers.*", "string", '"$REMOTE_TOKEN"', {
-    isOwn: true,
-    help: "A header of each call, in which $NAME is a variable",
-  }),
-  key("ca", "string", '"certs/ca.pem"', { isOwn: true, help: "Who the server's certificate is of; PEM" }),
-  key("cert", "string", '"certs/client.pem"', { isOwn: true, help: "A certificate for the server; PEM" }),
-  key("key", "string", '"certs/client.key"', { isOwn: true, help: "Its key; PEM" }),
+  ...REAPI_SERVER,
   key("timeout", "integer", "60", {
     isOwn: true,
     range: [1, 3600],

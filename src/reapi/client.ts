@@ -1,4 +1,5 @@
-// A client of the Remote Execution API v2: capabilities, results of actions, execution; content.ts has the rest.
+// A client of the Remote Execution API v2: capabilities, results of actions, execution; content.ts has the rest. Who runs
+// scripts elsewhere uses it, and who shares what they have made (src/cache/remote/reapi.ts).
 //
 // Contract: nothing lasts longer than its time limit, and all of it ends with `signal`. What a server may answer otherwise a
 // moment later (unreachable, out of resources) is asked again, a few times. Headers, which may be credentials, go to the server that was named and no other,
@@ -7,6 +8,7 @@ import { randomUUID } from "node:crypto";
 import { create, toBinary } from "@bufbuild/protobuf";
 import { anyUnpack } from "@bufbuild/protobuf/wkt";
 import { status as Code } from "@grpc/grpc-js";
+import { type Abilities, readCapabilities } from "./capabilities.ts";
 import { Channel, type Limits } from "./channel.ts";
 import { ContentStore } from "./content.ts";
 import { type Digest, toMessage } from "./digest.ts";
@@ -38,8 +40,6 @@ export interface Endpoint {
 const METADATA = "build.bazel.remote.execution.v2.requestmetadata-bin";
 /** Milliseconds. */
 const CANCEL_TIMEOUT = 1000;
-/** Of the API's digest functions. */
-const SHA256 = 1;
 
 export class RemoteClient implements Disposable {
   readonly #endpoint: Endpoint;
@@ -65,34 +65,49 @@ export class RemoteClient implements Disposable {
 
   /** To be called first: what the server keeps. Throws RemoteError for a server that cannot execute, or knows no SHA-256. */
   async connect(): Promise<ContentStore> {
-    const { cacheCapabilities, executionCapabilities } = await retry(this.#limits, (options) =>
-      this.#channel.call(
-        Capabilities.method.getCapabilities,
-        { instanceName: this.#endpoint.instance },
-        options,
-      ),
-    );
-    const functions = cacheCapabilities?.digestFunctions ?? [];
-    if (!functions.includes(SHA256)) throw new RemoteError("it does not know SHA-256");
-    if (!executionCapabilities?.execEnabled) throw new RemoteError("it does not execute, it only keeps");
-    const most = Number(cacheCapabilities?.maxBatchTotalSizeBytes ?? 0);
-    return new ContentStore(this.#channel, this.#endpoint.instance, this.#limits, most);
+    const { store, abilities } = await this.connectCache();
+    if (!abilities.executes) throw new RemoteError("it does not execute, it only keeps");
+    return store;
   }
 
-  /** Undefined where there is none. */
-  async findResult(action: Digest): Promise<ActionResult | undefined> {
+  /** The same of a server that need not execute. */
+  async connectCache(): Promise<{ readonly store: ContentStore; readonly abilities: Abilities }> {
+    const { instance } = this.#endpoint;
+    const answer = await retry(this.#limits, (options) =>
+      this.#channel.call(Capabilities.method.getCapabilities, { instanceName: instance }, options),
+    );
+    const abilities = readCapabilities(answer);
+    if (!abilities.knowsSha256) throw new RemoteError("it does not know SHA-256");
+    return { store: new ContentStore(this.#channel, instance, this.#limits, abilities), abilities };
+  }
+
+  /** Undefined where there is none. @param inlineStdout whether its output may come with it, if the server likes */
+  async findResult(action: Digest, inlineStdout = false): Promise<ActionResult | undefined> {
+    const request = {
+      instanceName: this.#endpoint.instance,
+      actionDigest: toMessage(action),
+      inlineStdout,
+    };
     try {
       return await retry(this.#limits, (options) =>
-        this.#channel.call(
-          ActionCache.method.getActionResult,
-          { instanceName: this.#endpoint.instance, actionDigest: toMessage(action) },
-          options,
-        ),
+        this.#channel.call(ActionCache.method.getActionResult, request, options),
       );
     } catch (error) {
       if (codeOf(error) === Code.NOT_FOUND) return undefined;
       throw error;
     }
+  }
+
+  /** What the result names is to be there before. */
+  async putResult(action: Digest, actionResult: ActionResult): Promise<void> {
+    const request = {
+      instanceName: this.#endpoint.instance,
+      actionDigest: toMessage(action),
+      actionResult,
+    };
+    await retry(this.#limits, (options) =>
+      this.#channel.call(ActionCache.method.updateActionResult, request, options),
+    );
   }
 
   /**

@@ -1,10 +1,13 @@
 // The content that a server keeps, by digest: what is missing is sent, what is wanted is read.
 //
 // Contract: content is what its digest says, or an error. No message is longer than servers take: what is small goes with
-// others, what is large in a stream of its own, a few of either at a time.
+// others, what is large in a stream of its own, a few of either at a time. It is compressed where the server offers that,
+// and never becomes more than its digest says (compression.ts).
 import { randomUUID } from "node:crypto";
 import { status as Code } from "@grpc/grpc-js";
+import { type Abilities, ZSTD } from "./capabilities.ts";
 import type { Channel, Limits } from "./channel.ts";
+import { compress, decompress, largestPacked, MOST_COMPRESSED } from "./compression.ts";
 import { type Digest, type Encoded, isOf, toMessage } from "./digest.ts";
 import { ByteStream } from "./messages/bytestream_pb.ts";
 import { ContentAddressableStorage } from "./messages/remote_execution_pb.ts";
@@ -30,14 +33,20 @@ export class ContentStore {
   readonly #instance: string;
   readonly #limits: Required<Limits>;
   readonly #largestBatch: number;
+  readonly #zstd: Abilities["zstd"];
   #readsBatches = true;
 
-  /** @param most bytes that the server takes in one message; 0 where it does not say */
-  constructor(channel: Channel, instance: string, limits: Required<Limits>, most: number) {
+  constructor(
+    channel: Channel,
+    instance: string,
+    limits: Required<Limits>,
+    { largestBatch, zstd }: Pick<Abilities, "largestBatch" | "zstd">,
+  ) {
     this.#channel = channel;
     this.#instance = instance;
     this.#limits = limits;
-    this.#largestBatch = most > 0 ? Math.min(LARGEST_BATCH, most) : LARGEST_BATCH;
+    this.#largestBatch = largestBatch > 0 ? Math.min(LARGEST_BATCH, largestBatch) : LARGEST_BATCH;
+    this.#zstd = zstd;
   }
 
   /** Uploads what is not there. @returns how many that were, and their bytes */
@@ -71,10 +80,11 @@ export class ContentStore {
 
   async #sendBatch(batch: readonly Blob[]): Promise<void> {
     const requests = await Promise.all(
-      batch.map(async ({ digest, read }) => ({
-        digest: toMessage(digest),
-        data: await read(0, digest.size),
-      })),
+      batch.map(async ({ digest, read }) => {
+        const data = await read(0, digest.size);
+        const packed = this.#zstd.inBatches ? await compress(data) : undefined;
+        return { digest: toMessage(digest), ...(packed ? { data: packed, compressor: ZSTD } : { data }) };
+      }),
     );
     const { responses } = await retry(this.#limits, (options) =>
       this.#channel.call(
@@ -93,24 +103,30 @@ export class ContentStore {
 
   async #sendStream({ digest, read }: Blob): Promise<void> {
     const { hash, size } = digest;
-    const resourceName = `${this.#prefix}uploads/${randomUUID()}/blobs/${hash}/${size}`;
+    const isToBePacked = this.#zstd.inStreams && size <= MOST_COMPRESSED;
+    const packed = isToBePacked ? await compress(await read(0, size)) : undefined;
+    const length = packed?.length ?? size;
+    const way = packed ? "compressed-blobs/zstd" : "blobs";
+    const resourceName = `${this.#prefix}uploads/${randomUUID()}/${way}/${hash}/${size}`;
     async function* pieces() {
-      for (let start = 0; start < size; start += CHUNK) {
-        const end = Math.min(size, start + CHUNK);
-        const data = await read(start, end);
+      for (let start = 0; start < length; start += CHUNK) {
+        const end = Math.min(length, start + CHUNK);
+        const data = packed ? packed.subarray(start, end) : await read(start, end);
         yield {
           ...(start === 0 && { resourceName }),
           writeOffset: BigInt(start),
           data,
-          finishWrite: end === size,
+          finishWrite: end === length,
         };
       }
     }
     const { committedSize } = await retry(this.#limitsFor(size), (options) =>
       this.#channel.send(ByteStream.method.write, pieces(), options),
     );
-    if (Number(committedSize) !== size)
-      throw new RemoteError(`it has kept ${committedSize} of ${size} bytes`);
+    // What somebody else has sent meanwhile is not counted where it is compressed.
+    const kept = Number(committedSize);
+    if (kept !== length && !(packed && (kept === -1 || kept === size)))
+      throw new RemoteError(`it has kept ${committedSize} of ${length} bytes`);
   }
 
   get #prefix(): string {
@@ -148,7 +164,11 @@ export class ContentStore {
         const { responses } = await retry(this.#limits, (options) =>
           this.#channel.call(
             ContentAddressableStorage.method.batchReadBlobs,
-            { instanceName: this.#instance, digests: digests.map(toMessage) },
+            {
+              instanceName: this.#instance,
+              digests: digests.map(toMessage),
+              acceptableCompressors: this.#zstd.inBatches ? [ZSTD] : [],
+            },
             options,
           ),
         );
@@ -157,7 +177,8 @@ export class ContentStore {
           const response = byHash.get(digest.hash);
           const code = response?.status?.code ?? (response ? 0 : Code.NOT_FOUND);
           if (code !== 0) throw new RemoteError(`it has lost ${digest.hash}`, code);
-          keep(found, digest, response!.data);
+          const { data, compressor } = response!;
+          keep(found, digest, compressor === ZSTD ? await decompress(data, digest) : data);
         }
         return;
       } catch (error) {
@@ -170,21 +191,24 @@ export class ContentStore {
 
   async #readStream(digest: Digest, found: Map<string, Uint8Array>): Promise<void> {
     const { hash, size } = digest;
+    const isPacked = this.#zstd.inStreams;
+    const resourceName = `${this.#prefix}${isPacked ? "compressed-blobs/zstd" : "blobs"}/${hash}/${size}`;
+    const most = isPacked ? largestPacked(size) : size;
     const bytes = await retry(this.#limitsFor(size), async (options) => {
-      const whole = new Uint8Array(size);
+      const parts: Uint8Array[] = [];
       let length = 0;
-      const resourceName = `${this.#prefix}blobs/${hash}/${size}`;
       for await (const { data } of this.#channel.stream(ByteStream.method.read, { resourceName }, options)) {
-        if (length + data.length > size)
-          throw new RemoteError(`it sends more than the ${size} bytes of ${hash}`, undefined, true);
-        whole.set(data, length);
         length += data.length;
+        if (length > most)
+          throw new RemoteError(`it sends more than the ${size} bytes of ${hash}`, undefined, true);
+        parts.push(data);
       }
       // A stream that was cut short may end well.
-      if (length < size) throw new RemoteError(`the end of ${hash} is missing`, Code.UNAVAILABLE);
-      return whole;
+      if (!isPacked && length < size)
+        throw new RemoteError(`the end of ${hash} is missing`, Code.UNAVAILABLE, true);
+      return Buffer.concat(parts, length);
     });
-    keep(found, digest, bytes);
+    keep(found, digest, isPacked ? await decompress(bytes, digest) : bytes);
   }
 
   /** A slow line carries a megabyte in ten seconds. */

@@ -1,11 +1,14 @@
-// The shared cache of a run: its token and key, from the environment or from [secrets] of rtfig.toml, and then the cache.
+// The shared cache of a run: its credentials and key, from the environment or from [secrets] of rtfig.toml, and then the
+// cache, whichever protocol its server speaks.
 //
 // Contract: what the environment has is fetched from nowhere. A person has allowed which server gets what of the credential
 // store, by its address. Without them scripts run as if nothing were shared, and a line says why: it is never an error.
 import { host } from "../../platform/process.ts";
 import { dropEnvironmentFiles } from "../../platform/environment-files.ts";
-import { RemoteCache } from "../cache/remote/remote.ts";
+import { type OpenServer, RemoteCache } from "../cache/remote/remote.ts";
+import { TurboServer } from "../cache/remote/turbo.ts";
 import type { Config } from "../config/rtfig.ts";
+import { Failure } from "../failure.ts";
 import { oneLine } from "../printable.ts";
 import { fetchSecrets } from "../secrets/mapping/fetch.ts";
 import { findMapping } from "../secrets/mapping/mapping-file.ts";
@@ -13,7 +16,8 @@ import type { MappedSecret, Mapping } from "../secrets/mapping/mapping.ts";
 import { missingFailure } from "../secrets/mapping/missing.ts";
 import { requireTrust } from "../secrets/mapping/trust.ts";
 import { type CacheSettings, ruleFor } from "../settings/cache.ts";
-import type { RemoteCacheSettings } from "../settings/remote-cache.ts";
+import { type RemoteCacheSettings, variablesOf } from "../settings/remote-cache.ts";
+import { fillHeader } from "../settings/remote-server.ts";
 import type { Task } from "../tasks/run-tasks.ts";
 import { textField } from "../workspace/package-json.ts";
 
@@ -43,23 +47,39 @@ async function open(
 ): Promise<RemoteCache | readonly string[]> {
   // The engine asks process.env for a proxy at each request, and a project's files have no say in where a token goes.
   dropEnvironmentFiles();
-  const names = [settings.token, ...(settings.signatureKey === undefined ? [] : [settings.signatureKey])];
+  const { signatureKey } = settings;
+  const names = variablesOf(settings);
   try {
     const values = await readVariables(names, settings, config, directory);
     const missing = names.find((name) => !values.get(name));
-    if (missing !== undefined) return describeMissing(missing, missing === settings.signatureKey);
-    const token = values.get(settings.token)!;
-    if (!/^[\x21-\x7e]+$/.test(token))
-      return [`the shared cache is not used: ${settings.token} has characters that no token has`];
-    return new RemoteCache(settings, {
-      token,
-      signatureKey: settings.signatureKey && values.get(settings.signatureKey),
-    });
+    if (missing !== undefined) return describeMissing(missing, missing === signatureKey);
+    const identity = {
+      signatureKey: signatureKey && values.get(signatureKey),
+      teamId: (settings.protocol === "turbo" ? settings.teamId : settings.instance) ?? "",
+    };
+    return new RemoteCache(settings, identity, openerFor(settings, values));
   } catch (error) {
     const { name, message, hint } = error as Error & { hint?: string | readonly string[] };
     if (!["Failure", "PackageJsonError"].includes(name)) throw error;
     return [`the shared cache is not used: ${oneLine(message)}`, ...[hint ?? []].flat().map(oneLine)];
   }
+}
+
+/** Throws Failure for values that cannot be sent. */
+function openerFor(settings: RemoteCacheSettings, values: ReadonlyMap<string, string>): OpenServer {
+  if (settings.protocol === "turbo") {
+    const token = values.get(settings.token)!;
+    if (!/^[\x21-\x7e]+$/.test(token))
+      throw new Failure(`${settings.token} has characters that no token has`);
+    return async (seal, tell) => new TurboServer(settings, token, seal, tell);
+  }
+  const headers: Record<string, string> = {};
+  for (const [name, value] of Object.entries(settings.headers))
+    headers[name] = fillHeader(value, `cache.remote.headers.${name}`, (variable) => values.get(variable));
+  return async (seal, tell) => {
+    const { ReapiServer } = await import("../cache/remote/reapi.ts");
+    return new ReapiServer(settings, headers, seal, tell);
+  };
 }
 
 function describeMissing(name: string, isKey: boolean): string[] {

@@ -121,7 +121,7 @@ export function readCacheSettings(
     root: dirname(resolve(cwd, file)),
     rules: [...rules.values()],
     ...accessOf(local),
-    remote: readRemoteCache(config, accessOf(remote), (name) => host.originalVariable(name)),
+    remote: readRemoteCache(config, accessOf(remote), cwd, (name) => host.originalVariable(name)),
     isVerified,
     isExplained: given.has("why"),
   };

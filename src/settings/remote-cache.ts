@@ -1,20 +1,25 @@
-// The cache that others share: [cache.remote] of rtfig.toml, and the variables that turbo's users have set already.
+// The cache that others share: [cache.remote] of rtfig.toml, and the variables that turbo's users have set already. Its
+// address says what it speaks: http and https are turbo's protocol, grpc and grpcs the Remote Execution API.
 //
-// Contract: as with turbo, a variable wins over the file. Nobody is spoken to whom neither names, and no token or key stands
-// in the file: it names variables, which have them, or [secrets] does. Without the table all that is needed has to be in
-// variables, and where some of it is missing nothing is said.
+// Contract: as with turbo, a variable wins over the file; where the file names a server of the other kind, those that say
+// where turbo's is and who asks do not count. Nobody is spoken to whom neither names, and no token or key stands in the
+// file: it names variables, which have them, or [secrets] does. Without the table all that is needed has to be in variables,
+// and where some of it is missing nothing is said.
+import { dirname, resolve } from "node:path";
 import type { Config } from "../config/rtfig.ts";
 import { Failure } from "../failure.ts";
+import {
+  type Certificates,
+  readCertificates,
+  readServerUrl,
+  requireHeaderName,
+  variablesIn,
+} from "./remote-server.ts";
 
-export interface RemoteCacheSettings {
+interface Shared {
   /** Without a slash at its end. */
   readonly url: string;
-  /** Which part of the server, as turbo says it: a name, or an id. */
-  readonly slug?: string | undefined;
-  readonly teamId?: string | undefined;
-  /** Names of variables. */
-  readonly token: string;
-  /** Undefined where what is exchanged is not signed. */
+  /** The name of a variable; undefined where what is exchanged is not signed. */
   readonly signatureKey?: string | undefined;
   readonly isRead: boolean;
   readonly isWritten: boolean;
@@ -22,6 +27,26 @@ export interface RemoteCacheSettings {
   readonly timeout: number;
   readonly uploadTimeout: number;
 }
+
+export interface TurboSettings extends Shared {
+  readonly protocol: "turbo";
+  /** Which part of the server, as turbo says it: a name, or an id. */
+  readonly slug?: string | undefined;
+  readonly teamId?: string | undefined;
+  /** The name of a variable. */
+  readonly token: string;
+}
+
+export interface ReapiSettings extends Shared {
+  readonly protocol: "reapi";
+  /** "" for none. */
+  readonly instance: string;
+  /** As the file has them: with names of variables, not their values. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly tls: Certificates;
+}
+
+export type RemoteCacheSettings = TurboSettings | ReapiSettings;
 
 export interface RemoteAccess {
   readonly isRead: boolean;
@@ -31,39 +56,53 @@ export interface RemoteAccess {
 type Variable = (name: string) => string | undefined;
 type Table = Readonly<Record<string, unknown>>;
 
+const SECTION = "cache.remote";
 const TOKEN = "TURBO_TOKEN";
 const KEY = "TURBO_REMOTE_CACHE_SIGNATURE_KEY";
+/** Keys that only one kind of server has, with the beginnings of its addresses. */
+const OWN_KEYS = [
+  [/^https?:/i, ["team", "team-id", "token"], "https:// and http://"],
+  [/^grpcs?:/i, ["instance", "headers", "ca", "cert", "key"], "grpcs:// and grpc://"],
+] as const;
 /** Seconds. */
 const TIMEOUT = 30;
 const UPLOAD_TIMEOUT = 60;
 const LONGEST = 3600;
 
-/** Undefined where nothing is shared. Throws Failure. */
+/** Undefined where nothing is shared. @param cwd absolute. Throws Failure. */
 export function readRemoteCache(
   { content, file }: Pick<Config, "content" | "file">,
   access: RemoteAccess,
+  cwd: string,
   variable: Variable,
 ): RemoteCacheSettings | undefined {
   const cache = content.cache as Table | undefined;
   const table = cache?.remote as Table | undefined;
-  const text = (name: string) => table?.[name] as string | undefined;
   const own = (name: string) => variable(name) || undefined;
-  const url = own("TURBO_API") ?? text("url");
+  const written = table?.url as string | undefined;
+  const speaksReapi = written !== undefined && /^grpcs?:/i.test(written);
+  const url = speaksReapi ? written : (own("TURBO_API") ?? written);
   const { isRead, isWritten } = access;
   if (table?.enabled === false || (!isRead && !isWritten)) return undefined;
   if (!table && (url === undefined || own(TOKEN) === undefined || own(KEY) === undefined)) return undefined;
   if (url === undefined)
     throw new Failure(
-      `${file}: [cache.remote] does not say where the cache is`,
-      'write url = "https://..." below it, or set TURBO_API',
+      `${file}: [${SECTION}] does not say where the cache is`,
+      'write url = "https://..." or url = "grpcs://..." below it, or set TURBO_API',
     );
-  const named = (name: string, other: string) => nameOf(text(name), name, file) ?? other;
-  const teamId = own("TURBO_TEAMID") ?? text("team-id");
-  return {
-    url: readUrl(url),
-    slug: own("TURBO_TEAM") ?? text("team"),
-    teamId,
-    token: named("token", TOKEN),
+  for (const [address, keys, beginnings] of OWN_KEYS) {
+    const strange = address.test(url) ? undefined : keys.find((key) => table?.[key] !== undefined);
+    if (strange !== undefined && URL.canParse(url))
+      throw new Failure(
+        `${file}: ${SECTION}.${strange} is for addresses that begin with ${beginnings}`,
+        speaksReapi
+          ? `credentials are in [${SECTION}.headers]`
+          : "this one is of turbo's protocol, which has a token",
+      );
+  }
+  const named = (name: string, other: string) =>
+    nameOf(table?.[name] as string | undefined, name, file) ?? other;
+  const shared = {
     signatureKey: table?.signature === false ? undefined : named("signature-key", KEY),
     isRead,
     isWritten: isWritten && !["1", "true"].includes(own("TURBO_REMOTE_CACHE_READ_ONLY") ?? ""),
@@ -74,6 +113,41 @@ export function readRemoteCache(
       UPLOAD_TIMEOUT,
     ),
   };
+  if (speaksReapi) return { ...shared, ...readReapi(table!, dirname(resolve(cwd, file))) };
+  return {
+    ...shared,
+    protocol: "turbo",
+    url: readUrl(url),
+    slug: own("TURBO_TEAM") ?? (table?.team as string | undefined),
+    teamId: own("TURBO_TEAMID") ?? (table?.["team-id"] as string | undefined),
+    token: named("token", TOKEN),
+  };
+}
+
+function readReapi(
+  table: Table,
+  directory: string,
+): Pick<ReapiSettings, "protocol" | "url" | "instance" | "headers" | "tls"> {
+  const texts = new Map(
+    Object.entries(table).filter((each): each is [string, string] => typeof each[1] === "string"),
+  );
+  const headers = (table.headers ?? {}) as Record<string, string>;
+  for (const name of Object.keys(headers)) requireHeaderName(name, SECTION);
+  return {
+    protocol: "reapi",
+    url: readServerUrl(texts.get("url")!, SECTION, Object.keys(headers).length > 0),
+    instance: texts.get("instance") ?? "",
+    headers,
+    tls: readCertificates(texts, SECTION, directory),
+  };
+}
+
+/** Names of variables without which the cache cannot be used. */
+export function variablesOf(settings: RemoteCacheSettings): string[] {
+  const { signatureKey } = settings;
+  const names =
+    settings.protocol === "turbo" ? [settings.token] : Object.values(settings.headers).flatMap(variablesIn);
+  return [...new Set([...names, ...(signatureKey === undefined ? [] : [signatureKey])])];
 }
 
 /** A name that the value mentions: "$NAME". Throws Failure, which does not show what else it may be. */
@@ -82,7 +156,7 @@ function nameOf(value: string | undefined, key: string, file: string): string | 
   const [, name] = /^\$\{?([A-Za-z_]\w*)\}?$/.exec(value) ?? [];
   if (name === undefined)
     throw new Failure(
-      `${file}: cache.remote.${key} is the name of a variable, not its value`,
+      `${file}: ${SECTION}.${key} is the name of a variable, not its value`,
       `write ${key} = "$NAME", and NAME in the environment or in [secrets]`,
     );
   return name;
@@ -92,7 +166,9 @@ function nameOf(value: string | undefined, key: string, file: string): string | 
 function readUrl(text: string): string {
   const url = URL.parse(text);
   if (!url || !["http:", "https:"].includes(url.protocol))
-    throw new Failure("The shared cache needs an address that begins with https:// or http://");
+    throw new Failure(
+      "The shared cache needs an address that begins with https:// or http://, or with grpcs:// or grpc:// in rtfig.toml",
+    );
   if (url.username !== "" || url.password !== "")
     throw new Failure(
       "The address of the shared cache has a password in it",

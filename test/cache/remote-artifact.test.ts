@@ -38,7 +38,8 @@ const ENTRY: KeptEntry = {
 
 test("an index has what was put in, and nothing that is no entry", async () => {
   const other = { ...ENTRY, label: "other", conditions: [] };
-  const packed = (await packIndex(ENTRY, [other, { ...ENTRY, label: "the same" }]))!;
+  const { bytes: packed, entries } = (await packIndex(ENTRY, [other, { ...ENTRY, label: "the same" }]))!;
+  expect(entries).toEqual([ENTRY, other]);
   expect(readIndex(packed)).toEqual([ENTRY, other]);
   const read = (entry: unknown) =>
     readIndex(zstdCompressSync(JSON.stringify({ format: 1, entries: [entry] })));

@@ -9,6 +9,7 @@ import {
   status,
 } from "@grpc/grpc-js";
 import {
+  clone,
   create,
   type DescMessage,
   type DescMethod,
@@ -33,6 +34,7 @@ import {
 } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { zstdCompressSync, zstdDecompressSync } from "node:zlib";
 import { type Digest, digestOf, encode, toMessage } from "../../src/reapi/digest.ts";
 import { ByteStream } from "../../src/reapi/messages/bytestream_pb.ts";
 import { Operations, OperationSchema } from "../../src/reapi/messages/operations_pb.ts";
@@ -52,8 +54,8 @@ import {
 export type ActionResult = MessageShape<typeof ActionResultSchema>;
 
 export interface Faults {
-  /** Fails a call with this code. @param count of this method's calls, from 1 up */
-  fail?(method: string, count: number): status | undefined;
+  /** Fails a call with this code, or leaves it without an answer. @param count of this method's calls, from 1 up */
+  fail?(method: string, count: number): status | "never" | undefined;
   /** Changes what an action has made. */
   result?(result: ActionResult, keep: (bytes: Uint8Array) => Digest): void;
   /** Changes content that is read. */
@@ -65,6 +67,12 @@ export interface Faults {
   /** Whether the stream of an execution ends when its name has been told. @param count of streams, from 1 up */
   cut?(count: number): boolean;
   capabilities?: object;
+  /** Changes a result that is asked for. */
+  known?(result: ActionResult, keep: (bytes: Uint8Array) => Digest): void;
+  /** Whether it puts output into its answers where that is asked for. */
+  inlines?: boolean;
+  /** Whether it takes and gives content with zstd. */
+  zstd?: boolean;
 }
 
 export interface ReapiServer extends AsyncDisposable {
@@ -79,6 +87,10 @@ export interface ReapiServer extends AsyncDisposable {
   /** Those of the actions that were executed. */
   readonly commands: MessageShape<typeof CommandSchema>[];
   readonly blobs: Map<string, Uint8Array>;
+  /** By the hashes of actions. */
+  readonly results: Map<string, ActionResult>;
+  /** How often content was sent or taken compressed. */
+  compressed: number;
   readonly cancelled: string[];
   faults: Faults;
 }
@@ -101,6 +113,8 @@ export async function openReapiServer(
     instances: new Set(),
     commands: [],
     blobs,
+    results,
+    compressed: 0,
     cancelled: [],
     faults,
   };
@@ -138,6 +152,7 @@ export async function openReapiServer(
         const instance = instanceName ?? (resourceName && /^(.*?)\/?blobs\//.exec(resourceName)?.[1]);
         if (instance !== undefined) state.instances.add(instance);
         const code = state.faults.fail?.(name, count);
+        if (code === "never") return;
         const error = code === undefined ? undefined : { code, details: `no ${name} now` };
         if (error && answer) return answer(error);
         if (error) return void call.emit("error", error);
@@ -150,12 +165,30 @@ export async function openReapiServer(
     server.addService(definition as never, handlers as never);
   }
 
-  const contentOf = (name: string) => /(?:^|\/)blobs\/([\da-f]{64})\/(\d+)$/.exec(name)!;
+  const contentOf = (name: string) =>
+    /(?:^|\/)(?:compressed-)?blobs\/(?:zstd\/)?([\da-f]{64})\/(\d+)$/.exec(name)!;
+  const unpack = (bytes: Uint8Array, isPacked: boolean) => {
+    if (!isPacked) return bytes;
+    state.compressed++;
+    return zstdDecompressSync(bytes);
+  };
+  const pack = (bytes: Uint8Array, isPacked: boolean) => {
+    if (!isPacked) return bytes;
+    state.compressed++;
+    // As some servers do: in several frames.
+    const half = bytes.length >> 1;
+    return Buffer.concat([zstdCompressSync(bytes.subarray(0, half)), zstdCompressSync(bytes.subarray(half))]);
+  };
 
   serve(Capabilities, {
     getCapabilities: (_, answer) =>
       answer(null, {
-        cacheCapabilities: { digestFunctions: [1], maxBatchTotalSizeBytes: BigInt(4 << 20) },
+        cacheCapabilities: {
+          digestFunctions: [1],
+          maxBatchTotalSizeBytes: BigInt(4 << 20),
+          actionCacheUpdateCapabilities: { updateEnabled: true },
+          ...(state.faults.zstd && { supportedCompressors: [1], supportedBatchUpdateCompressors: [1] }),
+        },
         executionCapabilities: { execEnabled: true },
         ...state.faults.capabilities,
       }),
@@ -164,22 +197,30 @@ export async function openReapiServer(
     findMissingBlobs: ({ request }: { request: { blobDigests: { hash: string }[] } }, answer) =>
       answer(null, { missingBlobDigests: request.blobDigests.filter(({ hash }) => !blobs.has(hash)) }),
     batchUpdateBlobs: (
-      { request }: { request: { requests: { digest: { hash: string }; data: Uint8Array }[] } },
+      {
+        request,
+      }: { request: { requests: { digest: { hash: string }; data: Uint8Array; compressor: number }[] } },
       answer,
     ) => {
-      const responses = request.requests.map(({ digest, data }) => {
+      const responses = request.requests.map(({ digest, data: sent, compressor }) => {
+        const data = unpack(sent, compressor === 1);
         const isRight = digestOf(data).hash === digest.hash;
         if (isRight) blobs.set(digest.hash, data);
         return { digest, status: { code: isRight ? 0 : status.INVALID_ARGUMENT, message: "another digest" } };
       });
       answer(null, { responses });
     },
-    batchReadBlobs: ({ request }: { request: { digests: { hash: string }[] } }, answer) =>
+    batchReadBlobs: (
+      { request }: { request: { digests: { hash: string }[]; acceptableCompressors: number[] } },
+      answer,
+    ) =>
       answer(null, {
         responses: request.digests.map((digest) => {
           const bytes = blobs.get(digest.hash);
           if (!bytes) return { digest, status: { code: status.NOT_FOUND, message: "gone" } };
-          return { digest, data: state.faults.content?.(bytes) ?? bytes };
+          const isPacked = request.acceptableCompressors.includes(1);
+          const data = pack(state.faults.content?.(bytes) ?? bytes, isPacked);
+          return { digest, data, compressor: isPacked ? 1 : 0 };
         }),
       }),
   });
@@ -187,7 +228,8 @@ export async function openReapiServer(
     read: (call: ServerWritableStream<{ resourceName: string }, object>) => {
       const bytes = blobs.get(contentOf(call.request.resourceName)[1]!);
       if (!bytes) return void call.emit("error", { code: status.NOT_FOUND, details: "gone" });
-      const sent = state.faults.content?.(bytes) ?? bytes;
+      const isPacked = call.request.resourceName.includes("compressed-blobs/zstd/");
+      const sent = pack(state.faults.content?.(bytes) ?? bytes, isPacked);
       for (let at = 0; at < sent.length; at += 1 << 20)
         call.write(create(ByteStream.method.read.output, { data: sent.subarray(at, at + (1 << 20)) }));
       call.end();
@@ -200,18 +242,43 @@ export async function openReapiServer(
           name ||= resourceName;
           parts.push(data);
         }
-        const bytes = Buffer.concat(parts);
+        const sent = Buffer.concat(parts);
+        const bytes = unpack(sent, name.includes("/compressed-blobs/zstd/"));
         if (digestOf(bytes).hash !== contentOf(name)[1])
           return answer({ code: status.INVALID_ARGUMENT, details: "another" });
         keep(bytes);
-        answer(null, { committedSize: BigInt(bytes.length) });
+        answer(null, { committedSize: BigInt(sent.length) });
       })();
     },
   });
   serve(ActionCache, {
-    getActionResult: ({ request }: { request: { actionDigest: { hash: string } } }, answer) => {
-      const result = results.get(request.actionDigest.hash);
-      return result ? answer(null, result) : answer({ code: status.NOT_FOUND, details: "none" });
+    getActionResult: (
+      { request }: { request: { actionDigest: { hash: string }; inlineStdout: boolean } },
+      answer,
+    ) => {
+      const kept = results.get(request.actionDigest.hash);
+      if (!kept) return answer({ code: status.NOT_FOUND, details: "none" });
+      const result = clone(ActionResultSchema, kept);
+      state.faults.known?.(result, keep);
+      const stdout = blobs.get(result.stdoutDigest?.hash ?? "");
+      if (state.faults.inlines && request.inlineStdout && stdout) result.stdoutRaw = stdout;
+      return answer(null, result);
+    },
+    // As servers that look at it do: nothing may be missing that it names.
+    updateActionResult: (
+      { request }: { request: { actionDigest: { hash: string }; actionResult: ActionResult } },
+      answer,
+    ) => {
+      const { actionDigest, actionResult } = request;
+      const named = [
+        actionDigest,
+        actionResult.stdoutDigest,
+        ...actionResult.outputFiles.map(({ digest }) => digest),
+      ];
+      if (actionResult.stdoutRaw.length > 0 || named.some((digest) => digest && !blobs.has(digest.hash)))
+        return answer({ code: status.INVALID_ARGUMENT, details: "not a result of what is here" });
+      results.set(actionDigest.hash, actionResult);
+      answer(null, actionResult);
     },
   });
   let streams = 0;

@@ -8,10 +8,14 @@ export interface Reaction {
   readonly again?: number;
   /** What is not tried any more in this run. */
   readonly ends?: "reading" | "writing" | "both";
+  /** Whether nothing more is tried when this has come a few times. */
+  readonly isTrouble?: true;
   /** For people, once in a run. */
   readonly say?: string;
 }
 
+/** So often may nothing come of a request. */
+export const PATIENCE = 3;
 /** Milliseconds. */
 const PAUSE = 2000;
 const LONGEST_PAUSE = 10_000;
@@ -61,6 +65,40 @@ export function reactToWrite(status: number, code: string | undefined): Reaction
     return { ends: "writing", say: `The shared cache does not accept the token (401); ${UNSHARED}` };
   if (status === 413) return { say: "What a script made is too large for the shared cache (413)" };
   return { say: `The shared cache did not take what a script made (${status})` };
+}
+
+/** What a server of the Remote Execution API answers, by the names that gRPC has for it. */
+export function reactToStatus(name: string, isWrite: boolean): Reaction {
+  switch (name) {
+    case "NOT_FOUND":
+      return {};
+    case "UNAUTHENTICATED":
+      return isWrite
+        ? { ends: "writing", say: `The shared cache does not accept the credentials (${name}); ${UNSHARED}` }
+        : { ends: "both", say: `The shared cache does not accept the credentials (${name}); ${WITHOUT}` };
+    case "PERMISSION_DENIED":
+      return isWrite
+        ? {
+            ends: "writing",
+            say: `The shared cache takes nothing with these credentials (${name}); ${UNSHARED}`,
+          }
+        : { ends: "both", say: `The shared cache is forbidden with these credentials (${name}); ${WITHOUT}` };
+    case "UNAVAILABLE":
+      return { ends: "both", say: describeTrouble(name) };
+    default:
+      return isWrite
+        ? { isTrouble: true, say: `The shared cache did not take what a script made (${name})` }
+        : { isTrouble: true, say: `The shared cache did not answer what was asked (${name})` };
+  }
+}
+
+/** It says by itself that it takes nothing from here. */
+export const TAKES_NOTHING = `The shared cache takes nothing from here; ${UNSHARED}`;
+export const DAMAGED = "What the shared cache sends is not what it says, so it is not used";
+
+/** What it can do is not enough, or it cannot even be asked. @param reason printable */
+export function describeUnfit(reason: string): string {
+  return `The shared cache cannot be used: ${reason}; ${WITHOUT}`;
 }
 
 /** Nothing came of a request at all. @param code of the system's or the engine's */

@@ -1,7 +1,8 @@
-// What is exchanged, in two kinds of artifact, each under an id of its own:
+// What is exchanged, each under an id of its own:
 //
 //   the index of a key      zstd of JSON: the entries that were made under it, the newest first
-//   an entry's contents     zstd of a tar with blobs/<sha256> for what it wrote and each of its files
+//   an entry's contents     zstd of a tar with blobs/<sha256> for what it wrote and each of its files, where the server
+//                           does not keep each content by itself
 //
 // A key says how a script was started; which entry is meant, its conditions tell. So one artifact has all that there is to
 // choose from, and another what is wanted of it; entries that made the same share it.
@@ -22,7 +23,8 @@ const MOST_ENTRIES = 8;
 export const LARGEST_INDEX = 16 << 20;
 const LARGEST_INDEX_TEXT = 128 << 20;
 export const LARGEST_CONTENTS = 512 << 20;
-const LARGEST_TAR = 1 << 30;
+/** Bytes of the contents of one entry. */
+export const LARGEST_TAR = 1 << 30;
 
 const BLOCK = 512;
 const NAME = /^blobs\/([\da-f]{64})$/;
@@ -37,13 +39,20 @@ export function contentsId(entry: Entry): string {
   return hashBytes(`rt contents ${FORMAT}\0${contentsOf(entry).join("\0")}`);
 }
 
+/** An index as it is exchanged, and what is in it. */
+export interface KeptIndex {
+  readonly bytes: Uint8Array;
+  /** The newest first. */
+  readonly entries: readonly KeptEntry[];
+}
+
 /** With one more; null where it grows too large. */
-export async function packIndex(entry: KeptEntry, others: readonly KeptEntry[]): Promise<Uint8Array | null> {
+export async function packIndex(entry: KeptEntry, others: readonly KeptEntry[]): Promise<KeptIndex | null> {
   const own = identify(entry);
   const rest = others.filter((each) => identify(each) !== own);
   const entries = [entry, ...rest].slice(0, MOST_ENTRIES);
   const packed = await pack(Buffer.from(JSON.stringify({ format: FORMAT, entries })), FAST);
-  return packed.length <= LARGEST_INDEX ? packed : null;
+  return packed.length <= LARGEST_INDEX ? { bytes: packed, entries } : null;
 }
 
 /** What is wrong among them is left out. */

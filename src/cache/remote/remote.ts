@@ -1,64 +1,67 @@
 // The shared cache of a run: entries of others, by the key of a script, and what this run has to offer them.
 //
-// Contract: src/cache/shared.ts, and never the reason that a script fails or waits long. What is not signed with the key
-// counts for nothing, and that is told once. What comes is checked by its digests, and where it may lie (bounds.ts), before
-// any of it is believed.
+// Contract: src/cache/shared.ts, and never the reason that a script fails or waits long. Whoever speaks with the server
+// (server.ts), what comes is checked here by its digests, and where it may lie (bounds.ts), before any of it is believed;
+// what is not signed with the key counts for nothing. What goes wrong is told once. Nobody is spoken to, and nothing
+// loaded for that, before something is asked or offered.
 import type { RemoteCacheSettings } from "../../settings/remote-cache.ts";
+import { oneLine } from "../../printable.ts";
 import { contentsOf, type Entry, type KeptEntry } from "../entry.ts";
 import type { Place, SharedCache } from "../shared.ts";
 import type { Store } from "../store.ts";
-import {
-  contentsId,
-  indexId,
-  LARGEST_CONTENTS,
-  LARGEST_INDEX,
-  packContents,
-  packIndex,
-  readContents,
-  readIndex,
-} from "./artifact.ts";
+import { describeUnfit } from "./answers.ts";
+import { packIndex, readIndex } from "./artifact.ts";
 import { findOutside } from "./bounds.ts";
-import { Client, type UseEvent } from "./client.ts";
-import { isSigned, signArtifact } from "./signature.ts";
+import type { Server, Tell, Use } from "./server.ts";
+import { Seal } from "./signature.ts";
 import { Uploads } from "./uploads.ts";
 
-export interface Credentials {
-  readonly token: string;
+type Settings = Pick<RemoteCacheSettings, "isRead" | "isWritten" | "uploadTimeout">;
+
+export interface Identity {
   /** Undefined where nothing is signed. */
   readonly signatureKey: string | undefined;
+  /** What a signature is good for, besides its id: a part of the server. */
+  readonly teamId: string;
 }
 
-const UNSIGNED = "What the shared cache has is not signed with this key, so it is not used";
+/** May throw, with a sentence. */
+export type OpenServer = (seal: Seal, tell: Tell) => Promise<Server>;
+
 const PURPOSE = "rt variables 1";
 
 export class RemoteCache implements SharedCache {
   readonly secret: Uint8Array;
-  readonly #settings: RemoteCacheSettings;
-  readonly #client: Client;
-  readonly #key: Uint8Array | undefined;
+  readonly #settings: Settings;
+  readonly #open: OpenServer;
+  readonly #seal: Seal;
   readonly #uploads = new Uploads();
-  readonly #events: UseEvent[] = [];
+  readonly #uses: Use[] = [];
   readonly #told = new Set<string>();
   #lines: string[] = [];
-  #listener: ((line: string) => void) | undefined;
+  #listener: Tell | undefined;
+  #opening: Promise<Server | undefined> | undefined;
+  #server: Server | undefined;
+  #isOver = false;
 
-  constructor(settings: RemoteCacheSettings, { token, signatureKey }: Credentials) {
+  constructor(settings: Settings, { signatureKey, teamId }: Identity, open: OpenServer) {
     this.#settings = settings;
-    this.#key = signatureKey === undefined ? undefined : new TextEncoder().encode(signatureKey);
-    this.#client = new Client(settings, token, (line) => this.#tell(line));
-    this.secret = new Bun.CryptoHasher("sha256", this.#key ?? PURPOSE).update(PURPOSE).digest();
+    this.#open = open;
+    const key = signatureKey === undefined ? undefined : new TextEncoder().encode(signatureKey);
+    this.#seal = new Seal(key, teamId, (line) => this.#tell(line));
+    this.secret = new Bun.CryptoHasher("sha256", key ?? PURPOSE).update(PURPOSE).digest();
   }
 
   get isRead(): boolean {
-    return this.#client.isRead;
+    return !this.#isOver && (this.#server ?? this.#settings).isRead;
   }
 
   get isWritten(): boolean {
-    return this.#client.isWritten;
+    return !this.#isOver && (this.#server ?? this.#settings).isWritten;
   }
 
   /** Who is told what went wrong, also before. */
-  listen(listener: (line: string) => void): void {
+  listen(listener: Tell): void {
     this.#listener = listener;
     for (const line of this.#lines) listener(line);
     this.#lines = [];
@@ -69,7 +72,8 @@ export class RemoteCache implements SharedCache {
   }
 
   async #readIndex(key: string): Promise<readonly KeptEntry[]> {
-    const bytes = await this.#get(indexId(key), LARGEST_INDEX);
+    const server = await this.#reach();
+    const bytes = await server?.getIndex(key);
     return (bytes && readIndex(bytes)) ?? [];
   }
 
@@ -80,21 +84,23 @@ export class RemoteCache implements SharedCache {
   async fetch(entry: Entry, store: Store): Promise<boolean> {
     const digests = contentsOf(entry);
     const isHere = await Promise.all(digests.map((digest) => store.checkBlob(digest)));
-    if (isHere.every(Boolean)) return true;
+    const missing = digests.filter((_, at) => !isHere[at]);
+    if (missing.length === 0) return true;
     if (!this.isRead) return false;
-    const bytes = await this.#get(contentsId(entry), LARGEST_CONTENTS);
-    const contents = bytes && readContents(bytes, digests);
-    if (!contents) return false;
+    const server = await this.#reach();
+    const contents = await server?.getContents(entry, missing);
     try {
-      for (const content of contents.values()) store.keepBytes(content);
-      return true;
+      return missing.every((digest) => {
+        const content = contents?.get(digest);
+        return content !== undefined && store.keepBytes(content) === digest;
+      });
     } catch {
       return false; // a full disk
     }
   }
 
   note(key: string, isHit: boolean, duration: number): void {
-    this.#events.push({ hash: indexId(key), event: isHit ? "HIT" : "MISS", duration: Math.round(duration) });
+    this.#uses.push({ key, isHit, duration });
   }
 
   offer(key: string, entry: KeptEntry, store: Store): void {
@@ -103,39 +109,32 @@ export class RemoteCache implements SharedCache {
       try {
         await this.#upload(key, entry, store);
       } catch (error) {
-        this.#tell(`What a script made could not be shared: ${(error as Error).message}`);
+        this.#tell(`What a script made could not be shared: ${oneLine((error as Error).message)}`);
       }
     });
   }
 
   /** Contents first, so that no index names what is not there. */
   async #upload(key: string, entry: KeptEntry, store: Store): Promise<void> {
-    const id = contentsId(entry);
-    if (!(await this.#client.has(id))) {
-      const contents = await packContents(contentsOf(entry), (digest) => store.readBlob(digest));
-      if (!contents || !(await this.#put(id, contents, entry.duration))) return;
-    }
+    const server = await this.#reach();
+    if (!server?.isWritten || !(await server.putContents(entry, store))) return;
     // Of several that do this at once the last one wins; what it did not know of is a run more for somebody.
     const index = await packIndex(entry, await this.#readIndex(key));
-    if (index) await this.#put(indexId(key), index, entry.duration);
+    if (index) await server.putIndex(key, index);
   }
 
-  async #get(id: string, largest: number): Promise<Uint8Array | undefined> {
-    const artifact = await this.#client.get(id, largest);
-    if (!artifact) return undefined;
-    const { bytes, tag } = artifact;
-    if (!this.#key || isSigned(tag, this.#key, id, this.#teamId, bytes)) return bytes;
-    this.#tell(UNSIGNED);
-    return undefined;
-  }
-
-  async #put(id: string, bytes: Uint8Array, duration: number): Promise<boolean> {
-    const tag = this.#key && signArtifact(this.#key, id, this.#teamId, bytes);
-    return await this.#client.put(id, bytes, duration, tag);
-  }
-
-  get #teamId(): string {
-    return this.#settings.teamId ?? "";
+  async #reach(): Promise<Server | undefined> {
+    this.#opening ??= this.#open(this.#seal, (line) => this.#tell(line)).then(
+      (server) => (this.#server = server),
+      (error: Error) => {
+        this.#isOver = true;
+        this.#tell(describeUnfit(oneLine(error.message)));
+        return undefined;
+      },
+    );
+    const server = await this.#opening;
+    if (this.#isOver) server?.abandon();
+    return this.#isOver ? undefined : server;
   }
 
   /** When the run is over: waits for uploads, for so long as was agreed. */
@@ -146,14 +145,15 @@ export class RemoteCache implements SharedCache {
       this.#tell(
         `What ${left} ${left === 1 ? "script" : "scripts"} made was not uploaded within ${uploadTimeout / 1000} s`,
       );
-    else await this.#client.sendEvents(this.#events.splice(0));
-    this.#client.abandon();
+    else await this.#server?.finish(this.#uses.splice(0));
+    this.abandon();
   }
 
   /** The run was ended: nobody waits for anything. */
   abandon(): void {
+    this.#isOver = true;
     this.#uploads.abandon();
-    this.#client.abandon();
+    this.#server?.abandon();
   }
 
   #tell(line: string): void {

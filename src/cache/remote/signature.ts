@@ -3,6 +3,7 @@
 import { timingSafeEqual } from "node:crypto";
 
 const KIND = "artifact-signature:v2";
+const UNSIGNED = "What the shared cache has is not signed with this key, so it is not used";
 
 /** @param teamId the team's id, never its name; "" where there is none */
 export function signArtifact(key: Uint8Array, id: string, teamId: string, bytes: Uint8Array): string {
@@ -28,4 +29,29 @@ export function isSigned(
   const right = Buffer.from(signArtifact(key, id, teamId, bytes));
   const given = Buffer.from(tag);
   return given.length === right.length && timingSafeEqual(given, right);
+}
+
+/** What makes one believe an index or an archive: the key that all have who share it, where there is one. */
+export class Seal {
+  readonly #key: Uint8Array | undefined;
+  readonly #teamId: string;
+  readonly #tell: (line: string) => void;
+
+  /** @param key undefined where nothing is signed, and everything believed */
+  constructor(key: Uint8Array | undefined, teamId: string, tell: (line: string) => void) {
+    this.#key = key;
+    this.#teamId = teamId;
+    this.#tell = tell;
+  }
+
+  sign(id: string, bytes: Uint8Array): string | undefined {
+    return this.#key && signArtifact(this.#key, id, this.#teamId, bytes);
+  }
+
+  /** Undefined for what is not signed with it, which is told. @param tag "" where it has none */
+  open(id: string, bytes: Uint8Array, tag: string): Uint8Array | undefined {
+    if (!this.#key || isSigned(tag, this.#key, id, this.#teamId, bytes)) return bytes;
+    this.#tell(UNSIGNED);
+    return undefined;
+  }
 }

@@ -298,6 +298,12 @@ export default {
   ],
   "src/cache/remote/signature.ts": [
     {
+      fault: "what is not signed is used",
+      text: `if (!this.#key || isSigned(tag, this.#key, id, this.#teamId, bytes)) return bytes;`,
+      becomes: `if (!this.#key || tag !== id) return bytes;`,
+      tests: ["cache/remote-lies"],
+    },
+    {
       fault: "every signature is right",
       text: `return given.length === right.length && timingSafeEqual(given, right);`,
       becomes: `return given.length >= 0;`,
@@ -310,7 +316,7 @@ export default {
       tests: ["cache/remote-artifact"],
     },
   ],
-  "src/cache/remote/client.ts": [
+  "src/cache/remote/turbo-client.ts": [
     {
       fault: "a redirect leads from https to http",
       text: `return from.protocol === "https:" && next.protocol !== "https:" ? undefined : next;`,
@@ -324,12 +330,30 @@ export default {
       tests: ["cache/remote-lies"],
     },
   ],
-  "src/cache/remote/remote.ts": [
+  "src/cache/remote/reapi.ts": [
     {
-      fault: "what is not signed is used",
-      text: `if (!this.#key || isSigned(tag, this.#key, id, this.#teamId, bytes)) return bytes;`,
-      becomes: `if (!this.#key || tag !== id) return bytes;`,
-      tests: ["cache/remote-lies"],
+      fault: "an index is used without its signature",
+      text: `return this.#seal.open(id, sealed.subarray(end + 1), tag);`,
+      becomes: `return tag === id ? undefined : sealed.subarray(end + 1);`,
+      tests: ["cache/remote-reapi"],
+    },
+    {
+      fault: "what a server says that it does not take is sent",
+      text: "if (!connection.takesResults) {",
+      becomes: "if (connection.store === undefined) {",
+      tests: ["cache/remote-reapi"],
+    },
+    {
+      fault: "as much is fetched as a server says",
+      text: "digests.length === hashes.length && size <= LARGEST_TAR",
+      becomes: "digests.length === hashes.length",
+      tests: ["cache/remote-reapi"],
+    },
+    {
+      fault: "a run waits for a server as long as that takes",
+      text: "const answer = await Promise.race([ask(), late]);",
+      becomes: "const answer = await ask();",
+      tests: ["cache/remote-reapi"],
     },
   ],
   "src/cache/remote/bounds.ts": [
@@ -385,8 +409,8 @@ export default {
   "src/settings/remote-cache.ts": [
     {
       fault: "the file wins over variables",
-      text: `slug: own("TURBO_TEAM") ?? text("team"),`,
-      becomes: `slug: text("team") ?? own("TURBO_TEAM"),`,
+      text: `slug: own("TURBO_TEAM") ?? (table?.team as string | undefined),`,
+      becomes: `slug: (table?.team as string | undefined) ?? own("TURBO_TEAM"),`,
       tests: ["config/shared-cache"],
     },
   ],

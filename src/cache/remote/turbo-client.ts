@@ -1,13 +1,21 @@
-// A client of turbo's protocol: artifacts by their ids, of one team on one server.
+// The requests of turbo's protocol: artifacts by their ids, of one team on one server.
 //
 // Contract: nothing here rejects, and nothing lasts longer than its time limit. What goes wrong is told once, and after a few
 // times, or one that took all of its time, nothing more is asked. A token reaches the server that was named and no other:
 // not behind a redirect to another origin, and none leads from https to http. An answer that is longer than it may
 // be, or not as long as it says, is none.
 import { oneLine } from "../../printable.ts";
-import type { RemoteCacheSettings } from "../../settings/remote-cache.ts";
+import type { TurboSettings } from "../../settings/remote-cache.ts";
 import { VERSION } from "../../version.ts";
-import { describePatience, describeTrouble, type Reaction, reactToRead, reactToWrite } from "./answers.ts";
+import {
+  PATIENCE,
+  describePatience,
+  describeTrouble,
+  type Reaction,
+  reactToRead,
+  reactToWrite,
+} from "./answers.ts";
+import type { Tell } from "./server.ts";
 
 export interface Artifact {
   readonly bytes: Uint8Array;
@@ -24,12 +32,10 @@ export interface UseEvent {
 }
 
 type Settings = Pick<
-  RemoteCacheSettings,
+  TurboSettings,
   "url" | "slug" | "teamId" | "isRead" | "isWritten" | "timeout" | "uploadTimeout"
 >;
 
-/** So often may nothing come of a request. */
-const PATIENCE = 3;
 const MOST_REDIRECTS = 5;
 const REDIRECTS = [301, 302, 303, 307, 308];
 /** Bytes of an answer that only explains. */
@@ -37,18 +43,17 @@ const LARGEST_ERROR = 64 * 1024;
 /** Milliseconds for what nobody waits for. */
 const EVENTS_TIMEOUT = 500;
 
-export class Client {
+export class TurboClient {
   readonly #settings: Settings;
   readonly #token: string;
-  readonly #tell: (line: string) => void;
+  readonly #tell: Tell;
   readonly #end = new AbortController();
   readonly #session = crypto.randomUUID();
   #reads: boolean;
   #writes: boolean;
   #troubles = 0;
 
-  /** @param tell is told lines for people, some of them again and again */
-  constructor(settings: Settings, token: string, tell: (line: string) => void) {
+  constructor(settings: Settings, token: string, tell: Tell) {
     this.#settings = settings;
     this.#token = token;
     this.#tell = tell;
