@@ -28,6 +28,7 @@ export type {
   CacheReason,
   Command,
   CommandRequest,
+  RecordedInputs,
   RunStatus,
   Task,
   TaskRequest,
@@ -157,7 +158,7 @@ async function execute(
     inheritStdin: isSingle,
     extraEnvironment,
     emit,
-    onStart: watcher && ((task) => watcher.onStart(task)),
+    watcher,
     onInterrupt(signal) {
       if (interruptedBy || isOver) queue.hurry();
       interruptedBy ??= signal;

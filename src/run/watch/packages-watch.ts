@@ -20,6 +20,7 @@ import { openWorkspace } from "../../workspace/members.ts";
 import { openMany } from "../many.ts";
 import type { Ending } from "../script/waiting.ts";
 import { Changes } from "./changes.ts";
+import { KnownTasks } from "./known-tasks.ts";
 import { WatchNotes } from "./notes.ts";
 import { Session } from "./packages-session.ts";
 import { readScope } from "./scope.ts";
@@ -39,6 +40,9 @@ export async function watchPackages(
   const { root } = openWorkspace(cwd);
   const notes = new WatchNotes(watch, cwd);
   using request = await openMany(settings, config, cwd);
+  const known = new KnownTasks();
+  /** Where the user has named what is to be watched, nothing else is. */
+  const watchesInputs = watch.paths.length === 0;
   let session: Session | undefined;
   let number = 0;
   let reasons: readonly string[] = [];
@@ -55,6 +59,8 @@ export async function watchPackages(
     },
     onNamed: (path) => notes.tellOwn(path),
     runOf: (path) => session?.runOf(path) ?? { number, begin: 0, end: 0 },
+    isExact: (path) => session?.isExact(path) ?? false,
+    isInput: (path) => watchesInputs && known.has(path),
   });
   const onSignal = (signal: StopSignal) => {
     stop ??= signal;
@@ -78,6 +84,9 @@ export async function watchPackages(
           killSignal,
           notes,
           hasReference: many.affected !== undefined,
+          known,
+          watchesInputs,
+          watcher: changes.watcher,
           onReady: offer,
           onStart: (concerns) => changes.begin(concerns),
           clear,
