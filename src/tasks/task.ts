@@ -135,6 +135,8 @@ export interface TaskRequest extends ManySettings {
    * in its package. Without it, it is run here with the terminal inherited.
    */
   runAlone?(task: Task): Promise<RunStatus>;
+  /** Whether its only script is shown as if it stood alone at the terminal, which one that is cached does not have. */
+  readonly standsAlone?: boolean;
   /** Who has scripts run again, and ends the run. Without it a run is over when nothing of it runs. */
   readonly watcher?: Watcher;
 }

@@ -170,3 +170,132 @@ test.skipIf(!CAN_TRACE)("what a change reaches starts, by what was read, and not
     ...started("lib", "y", "third", "a", "b"),
   ]);
 });
+
+/** Reads, says so, waits to be let go, and reads on. */
+const SLOW = "cat first.txt; until test -e go; do sleep 0.01; done; rm go; cat $(cat which.txt); cat last.ts";
+
+test.skipIf(!CAN_TRACE)("a change while it runs counts when it concerns what is read", async () => {
+  await using live = await watch({
+    files: {
+      ...WORKSPACE,
+      "rtfig.toml": '[run.cache]\nbuild = { ignore = ["go"] }\n',
+      "packages/lib/package.json": build("lib", SLOW),
+      "packages/lib/first.txt": "1\n",
+      "packages/lib/which.txt": "a.txt",
+      "packages/lib/a.txt": "a\n",
+      "packages/lib/b.txt": "b\n",
+      "packages/lib/last.ts": "end\n",
+      "packages/lib/unused.ts": "",
+    },
+    words: ["--filter=*", "build"],
+  });
+  const write = async (name: string, text: string) =>
+    await live.project.write({ [`packages/lib/${name}`]: text });
+  const go = async () => {
+    await write("go", "");
+    return await live.round();
+  };
+  await live.sees("lib build: 1\n");
+  expect(await go()).toEqual(started("lib", "a", "end"));
+
+  // What is known to be read ends it, be it read by now or not.
+  await write("first.txt", "2\n");
+  await live.sees("rt: packages/lib/first.txt changed\nlib build: 2\n");
+  await write("which.txt", "b.txt");
+  await live.sees(
+    "rt: packages/lib/which.txt changed\nlib build: Signaled with code SIGTERM\nlib build: 2\n",
+  );
+  // What is not is no reason; when it has read that after all, it has read what was written.
+  await write("b.txt", "B\n");
+  await write("unused.ts", "1");
+  expect(await go()).toEqual(started("lib", "B", "end"));
+  await write("b.txt", "b\n");
+  await live.sees("rt: packages/lib/b.txt changed\nlib build: 2\n");
+
+  // One that was read before it is known to be, and has changed since: it starts again when it has ended.
+  await write("which.txt", "c.txt");
+  await write("c.txt", "c\n");
+  await live.sees("lib build: 2\n");
+  expect(await go()).toEqual(started("lib", "c", "end"));
+});
+
+test.skipIf(!CAN_TRACE)(
+  "what changed after it was read, and nobody knew that it was, counts in the end",
+  async () => {
+    const line =
+      "cat $(cat which.txt); echo read; until test -e go; do sleep 0.01; done; if ! test -e stay; then rm go; fi";
+    await using live = await watch({
+      files: {
+        ...WORKSPACE,
+        "rtfig.toml": '[run.cache]\nbuild = { ignore = ["go", "stay"] }\n',
+        "packages/lib/package.json": build("lib", line),
+        "packages/lib/which.txt": "a.txt",
+        "packages/lib/a.txt": "a\n",
+        "packages/lib/b.txt": "b\n",
+      },
+      words: ["--filter=*", "build"],
+    });
+    const write = async (name: string, text: string) =>
+      await live.project.write({ [`packages/lib/${name}`]: text });
+    await live.sees("lib build: read\n");
+    await write("go", "");
+    expect(await live.round()).toEqual(["lib build: Exited with code 0"]);
+    await write("which.txt", "b.txt");
+    await live.sees("lib build: b\nlib build: read\n");
+    await write("b.txt", "B\n");
+    await write("go", "");
+    await live.sees("rt: packages/lib/b.txt changed\n");
+    await live.sees("lib build: B\nlib build: read\n");
+    await write("go", "");
+    expect(await live.round()).toEqual(["lib build: Exited with code 0"]);
+  },
+);
+
+test.skipIf(!CAN_TRACE)("one script of a package, alone", async () => {
+  const files = {
+    "package.json": { scripts: { build: "cat ../shared/in.txt page.md > out.txt; cat out.txt" } },
+    "rtfig.toml": "[run.cache]\nbuild = true\n",
+    "page.md": "page\n",
+    "unused.ts": "",
+  };
+  await using live = await watch({
+    files: Object.fromEntries([
+      ...Object.entries(files).map(([name, text]) => [`app/${name}`, text]),
+      ["shared/in.txt", "in\n"],
+    ]),
+    words: ["build"],
+    inDirectory: "app",
+  });
+  const { project } = live;
+  const write = async (name: string, text: string) => await project.write({ [name]: text });
+  expect((await live.round()).slice(1)).toEqual(["in", "page"]);
+  await write("shared/other.txt", "");
+  await write("app/unused.ts", "1");
+  await live.sees("rt: unused.ts changed; nothing that was chosen depends on it\n");
+  await write("shared/in.txt", "IN\n");
+  expect(await live.round()).toEqual(["rt: $PROJECT/shared/in.txt changed", "IN", "page"]);
+  await rm(project.join("app/out.txt"));
+  await write("shared/in.txt", "in\n");
+  expect(await live.round()).toEqual([
+    "rt: $PROJECT/shared/in.txt changed",
+    "in",
+    "page",
+    "Done before: saved",
+  ]);
+  expect(await Bun.file(project.join("app/out.txt")).text()).toBe("in\npage\n");
+
+  // One that fails waits for what it read when it last did not, too.
+  await rm(project.join("shared/in.txt"));
+  expect(await live.round()).toContain("cat: ../shared/in.txt: No such file or directory");
+  await write("shared/in.txt", "there\n");
+  expect(await live.round()).toEqual(["rt: $PROJECT/shared/in.txt changed", "there", "page"]);
+
+  // What rtfig.toml says is read again, and a mistake there is waited for.
+  await write("app/rtfig.toml", "[run.cache\n");
+  expect(await live.round()).toContain("rt: rtfig.toml changed");
+  await write("app/rtfig.toml", "[run.cache]\nbuild = false\n");
+  const lines = await live.round();
+  expect(lines.slice(-2)).toEqual(["there", "page"]);
+  await write("app/unused.ts", "2");
+  expect(await live.round()).toEqual(["rt: unused.ts changed", "there", "page"]);
+});
