@@ -51,7 +51,11 @@ function compareNames(before: readonly string[], now: readonly string[] | null, 
   return removed === undefined ? null : `${path}/${removed.slice(1)} is not there any more`;
 }
 
-async function compareState(condition: Exclude<Condition, { 0: "names" }>, state: PathState, hashes: Hashes) {
+export async function compareState(
+  condition: Exclude<Condition, { 0: "names" }>,
+  state: PathState,
+  hashes: Hashes,
+) {
   const [kind, path] = condition;
   if (kind === "any")
     return state.kind === "file" || state.kind === "absent" ? null : `${path} is no file any more`;

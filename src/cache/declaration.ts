@@ -13,11 +13,16 @@ export interface DeclaredWorld extends World {
   readonly isDeclared: Matcher;
 }
 
+/** In which each file is one, unless git ignores it. Throws Failure. */
+export function declaredDirectories(root: string, packageDirectory: string): string[] {
+  return [packageDirectory, ...directoriesNeeded(root, packageDirectory)];
+}
+
 /** Absolute, sorted; without the script's own outputs. Throws Unkept, Failure. */
 export async function declaredInputs(rule: CacheRule, world: DeclaredWorld): Promise<string[]> {
   const { root, packageDirectory } = world;
   const found = new Set(sharedFiles(root));
-  const directories = [packageDirectory, ...directoriesNeeded(root, packageDirectory)];
+  const directories = declaredDirectories(root, packageDirectory);
   for (const directory of directories)
     for (const path of await listPackageFiles(directory)) {
       // A repository in the repository.

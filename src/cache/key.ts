@@ -46,6 +46,8 @@ export interface Field {
 export interface Key {
   readonly hash: string;
   readonly fields: readonly Field[];
+  /** Those of the request. */
+  readonly inputs: readonly string[];
 }
 
 export async function makeKey(request: KeyRequest, hashes: Hashes, look: Look): Promise<Key> {
@@ -78,12 +80,16 @@ export async function makeKey(request: KeyRequest, hashes: Hashes, look: Look): 
     fields.push({ name: `the variable ${name}`, hash });
   }
   if (request.isDeclared) add("how its inputs are known", "declared");
-  for (const path of inputs) {
-    const state = look(path);
-    const value = state.kind === "file" ? [await hashes.hash(path, state), state.mode] : state;
-    add(keepPath(path, root), value);
-  }
-  return { hash: hashBytes(JSON.stringify(fields)), fields };
+  for (const path of inputs)
+    fields.push({ name: keepPath(path, root), hash: await hashInput(path, hashes, look) });
+  return { hash: hashBytes(JSON.stringify(fields)), fields, inputs };
+}
+
+/** What a key has of a file that counts. */
+export async function hashInput(path: string, hashes: Hashes, look: Look): Promise<string> {
+  const state = look(path);
+  const value = state.kind === "file" ? [await hashes.hash(path, state), state.mode] : state;
+  return hashBytes(JSON.stringify(value));
 }
 
 /** Of a program: enough on one machine. */

@@ -10,17 +10,17 @@ import { trees } from "../../platform/process-tree.ts";
 import type { CacheRule, CacheSettings } from "../settings/cache.ts";
 import { findCandidates } from "./candidates.ts";
 import { findDifference } from "./check.ts";
-import { declaredInputs } from "./declaration.ts";
 import { describeDoubt, describeUnshared } from "./doubts.ts";
 import { cachedEnvironment } from "./environment.ts";
 import type { Entry } from "./entry.ts";
 import { describeHit, FAILED, type Finding, parseFinding } from "./finding.ts";
 import { hashBytes } from "./hashes.ts";
+import { Inputs, listCounted } from "./inputs.ts";
 import { compareKeys, hashOf, type Key, makeKey, stampOf } from "./key.ts";
 import { Log, readLog } from "./log.ts";
 import { openHashes, writeHashes } from "./memory.ts";
 import { Mentions } from "./mention.ts";
-import { IGNORED, listFiles, matcher, OWN_PLACES } from "./patterns.ts";
+import { IGNORED, matcher, OWN_PLACES } from "./patterns.ts";
 import {
   fixedPlaces,
   type IsFixed,
@@ -41,6 +41,7 @@ export class Run implements CachedRun {
   hit: Hit | undefined;
   why = "";
   isFaulty = false;
+  outdatedBy: string | undefined;
   readonly #script: CachedScript;
   readonly #rule: CacheRule;
   readonly #settings: CacheSettings;
@@ -57,6 +58,8 @@ export class Run implements CachedRun {
   #key: Key | undefined;
   /** Where something is shared: what others that start the script in the same way come to as well. */
   #sharedKey = "";
+  /** What is kept of this run, or what it was found by. */
+  #entry: Entry | undefined;
   #tracer: ReturnType<TracingOperations["openTracer"]> | undefined;
   #refused = false;
   /** What was found out the last time. */
@@ -136,6 +139,7 @@ export class Run implements CachedRun {
         continue;
       }
       this.hit = hit;
+      this.#entry = entry;
       const elsewhere = kept.root === root ? "" : ` in ${kept.root}`;
       this.why = describeHit(entry, isOthers ? ", when others ran it" : elsewhere);
       if (purpose === "use") use();
@@ -162,7 +166,6 @@ export class Run implements CachedRun {
 
   async #makeKey(secret: Uint8Array, program: string): Promise<Key> {
     const { packageDirectory, hashes } = this.#world;
-    const isDeclared = this.#tracing === undefined;
     const request = {
       system: host.system,
       root: this.#settings.root,
@@ -172,12 +175,15 @@ export class Run implements CachedRun {
       variables: this.#variables,
       secret,
       program,
-      isDeclared,
-      inputs: isDeclared
-        ? await declaredInputs(this.#rule, this.#world)
-        : await listFiles(this.#rule.inputs, packageDirectory),
+      isDeclared: this.#tracing === undefined,
+      inputs: await listCounted(this.#rule, this.#world, this.#tracing !== undefined),
     };
     return await makeKey(request, hashes, look);
+  }
+
+  get inputs(): Inputs | undefined {
+    const known = { key: this.#key!, isTraced: this.#tracing !== undefined, isFixed: this.#isFixed };
+    return this.#entry && new Inputs(this.#entry, this.#rule, this.#world, known);
   }
 
   /** What is to be kept of a run that has ended well. Throws Unkept. */
@@ -257,6 +263,7 @@ export class Run implements CachedRun {
       };
       const kept = keepEntry(entry, this.#settings.root, this.#mentionsIn(entry));
       if (this.#settings.isWritten) this.#store.addEntry(this.#key!.hash, kept);
+      this.#entry = entry;
       const outside = shared?.findOutside(entry, this.#world);
       if (outside === undefined) shared?.offer(this.#sharedKey, kept, this.#store);
       else lines.push(describeUnshared(this.#script.label, outside));
@@ -266,6 +273,7 @@ export class Run implements CachedRun {
     } catch (error) {
       const { why, detail } =
         error instanceof Unkept ? error : { why: "store" as const, detail: (error as Error).message };
+      if (why === "changed") this.outdatedBy = detail;
       const line = describeDoubt(this.#script.label, why, detail);
       this.#tell(line);
       return [...lines, line];

@@ -1,5 +1,6 @@
 // The words of this folder for who runs scripts: what it is told of one, and what it answers.
 import type { Child, ChildRequest } from "../../platform/contract/process-tree.ts";
+import type { Inputs } from "./inputs.ts";
 import type { Piece } from "./log.ts";
 
 /** A script with all its steps, as it would be started. */
@@ -36,6 +37,10 @@ export interface CachedRun {
   keepOutput(step: number, bytes: Uint8Array, isError: boolean): void;
   /** The same where it could not be followed. */
   environmentOf(step: number): Readonly<Record<string, string>>;
+  /** What it depended on: of a hit, and after `close` of what is kept. */
+  readonly inputs: Inputs | undefined;
+  /** After `close`: a file that it has read and that was changed while it ran; what it made is of no use. */
+  readonly outdatedBy: string | undefined;
   /** After `close`: whether it reads more than is declared, where that was asked. */
   readonly isFaulty: boolean;
   /** Lines for people. */

@@ -21,6 +21,9 @@ type Program = () => Promise<void>;
 
 export type Outcome = Ending | Program | void;
 
+/** Reads what was asked for again, and gives what does it. Throws Failure. */
+export type Reopen = () => Promise<() => Promise<Outcome>>;
+
 interface TargetSecrets {
   readonly provision: Provision;
   readonly receivers: readonly Receiver[];
@@ -33,13 +36,14 @@ export async function execute(
   plan: Plan,
   settings: Settings,
   runsCode: boolean,
-  config?: Config,
+  config: Config | undefined,
+  reopen: Reopen,
 ): Promise<Outcome> {
   const secrets = await openTargetSecrets(plan, settings, config);
   if (host.originalVariable("RT_DEBUG") === "plan")
     console.error(JSON.stringify({ ...plan, ...(secrets && { secrets: secrets.shown }) }));
   try {
-    return await carryOut(plan, settings, runsCode, config, secrets);
+    return await carryOut(plan, settings, runsCode, config, secrets, reopen);
   } finally {
     secrets?.provision.zero();
   }
@@ -51,6 +55,7 @@ async function carryOut(
   runsCode: boolean,
   config: Config | undefined,
   secrets: TargetSecrets | undefined,
+  reopen: Reopen,
 ): Promise<Outcome> {
   if (settings.remote && plan.mode !== "refuse") return await executeRemotely(plan, settings, secrets);
   switch (plan.mode) {
@@ -67,6 +72,7 @@ async function carryOut(
       return await executeInEngine(plan, settings, runsCode, config, secrets);
     case "program":
     case "script":
+      if (settings.watch) return await watchTarget(plan, settings, config, secrets, reopen);
       return await executeScript(plan, settings, config, secrets);
     case "refuse": {
       const { suggestTarget } = await import("./target/suggestion.ts");
@@ -100,7 +106,6 @@ async function executeScript(
   config: Config | undefined,
   secrets: TargetSecrets | undefined,
 ): Promise<Outcome> {
-  if (settings.watch) return await watchScript(settings);
   await warnAboutScript(settings);
   if (plan.mode === "script" && settings.cache) {
     const { planCached, whyNotCached } = await import("./cached.ts");
@@ -234,15 +239,37 @@ export async function executeMany(
   settings: Settings,
   config: Config | undefined,
   cwd: string,
+  reopen: Reopen,
 ): Promise<Outcome> {
   if (settings.watch) {
     if (!choosesPackages(settings.many!)) return await watchScript(settings);
     const { watchPackages } = await import("./watch/packages-watch.ts");
-    return await watchPackages(settings, config, cwd);
+    return await watchPackages(settings, config, cwd, reopen);
   }
   await warnAboutScript(settings);
   const { runMany } = await import("./many.ts");
   return await runMany(settings, config, cwd);
+}
+
+/** A script that is cached runs in this rt, which then knows what it has read; every other one has an rt of its own. */
+async function watchTarget(
+  plan: Extract<Plan, { mode: "program" | "script" }>,
+  settings: Settings,
+  config: Config | undefined,
+  secrets: TargetSecrets | undefined,
+  reopen: Reopen,
+): Promise<Outcome> {
+  const { cache, script } = settings;
+  if (plan.mode === "program" || !cache || secrets || script.envFiles.length > 0)
+    return await watchScript(settings);
+  const { planCached, whyNotCached } = await import("./cached.ts");
+  const task = planCached(plan, cache);
+  if (!task || (await whyNotCached(task, cache)) !== undefined) return await watchScript(settings);
+  await warnAboutScript(settings);
+  const { watchPackages } = await import("./watch/packages-watch.ts");
+  const { manyOfOne } = await import("./many.ts");
+  const many = manyOfOne(task.scriptName, plan.args);
+  return await watchPackages({ ...settings, many }, config, process.cwd(), reopen);
 }
 
 async function watchScript(settings: Settings, input?: Uint8Array<ArrayBuffer>): Promise<Outcome> {

@@ -52,21 +52,23 @@ export async function runCached(
   config: Config | undefined,
   cwd: string,
 ): Promise<Ending> {
-  return await runSingle(task, requestFor(ONE, settings, config, cwd, undefined));
+  return await runSingle(task, requestFor(manyOfOne(task.scriptName), settings, config, cwd, undefined));
 }
 
 /** What a run of many is asked for, when it is a run of one. */
-const ONE: ManySettings = {
-  scripts: [],
-  args: [],
-  filters: [],
-  workspaces: false,
-  parallel: false,
-  sequential: false,
-  noExitOnError: false,
-  ifPresent: false,
-  reports: [],
-};
+export function manyOfOne(script: string, args: readonly string[] = []): ManySettings {
+  return {
+    scripts: [script],
+    args,
+    filters: [],
+    workspaces: false,
+    parallel: false,
+    sequential: false,
+    noExitOnError: false,
+    ifPresent: false,
+    reports: [],
+  };
+}
 
 /** Throws Failure, PackageJsonError. */
 export async function openMany(

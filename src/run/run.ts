@@ -17,9 +17,13 @@ const RUNS_CODE = "test";
 export async function run(opened: Opened): Promise<Outcome> {
   const { settings, config, cwd } = opened;
   const { many, tool } = settings;
-  if (many) return await executeMany(settings, config, cwd);
+  const reopen = async () => {
+    const next = await opened.reopen();
+    return () => run(next);
+  };
+  if (many) return await executeMany(settings, config, cwd, reopen);
   const plan = tool ? await planToolRun(tool, settings, cwd) : await planTarget(opened);
-  return await execute(plan, settings, tool === undefined || tool.name === RUNS_CODE, config);
+  return await execute(plan, settings, tool === undefined || tool.name === RUNS_CODE, config, reopen);
 }
 
 async function planTarget(opened: Opened): Promise<Plan> {

@@ -16,10 +16,18 @@ export interface Opened {
   readonly config: Config | undefined;
   /** The working directory from here on, absolute. */
   readonly cwd: string;
+  /** The same line, with what its files say by then. Throws Failure. */
+  reopen(): Promise<Opened>;
 }
 
 /** Throws Failure. */
 export async function openSettings(written: Invocation): Promise<Opened> {
+  // By then it works there already.
+  const again = { ...written, options: written.options.filter(({ option }) => option.name !== "cwd") };
+  return { ...(await open(written)), reopen: () => openSettings(again) };
+}
+
+async function open(written: Invocation): Promise<Omit<Opened, "reopen">> {
   const line = await lineOf(written);
   const { invocation, tool } = line;
   const cwd = changeDirectory(lastOf("cwd", invocation));

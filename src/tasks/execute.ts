@@ -13,7 +13,7 @@ import type { RedactedOutput } from "../redaction/stream.ts";
 import type { TaskEvent } from "./event.ts";
 import { describeWhy } from "./report/wording.ts";
 import { Refused } from "./schedule.ts";
-import type { CachedTask, Command, Step, Task, TaskRequest, Outcome } from "./task.ts";
+import type { CachedTask, Command, Step, Task, TaskRequest, Outcome, Watcher } from "./task.ts";
 import { familyOf, GRACE, WatchedTrees } from "./watched-trees.ts";
 
 const LOOK_AGAIN_AFTER = 10; // ms
@@ -34,8 +34,7 @@ export interface ExecutorOptions {
   /** Added to every child's environment. */
   readonly extraEnvironment: Readonly<Record<string, string>>;
   emit(event: TaskEvent): void | Promise<void>;
-  /** That of a watched run. @param task is about to start */
-  readonly onStart?: ((task: Task) => void) | undefined;
+  readonly watcher?: Watcher | undefined;
   /** A signal came: nothing more is to be started. */
   onInterrupt(signal: NodeJS.Signals): void;
   /** Everything is about to stand still, rt included. */
@@ -57,7 +56,7 @@ export class Executor {
 
   constructor(options: ExecutorOptions) {
     this.#options = options;
-    this.#watched = options.onStart && new WatchedTrees();
+    this.#watched = options.watcher && new WatchedTrees();
     for (const signal of host.heeded(FORWARDED)) {
       const listener = () => this.#interrupt(signal);
       process.on(signal, listener);
@@ -92,7 +91,8 @@ export class Executor {
     if (cached && this.#options.request.explainCached)
       void emit({ type: "remark", line: describeWhy(task, cached.hit !== undefined, cached.why) });
     if (cached?.hit) {
-      await this.#replay(task, cached.hit);
+      const isShown = cached.hit.restored === 0 && this.#options.watcher?.isShown(task, cached.inputs);
+      if (!isShown) await this.#replay(task, cached.hit);
       outcome = { kind: "success", saved: cached.hit.saved };
     } else {
       for (const step of task.steps) {
@@ -103,6 +103,8 @@ export class Executor {
       if (cached?.isFaulty && outcome.kind === "success")
         outcome = { kind: "failure", code: 1, step: task.steps.at(-1)! };
     }
+    if (!this.#isEnding(task))
+      await this.#options.watcher?.onEnd(task, outcome.kind === "success" ? cached : undefined);
     const ending = this.#watched?.endingOf(task);
     if (ending) {
       await ending;
@@ -139,7 +141,7 @@ export class Executor {
 
   async #beginWatched(task: Task, watched: WatchedTrees): Promise<void> {
     if (await watched.begin(task)) this.#again.add(task);
-    if (!this.#isStopping) this.#options.onStart?.(task);
+    if (!this.#isStopping) this.#options.watcher?.onStart(task);
   }
 
   async #runStep(task: Task, step: Step, cached: CachedTask | undefined): Promise<Outcome> {
@@ -181,8 +183,8 @@ export class Executor {
     at: number,
     cached: CachedTask | undefined,
   ): Promise<ChildExit> {
-    const { emit, output, inheritStdin, extraEnvironment, onStart } = this.#options;
-    const family = onStart && { family: familyOf(task) };
+    const { emit, output, inheritStdin, extraEnvironment, watcher } = this.#options;
+    const family = watcher && { family: familyOf(task) };
     const deliver = (bytes: Uint8Array, isError: boolean) =>
       emit({ type: "output", task, step, bytes, isError });
     if (command.evaluate) {

@@ -28,6 +28,7 @@ export type {
   CacheReason,
   Command,
   CommandRequest,
+  RecordedInputs,
   RunStatus,
   Task,
   TaskRequest,
@@ -96,7 +97,7 @@ export async function runSingle(task: Task, request: TaskRequest): Promise<RunSt
     notices: [],
     isIncomplete: false,
   };
-  return await execute(plan, request, queue, [], chooseSingleReporter(request, queue));
+  return await execute(plan, { ...request, standsAlone: true }, queue, []);
 }
 
 async function print(text: string, queue: OutputQueue): Promise<RunStatus> {
@@ -133,12 +134,15 @@ async function execute(
   request: TaskRequest,
   queue: OutputQueue,
   notices: readonly string[],
-  single?: Reporting,
 ): Promise<RunStatus> {
   const isSingle = plan.tasks.length === 1;
   const { watcher } = request;
   const beside = await request.openBeside?.(plan.tasks, (message) => void emit({ type: "notice", message }));
-  const reporting = single ?? (await chooseReporters(plan, request, queue, fail));
+  const choose = async (begun?: readonly Task[]): Promise<Reporting> =>
+    request.standsAlone
+      ? chooseSingleReporter(request, queue)
+      : await chooseReporters(plan, request, queue, fail, begun);
+  const reporting = await choose();
   const { output, extraEnvironment } = reporting;
   let { reporters } = reporting;
   let interruptedBy: NodeJS.Signals | undefined;
@@ -157,7 +161,7 @@ async function execute(
     inheritStdin: isSingle,
     extraEnvironment,
     emit,
-    onStart: watcher && ((task) => watcher.onStart(task)),
+    watcher,
     onInterrupt(signal) {
       if (interruptedBy || isOver) queue.hurry();
       interruptedBy ??= signal;
@@ -244,7 +248,7 @@ async function execute(
       if (wanted.length === 0 && !isEnded()) await new Promise<void>((resolve) => (wake = resolve));
       if (isEnded()) return failure;
       await watcher.onRound();
-      reporters = (await chooseReporters(plan, request, queue, fail, [])).reporters;
+      reporters = (await choose([])).reporters;
       const round = schedule.reach(wanted);
       wanted = [];
       isComplete = true;

@@ -76,10 +76,30 @@ export interface CachedTask {
   /** What a step has written, as it is shown, is what a hit shows again. */
   keepOutput(step: number, bytes: Uint8Array, isError: boolean): void;
   environmentOf(step: number): Readonly<Record<string, string>>;
+  /** What it depended on: of a hit, and after `close` where that is kept. */
+  readonly inputs: RecordedInputs | undefined;
+  /** After `close`: a file that was changed when it had read it. */
+  readonly outdatedBy: string | undefined;
   /** After `close`: whether something is wrong though the script has ended well. */
   readonly isFaulty: boolean;
   /** It has ended. Lines for people. */
   close(outcome: Outcome["kind"]): Promise<readonly string[]>;
+}
+
+/** What a task depended on when it ran last. Paths are absolute. */
+export interface RecordedInputs {
+  /** Where something may change that matters; not what is below them. */
+  readonly directories: Iterable<string>;
+  /** Whether a change of a path may matter. */
+  has(path: string): boolean;
+  /** Whether it is the task's own: never a reason to run it again. */
+  isOwn(path: string): boolean;
+  /** Whether there is something else at a path now than was found there. */
+  differs(path: string): Promise<boolean>;
+  /** The first path at which there is. */
+  findChanged(): Promise<string | undefined>;
+  /** What tells one run from another that found or made something else. */
+  readonly print: string;
 }
 
 export interface CacheReason {
@@ -115,6 +135,8 @@ export interface TaskRequest extends ManySettings {
    * in its package. Without it, it is run here with the terminal inherited.
    */
   runAlone?(task: Task): Promise<RunStatus>;
+  /** Whether its only script is shown as if it stood alone at the terminal, which one that is cached does not have. */
+  readonly standsAlone?: boolean;
   /** Who has scripts run again, and ends the run. Without it a run is over when nothing of it runs. */
   readonly watcher?: Watcher;
 }
@@ -133,6 +155,10 @@ export interface Watcher {
   onBegin(run: WatchedRun): void;
   /** A task is about to start. */
   onStart(task: Task): void;
+  /** It has ended, unless it was asked to, and may be asked for again now. @param cached where it has ended well */
+  onEnd(task: Task, cached: Pick<CachedTask, "inputs" | "outdatedBy"> | undefined): Promise<void>;
+  /** Whether a hit says nothing new, since it is what the task's newest run made, which was shown. */
+  isShown(task: Task, inputs: RecordedInputs | undefined): boolean;
   /** Nothing runs any more. */
   onIdle(status: RunStatus): void;
   /** Nothing runs, and something is about to. */

@@ -20,6 +20,10 @@ export interface Listener {
   onNamed(path: string): void;
   /** The run that a change of this file would start again. */
   runOf(path: string): Run;
+  /** Whether that is known of this file, so that nothing has to be made of when it is written: src/cache/inputs.ts. */
+  isExact?(path: string): boolean;
+  /** Whether a file counts whatever is said of others like it. */
+  isInput?(path: string): boolean;
 }
 
 export class Changes implements Disposable {
@@ -41,6 +45,7 @@ export class Changes implements Disposable {
     this.#listener = listener;
     this.#lock = `${startOf(top)}.git/index.lock`;
     this.watcher = watchSources(scope, {
+      isInput: listener.isInput && ((path) => listener.isInput!(path)),
       onChange: (path) => this.#note(path),
       onFound: (path) => this.#contents.note(path),
     });
@@ -87,6 +92,10 @@ export class Changes implements Disposable {
     const reasons: string[] = [];
     for (const path of this.#expand([...this.#pending.keys()])) {
       const { isEqual, changedAt } = this.#contents.look(path);
+      if (this.#listener.isExact?.(path)) {
+        reasons.push(path);
+        continue;
+      }
       const seenAt = this.#pending.get(path) ?? first;
       const at = Math.min(seenAt, changedAt ?? seenAt);
       const verdict = this.#ownWrites.judge({ path, isEqual, at }, this.#listener.runOf(path));

@@ -1,13 +1,24 @@
-// One plan of a watched run in many packages, for as long as it holds: what a change makes of it, and which start of what a
-// file belongs to.
+// One plan of a watched run of scripts, for as long as it holds: what a change makes of it, and which start of what a file
+// belongs to.
 //
-// Contract: a task whose package a change reaches ends and starts again, whether it runs, has ended or was held back by a
-// failure; one that has yet to begin, or is ending already, finds the change when it starts.
+// Contract: a task that a change reaches ends and starts again, whether it runs, has ended or was held back by a
+// failure; one that has yet to begin, or is ending already, finds the change when it starts. Of a task that is known by its
+// inputs, a change while it runs counts at once if it is one of those, and else when it has ended and its inputs are known.
 import type { StopSignal } from "../../../platform/contract/process-tree.ts";
-import type { Plan, RunStatus, Task, WatchedRun, Watcher } from "../../tasks/run-tasks.ts";
-import { type Affected, findAffectedTasks } from "./affected-tasks.ts";
+import type {
+  CachedTask,
+  Plan,
+  RecordedInputs,
+  RunStatus,
+  Task,
+  WatchedRun,
+  Watcher,
+} from "../../tasks/run-tasks.ts";
+import { type Affected, chooseTasks, findAffectedTasks, type Reached } from "./affected-tasks.ts";
+import type { KnownTasks } from "./known-tasks.ts";
 import type { WatchNotes } from "./notes.ts";
 import type { Run } from "./own-writes.ts";
+import type { SourceWatcher } from "./source-watcher.ts";
 
 /** Counts of the starts of one plan are told from those of the next by this. */
 const MOST_STARTS = 1_000_000;
@@ -18,6 +29,10 @@ export interface SessionOptions {
   readonly killSignal: StopSignal;
   readonly notes: WatchNotes;
   readonly hasReference: boolean;
+  readonly known: KnownTasks;
+  /** Whether what is known of the tasks is all that is to be watched for them, and not what the user has named. */
+  readonly watchesInputs: boolean;
+  readonly watcher: Pick<SourceWatcher, "include" | "isSource">;
   /** From here on it can be asked to react. */
   onReady(): void;
   /** A task is about to start. @param concerns whether nothing that goes on has yet to hear of a file's change */
@@ -32,7 +47,13 @@ export class Session implements Watcher {
   readonly #began = Date.now();
   readonly #starts = new Map<Task, number>();
   /** Of what a file reaches, how often that was started again. */
-  readonly #counts = new Map<readonly Task[], number>();
+  readonly #counts = new Map<Affected, number>();
+  /** What has changed while a task runs, and may be an input of it. */
+  readonly #pending = new Map<Task, Set<string>>();
+  /** Those that have ended so, or are not cached. */
+  readonly #failed = new Set<Task>();
+  /** By which file a task was outdated when it ended, and so was started again: once, as long as it is the same. */
+  readonly #outdatedBy = new Map<Task, string | undefined>();
   #run: WatchedRun | undefined;
   #isIdle = false;
   /** Of the round that is about to begin. */
@@ -54,45 +75,104 @@ export class Session implements Watcher {
     return this.#isOver;
   }
 
+  #reach(path: string): Reached | "anew" {
+    const { known, watcher } = this.#options;
+    const affected = watcher.isSource(path) ? this.#affectedBy(path) : undefined;
+    return chooseTasks(path, affected, this.#plan.tasks, (task) => known.of(task));
+  }
+
   /** @returns false where the change is left to another plan, or has to be told again when the run has begun */
   react(paths: readonly string[]): boolean {
     const run = this.#run;
     if (!run || this.#isOver) return false;
-    const reached = new Set<Task>();
-    for (const path of paths) {
-      const affected = this.#affectedBy(path);
-      if (affected === "all") {
-        this.#isOver = true;
-        run.end();
-        return false;
+    const reached = new Map(paths.map((path) => [path, this.#reach(path)]));
+    if ([...reached.values()].includes("anew")) {
+      this.#isOver = true;
+      run.end();
+      return false;
+    }
+    const all = [...reached] as [string, Reached][];
+    const tasks = new Set(all.flatMap(([, each]) => each.tasks));
+    const isKnown = this.#plan.tasks.some((task) => this.#options.known.of(task)?.isNewest);
+    if (isKnown) void this.#compare(all, tasks);
+    else this.#start(tasks, paths);
+    return true;
+  }
+
+  /** Adds those of which an input differs from what they found, but for what they may yet find. */
+  async #compare(reached: readonly (readonly [string, Reached])[], tasks: Set<Task>): Promise<void> {
+    const { known } = this.#options;
+    const reasons: string[] = [];
+    const idle: string[] = [];
+    for (const [path, { tasks: others, exact }] of reached) {
+      const isHeld = this.#hold(path);
+      const makers = this.#plan.tasks.filter((task) => known.of(task)?.inputs.isOwn(path));
+      let isReason = others.length > 0;
+      // What one leaves that has failed is nobody's reason: it would be tried again with each who reads that.
+      const isLeft = makers.some((task) => this.#failed.has(task));
+      for (const task of isLeft ? [] : exact) {
+        if (this.#mayHaveSeen(task, path) || !(await known.of(task)!.inputs.differs(path))) continue;
+        tasks.add(task);
+        // Who has made it, and is not about to, makes it again first.
+        for (const maker of makers) if (!this.#run!.isRunning(maker)) tasks.add(maker);
+        isReason = true;
       }
-      for (const task of affected) reached.add(task);
+      if (isReason) reasons.push(path);
+      else if (!isHeld && exact.length === 0 && makers.length === 0) idle.push(path);
     }
+    if (this.#isOver) return;
+    if (tasks.size > 0) this.#start(tasks, reasons);
+    else if (idle.length > 0) this.#start(tasks, idle);
+  }
+
+  /** Keeps it for all that run and will be known by their inputs when they have ended; whether there are any. */
+  #hold(path: string): boolean {
+    const running = [...this.#pending].filter(([task]) => !this.#options.known.of(task)?.inputs.isOwn(path));
+    for (const [, paths] of running) paths.add(path);
+    return running.length > 0;
+  }
+
+  /** Whether a change may have been made before the task began, which then finds it. */
+  #mayHaveSeen(task: Task, path: string): boolean {
+    if (!this.#pending.has(task)) return false;
+    const state = process.getBuiltinModule("node:fs").lstatSync(path, { throwIfNoEntry: false });
+    return state === undefined || state.ctimeMs <= this.#starts.get(task)!;
+  }
+
+  #start(tasks: ReadonlySet<Task>, paths: readonly string[]): void {
     const { notes } = this.#options;
-    if (reached.size === 0) {
+    if (tasks.size === 0) {
       notes.tellReasons(paths, "; nothing that was chosen depends on it");
-      return true;
+      return;
     }
-    const again = run.again([...reached]);
-    if (again.length === 0) return true;
-    for (const [tasks, count] of this.#counts)
-      if (tasks.some((task) => again.includes(task))) this.#counts.set(tasks, count + 1);
+    const again = this.#run!.again([...tasks]);
+    if (again.length === 0) return;
+    for (const [affected, count] of this.#counts)
+      if (typeof affected !== "string" && affected.some((task) => again.includes(task)))
+        this.#counts.set(affected, count + 1);
     if (this.#isIdle) this.#reasons = [...this.#reasons, ...paths];
     else notes.tellReasons(paths);
-    return true;
+  }
+
+  isExact(path: string): boolean {
+    const reached = this.#reach(path);
+    if (reached === "anew" || reached.tasks.length > 0) return false;
+    return this.#plan.tasks.some((task) => this.#options.known.of(task)?.isNewest);
   }
 
   /** That start of what a change of this file reaches which was the last. */
   runOf(path: string): Run {
     const { number } = this.#options;
+    const reached = this.#reach(path);
+    if (reached === "anew") return { number, begin: this.#began, end: this.#run?.endOf(this.#plan.tasks) };
     const affected = this.#affectedBy(path);
-    if (affected === "all") return { number, begin: this.#began, end: this.#run?.endOf(this.#plan.tasks) };
     const count = this.#counts.get(affected) ?? 0;
     this.#counts.set(affected, count);
+    const { tasks } = reached;
     return {
       number: number * MOST_STARTS + count,
-      begin: Math.max(this.#began, ...affected.map((task) => this.#starts.get(task) ?? 0)),
-      end: this.#run?.endOf(affected),
+      begin: Math.max(this.#began, ...tasks.map((task) => this.#starts.get(task) ?? 0)),
+      end: this.#run?.endOf(tasks),
     };
   }
 
@@ -104,11 +184,46 @@ export class Session implements Watcher {
 
   onStart(task: Task): void {
     this.#starts.set(task, Date.now());
+    if (this.#options.known.of(task)?.isNewest) this.#pending.set(task, new Set());
     this.#options.onStart((path) => {
-      const affected = this.#affectedBy(path);
+      const reached = this.#reach(path);
+      // Of a task that is known by its inputs, it is known afterwards what it has found.
+      if (reached === "anew" || reached.exact.length > 0) return false;
       const goesOn = (other: Task) => other !== task && this.#run!.isRunning(other);
-      return affected !== "all" && affected.includes(task) && !affected.some(goesOn);
+      return reached.tasks.includes(task) && !reached.tasks.some(goesOn);
     });
+  }
+
+  async onEnd(task: Task, cached: Pick<CachedTask, "inputs" | "outdatedBy"> | undefined): Promise<void> {
+    const { inputs, outdatedBy } = cached ?? {};
+    const { known, watcher, watchesInputs } = this.#options;
+    known.set(task, inputs);
+    if (cached) this.#failed.delete(task);
+    else this.#failed.add(task);
+    if (inputs && watchesInputs) watcher.include(inputs.directories);
+    const isNews = outdatedBy !== this.#outdatedBy.get(task);
+    this.#outdatedBy.set(task, outdatedBy);
+    const changed = (isNews ? outdatedBy : undefined) ?? (await this.#findChanged(task, inputs));
+    this.#pending.delete(task);
+    if (changed !== undefined && !this.#isOver) this.#start(new Set([task]), [changed]);
+  }
+
+  /** What has changed while it ran, and was watched by nobody or not known to concern it. */
+  async #findChanged(task: Task, inputs: RecordedInputs | undefined): Promise<string | undefined> {
+    const pending = () => [...(this.#pending.get(task) ?? [])];
+    if (!inputs)
+      return pending().find((path) => {
+        const reached = this.#reach(path);
+        return reached !== "anew" && reached.tasks.includes(task);
+      });
+    if (this.#options.watchesInputs) return await inputs.findChanged();
+    for (const path of pending()) if (inputs.has(path) && (await inputs.differs(path))) return path;
+    return undefined;
+  }
+
+  isShown(task: Task, inputs: RecordedInputs | undefined): boolean {
+    const known = this.#options.known.of(task);
+    return known?.isNewest === true && inputs?.print === known.inputs.print;
   }
 
   onIdle(status: RunStatus): void {

@@ -13,13 +13,17 @@ import { trees } from "../../../platform/process-tree.ts";
 import type { StopSignal } from "../../../platform/contract/process-tree.ts";
 import type { Config } from "../../config/rtfig.ts";
 import type { Failure } from "../../failure.ts";
+import { choosesPackages } from "../../settings/many.ts";
 import type { Settings } from "../../settings/settings.ts";
 import { planTasks } from "../../tasks/plan.ts";
-import { type Plan, runTasks, type TaskRequest } from "../../tasks/run-tasks.ts";
+import { runTasks } from "../../tasks/run-tasks.ts";
 import { openWorkspace } from "../../workspace/members.ts";
+import { findPackageJson } from "../../workspace/package-json.ts";
+import type { Outcome, Reopen } from "../execution.ts";
 import { openMany } from "../many.ts";
 import type { Ending } from "../script/waiting.ts";
 import { Changes } from "./changes.ts";
+import { KnownTasks } from "./known-tasks.ts";
 import { WatchNotes } from "./notes.ts";
 import { Session } from "./packages-session.ts";
 import { readScope } from "./scope.ts";
@@ -32,15 +36,33 @@ export async function watchPackages(
   settings: Settings,
   config: Config | undefined,
   cwd: string,
-): Promise<Ending> {
+  reopen: Reopen,
+): Promise<Outcome> {
+  const outcome = await watchPlans(settings, config, cwd, reopen);
+  return typeof outcome === "function" ? await outcome() : outcome;
+}
+
+/** Gives what takes its place when rtfig.toml has changed. */
+async function watchPlans(
+  settings: Settings,
+  config: Config | undefined,
+  cwd: string,
+  reopen: Reopen,
+): Promise<Ending | (() => Promise<Outcome>)> {
   const watch = settings.watch!;
   const many = settings.many!;
   const killSignal = toStopSignal(watch.signal);
-  const { root } = openWorkspace(cwd);
+  const standsAlone = !choosesPackages(many);
+  const root = standsAlone ? (findPackageJson(cwd)?.directory ?? cwd) : openWorkspace(cwd).root;
   const notes = new WatchNotes(watch, cwd);
   using request = await openMany(settings, config, cwd);
+  const known = new KnownTasks();
+  /** Where the user has named what is to be watched, nothing else is. */
+  const watchesInputs = watch.paths.length === 0;
   let session: Session | undefined;
   let number = 0;
+  /** Whether rtfig.toml says something else by now. */
+  let isOutdated = false;
   let reasons: readonly string[] = [];
   let stop: StopSignal | undefined;
   let wake = () => {};
@@ -55,6 +77,8 @@ export async function watchPackages(
     },
     onNamed: (path) => notes.tellOwn(path),
     runOf: (path) => session?.runOf(path) ?? { number, begin: 0, end: 0 },
+    isExact: (path) => session?.isExact(path) ?? false,
+    isInput: (path) => watchesInputs && known.has(path),
   });
   const onSignal = (signal: StopSignal) => {
     stop ??= signal;
@@ -68,9 +92,13 @@ export async function watchPackages(
   try {
     for (;;) {
       number += 1;
+      isOutdated ||= reasons.some((path) => path.endsWith("/rtfig.toml"));
       reasons = [];
       changes.begin();
-      const plan = await planOrExplain(request.tasks, notes);
+      const next = isOutdated ? await orExplain(reopen, notes) : undefined;
+      if (stop) return { signal: stop };
+      if (next) return next;
+      const plan = isOutdated ? undefined : await orExplain(() => planTasks(request.tasks), notes);
       if (stop) return { signal: stop };
       if (plan) {
         session = new Session(plan, {
@@ -78,11 +106,14 @@ export async function watchPackages(
           killSignal,
           notes,
           hasReference: many.affected !== undefined,
+          known,
+          watchesInputs,
+          watcher: changes.watcher,
           onReady: offer,
           onStart: (concerns) => changes.begin(concerns),
           clear,
         });
-        const status = await runTasks({ ...request.tasks, watcher: session }, plan);
+        const status = await runTasks({ ...request.tasks, standsAlone, watcher: session }, plan);
         if (!session.isOver || stop) return status;
         session = undefined;
         notes.printBy();
@@ -100,9 +131,9 @@ export async function watchPackages(
 }
 
 /** Undefined where there is something that the user can mend, which is said. */
-async function planOrExplain(request: TaskRequest, notes: WatchNotes): Promise<Plan | undefined> {
+async function orExplain<T>(make: () => Promise<T>, notes: WatchNotes): Promise<T | undefined> {
   try {
-    return await planTasks(request);
+    return await make();
   } catch (error) {
     const { name, message, hint } = error as Failure;
     if (name !== "Failure" && name !== "PackageJsonError") throw error;

@@ -35,6 +35,10 @@ export interface Scope {
 }
 
 export interface SourceWatcher extends Disposable {
+  /** Watches these as well, for what `isInput` says; what is below them is not. One that is not there is passed over. */
+  include(directories: Iterable<string>): void;
+  /** Whether a path counts without `isInput`. */
+  isSource(path: string): boolean;
   readonly directories: number;
   /** Directories that the system would not watch, with its reason for the last of them. */
   readonly refused: { readonly count: number; readonly code: string };
@@ -48,6 +52,8 @@ export interface Listener {
   onChange(path: string, isRenamed: boolean): void;
   /** Each file that is watched and there at the start. */
   onFound?(path: string): void;
+  /** Whether a path counts though it may be none that is watched otherwise: only the user's list leaves it out. */
+  isInput?(path: string): boolean;
   /** Changes of content alone are of no interest. */
   readonly renamesOnly?: boolean;
 }
@@ -63,9 +69,13 @@ function isSource(name: string): boolean {
 
 export function watchSources(
   { roots, ignore }: Scope,
-  { onChange, onFound, renamesOnly = false }: Listener,
+  { onChange, onFound, isInput, renamesOnly = false }: Listener,
 ): SourceWatcher {
   const watchers = new Map<string, FSWatcher>();
+  /** What holds in each directory that was entered, be it gone by now. */
+  const rules = new Map<string, { readonly stack: readonly IgnoreFile[]; readonly isDeep: boolean }>();
+  const entered = new Set<string>();
+  const included = new Set<string>();
   const refused = { count: 0, code: "" };
 
   /** What is ignored above a root that the user has named is watched all the same. */
@@ -78,13 +88,16 @@ export function watchSources(
   }
 
   function enter(directory: string, above: readonly IgnoreFile[], isNew: boolean, isDeep: boolean): void {
-    if (watchers.has(directory)) return;
+    if (entered.has(directory)) return;
     const own = readIgnoreFile(directory);
     const stack = own ? [...above, own] : above;
     // Watched before it is read, so that nothing is missed in between.
-    follow(directory, stack, isDeep);
+    rules.set(directory, { stack, isDeep });
+    follow(directory);
+    if (watchers.has(directory)) entered.add(directory);
     for (const entry of listDirectory(directory)) {
       const path = startOf(directory) + entry.name;
+      if (isNew && isIncluded(path)) onChange(path, true);
       if (entry.isDirectory()) {
         if (isDeep) enterUnlessIgnored(path, stack, isNew);
       } else if (isMeant(path, entry.name, stack)) {
@@ -108,14 +121,35 @@ export function watchSources(
     return isAccepted && !isIgnored(path, false, isEnvFile(name) ? [ignore] : [...stack, ignore]);
   }
 
-  function follow(directory: string, stack: readonly IgnoreFile[], isDeep: boolean): void {
+  function isIncluded(path: string): boolean {
+    return isInput?.(path) === true && !isIgnored(path, false, [ignore]);
+  }
+
+  /** Also what comes back. */
+  function includeBelow(path: string): void {
+    for (const directory of included)
+      if (directory === path || directory.startsWith(startOf(path))) include(directory);
+  }
+
+  function include(directory: string): void {
+    included.add(directory);
+    if (isDirectory(directory)) follow(directory);
+  }
+
+  function follow(directory: string): void {
+    if (watchers.has(directory)) return;
     try {
       const watcher = fs().watch(directory, (event, name) => {
         if (name === null || (renamesOnly && event !== "rename")) return;
         const path = startOf(directory) + name;
-        if (isDirectory(path)) return isDeep ? enterUnlessIgnored(path, stack, true) : undefined;
+        const { stack, isDeep } = (entered.has(directory) && rules.get(directory)) || {};
+        if (isIncluded(path)) onChange(path, event === "rename");
+        if (isDirectory(path)) {
+          includeBelow(path);
+          return isDeep ? enterUnlessIgnored(path, stack!, true) : undefined;
+        }
         if (leave(path)) onChange(path, true);
-        if (isMeant(path, name, stack)) onChange(path, event === "rename");
+        if (stack && isMeant(path, name, stack)) onChange(path, event === "rename");
       });
       watcher.on("error", () => leave(directory));
       watchers.set(directory, watcher);
@@ -135,6 +169,7 @@ export function watchSources(
     for (const [directory, watcher] of gone) {
       watcher.close();
       watchers.delete(directory);
+      entered.delete(directory);
     }
     return gone.length > 0;
   }
@@ -145,6 +180,13 @@ export function watchSources(
       return watchers.size;
     },
     refused,
+    isSource(path) {
+      const rule = rules.get(parentDirectory(path) ?? "/");
+      return rule !== undefined && isMeant(path, path.slice(path.lastIndexOf("/") + 1), rule.stack);
+    },
+    include(directories) {
+      for (const directory of directories) include(directory);
+    },
     [Symbol.dispose]() {
       for (const watcher of watchers.values()) watcher.close();
       watchers.clear();

@@ -227,16 +227,16 @@ export default {
     },
     {
       fault: "declared inputs do not count",
-      text: "    add(keepPath(path, root), value);",
-      becomes: "    void value;",
+      text: "hash: await hashInput(path, hashes, look) });",
+      becomes: 'hash: "" });',
       tests: ["config/caching"],
     },
   ],
   "src/cache/declaration.ts": [
     {
       fault: "packages that it depends on do not count",
-      text: "const directories = [packageDirectory, ...directoriesNeeded(root, packageDirectory)];",
-      becomes: "const directories = [packageDirectory];",
+      text: "return [packageDirectory, ...directoriesNeeded(root, packageDirectory)];",
+      becomes: "return [packageDirectory];",
       tests: ["cache/declared"],
     },
     {

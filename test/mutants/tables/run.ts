@@ -72,22 +72,22 @@ export default {
   "src/run/watch/packages-session.ts": [
     {
       fault: "a change starts every script again",
-      text: "for (const task of affected) reached.add(task);",
-      becomes: "for (const task of this.#plan.tasks) reached.add(task);",
+      text: "this.#run!.again([...tasks])",
+      becomes: "this.#run!.again(this.#plan.tasks)",
       tests: ["run/watch-packages"],
     },
     {
       fault: "what one start has written is a change for the one that follows",
-      text: "this.#counts.set(tasks, count + 1);",
-      becomes: "this.#counts.set(tasks, count);",
+      text: "this.#counts.set(affected, count + 1);",
+      becomes: "this.#counts.set(affected, count);",
       tests: ["run/watch-packages"],
     },
   ],
   "src/run/watch/affected-tasks.ts": [
     {
       fault: "a package.json is a file like others",
-      text: "|| /[/\\\\]package\\.json$/.test(path)",
-      becomes: "",
+      text: "package\\.json|rtfig",
+      becomes: "rtfig",
       tests: ["run/watch-packages"],
     },
   ],
@@ -180,8 +180,8 @@ export default {
     },
     {
       fault: "what is in a new directory is not told",
-      text: "enterUnlessIgnored(path, stack, true) : undefined",
-      becomes: "enterUnlessIgnored(path, stack, false) : undefined",
+      text: "enterUnlessIgnored(path, stack!, true) : undefined",
+      becomes: "enterUnlessIgnored(path, stack!, false) : undefined",
       tests: ["options/watch"],
     },
     {

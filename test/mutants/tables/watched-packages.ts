@@ -5,8 +5,8 @@ export default {
   "src/run/watch/packages-session.ts": [
     {
       fault: "a task that has ended is not started again",
-      text: "const again = run.again([...reached]);",
-      becomes: "const again = run.again([...reached].filter((task) => run.isRunning(task)));",
+      text: "const again = this.#run!.again([...tasks]);",
+      becomes: "const again = this.#run!.again([...tasks].filter((task) => this.#run!.isRunning(task)));",
       tests: ["run/watch-packages"],
     },
     {
@@ -23,9 +23,45 @@ export default {
     },
     {
       fault: "a change of all leaves the plan as it was",
-      text: "        this.#isOver = true;\n",
+      text: "      this.#isOver = true;\n",
       becomes: "",
       tests: ["run/watch-packages"],
+    },
+  ],
+  "src/run/watch/known-tasks.ts": [
+    {
+      fault: "what a script has read before it failed is forgotten",
+      text: "inputs ?? this.of(task)?.inputs",
+      becomes: "inputs",
+      tests: ["run/watch-cache"],
+    },
+  ],
+  "src/tasks/execute.ts": [
+    {
+      fault: "a script of which nothing has changed shows again what it did",
+      text: "if (!isShown) await this.#replay",
+      becomes: "await this.#replay",
+      tests: ["run/watch-cache"],
+    },
+  ],
+  "src/cache/inputs.ts": [
+    {
+      fault: "what is written as it was is a change",
+      text: "output && (await isOutput(output, state, world.hashes)))) return true;",
+      becomes: "output && (await isOutput(output, state, world.hashes)))) return true;\n      return true;",
+      tests: ["run/watch-cache"],
+    },
+    {
+      fault: "what happens outside of the packages is not heard",
+      text: "        this.directories.add(dirname(path));\n",
+      becomes: "",
+      tests: ["run/watch-cache"],
+    },
+    {
+      fault: "listings do not count",
+      text: "if (names && isListed(names",
+      becomes: "if (!names && isListed(names!",
+      tests: ["run/watch-cache"],
     },
   ],
   "src/run/watch/packages-watch.ts": [

@@ -1,0 +1,139 @@
+// What a script depended on when it ran last, for who waits until that changes: rt --watch.
+//
+// Contract: who hears of what happens in `directories`, and asks `differs` of the paths for which `has` is true, hears of all
+// that would make the script run again, but for what is told here: what is installed (node_modules), what Git keeps for
+// itself, what all checkouts share (src/cache/place.ts: the system's directories, those of PATH, the home directory's dot
+// files), and which names are in the directories above the project. What the script makes is never one of them.
+import { basename, dirname } from "node:path";
+import { compareState, findDifference, isOutput } from "./check.ts";
+import type { Condition, Entry } from "./entry.ts";
+import { declaredDirectories, declaredInputs } from "./declaration.ts";
+import { hashInput, type Key } from "./key.ts";
+import { listFiles, type Matcher, matcher } from "./patterns.ts";
+import { type IsFixed, isBelow, keepPath } from "./place.ts";
+import type { Rooted } from "./record.ts";
+import type { CacheRule } from "../settings/cache.ts";
+import type { PathState } from "../../platform/contract/tracing.ts";
+
+const NEVER = /[\\/](?:node_modules|\.git)(?:[\\/]|$)/;
+/** As a listing has them. */
+const LETTERS: Readonly<Record<PathState["kind"], string>> = {
+  ...{ file: "f", directory: "d", link: "l", other: "o" },
+  absent: "",
+};
+
+/** The files that count whatever the script does; absolute, sorted. Throws Unkept, Failure. */
+export async function listCounted(rule: CacheRule, world: Rooted, isTraced: boolean): Promise<string[]> {
+  return isTraced ? await listFiles(rule.inputs, world.packageDirectory) : await declaredInputs(rule, world);
+}
+
+interface Known {
+  readonly key: Key;
+  /** As `listCounted` has it. */
+  readonly isTraced: boolean;
+  /** As `fixedPlaces` says. */
+  readonly isFixed: IsFixed;
+}
+
+export class Inputs {
+  readonly #entry: Entry;
+  readonly #rule: CacheRule;
+  readonly #world: Rooted;
+  readonly #known: Known;
+  readonly #conditions = new Map<string, Condition[]>();
+  /** Directories, and what was in them. */
+  readonly #names = new Map<string, ReadonlySet<string>>();
+  readonly #counted: ReadonlyMap<string, string>;
+  readonly #own: ReadonlySet<string>;
+  /** Whether a path might be one of those that count, once it is there. */
+  readonly #mayCount: Matcher;
+  /** Those that are to be watched; absolute. */
+  readonly directories = new Set<string>();
+
+  constructor(entry: Entry, rule: CacheRule, world: Rooted, known: Known) {
+    [this.#entry, this.#rule, this.#world, this.#known] = [entry, rule, world, known];
+    const { key, isTraced } = known;
+    const { root, packageDirectory } = world;
+    const isNamed = matcher(rule.inputs, packageDirectory);
+    const directories = isTraced ? [] : declaredDirectories(root, packageDirectory);
+    this.#mayCount = (path) => directories.some((each) => isBelow(path, each)) || isNamed(path);
+    this.#own = new Set([...entry.outputs.map(({ path }) => path), ...entry.own]);
+    const hashes = new Map(key.fields.map(({ name, hash }) => [name, hash]));
+    this.#counted = new Map(key.inputs.map((path) => [path, hashes.get(keepPath(path, root)) ?? ""]));
+    for (const path of key.inputs) this.directories.add(dirname(path));
+    for (const condition of entry.conditions) {
+      const [kind, path] = condition;
+      if (!this.#isWatched(condition) || this.#own.has(path)) continue;
+      if (kind === "names") {
+        this.#names.set(path, new Set(condition[2]));
+        this.directories.add(path);
+      } else {
+        this.#conditions.set(path, [...(this.#conditions.get(path) ?? []), condition]);
+        this.directories.add(dirname(path));
+      }
+    }
+  }
+
+  #isWatched([kind, path]: Condition): boolean {
+    const { root } = this.#world;
+    if (NEVER.test(path)) return false;
+    if (path === root || isBelow(path, root)) return true;
+    const isAbove = path === "/" || isBelow(root, path);
+    return isAbove ? kind === "link" : !this.#known.isFixed(path, kind !== "absent");
+  }
+
+  /** Whether it made a path, or says that it does not matter. */
+  isOwn(path: string): boolean {
+    const { isDeclared, isIgnored } = this.#world;
+    return this.#own.has(path) || isDeclared(path) || isIgnored(path);
+  }
+
+  /** Whether a change of a path may matter. */
+  has(path: string): boolean {
+    const isKnown = this.#conditions.has(path) || this.#counted.has(path) || this.#names.has(dirname(path));
+    return (isKnown || this.#mayCount(path)) && !NEVER.test(path) && !this.isOwn(path);
+  }
+
+  /** Whether there is something else at a path now than it found there. */
+  async differs(path: string): Promise<boolean> {
+    const [entry, world] = [this.#entry, this.#world];
+    const state = world.look(path);
+    const names = this.#names.get(dirname(path));
+    if (names && isListed(names, basename(path)) !== LETTERS[state.kind]) return true;
+    for (const condition of this.#conditions.get(path) ?? []) {
+      if (condition[0] === "names") continue;
+      const difference = await compareState(condition, state, world.hashes);
+      const output = difference === null ? undefined : entry.outputs.find((each) => each.path === path);
+      if (difference !== null && !(output && (await isOutput(output, state, world.hashes)))) return true;
+    }
+    const before = this.#counted.get(path);
+    if (before !== undefined) return (await hashInput(path, world.hashes, world.look)) !== before;
+    if (!this.#mayCount(path) || state.kind === "absent") return false;
+    // Where nobody can tell, it is found out when it starts.
+    const now = await listCounted(this.#rule, world, this.#known.isTraced).catch(() => [path]);
+    return now.includes(path);
+  }
+
+  /** The first path of all that differs now. */
+  async findChanged(): Promise<string | undefined> {
+    for (const path of [...this.#conditions.keys(), ...this.#counted.keys()])
+      if (await this.differs(path)) return path;
+    const [entry, world] = [this.#entry, this.#world];
+    for (const [path, names] of this.#names) {
+      const conditions: Condition[] = [["names", path, [...names]]];
+      if ((await findDifference({ ...entry, conditions }, world)) !== null) return path;
+    }
+    return undefined;
+  }
+
+  get print(): string {
+    const { conditions, outputs, log } = this.#entry;
+    return JSON.stringify([this.#known.key.hash, conditions, outputs, log]);
+  }
+}
+
+/** Its letter; "" where it was not there. */
+function isListed(names: ReadonlySet<string>, name: string): string {
+  for (const letter of Object.values(LETTERS)) if (letter !== "" && names.has(letter + name)) return letter;
+  return "";
+}

@@ -1,0 +1,28 @@
+// What the tasks of a watched run are known by: of each that is cached, what its last run depended on that was kept. It
+// outlives plans, of which each has tasks of its own.
+import type { RecordedInputs, Task } from "../../tasks/run-tasks.ts";
+import type { KnownTask } from "./affected-tasks.ts";
+
+export class KnownTasks {
+  readonly #known = new Map<string, KnownTask>();
+
+  of(task: Task): KnownTask | undefined {
+    return this.#known.get(idOf(task));
+  }
+
+  /** @param inputs of its newest run; undefined where they are not known, as when it failed */
+  set(task: Task, inputs: RecordedInputs | undefined): void {
+    const before = inputs ?? this.of(task)?.inputs;
+    if (before) this.#known.set(idOf(task), { inputs: before, isNewest: inputs !== undefined });
+  }
+
+  /** Whether a change of the path may matter to any. */
+  has(path: string): boolean {
+    for (const { inputs } of this.#known.values()) if (inputs.has(path)) return true;
+    return false;
+  }
+}
+
+function idOf({ packageDirectory, scriptName }: Task): string {
+  return `${packageDirectory}\0${scriptName}`;
+}

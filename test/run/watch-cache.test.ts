@@ -1,0 +1,301 @@
+// `rt --watch run` of scripts that are cached: a change starts what it reaches, by what the scripts have read when they ran
+// last, and nothing else.
+//
+// Whether something started nothing is seen in what is said, to the line, up to the end of the next thing that does start.
+import { expect, test } from "bun:test";
+import { rm, symlink, unlink } from "node:fs/promises";
+import { startLive } from "../options/live.ts";
+import { createProject, type Files, type Project } from "../support/project.ts";
+import { RT } from "../support/rt.ts";
+
+interface Watched extends AsyncDisposable {
+  readonly project: Project;
+  /** What is said until nothing runs any more, without times and totals. */
+  round(): Promise<string[]>;
+  /** Resolves with it when that was said. */
+  sees(pattern: RegExp | string): Promise<string>;
+}
+
+const TOTALS = /^$|^\d+ scripts in |^Slowest: |^hint: |^\$ |waiting for a change$/;
+
+interface Setting {
+  readonly files: Files;
+  readonly words: readonly string[];
+  readonly inDirectory?: string;
+  prepare?(project: Project): Promise<unknown>;
+}
+
+async function watch({ files, words, inDirectory = "", prepare }: Setting): Promise<Watched> {
+  const project = await createProject(files);
+  await prepare?.(project);
+  const cache = await createProject();
+  const live = startLive({
+    // One stream, so that what is said stands in the order in which it was.
+    program: ["sh", "-c", 'exec "$0" "$@" 2>&1', RT],
+    args: ["--watch", "run", ...words],
+    cwd: project.join(inDirectory),
+    env: { NO_COLOR: "1", XDG_CACHE_HOME: cache.path },
+  });
+  return {
+    project,
+    async round() {
+      const [text] = await live.see(/^[^]*?^rt: "\S+" exited with code \d+; waiting for a change\n/m);
+      const lines = text.replaceAll(project.path, "$PROJECT").replace(/\d+(?:\.\d+)? m?s saved/g, "saved");
+      return lines.split("\n").filter((line) => !TOTALS.test(line));
+    },
+    sees: async (pattern) => (await live.see(pattern))[0],
+    async [Symbol.asyncDispose]() {
+      await live[Symbol.asyncDispose]();
+      await project[Symbol.asyncDispose]();
+      await cache[Symbol.asyncDispose]();
+    },
+  };
+}
+
+const CAN_TRACE = process.platform === "linux";
+const WORKSPACE: Files = {
+  "package.json": { name: "root", private: true, workspaces: ["packages/*"] },
+  "rtfig.toml": "[run.cache]\nbuild = true\n",
+  ".gitignore": "*.log\n",
+};
+const build = (name: string, line: string, ...needed: readonly string[]) => ({
+  name,
+  scripts: { build: line },
+  dependencies: Object.fromEntries(needed.map((name) => [name, "*"])),
+});
+const started = (name: string, ...said: readonly string[]) => [
+  ...said.map((each) => `${name} build: ${each}`),
+  `${name} build: Exited with code 0`,
+];
+const restored = (name: string, ...said: readonly string[]) => [
+  ...said.map((each) => `${name} build: ${each}`),
+  `${name} build: Done before: saved`,
+];
+
+test.skipIf(!CAN_TRACE)("what a change reaches starts, by what was read, and nothing else does", async () => {
+  const lib = [
+    "mkdir -p dist; tr a-z A-Z < source.txt > dist/out; date +%N > dist/other; cp source.txt made.ts",
+    "cat ../../schema/x.txt link; if test -e probe/deep; then echo probed; fi; ls listed",
+  ].join("; ");
+  await using live = await watch({
+    files: {
+      ...WORKSPACE,
+      "schema/x.txt": "x\n",
+      "tsconfig.base.json": "{}\n",
+      "packages/lib/package.json": build("lib", lib),
+      "packages/lib/source.txt": "one\n",
+      "packages/lib/made.ts": "one\n",
+      "packages/lib/listed/a": "",
+      "packages/lib/to/one": "first\n",
+      "packages/lib/to/two": "second\n",
+      "packages/app/package.json": build(
+        "app",
+        "cat ../lib/dist/out page.md ../../tsconfig.base.json",
+        "lib",
+      ),
+      "packages/app/page.md": "page\n",
+      "packages/app/unused.ts": "",
+      "packages/plain/package.json": { scripts: {} },
+    },
+    words: ["--filter=*", "build"],
+    prepare: async (project) => await symlink("to/one", project.join("packages/lib/link")),
+  });
+  const { project } = live;
+  const changed = (name: string) => `rt: ${name} changed`;
+  const write = async (name: string, text: string) => await project.write({ [name]: text });
+  let said = ["x", "first", "a"];
+  const lines = await live.round();
+  expect(lines[0]).toStartWith("rt: watching ");
+  expect(lines.slice(1)).toEqual([...started("lib", ...said), ...started("app", "ONE", "page", "{}")]);
+
+  // Neither what nobody reads, nor what git ignores, nor what a script has made.
+  await write("README.md", "read me");
+  await write("packages/lib/a.log", "");
+  await write("packages/lib/to/three", "");
+  await write("packages/lib/dist/other", "");
+  await write("packages/lib/made.ts", "");
+  await write("packages/app/unused.ts", "1");
+  await live.sees("rt: packages/app/unused.ts changed; nothing that was chosen depends on it\n");
+  // Nor what is written as it was.
+  await write("packages/app/page.md", "page\n");
+
+  await write("packages/lib/source.txt", "two\n");
+  expect(await live.round()).toEqual([
+    changed("packages/lib/source.txt"),
+    ...started("lib", ...said),
+    ...started("app", "TWO", "page", "{}"),
+  ]);
+  // What app reads of it is as it was.
+  await write("packages/lib/source.txt", "Two\n");
+  expect(await live.round()).toEqual([changed("packages/lib/source.txt"), ...started("lib", ...said)]);
+  await write("packages/app/page.md", "next\n");
+  expect(await live.round()).toEqual([
+    changed("packages/app/page.md"),
+    ...started("app", "TWO", "next", "{}"),
+  ]);
+
+  // Outside of the packages.
+  await write("schema/x.txt", "y\n");
+  said = ["y", "first", "a"];
+  expect(await live.round()).toEqual([changed("schema/x.txt"), ...started("lib", ...said)]);
+  await write("tsconfig.base.json", "[]\n");
+  expect(await live.round()).toEqual([changed("tsconfig.base.json"), ...started("app", "TWO", "next", "[]")]);
+
+  // What another script has made, and now nobody has: it is put back.
+  await rm(project.join("packages/lib/dist/out"));
+  expect(await live.round()).toEqual([changed("packages/lib/dist/out"), ...restored("lib", ...said)]);
+
+  // What was looked for, listed, and followed.
+  await write("packages/lib/probe/other", "");
+  expect(await live.round()).toEqual([changed("packages/lib/probe"), ...started("lib", ...said)]);
+  await write("packages/lib/probe/deep", "");
+  expect(await live.round()).toEqual([
+    changed("packages/lib/probe/deep"),
+    ...started("lib", "y", "first", "probed", "a"),
+  ]);
+  await rm(project.join("packages/lib/probe"), { recursive: true });
+  expect((await live.round()).slice(1)).toEqual(restored("lib", ...said));
+  await write("packages/lib/listed/a", "its content does not matter");
+  await write("packages/lib/listed/b", "");
+  expect(await live.round()).toEqual([changed("packages/lib/listed/b"), ...started("lib", ...said, "b")]);
+  await unlink(project.join("packages/lib/link"));
+  await symlink("to/two", project.join("packages/lib/link"));
+  expect(await live.round()).toEqual([
+    changed("packages/lib/link"),
+    ...started("lib", "y", "second", "a", "b"),
+  ]);
+  await write("packages/lib/to/two", "third\n");
+  expect(await live.round()).toEqual([
+    changed("packages/lib/to/two"),
+    ...started("lib", "y", "third", "a", "b"),
+  ]);
+});
+
+/** Reads, says so, waits to be let go, and reads on. */
+const SLOW = "cat first.txt; until test -e go; do sleep 0.01; done; rm go; cat $(cat which.txt); cat last.ts";
+
+test.skipIf(!CAN_TRACE)("a change while it runs counts when it concerns what is read", async () => {
+  await using live = await watch({
+    files: {
+      ...WORKSPACE,
+      "rtfig.toml": '[run.cache]\nbuild = { ignore = ["go"] }\n',
+      "packages/lib/package.json": build("lib", SLOW),
+      "packages/lib/first.txt": "1\n",
+      "packages/lib/which.txt": "a.txt",
+      "packages/lib/a.txt": "a\n",
+      "packages/lib/b.txt": "b\n",
+      "packages/lib/last.ts": "end\n",
+      "packages/lib/unused.ts": "",
+    },
+    words: ["--filter=*", "build"],
+  });
+  const write = async (name: string, text: string) =>
+    await live.project.write({ [`packages/lib/${name}`]: text });
+  const go = async () => {
+    await write("go", "");
+    return await live.round();
+  };
+  await live.sees("lib build: 1\n");
+  expect(await go()).toEqual(started("lib", "a", "end"));
+
+  // What is known to be read ends it, be it read by now or not.
+  await write("first.txt", "2\n");
+  await live.sees("rt: packages/lib/first.txt changed\nlib build: 2\n");
+  await write("which.txt", "b.txt");
+  await live.sees(
+    "rt: packages/lib/which.txt changed\nlib build: Signaled with code SIGTERM\nlib build: 2\n",
+  );
+  // What is not is no reason; when it has read that after all, it has read what was written.
+  await write("b.txt", "B\n");
+  await write("unused.ts", "1");
+  expect(await go()).toEqual(started("lib", "B", "end"));
+  await write("b.txt", "b\n");
+  await live.sees("rt: packages/lib/b.txt changed\nlib build: 2\n");
+
+  // One that was read before it is known to be, and has changed since: it starts again when it has ended.
+  await write("which.txt", "c.txt");
+  await write("c.txt", "c\n");
+  await live.sees("lib build: 2\n");
+  expect(await go()).toEqual(started("lib", "c", "end"));
+});
+
+test.skipIf(!CAN_TRACE)(
+  "what changed after it was read, and nobody knew that it was, counts in the end",
+  async () => {
+    const line =
+      "cat $(cat which.txt); echo read; until test -e go; do sleep 0.01; done; if ! test -e stay; then rm go; fi";
+    await using live = await watch({
+      files: {
+        ...WORKSPACE,
+        "rtfig.toml": '[run.cache]\nbuild = { ignore = ["go", "stay"] }\n',
+        "packages/lib/package.json": build("lib", line),
+        "packages/lib/which.txt": "a.txt",
+        "packages/lib/a.txt": "a\n",
+        "packages/lib/b.txt": "b\n",
+      },
+      words: ["--filter=*", "build"],
+    });
+    const write = async (name: string, text: string) =>
+      await live.project.write({ [`packages/lib/${name}`]: text });
+    await live.sees("lib build: read\n");
+    await write("go", "");
+    expect(await live.round()).toEqual(["lib build: Exited with code 0"]);
+    await write("which.txt", "b.txt");
+    await live.sees("lib build: b\nlib build: read\n");
+    await write("b.txt", "B\n");
+    await write("go", "");
+    await live.sees("rt: packages/lib/b.txt changed\n");
+    await live.sees("lib build: B\nlib build: read\n");
+    await write("go", "");
+    expect(await live.round()).toEqual(["lib build: Exited with code 0"]);
+  },
+);
+
+test.skipIf(!CAN_TRACE)("one script of a package, alone", async () => {
+  const files = {
+    "package.json": { scripts: { build: "cat ../shared/in.txt page.md > out.txt; cat out.txt" } },
+    "rtfig.toml": "[run.cache]\nbuild = true\n",
+    "page.md": "page\n",
+    "unused.ts": "",
+  };
+  await using live = await watch({
+    files: Object.fromEntries([
+      ...Object.entries(files).map(([name, text]) => [`app/${name}`, text]),
+      ["shared/in.txt", "in\n"],
+    ]),
+    words: ["build"],
+    inDirectory: "app",
+  });
+  const { project } = live;
+  const write = async (name: string, text: string) => await project.write({ [name]: text });
+  expect((await live.round()).slice(1)).toEqual(["in", "page"]);
+  await write("shared/other.txt", "");
+  await write("app/unused.ts", "1");
+  await live.sees("rt: unused.ts changed; nothing that was chosen depends on it\n");
+  await write("shared/in.txt", "IN\n");
+  expect(await live.round()).toEqual(["rt: $PROJECT/shared/in.txt changed", "IN", "page"]);
+  await rm(project.join("app/out.txt"));
+  await write("shared/in.txt", "in\n");
+  expect(await live.round()).toEqual([
+    "rt: $PROJECT/shared/in.txt changed",
+    "in",
+    "page",
+    "Done before: saved",
+  ]);
+  expect(await Bun.file(project.join("app/out.txt")).text()).toBe("in\npage\n");
+
+  // One that fails waits for what it read when it last did not, too.
+  await rm(project.join("shared/in.txt"));
+  expect(await live.round()).toContain("cat: ../shared/in.txt: No such file or directory");
+  await write("shared/in.txt", "there\n");
+  expect(await live.round()).toEqual(["rt: $PROJECT/shared/in.txt changed", "there", "page"]);
+
+  // What rtfig.toml says is read again, and a mistake there is waited for.
+  await write("app/rtfig.toml", "[run.cache\n");
+  expect(await live.round()).toContain("rt: rtfig.toml changed");
+  await write("app/rtfig.toml", "[run.cache]\nbuild = false\n");
+  const lines = await live.round();
+  expect(lines.slice(-2)).toEqual(["there", "page"]);
+  await write("app/unused.ts", "2");
+  expect(await live.round()).toEqual(["rt: unused.ts changed", "there", "page"]);
+});
