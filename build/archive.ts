@@ -14,8 +14,8 @@ export interface ArchiveFile {
 /** Seconds since 1970: the start of 2026. SOURCE_DATE_EPOCH, the convention for this, wins. */
 const TIME = Number(process.env.SOURCE_DATE_EPOCH ?? Date.UTC(2026, 0, 1) / 1000);
 
-/** libdeflate's scale: 9 is what is released, 1 is for tests. */
-export type Effort = 1 | 9;
+/** libdeflate's scale: 9 is what is released; tests pack with little effort, or with none. */
+export type Effort = 0 | 1 | 9;
 
 export function gzip(bytes: Uint8Array, effort: Effort): Uint8Array {
   const packed = Bun.gzipSync(bytes as Uint8Array<ArrayBuffer>, { library: "libdeflate", level: effort });

@@ -162,8 +162,18 @@ const SYSTEMS: readonly (readonly [BuildTarget["os"], System])[] = [
   ["windows", "win32"],
 ];
 
+interface EmbeddedScripts extends Compiled {
+  readonly packed: Uint8Array;
+}
+
+let unchanged: Promise<EmbeddedScripts> | undefined;
+
 /** What this program carries for processes that are no more than the engine: the same whatever it is built for. */
-async function bundleScripts(plugins: readonly BunPlugin[]): Promise<Compiled & Scripts> {
+function embedScripts(plugins: readonly BunPlugin[]): Promise<EmbeddedScripts> {
+  return plugins.length > 0 ? bundleScripts(plugins) : (unchanged ??= bundleScripts([]));
+}
+
+async function bundleScripts(plugins: readonly BunPlugin[]): Promise<EmbeddedScripts> {
   const parts: Partial<Record<System, string>> = {};
   const inputs: string[] = [];
   for (const [os, system] of SYSTEMS) {
@@ -176,12 +186,12 @@ async function bundleScripts(plugins: readonly BunPlugin[]): Promise<Compiled & 
   const anywhere = { os: "linux", arch: "x64" } as const;
   const program = await bundleScript("src/runtime/program-preload.ts", anywhere, [], {});
   const late = await bundleScript("src/runtime/late.ts", anywhere, [], {});
-  return {
+  const scripts: Scripts = {
     parts: parts as Scripts["parts"],
     program: `${named(program.script)}\n//# sourceURL=rt:runtime`,
     late: late.script,
-    inputs: new Set([...inputs, ...program.inputs, ...late.inputs]),
   };
+  return { packed: packScripts(scripts), inputs: new Set([...inputs, ...program.inputs, ...late.inputs]) };
 }
 
 /** The modules that only exist here: "rt:preload" and "rt:parts" (see src/run/engine/preload.ts), and a thread's script. */
@@ -272,6 +282,15 @@ export async function compile(
   }
 }
 
+const compressed = new Map<string, Uint8Array>();
+
+/** Once in a build of many targets: most scripts are the same for all of a system. */
+function compress(script: string): Uint8Array {
+  const known = compressed.get(script) ?? Bun.zstdCompressSync(script, { level: 19 });
+  compressed.set(script, known);
+  return known;
+}
+
 /** Writes the scripts of build/packed.ts, compressed. */
 async function packCommands(
   target: BuildTarget,
@@ -292,7 +311,7 @@ async function packCommands(
       { ...constantsOf(target), __dirname: '""' },
     );
     const file = join(directory, `rt-${name}.packed`);
-    await Bun.write(file, Bun.zstdCompressSync(made.script, { level: 19 }));
+    await Bun.write(file, compress(made.script));
     scripts.set(name, { file, script: made.script });
     inputs.push(...made.inputs);
   }
@@ -307,7 +326,7 @@ async function bundle(
 ): Promise<Set<string>> {
   const directory = dirname(outfile);
   const constants = constantsOf(target);
-  const scripts = await bundleScripts(plugins);
+  const scripts = await embedScripts(plugins);
   const late = await bundleScript("src/runtime/preload-late.ts", target, [], constants);
   const preload = await bundleScript("src/runtime/preload.ts", target, [], constants);
   const options = await bundleScript("src/runtime/option-effects.ts", target, [], constants);
@@ -319,7 +338,7 @@ async function bundle(
   const attachment = await bundleScript("src/debugger/attachment.ts", target, [], constants);
   const thread = await bundleScript("src/debugger/thread.ts", target, [], constants);
   const partsFile = join(directory, "rt.parts");
-  await Bun.write(partsFile, packScripts(scripts));
+  await Bun.write(partsFile, scripts.packed);
   const output = await Bun.build({
     entrypoints: [MAIN],
     target: "bun",

@@ -1,4 +1,4 @@
-// `npm test`: builds dist/rt, checks format and types, runs every test, and closes with
+// `npm test`: builds dist/rt, meanwhile checks format and types, runs every test, and closes with
 //
 //   N passed, N failed, N skipped
 //
@@ -13,7 +13,6 @@ import { join } from "node:path";
 import { compile, DIST } from "../build/compile.ts";
 import { hostTarget } from "../build/targets.ts";
 import { engineEnvironment } from "./support/engine-environment.ts";
-import { canRunWindows, prepareWindows } from "./support/windows.ts";
 
 const ROOT = join(import.meta.dir, "..");
 const ENGINE = process.execPath;
@@ -44,8 +43,11 @@ chmodSync(temporary, 0o1777); // as /tmp: some tests become another user
 process.on("exit", () => rmSync(temporary, { recursive: true, force: true }));
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => process.exit(1));
 
-/** Runs a command of the engine, shows what it prints, and gives it back. */
-async function run(args: readonly string[]): Promise<{ status: number; output: string }> {
+/** Runs a command of the engine, and gives back what it prints. */
+async function run(
+  args: readonly string[],
+  show: (text: string) => void = () => {},
+): Promise<{ status: number; output: string }> {
   const child = Bun.spawn([ENGINE, ...args], {
     cwd: ROOT,
     stdin: "ignore",
@@ -54,15 +56,15 @@ async function run(args: readonly string[]): Promise<{ status: number; output: s
     env: engineEnvironment(temporary),
   });
   let output = "";
-  const show = async (stream: ReadableStream<Uint8Array>) => {
+  const read = async (stream: ReadableStream<Uint8Array>) => {
     const decoder = new TextDecoder();
     for await (const chunk of stream) {
       const text = decoder.decode(chunk, { stream: true });
       output += text;
-      process.stdout.write(text);
+      show(text);
     }
   };
-  await Promise.all([show(child.stdout), show(child.stderr), child.exited]);
+  await Promise.all([read(child.stdout), read(child.stderr), child.exited]);
   return { status: child.exitCode ?? 1, output };
 }
 
@@ -73,7 +75,8 @@ async function checkTree(): Promise<Count> {
   ];
   const count: Count = { passed: 0, failed: 0, skipped: 0 };
   for (const check of checks) {
-    const { status } = await run(check);
+    const { status, output } = await run(check);
+    process.stdout.write(output);
     count[status === 0 ? "passed" : "failed"] += 1;
   }
   return count;
@@ -96,7 +99,7 @@ function timingsOf(): Record<string, number> {
 async function runTests(patterns: readonly string[]): Promise<Count> {
   const timings = join(temporary, "timings.json");
   writeFileSync(timings, JSON.stringify({ version: 1, files: timingsOf() }));
-  const { status, output } = await run([
+  const command = [
     "test",
     // One more than there are processors, since some tests wait.
     `--parallel=${availableParallelism() + 1}`,
@@ -104,7 +107,8 @@ async function runTests(patterns: readonly string[]): Promise<Count> {
     "--only-failures",
     "--timeout=60000",
     ...patterns,
-  ]);
+  ];
+  const { status, output } = await run(command, (text) => process.stdout.write(text));
   const count = {
     passed: readCount(output, "pass"),
     failed: readCount(output, "fail"),
@@ -117,10 +121,10 @@ async function runTests(patterns: readonly string[]): Promise<Count> {
 
 const patterns = process.argv.slice(2);
 const target = hostTarget();
-await compile(target, join(DIST, target.file));
-const mentionsWindows = patterns.some((pattern) => pattern.includes("windows"));
-if (canRunWindows && (patterns.length === 0 || mentionsWindows)) await prepareWindows({ isAnew: true });
-const checks = patterns.length === 0 ? await checkTree() : { passed: 0, failed: 0, skipped: 0 };
+const [checks] = await Promise.all([
+  patterns.length === 0 ? checkTree() : { passed: 0, failed: 0, skipped: 0 },
+  compile(target, join(DIST, target.file)),
+]);
 const tests = await runTests(patterns);
 const passed = checks.passed + tests.passed;
 const failed = checks.failed + tests.failed;

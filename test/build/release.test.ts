@@ -9,51 +9,35 @@ import { homebrewFormula, scoopManifest } from "../../build/packages/manifests.t
 import { CHECKSUMS, NPM_FILE, RELEASE_FILES } from "../../build/release-files.ts";
 import { buildRelease } from "../../build/release.ts";
 import { hostTarget, TARGETS } from "../../build/targets.ts";
-import { copyCheckout } from "../support/checkout.ts";
 import { createProject } from "../support/project.ts";
 import { REPOSITORY, runRt } from "../support/rt.ts";
+import { madeElsewhere, RELEASE } from "./elsewhere.ts";
+import { type Made, sumsOf } from "./make-elsewhere.ts";
 import { servePackages } from "./npm-registry.ts";
 import manifest from "../../package.json";
 
 const HOST = RELEASE_FILES.find(({ target }) => target.name === hostTarget().name)!;
-const SETTINGS = { names: [HOST.target.name], url: "https://releases.example", effort: 1 } as const;
 
 let top: string;
 let directory: string;
 let unpacked: string;
-let again: Promise<Record<string, string>>;
+let elsewhere: Promise<Made>;
 
 function sha256(bytes: Uint8Array | string): string {
   return createHash("sha256").update(bytes).digest("hex");
-}
-
-async function sumsOf(folder: string): Promise<Record<string, string>> {
-  const names = (await readdir(folder)).toSorted();
-  return Object.fromEntries(
-    await Promise.all(names.map(async (name) => [name, sha256(await readFile(join(folder, name)))])),
-  );
-}
-
-/** The same release, made of another checkout in another process. */
-async function releaseElsewhere(): Promise<Record<string, string>> {
-  await using checkout = await copyCheckout();
-  const script = `const { buildRelease } = await import(${JSON.stringify(join(checkout.path, "build/release.ts"))});
-await buildRelease({ ...${JSON.stringify(SETTINGS)}, directory: process.argv[1] });`;
-  await checkout.run("-e", [script, join(checkout.path, "out")]);
-  return await sumsOf(join(checkout.path, "out"));
 }
 
 beforeAll(async () => {
   top = await realpath(await mkdtemp(join(tmpdir(), "rt-release-")));
   directory = join(top, "release");
   unpacked = join(top, "unpacked");
-  again = releaseElsewhere();
-  await buildRelease({ ...SETTINGS, directory });
+  elsewhere = madeElsewhere(); // in another process
+  await buildRelease({ ...RELEASE, directory });
   await Bun.$`mkdir ${unpacked} && tar -xzf ${join(directory, HOST.archive)} -C ${unpacked}`;
 });
 
 afterAll(async () => {
-  await again.catch(() => {});
+  await elsewhere.catch(() => {});
   await rm(top, { recursive: true, force: true });
 });
 
@@ -100,7 +84,7 @@ describe.skipIf(process.platform !== "linux")("a release", () => {
   });
 
   test("is the same to the byte from another checkout", async () => {
-    expect(await again).toEqual(await sumsOf(directory));
+    expect((await elsewhere).release).toEqual(sumsOf(directory));
   });
 
   test("says what is embedded", async () => {

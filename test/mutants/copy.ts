@@ -61,12 +61,10 @@ export async function copyTree(): Promise<TreeCopy> {
         if (!isCompiled) return;
         await rm(program, { force: true });
         await link(unchanged, program);
-        await rm(join(path, "dist/windows-x64"), { recursive: true, force: true });
       };
       await writeFile(file, applyMutant(mutant, content));
       try {
         // What is only in the programs for other systems is compiled by the tests that start those.
-        if (isCompiled) await rm(join(path, "dist/windows-x64"), { recursive: true, force: true });
         if (isCompiled && !isOfOthers(mutant.file)) {
           await unlink(program);
           await build(path);

@@ -156,9 +156,9 @@ describe.skipIf(process.platform !== "linux")("a program made with rt has rt", (
 
 /** The parts in a program, as it will evaluate them. */
 async function partsIn(outfile: string): Promise<string> {
-  const text = (await readFile(project.join(outfile))).toString("latin1");
-  const begin = text.indexOf(SCRIPTS_OPTION) + SCRIPTS_OPTION.length;
-  const packed = text.slice(begin, text.indexOf(SCRIPTS_SEPARATOR, begin));
+  const bytes = await readFile(project.join(outfile));
+  const begin = bytes.indexOf(SCRIPTS_OPTION) + SCRIPTS_OPTION.length;
+  const packed = bytes.toString("latin1", begin, bytes.indexOf(SCRIPTS_SEPARATOR, begin));
   return Bun.zstdDecompressSync(Buffer.from(packed, "base64url")).toString();
 }
 

@@ -1,23 +1,70 @@
-// Programs that several test files start or look into: each is compiled once in a run of `npm test`, whose files share a
-// directory for what is temporary.
-import { existsSync, statSync } from "node:fs";
+// What several test files need and what is dear to make: programs that they start or look into, trees that they copy. Each
+// is made once in a run of `npm test`, whose files share a directory for what is temporary: who comes first makes it, and
+// others wait for it.
+import { existsSync, readlinkSync, rmSync, statSync } from "node:fs";
+import { rename, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { compile } from "../../build/compile.ts";
 import { type BuildTarget, hostTarget } from "../../build/targets.ts";
+import { waitUntil } from "./processes.ts";
 import { RT } from "./rt.ts";
 
-const made = new Map<string, Promise<string>>();
+const making = new Map<string, Promise<string>>();
 
 /**
- * @param make puts the program at a path, in one go
- * @returns the path; made again where dist/rt is another
+ * @param make puts a file or directory at the path that it gets, which nobody else sees yet
+ * @returns the path
  */
+export function madeOnce(path: string, make: (draft: string) => Promise<unknown>): Promise<string> {
+  const known = making.get(path) ?? makeAlone(path, make);
+  making.set(path, known);
+  return known;
+}
+
+async function makeAlone(path: string, make: (draft: string) => Promise<unknown>): Promise<string> {
+  const lock = `${path}.maker`;
+  while (!existsSync(path)) {
+    if (!(await takeLock(lock))) {
+      // Where making it has failed, this one fails by itself.
+      await waitUntil(() => existsSync(path) || !isHeld(lock));
+      continue;
+    }
+    try {
+      const draft = `${path}.draft`;
+      if (existsSync(path)) break;
+      await make(draft);
+      await rename(draft, path);
+    } finally {
+      await rm(lock);
+    }
+  }
+  return path;
+}
+
+async function takeLock(lock: string): Promise<boolean> {
+  try {
+    await symlink(String(process.pid), lock);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** One whose maker was killed is nobody's, and goes. */
+function isHeld(lock: string): boolean {
+  try {
+    process.kill(Number(readlinkSync(lock)), 0);
+    return true;
+  } catch {
+    rmSync(lock, { force: true });
+    return false;
+  }
+}
+
+/** A program for this run; another one where dist/rt is another. */
 export function compiledOnce(name: string, make: (path: string) => Promise<unknown>): Promise<string> {
-  const path = join(tmpdir(), `rt-test-${name}-${statSync(RT).mtimeMs}`);
-  const making = made.get(path) ?? (existsSync(path) ? Promise.resolve() : make(path)).then(() => path);
-  made.set(path, making);
-  return making;
+  return madeOnce(join(tmpdir(), `rt-test-${name}-${statSync(RT).mtimeMs}`), make);
 }
 
 /** rt for a target, as a release has it. */

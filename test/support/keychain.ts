@@ -7,8 +7,7 @@
 //
 // The provider is chosen, and the frameworks' paths are set, while such a program is compiled. No other build of rt
 // knows of it.
-import { existsSync } from "node:fs";
-import { mkdir, mkdtemp, readFile, realpath, rename, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { BunPlugin } from "bun";
@@ -17,6 +16,8 @@ import { compile } from "../../build/compile.ts";
 import { hostTarget } from "../../build/targets.ts";
 import type { openProvider } from "../../platform/secret-provider.ts";
 import type { createSecrets } from "../../src/secrets/secrets.ts";
+import { madeOnce } from "./compiled.ts";
+import { outputOfProgram } from "./output.ts";
 import { REPOSITORY } from "./rt.ts";
 import { waitUntil } from "./processes.ts";
 
@@ -72,27 +73,12 @@ export async function startKeychain(): Promise<Keychain> {
   return keychain;
 }
 
-/** Compiles the stand-in once for each state of its source; test files may do so at the same time. */
+/** Compiles the stand-in, once for all test files. */
 export async function buildStandIn(): Promise<string> {
-  const source = await readFile(SOURCE);
-  const directory = join(tmpdir(), "rt-test-keychain");
-  await mkdir(directory, { recursive: true });
-  const library = join(directory, `${Bun.hash(source).toString(36)}.so`);
-  if (existsSync(library)) return library;
-  const draft = `${library}.${process.pid}`;
-  const { exitCode, stderr } = Bun.spawnSync([
-    "cc",
-    "-shared",
-    "-fPIC",
-    "-O1",
-    "-pthread",
-    "-o",
-    draft,
-    SOURCE,
-  ]);
-  if (exitCode !== 0) throw new Error(`The stand-in for the keychain does not compile:\n${stderr}`);
-  await rename(draft, library);
-  return library;
+  const path = join(tmpdir(), `rt-test-keychain-${Bun.hash(await readFile(SOURCE)).toString(36)}.so`);
+  return await madeOnce(path, (draft) =>
+    outputOfProgram(["cc", "-shared", "-fPIC", "-O1", "-pthread", "-o", draft, SOURCE]),
+  );
 }
 
 /** Chooses the provider for macOS, and the stand-in for every framework. */

@@ -4,17 +4,18 @@
 //   await windows.run({ args: ["-p", "1"] })        // the result, as runRt() gives it
 //   windows.start({ args, cwd })                    // a live process
 //
-// The binary is built when there is none; `npm test` builds it anew. What Wine needs for the first time takes ten
-// seconds and is kept in .toolchain; each test file gets a copy of what can change and links to the rest.
+// The binary is built once in a run of `npm test`, and for Wine laid out anew (aligned-program.ts). What Wine needs for the
+// first time takes ten seconds and is kept in .toolchain; each test file gets a copy of what can change and links to the rest.
 //
 // Surprising: Wine 8 lacks bcryptprimitives.dll, which the engine takes its random numbers from, so one with that one
 // function is built here. And the engine complains under Wine about directories that it does understand.
 import { existsSync } from "node:fs";
-import { copyFile, cp, mkdir, mkdtemp, rename, rm, symlink, writeFile } from "node:fs/promises";
+import { copyFile, cp, mkdir, mkdtemp, readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { compile } from "../../build/compile.ts";
 import { TARGETS } from "../../build/targets.ts";
+import { alignSections } from "./aligned-program.ts";
+import { compiledFor, compiledOnce, madeOnce } from "./compiled.ts";
 import { resultOf } from "./output.ts";
 import { REPOSITORY, type Environment, type RtOptions, type RtResult } from "./rt.ts";
 
@@ -23,7 +24,6 @@ export const isWine = process.platform !== "win32";
 /** Wine runs programs for its own processor. */
 export const canRunWindows = !isWine || (process.platform === "linux" && process.arch === "x64");
 
-export const WINDOWS_RT = join(REPOSITORY, "dist/windows-x64/rt.exe");
 const WINE = "/usr/lib/wine/wine64";
 const WINESERVER = "/usr/lib/wine/wineserver";
 const TEMPLATE = join(REPOSITORY, ".toolchain/wine-prefix");
@@ -44,10 +44,11 @@ export interface Windows extends AsyncDisposable {
 }
 
 export async function openWindows(): Promise<Windows> {
-  await prepareWindows();
-  const prefix = isWine ? await copyTemplate() : undefined;
+  const [program, prefix] = await Promise.all(
+    isWine ? [alignedRt(), copyTemplate()] : [windowsRt(), undefined],
+  );
   const system = prefix ? wineEnvironment(prefix) : (process.env as Record<string, string>);
-  const command = (...args: readonly string[]) => [...(isWine ? [WINE] : []), WINDOWS_RT, ...args];
+  const command = (...args: readonly string[]) => [...(isWine ? [WINE] : []), program, ...args];
   if (prefix) {
     await runQuietly([WINESERVER, "-p"], system);
     // The first program starts the system's services, which keep its pipes.
@@ -121,19 +122,17 @@ function wineEnvironment(prefix: string): Record<string, string> {
   };
 }
 
-/** What all test files share: called once before they run side by side. */
-export async function prepareWindows({ isAnew = false } = {}): Promise<void> {
-  const build = isAnew || !existsSync(WINDOWS_RT) ? buildProgram() : undefined;
-  const template = isWine && !existsSync(TEMPLATE) ? makeTemplate() : undefined;
-  await Promise.all([build, template]);
+/** The binary, as a release has it. */
+export function windowsRt(): Promise<string> {
+  return compiledFor(TARGETS.find(({ name }) => name === "windows-x64")!);
 }
 
-async function buildProgram(): Promise<void> {
-  await mkdir(join(WINDOWS_RT, ".."), { recursive: true });
-  await compile(
-    TARGETS.find(({ name }) => name === "windows-x64")!,
-    WINDOWS_RT,
-  );
+async function alignedRt(): Promise<string> {
+  const directory = await compiledOnce("for-wine", async (draft) => {
+    await mkdir(draft);
+    await writeFile(join(draft, "rt.exe"), alignSections(await readFile(await windowsRt())));
+  });
+  return join(directory, "rt.exe");
 }
 
 const RANDOM_NUMBERS = `#include <windows.h>
@@ -142,6 +141,12 @@ __declspec(dllexport) BOOL WINAPI ProcessPrng(PBYTE data, SIZE_T size) {
   return SystemFunction036(data, (ULONG)size);
 }
 `;
+
+/** Kept for later runs: what is made once in this one is the look for it. */
+async function findTemplate(draft: string): Promise<void> {
+  if (!existsSync(TEMPLATE)) await makeTemplate();
+  await symlink(TEMPLATE, draft);
+}
 
 async function makeTemplate(): Promise<void> {
   if (!existsSync(WINE)) throw new Error("The tests of the Windows binary need Wine: apt-get install wine64");
@@ -155,11 +160,11 @@ async function makeTemplate(): Promise<void> {
   const library = join(draft, "drive_c/windows/system32/bcryptprimitives.dll");
   const flags = ["-O1", "-s", "-shared", "-nostartfiles", "-Wl,--entry=0"];
   await runQuietly(["x86_64-w64-mingw32-gcc", ...flags, "-o", library, source, "-ladvapi32"], env);
-  // Whoever was first has made it.
-  await rename(draft, TEMPLATE).catch(() => rm(draft, { recursive: true }));
+  await rename(draft, TEMPLATE);
 }
 
 async function copyTemplate(): Promise<string> {
+  await madeOnce(join(tmpdir(), "rt-test-wine-prefix"), findTemplate);
   const prefix = await mkdtemp(join(tmpdir(), "rt-wine-"));
   for (const name of ["system.reg", "user.reg", "userdef.reg", ".update-timestamp"])
     await copyFile(join(TEMPLATE, name), join(prefix, name));

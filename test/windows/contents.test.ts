@@ -2,13 +2,12 @@
 import { beforeAll, expect, test } from "bun:test";
 import { readFile } from "node:fs/promises";
 import { unpackScripts } from "../../src/runtime/embedded-parts.ts";
-import { canRunWindows, prepareWindows, WINDOWS_RT } from "../support/windows.ts";
+import { RT } from "../support/rt.ts";
+import { canRunWindows, windowsRt } from "../support/windows.ts";
 
 let program: Buffer;
 beforeAll(async () => {
-  if (!canRunWindows) return;
-  await prepareWindows();
-  program = await readFile(WINDOWS_RT);
+  if (canRunWindows) program = await readFile(await windowsRt());
 }, 120_000);
 
 const absent = ["org.freedesktop.secrets", "gnome-keyring-daemon", "kSecClass", "libc.so.6", "/proc/self/fd"];
@@ -28,7 +27,7 @@ test.skipIf(!canRunWindows)("has nothing of other systems, in its parts neither"
 test.skipIf(process.platform === "win32")(
   "has left nothing of Windows in the program of another system",
   async () => {
-    const own = await readFile(process.env.RT_BINARY ?? WINDOWS_RT.replace("windows-x64/rt.exe", "rt"));
+    const own = await readFile(RT);
     const parts = unpackScripts(own)!.parts.linux;
     for (const text of ["CredEnumerateW", "VaultSvc", "winregistry"])
       expect([text, own.includes(text), parts.includes(text)]).toEqual([text, false, false]);

@@ -1,0 +1,51 @@
+// What another checkout makes of this source, elsewhere and deeper, in another time zone and language and with another
+// permission of new files: sums, to show that a build does not depend on where it is made. Made once for all test files.
+import { cp, mkdir, mkdtemp, readFile, realpath, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { hostTarget } from "../../build/targets.ts";
+import { compiledOnce } from "../support/compiled.ts";
+import { outputOfProgram } from "../support/output.ts";
+import { REPOSITORY } from "../support/rt.ts";
+import type { Made } from "./make-elsewhere.ts";
+
+const NEEDED = ["build", "src", "platform", "docs", "node_modules", "package.json", "README.md", "LICENSE"];
+
+/** Large, and no part of any build. */
+const UNNEEDED =
+  /node_modules\/(?:playwright-core|happy-dom|bun-types|@types|typescript|@turbo|@rolldown|@esbuild|lightningcss[^/]*|vite|vitest|axe-core)(?:\/|$)/;
+
+/** Not packed, which takes longer than all else of it; test/build/archive.test.ts looks at what packing does. */
+export const RELEASE = {
+  names: [hostTarget().name],
+  url: "https://releases.example",
+  effort: 0,
+} as const;
+
+/** One of each other system, since what the build does to a file is the same for all of it. */
+export const COMPARED = ["linux-arm64-musl", "darwin-arm64", "windows-x64"];
+
+export async function madeElsewhere(): Promise<Made> {
+  return JSON.parse(await readFile(await compiledOnce("elsewhere", makeElsewhere), "utf8")) as Made;
+}
+
+async function makeElsewhere(sums: string): Promise<void> {
+  const top = await realpath(await mkdtemp(join(tmpdir(), "rt checkout ")));
+  try {
+    const path = join(top, "deeper", "than", "before");
+    await mkdir(path, { recursive: true });
+    await Promise.all(
+      NEEDED.map(async (name) => {
+        const [from, to] = [join(REPOSITORY, name), join(path, name)];
+        await cp(from, to, { recursive: true, filter: (file) => !UNNEEDED.test(file) });
+      }),
+    );
+    const script = join(import.meta.dir, "make-elsewhere.ts");
+    const args = [script, path, JSON.stringify({ release: RELEASE, programs: COMPARED })];
+    const env = { ...process.env, TZ: "Pacific/Apia", LANG: "tr_TR.UTF-8", LC_ALL: "tr_TR.UTF-8" };
+    const command = ["sh", "-c", 'umask 077; exec "$0" "$@"', process.execPath, ...args];
+    await Bun.write(sums, await outputOfProgram(command, { cwd: top, env }));
+  } finally {
+    await rm(top, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,47 @@
+// Builds with the build of another checkout, and prints the sums of what came out: `make-elsewhere.ts <root> <what>`.
+// A process of its own, since a module is loaded once per path.
+import { createHash } from "node:crypto";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { ReleaseSettings } from "../../build/release.ts";
+
+/** Sums by name. */
+export interface Made {
+  readonly release: Readonly<Record<string, string>>;
+  readonly programs: Readonly<Record<string, string>>;
+}
+
+export interface What {
+  readonly release: Omit<ReleaseSettings, "directory">;
+  /** Names of targets. */
+  readonly programs: readonly string[];
+}
+
+export function sumsOf(directory: string): Record<string, string> {
+  const names = readdirSync(directory).toSorted();
+  return Object.fromEntries(names.map((name) => [name, sumOf(join(directory, name))]));
+}
+
+export function sumOf(file: string): string {
+  return createHash("sha256").update(readFileSync(file)).digest("hex");
+}
+
+if (import.meta.main) {
+  const [root, words] = process.argv.slice(2) as [string, string];
+  const { release, programs } = JSON.parse(words) as What;
+  const { buildRelease } = (await import(
+    join(root, "build", "release.ts")
+  )) as typeof import("../../build/release.ts");
+  const { compile } = (await import(
+    join(root, "build", "compile.ts")
+  )) as typeof import("../../build/compile.ts");
+  const { TARGETS } = (await import(
+    join(root, "build", "targets.ts")
+  )) as typeof import("../../build/targets.ts");
+  const directory = (name: string) => join(root, "elsewhere", name);
+  await buildRelease({ ...release, directory: directory("release") });
+  for (const target of TARGETS)
+    if (programs.includes(target.name)) await compile(target, join(directory("programs"), target.name));
+  const made: Made = { release: sumsOf(directory("release")), programs: sumsOf(directory("programs")) };
+  console.log(JSON.stringify(made));
+}
