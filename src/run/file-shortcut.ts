@@ -18,8 +18,6 @@ export function mayStandIn(argv0: string): boolean {
 }
 
 const SWITCHES = engineSwitches();
-/** The debugger's, which has a value: without one, or with a port that there is. */
-const DEBUGGER = /^--inspect(?:-wait|-brk)?(?:=(?:[\w.-]*:)?(?:\d{1,4}|[1-5]\d{4}))?$/;
 
 type FilePlan = Extract<Plan, { mode: "in-process" | "engine" }>;
 
@@ -59,8 +57,14 @@ export function planShortcut(
   return reason === undefined ? plan : unless(reason, plan);
 }
 
+/** A switch, or the debugger's option: without a value, or with a port that there is. */
 function isSwitch(word: string): boolean {
-  return SWITCHES.includes(` ${word} `) || (word.startsWith("--inspect") && DEBUGGER.test(word));
+  return (
+    SWITCHES.includes(` ${word} `) ||
+    // Here, since a pattern of the module would be made at every start.
+    (word.startsWith("--inspect") &&
+      /^--inspect(?:-wait|-brk)?(?:=(?:[\w.-]*:)?(?:\d{1,4}|[1-5]\d{4}))?$/.test(word))
+  );
 }
 
 async function unless(reason: Promise<string | undefined> | string, plan: FilePlan) {
