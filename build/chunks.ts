@@ -61,6 +61,7 @@ const SHARED: Readonly<Record<string, readonly string[]>> = {
   "command-line": ["src/cli/command-line"],
   engine: ["src/run/engine/engine", "src/run/engine/preload", "src/run/engine/input"],
   debugger: ["src/run/engine/debugger"],
+  "debugger-texts": ["src/run/engine/debugger-texts"],
   "script-start": ["src/run/script-start", "src/run/script/launch"],
   redaction: ["src/run/script/attended", "src/redaction/stream"],
   many: [

@@ -138,10 +138,13 @@ function named(script: string): string {
 }
 
 /** An evaluation has a name of its own: a stack trace would show the whole URL otherwise. */
-function asPreload(script: string, lateScript: string): string {
+function preloadSource(script: string, lateScript: string): string {
   const body = `${named(script)}\n//# sourceURL=rt:runtime`;
   const values = ["{}", "0", "{ exports: {} }", JSON.stringify(lateScript), "import.meta"];
-  const source = `(0, eval)(${JSON.stringify(body)})(${values.join(", ")})`;
+  return `(0, eval)(${JSON.stringify(body)})(${values.join(", ")})`;
+}
+
+function asUrl(source: string): string {
   return PRELOAD_URL_START + Buffer.from(source).toString("base64");
 }
 
@@ -154,6 +157,11 @@ function asDebugger(script: string, first: string): string {
     `own.exports.${first}();`,
     "",
   ].join("\n");
+}
+
+/** By its content, as platform/private-file.ts names what it writes. */
+function nameOf(script: string): string {
+  return `debugger-${new Bun.CryptoHasher("sha256").update(script).digest("hex").slice(0, 32)}.js`;
 }
 
 const SYSTEMS: readonly (readonly [BuildTarget["os"], System])[] = [
@@ -216,13 +224,14 @@ function generatedModules(
         contents: `export default ${JSON.stringify(preload)}`,
         loader: "js",
       }));
-      build.onResolve({ filter: /^rt:debugger$/ }, () => ({
-        path: "script-of-debugger",
+      build.onResolve({ filter: /^rt:debugger(?:-texts)?$/ }, ({ path }) => ({
+        path: path === "rt:debugger" ? "names-of-files" : "files",
         namespace: "rt-debugger",
       }));
-      build.onLoad({ filter: /.*/, namespace: "rt-debugger" }, () => ({
+      build.onLoad({ filter: /.*/, namespace: "rt-debugger" }, ({ path }) => ({
         contents: Object.entries(debuggerScripts)
-          .map(([name, script]) => `export const ${name} = ${JSON.stringify(script)};`)
+          .map(([name, script]) => [name, path === "names-of-files" ? nameOf(script) : script])
+          .map(([name, value]) => `export const ${name} = ${JSON.stringify(value)};`)
           .join("\n"),
         loader: "js",
       }));
@@ -358,11 +367,10 @@ async function bundle(
       dbusOptional,
       await windowsRegistry(target, true),
       generatedModules(
-        asPreload(preload.script, late.script),
-        asPreload(options.script, ""),
+        asUrl(preloadSource(preload.script, late.script)),
+        asUrl(preloadSource(options.script, "")),
         {
-          attachment: asDebugger(attachment.script, "prepare"),
-          begin: ";own.exports.attach();\n",
+          program: `${asDebugger(attachment.script, "prepare")}${preloadSource(preload.script, late.script)};own.exports.attach();\n`,
           thread: asDebugger(thread.script, "serveFromThread"),
         },
         partsFile,

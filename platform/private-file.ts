@@ -94,14 +94,22 @@ export function privateSocketPath(name: string): string | undefined {
 /** Writes a file, unless one of the same content is there, and answers its path. Throws PrivateDirectoryError. */
 export function writePrivateFile(name: string, extension: string, content: string | Uint8Array): string {
   const hash = new Bun.CryptoHasher("sha256").update(content).digest("hex").slice(0, 32);
+  return keepPrivateFile(`${name}-${hash}.${extension}`, () => content);
+}
+
+/**
+ * The same where the name is known already, which says what the content is: that is asked for where it has to be written.
+ * Throws PrivateDirectoryError.
+ */
+export function keepPrivateFile(name: string, content: () => string | Uint8Array): string {
   return inPrivateDirectory(`rt-files-${process.getuid?.() ?? 0}`, (directory) => {
-    const path = `${directory}${SEPARATOR}${name}-${hash}.${extension}`;
+    const path = `${directory}${SEPARATOR}${name}`;
     if (readOwner(path)) return path;
     const { renameSync, rmSync, writeFileSync } = process.getBuiltinModule("node:fs");
     // Renamed into place: another rt may be writing the same file.
     const draft = `${path}.${process.pid}`;
     try {
-      writeFileSync(draft, content, { mode: 0o600 });
+      writeFileSync(draft, content(), { mode: 0o600 });
       renameSync(draft, path);
     } catch (error) {
       // Half a file on a full disk would keep it full.

@@ -5,10 +5,14 @@ declare module "rt:preload" {
 }
 
 declare module "rt:debugger" {
-  /** src/debugger/attachment.ts, and what begins it behind the runtime: a module, to be written to a file. */
-  export const attachment: string;
-  export const begin: string;
-  /** thread.ts, another. */
+  /** The names of files: src/debugger/attachment.ts with the runtime in it, and thread.ts. */
+  export const program: string;
+  export const thread: string;
+}
+
+declare module "rt:debugger-texts" {
+  /** What is in them: modules. */
+  export const program: string;
   export const thread: string;
 }
 

@@ -3,9 +3,8 @@
 //
 // Surprising: of several words of this kind the engine goes by the last --inspect, so the user's own stays, for the program
 // to find in process.execArgv.
-import preloadUrl from "rt:preload";
-import { attachment, begin, thread } from "rt:debugger";
-import { privateSocketPath, writePrivateFile } from "../../../platform/private-file.ts";
+import { program, thread } from "rt:debugger";
+import { keepPrivateFile, privateSocketPath, writePrivateFile } from "../../../platform/private-file.ts";
 import { host } from "../../../platform/process.ts";
 import { readAddress } from "../../debugger/address.ts";
 import { type EditorOptions, readEditorOptions, wantsProgram } from "../../debugger/editor.ts";
@@ -42,7 +41,7 @@ export function orderDebugger(argv: readonly string[]): Debugging | undefined {
   const socket = privateSocketPath(`debug-${process.pid}-${crypto.randomUUID().slice(0, 8)}`);
   if (socket === undefined) return undefined;
   const isWaiting = kind !== undefined || editor !== undefined;
-  const preload = writePrivateFile("debugger", "js", attachment + textOf(preloadUrl) + begin);
+  const preload = keepPrivateFile(program, () => texts().program);
   const last = isWaiting ? writePrivateFile("debugger", "js", WAIT) : undefined;
   const word = `--inspect=ws+unix://${socket}`;
   const order: Order = {
@@ -52,7 +51,7 @@ export function orderDebugger(argv: readonly string[]): Debugging | undefined {
     isAgain: argv.includes("--watch"),
     added: [word, `--preload=${preload}`, `--preload=${last}`],
     substitute: `--preload=${PRELOAD_URL_START}`,
-    thread: writePrivateFile("debugger", "js", thread),
+    thread: keepPrivateFile(thread, () => texts().thread),
     isWaiting,
     stopsAtFirst: kind === "-brk",
   };
@@ -97,7 +96,4 @@ function scan(
   return { at, script };
 }
 
-/** Of a script in a URL. */
-function textOf(url: string): string {
-  return atob(url.slice(url.indexOf(",") + 1));
-}
+const texts = () => require("./debugger-texts.ts") as typeof import("./debugger-texts.ts");

@@ -32,8 +32,8 @@ export default {
     },
     {
       fault: "a directory that another has linked is trusted",
-      text: "const { uid, mode } = lstatSync(directory);",
-      becomes: `const { uid, mode } = (require("node:fs") as typeof import("node:fs")).statSync(directory);`,
+      text: "const { uid, mode } = readOwner(directory) ?? make(directory);",
+      becomes: `const { uid, mode } = (require("node:fs") as typeof import("node:fs")).statSync(directory, { throwIfNoEntry: false }) ?? make(directory);`,
       tests: ["run/own-places"],
     },
     {
