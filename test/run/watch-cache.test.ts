@@ -287,17 +287,22 @@ test.skipIf(!CAN_TRACE)("one script of a package, alone", async () => {
   // One that fails waits for what it read when it last did not, too.
   await rm(project.join("shared/in.txt"));
   expect(await live.round()).toContain("cat: ../shared/in.txt: No such file or directory");
-  await write("shared/in.txt", "there\n");
-  expect(await live.round()).toEqual(["rt: $PROJECT/shared/in.txt changed", "there", "page"]);
+  await write("shared/in.txt", "in\n");
+  expect(await live.round()).toEqual([
+    "rt: $PROJECT/shared/in.txt changed",
+    "in",
+    "page",
+    "Done before: saved",
+  ]);
 
   // What rtfig.toml says is read again, and a mistake there is waited for.
   await write("app/rtfig.toml", "[run.cache\n");
   expect(await live.round()).toContain("rt: rtfig.toml changed");
   await write("app/rtfig.toml", "[run.cache]\nbuild = false\n");
   const lines = await live.round();
-  expect(lines.slice(-2)).toEqual(["there", "page"]);
+  expect(lines.slice(-2)).toEqual(["in", "page"]);
   await write("app/unused.ts", "2");
-  expect(await live.round()).toEqual(["rt: unused.ts changed", "there", "page"]);
+  expect(await live.round()).toEqual(["rt: unused.ts changed", "in", "page"]);
 });
 
 test("what is declared, what is not cached and what was not kept, beside each other", async () => {
@@ -370,7 +375,7 @@ test("what is declared, what is not cached and what was not kept, beside each ot
 });
 
 test.skipIf(!CAN_TRACE)("what one that fails leaves behind starts nobody", async () => {
-  const line = "mkdir -p dist; date +%N > dist/out; echo made; cat needed.txt";
+  const line = "mkdir -p dist; echo made; cat needed.txt; date +%N > dist/out; test -e needed.txt";
   await using live = await watch({
     files: {
       ...WORKSPACE,
@@ -396,3 +401,43 @@ test.skipIf(!CAN_TRACE)("what one that fails leaves behind starts nobody", async
     ...started("app", "own"),
   ]);
 });
+
+test.skipIf(!CAN_TRACE)(
+  "what changed before a script came to its turn is found by it, and no reason",
+  async () => {
+    const wait = "until test -e go; do sleep 0.01; done; rm go";
+    await using live = await watch({
+      files: {
+        ...WORKSPACE,
+        ".git/HEAD": "",
+        "rtfig.toml": '[run.cache]\nbuild = { ignore = ["go"] }\n',
+        "packages/lib/package.json": build("lib", `cat in.txt; ${wait}`),
+        "packages/lib/in.txt": "1\n",
+        "packages/app/package.json": build("app", `cat in.txt; ${wait}`, "lib"),
+        "packages/app/in.txt": "1\n",
+        "packages/third/package.json": build("third", "cat in.txt"),
+        "packages/third/in.txt": "1\n",
+      },
+      words: ["--filter=*", "build"],
+    });
+    const write = async (name: string, text: string) =>
+      await live.project.write({ [`packages/${name}`]: text });
+    for (const name of ["lib", "app"]) {
+      await live.sees(`${name} build: 1\n`);
+      await write(`${name}/go`, "");
+    }
+    await live.round();
+    await write("lib/in.txt", "2\n");
+    await live.sees("lib build: 2\n");
+    // Git holds its lock, so that rt makes nothing of it yet.
+    await live.project.write({ ".git/index.lock": "" });
+    await write("app/in.txt", "2\n");
+    await write("third/in.txt", "2\n");
+    await write("lib/go", "");
+    await live.sees("app build: 2\n");
+    await rename(live.project.join(".git/index.lock"), live.project.join(".git/index"));
+    await live.sees("rt: packages/third/in.txt changed\nthird build: 2\nthird build: Exited with code 0\n");
+    await write("app/go", "");
+    expect(await live.round()).toEqual(["app build: Exited with code 0"]);
+  },
+);
