@@ -72,6 +72,9 @@ export class Inputs {
         this.directories.add(dirname(path));
       }
     }
+    // One that is removed, and comes back, is told of by the directory that it is in.
+    for (const directory of this.directories)
+      if (!isBelow(directory, root) && !isBelow(root, directory)) this.directories.add(dirname(directory));
   }
 
   #isWatched([kind, path]: Condition): boolean {

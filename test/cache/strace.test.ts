@@ -1,10 +1,11 @@
-// What rt sees of a script, beside what strace sees of the same processes: every call with a path, and every listing.
+// What rt sees of a script, beside what strace sees of the same processes: every call with a path, and every listing. Neither
+// sees more than the other.
 import { expect, test } from "bun:test";
-import { symlinkSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { CALLS } from "../../platform/linux/tracing/calls.ts";
 import { REPOSITORY } from "../support/rt.ts";
-import { cachedProject } from "./cached-project.ts";
+import { type CachedProject, cachedProject } from "./cached-project.ts";
 
 const CALL = /^(\d+) +(\w+)\((.*)$/;
 const TEXT = /"((?:[^"\\]|\\.)*)"/g;
@@ -43,18 +44,52 @@ function seenByRt(stderr: string): { calls: Set<string>; listings: Set<string> }
     const [, thread, kind, path] = /^warn: trace (\d+) (\w+) (.*)$/.exec(line) ?? [];
     if (path === undefined) continue;
     if (kind === "list") listings.add(`${thread} listing`);
-    calls.add(`${thread} ${path}`);
+    else calls.add(`${thread} ${path}`);
   }
   return { calls, listings };
 }
 
+const threadOf = (call: string) => call.split(" ", 1)[0]!;
+
+function hasCall(calls: ReadonlySet<string>, isMeant: (call: string) => boolean): boolean {
+  for (const call of calls) if (isMeant(call)) return true;
+  return false;
+}
+
+/** @param shown by strace, which has a path as it was given */
+function isSame(shown: string, call: string): boolean {
+  const thread = threadOf(shown);
+  return shown === call || (thread === threadOf(call) && call.endsWith(`/${shown.slice(thread.length + 1)}`));
+}
+
 const NAMES = CALLS.filter(({ paths }) => paths).map(({ name }) => name);
+
+/** The loader of musl, whose calls are others than those of glibc's. */
+const MUSL = existsSync("/lib") ? readdirSync("/lib").find((name) => name.startsWith("ld-musl-")) : undefined;
+
+/** A program that needs libraries of its own, and nothing else. */
+function makeProgram(project: CachedProject): void {
+  const names = ["one", "two", "three", "four"];
+  const compile = (...words: readonly string[]) => {
+    const { exitCode, stderr } = Bun.spawnSync(["cc", "-nostdlib", ...words], { cwd: project.path });
+    expect({ exitCode, said: exitCode === 0 ? "" : `${stderr}` }).toEqual({ exitCode: 0, said: "" });
+  };
+  for (const name of names) {
+    writeFileSync(project.join(`${name}.c`), `int ${name}(void) { return 0; }\n`);
+    compile("-shared", "-fPIC", "-o", `source/lib${name}.so`, `${name}.c`);
+  }
+  mkdirSync(project.join("made"));
+  const calls = names.map((name) => `int ${name}(void);`).join("");
+  writeFileSync(project.join("program.c"), `${calls}void _start(void) { ${names.join("();")}(); }\n`);
+  compile("-o", "made/program", "program.c", "-Lsource", ...names.map((name) => `-l${name}`));
+}
 
 const WORKLOADS: Readonly<Record<string, string>> = {
   bash: "bash work.sh",
   node: "node work.cjs",
   bun: `${process.execPath} build work.ts --outdir=made`,
   static: "/sbin/ldconfig -p",
+  ...(MUSL && { musl: `/lib/${MUSL} --library-path made:absent:a:b:c:d:source --list made/program` }),
   // More of them with npm run test:cache.
   ...(process.env.RT_TEST_CORPUS === "all" && {
     esbuild: "esbuild --bundle work.ts --outfile=made/out.js",
@@ -86,21 +121,27 @@ const FILES = {
 // musl's linker configuration has no such program, and other systems no strace.
 test.skipIf(process.platform !== "linux").each(Object.entries(WORKLOADS))(
   "of %s, rt sees what strace sees",
-  async (_, command) => {
+  async (name, command) => {
     const script = `strace -f -qq -s 4096 -o log -e trace=${NAMES.join(",")} ${command}`;
     await using project = await cachedProject({ work: script.replace(/,(?:fchmodat2)\b/g, "") }, FILES);
     symlinkSync(join(REPOSITORY, "node_modules"), project.join("node_modules"));
+    if (name === "musl") makeProgram(project);
     const { stderr, stdout } = await project.rt(["run", "work"], { RT_DEBUG: "trace" });
     const expected = seenByStrace(await Bun.file(project.join("log")).text());
     const { calls, listings } = seenByRt(stderr);
-    const paths = [...calls].map((call) => call.split(" ", 2) as [string, string]);
-    const missing = [...expected].filter((call) => {
-      if (call.endsWith(" listing")) return !listings.has(call);
-      if (calls.has(call)) return false;
-      const [thread, path] = call.split(" ", 2) as [string, string];
-      return !paths.some(([other, seen]) => other === thread && seen.endsWith(`/${path}`));
-    });
-    expect({ missing, stdout: missing.length > 0 ? stdout : "" }).toEqual({ missing: [], stdout: "" });
+    const missing = [...expected].filter((shown) =>
+      shown.endsWith(" listing") ? !listings.has(shown) : !hasCall(calls, (call) => isSame(shown, call)),
+    );
+    // What strace does itself it does not show.
+    const threads = new Set([...expected].map(threadOf));
+    const added = [...calls, ...listings].filter(
+      (call) =>
+        threads.has(threadOf(call)) &&
+        !expected.has(call) &&
+        !hasCall(expected, (shown) => isSame(shown, call)),
+    );
+    const isEqual = missing.length + added.length === 0;
+    expect({ missing, added, stdout: isEqual ? "" : stdout }).toEqual({ missing: [], added: [], stdout: "" });
     expect(expected.size).toBeGreaterThan(20);
   },
 );

@@ -3,7 +3,7 @@
 //
 // Whether something started nothing is seen in what is said, to the line, up to the end of the next thing that does start.
 import { expect, test } from "bun:test";
-import { rm, symlink, unlink } from "node:fs/promises";
+import { rename, rm, symlink, unlink } from "node:fs/promises";
 import { startLive } from "../options/live.ts";
 import { createProject, type Files, type Project } from "../support/project.ts";
 import { RT } from "../support/rt.ts";
@@ -285,17 +285,167 @@ test.skipIf(!CAN_TRACE)("one script of a package, alone", async () => {
   expect(await Bun.file(project.join("app/out.txt")).text()).toBe("in\npage\n");
 
   // One that fails waits for what it read when it last did not, too.
-  await rm(project.join("shared/in.txt"));
+  await rm(project.join("shared"), { recursive: true });
   expect(await live.round()).toContain("cat: ../shared/in.txt: No such file or directory");
-  await write("shared/in.txt", "there\n");
-  expect(await live.round()).toEqual(["rt: $PROJECT/shared/in.txt changed", "there", "page"]);
+  await write("shared/in.txt", "in\n");
+  expect((await live.round()).slice(1)).toEqual(["in", "page", "Done before: saved"]);
+
+  // A folder in the place of another.
+  const { exitCode } = Bun.spawnSync(
+    ["sh", "-c", "rm -r shared && mkdir shared && echo new > shared/in.txt"],
+    {
+      cwd: project.path,
+    },
+  );
+  expect(exitCode).toBe(0);
+  await live.sees("new\npage\n");
+  await live.round();
+  await write("shared/in.txt", "in\n");
+  expect((await live.round()).slice(1)).toEqual(["in", "page", "Done before: saved"]);
 
   // What rtfig.toml says is read again, and a mistake there is waited for.
   await write("app/rtfig.toml", "[run.cache\n");
   expect(await live.round()).toContain("rt: rtfig.toml changed");
   await write("app/rtfig.toml", "[run.cache]\nbuild = false\n");
   const lines = await live.round();
-  expect(lines.slice(-2)).toEqual(["there", "page"]);
+  expect(lines.slice(-2)).toEqual(["in", "page"]);
   await write("app/unused.ts", "2");
-  expect(await live.round()).toEqual(["rt: unused.ts changed", "there", "page"]);
+  expect(await live.round()).toEqual(["rt: unused.ts changed", "in", "page"]);
 });
+
+test("what is declared, what is not cached and what was not kept, beside each other", async () => {
+  await using live = await watch({
+    files: {
+      ...WORKSPACE,
+      "rtfig.toml": [
+        "[run.cache]",
+        '"declared#build" = { trace = false, inputs = ["../../shared/**"], outputs = ["out/**"] }',
+        '"doubtful#build" = true',
+      ].join("\n"),
+      "root.json": "",
+      "packages/declared/package.json": build("declared", "mkdir -p out; cat a.txt > out/a; cat a.txt"),
+      "packages/declared/a.txt": "a\n",
+      "packages/declared/b.txt": "",
+      "packages/doubtful/package.json": build("doubtful", "echo >> kept.bin; cat a.txt"),
+      "packages/doubtful/a.txt": "a\n",
+      "packages/doubtful/kept.bin": "",
+      "packages/doubtful/a.ts": "",
+      "packages/plain/package.json": build("plain", "echo ran", "declared"),
+      "packages/plain/a.ts": "",
+    },
+    words: ["--filter=*", "build"],
+    prepare: async ({ path }) => await Bun.spawn(["git", "init", "-q"], { cwd: path }).exited,
+  });
+  const { project } = live;
+  const write = async (name: string, text: string) => await project.write({ [name]: text });
+  const first = await live.round();
+  const warning = first.filter((line) => line.startsWith("warn: "));
+  const declared = started("declared", "a");
+  const plain = started("plain", "ran");
+  const doubtful = [...started("doubtful", "a"), ...warning];
+  if (CAN_TRACE) expect(warning).toEqual([expect.stringContaining("warn: doubtful build was not cached: ")]);
+  expect(first.slice(1).toSorted()).toEqual([...declared, ...plain, ...doubtful].toSorted());
+
+  // Each file that git does not ignore, and those that are named.
+  await write("packages/declared/a.log", "");
+  await write("packages/declared/out/b", "");
+  await write("packages/declared/b.txt", "b");
+  // What depends on it and is not cached comes after it, as ever.
+  expect(await live.round()).toEqual(["rt: packages/declared/b.txt changed", ...declared, ...plain]);
+  await write("packages/declared/sub/new.txt", "");
+  expect(await live.round()).toEqual(["rt: packages/declared/sub/new.txt changed", ...declared, ...plain]);
+  await rm(project.join("packages/declared/sub"), { recursive: true });
+  expect(await live.round()).toEqual([
+    "rt: packages/declared/sub/new.txt changed",
+    ...restored("declared", "a"),
+    ...plain,
+  ]);
+
+  // By its package, as if it were not cached.
+  await write("packages/doubtful/a.ts", "1");
+  expect(await live.round()).toEqual(["rt: packages/doubtful/a.ts changed", ...doubtful]);
+  // The root's own concern all of which nothing is known.
+  await write("root.json", "1");
+  const lines = await live.round();
+  expect(lines[0]).toBe("rt: root.json changed");
+  expect(lines.slice(1).toSorted()).toEqual([...plain, ...doubtful].toSorted());
+  // Saves that come together are one change.
+  await write(".git/index.lock", "");
+  await write("packages/declared/a.txt", "A\n");
+  await write("packages/declared/b.txt", "B\n");
+  await write("packages/plain/a.ts", "1");
+  await rename(project.join(".git/index.lock"), project.join(".git/index"));
+  expect(await live.round()).toEqual([
+    "rt: packages/declared/a.txt and 2 more changed",
+    ...started("declared", "A"),
+    ...plain,
+  ]);
+});
+
+test.skipIf(!CAN_TRACE)("what one that fails leaves behind starts nobody", async () => {
+  const line = "mkdir -p dist; echo made; cat needed.txt; date +%N > dist/out; test -e needed.txt";
+  await using live = await watch({
+    files: {
+      ...WORKSPACE,
+      "packages/lib/package.json": build("lib", line),
+      "packages/lib/needed.txt": "needed\n",
+      "packages/app/package.json": build("app", "cat ../lib/dist/out > /dev/null; cat own.txt", "lib"),
+      "packages/app/own.txt": "own\n",
+    },
+    words: ["--filter=*", "build"],
+  });
+  const { project } = live;
+  const write = async (name: string, text: string) => await project.write({ [name]: text });
+  await live.round();
+  await rm(project.join("packages/lib/needed.txt"));
+  expect((await live.round()).slice(0, 2)).toEqual([
+    "rt: packages/lib/needed.txt changed",
+    "lib build: made",
+  ]);
+  await write("packages/lib/needed.txt", "needed again\n");
+  expect(await live.round()).toEqual([
+    "rt: packages/lib/needed.txt changed",
+    ...started("lib", "made", "needed again"),
+    ...started("app", "own"),
+  ]);
+});
+
+test.skipIf(!CAN_TRACE)(
+  "what changed before a script came to its turn is found by it, and no reason",
+  async () => {
+    const wait = "until test -e go; do sleep 0.01; done; rm go";
+    await using live = await watch({
+      files: {
+        ...WORKSPACE,
+        ".git/HEAD": "",
+        "rtfig.toml": '[run.cache]\nbuild = { ignore = ["go"] }\n',
+        "packages/lib/package.json": build("lib", `cat in.txt; ${wait}`),
+        "packages/lib/in.txt": "1\n",
+        "packages/app/package.json": build("app", `cat in.txt; ${wait}`, "lib"),
+        "packages/app/in.txt": "1\n",
+        "packages/third/package.json": build("third", "cat in.txt"),
+        "packages/third/in.txt": "1\n",
+      },
+      words: ["--filter=*", "build"],
+    });
+    const write = async (name: string, text: string) =>
+      await live.project.write({ [`packages/${name}`]: text });
+    for (const name of ["lib", "app"]) {
+      await live.sees(`${name} build: 1\n`);
+      await write(`${name}/go`, "");
+    }
+    await live.round();
+    await write("lib/in.txt", "2\n");
+    await live.sees("lib build: 2\n");
+    // Git holds its lock, so that rt makes nothing of it yet.
+    await live.project.write({ ".git/index.lock": "" });
+    await write("app/in.txt", "2\n");
+    await write("third/in.txt", "2\n");
+    await write("lib/go", "");
+    await live.sees("app build: 2\n");
+    await rename(live.project.join(".git/index.lock"), live.project.join(".git/index"));
+    await live.sees("rt: packages/third/in.txt changed\nthird build: 2\nthird build: Exited with code 0\n");
+    await write("app/go", "");
+    expect(await live.round()).toEqual(["app build: Exited with code 0"]);
+  },
+);

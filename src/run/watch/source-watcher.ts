@@ -71,7 +71,7 @@ export function watchSources(
   { roots, ignore }: Scope,
   { onChange, onFound, isInput, renamesOnly = false }: Listener,
 ): SourceWatcher {
-  const watchers = new Map<string, FSWatcher>();
+  const watchers = new Map<string, { readonly watcher: FSWatcher; readonly identity: string }>();
   /** What holds in each directory that was entered, be it gone by now. */
   const rules = new Map<string, { readonly stack: readonly IgnoreFile[]; readonly isDeep: boolean }>();
   const entered = new Set<string>();
@@ -97,7 +97,7 @@ export function watchSources(
     if (watchers.has(directory)) entered.add(directory);
     for (const entry of listDirectory(directory)) {
       const path = startOf(directory) + entry.name;
-      if (isNew && isIncluded(path)) onChange(path, true);
+      if (isNew) tellIncluded(path, true);
       if (entry.isDirectory()) {
         if (isDeep) enterUnlessIgnored(path, stack, isNew);
       } else if (isMeant(path, entry.name, stack)) {
@@ -125,15 +125,23 @@ export function watchSources(
     return isInput?.(path) === true && !isIgnored(path, false, [ignore]);
   }
 
-  /** Also what comes back. */
-  function includeBelow(path: string): void {
-    for (const directory of included)
-      if (directory === path || directory.startsWith(startOf(path))) include(directory);
-  }
-
   function include(directory: string): void {
     included.add(directory);
     if (isDirectory(directory)) follow(directory);
+  }
+
+  /** What comes back. */
+  function includeAgain(path: string): void {
+    for (const directory of included) {
+      const isThere = directory === path || directory.startsWith(startOf(path));
+      if (!isThere || watchers.has(directory)) continue;
+      include(directory);
+      for (const { name } of listDirectory(directory)) tellIncluded(startOf(directory) + name, true);
+    }
+  }
+
+  function tellIncluded(path: string, isRenamed: boolean): void {
+    if (isIncluded(path)) onChange(path, isRenamed);
   }
 
   function follow(directory: string): void {
@@ -143,16 +151,17 @@ export function watchSources(
         if (name === null || (renamesOnly && event !== "rename")) return;
         const path = startOf(directory) + name;
         const { stack, isDeep } = (entered.has(directory) && rules.get(directory)) || {};
-        if (isIncluded(path)) onChange(path, event === "rename");
+        tellIncluded(path, event === "rename");
         if (isDirectory(path)) {
-          includeBelow(path);
+          if (isAnother(path)) leave(path);
+          includeAgain(path);
           return isDeep ? enterUnlessIgnored(path, stack!, true) : undefined;
         }
         if (leave(path)) onChange(path, true);
         if (stack && isMeant(path, name, stack)) onChange(path, event === "rename");
       });
       watcher.on("error", () => leave(directory));
-      watchers.set(directory, watcher);
+      watchers.set(directory, { watcher, identity: identityOf(directory) });
     } catch (error) {
       const { code = "" } = error as NodeJS.ErrnoException;
       if (code !== "ENOSPC" && code !== "EMFILE") return; // it was deleted meanwhile, or may not be read
@@ -161,12 +170,18 @@ export function watchSources(
     }
   }
 
+  /** Whether a directory took the place of the one that is watched, of which the system tells nothing more. */
+  function isAnother(directory: string): boolean {
+    const watched = watchers.get(directory);
+    return watched !== undefined && watched.identity !== identityOf(directory);
+  }
+
   /** A directory that is gone must be entered again should it come back. Whether it was watched. */
   function leave(path: string): boolean {
     const gone = [...watchers].filter(
       ([directory]) => directory === path || directory.startsWith(startOf(path)),
     );
-    for (const [directory, watcher] of gone) {
+    for (const [directory, { watcher }] of gone) {
       watcher.close();
       watchers.delete(directory);
       entered.delete(directory);
@@ -188,7 +203,7 @@ export function watchSources(
       for (const directory of directories) include(directory);
     },
     [Symbol.dispose]() {
-      for (const watcher of watchers.values()) watcher.close();
+      for (const { watcher } of watchers.values()) watcher.close();
       watchers.clear();
     },
   };
@@ -204,6 +219,12 @@ function listDirectory(directory: string) {
 
 export function isDirectory(path: string): boolean {
   return fs().statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+}
+
+/** A number is given again as soon as its directory is gone. */
+function identityOf(path: string): string {
+  const stat = fs().statSync(path, { throwIfNoEntry: false });
+  return stat ? `${stat.dev} ${stat.ino} ${stat.birthtimeMs}` : "";
 }
 
 /** Those between the repository's top and `root`, `root` itself left out. */

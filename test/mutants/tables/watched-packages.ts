@@ -30,9 +30,9 @@ export default {
   ],
   "src/run/watch/known-tasks.ts": [
     {
-      fault: "what a script has read before it failed is forgotten",
-      text: "inputs ?? this.of(task)?.inputs",
-      becomes: "inputs",
+      fault: "one that has failed counts as what it was before",
+      text: "isNewest: inputs !== undefined",
+      becomes: "isNewest: true",
       tests: ["run/watch-cache"],
     },
   ],
