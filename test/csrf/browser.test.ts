@@ -3,17 +3,15 @@
 // on another origin of the same site (another port), where the cookie comes along and the token alone
 // must stand. Each test looks at the cookie header, so that it is known which of the two stood.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { type Browser, type BrowserContext, chromium, type Page, type Response } from "playwright-core";
+import type { Browser, BrowserContext, Page, Response } from "playwright-core";
+import { launchBrowser } from "../support/browser.ts";
 import { FORGED_FIELDS, type FormApp, type Loot, startFormApp, visit } from "./form-app.ts";
-
-const CHROMIUM = process.env.CHROMIUM ?? "/usr/bin/chromium";
-const FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"];
-const QUIET = ["--disable-background-networking", "--disable-component-update", "--disable-sync"];
 
 setDefaultTimeout(30_000);
 
 let app: FormApp;
 let browser: Browser;
+let context: BrowserContext;
 let attacker: Bun.Server<undefined>;
 
 beforeAll(async () => {
@@ -23,10 +21,10 @@ beforeAll(async () => {
     fetch: () =>
       new Response("<!doctype html><title>Win a prize</title>", { headers: { "content-type": "text/html" } }),
   });
-  [app, browser] = await Promise.all([
-    startFormApp(),
-    chromium.launch({ executablePath: CHROMIUM, args: [...FLAGS, ...QUIET] }),
-  ]);
+  [app, browser] = await Promise.all([startFormApp(), launchBrowser()]);
+  context = await browser.newContext();
+  await context.newPage();
+  await context.newPage();
 }, 60_000);
 
 afterAll(async () => {
@@ -35,38 +33,38 @@ afterAll(async () => {
   await attacker?.stop(true);
 });
 
-interface Victim extends AsyncDisposable {
+interface Victim {
+  /** With the form. */
   page: Page;
+  /** Another tab, for the attacker's pages. */
+  other: Page;
   context: BrowserContext;
   loot: Loot;
 }
 
-/** A browser profile that has the form open in a tab. */
+/** Who visits for the first time. All visit with the same tabs, since each takes processes of its own. */
 async function openVictim(): Promise<Victim> {
-  const context = await browser.newContext();
-  const page = await context.newPage();
+  await context.clearCookies();
+  const [page, other] = context.pages() as [Page, Page];
   await page.goto(app.url);
   const [cookie] = await context.cookies(app.url);
   const token = await page.inputValue("[name=csrf]");
   const { token: strangersToken } = await visit(app);
-  return {
-    page,
-    context,
-    loot: { sessionId: cookie!.value, token, strangersToken },
-    [Symbol.asyncDispose]: () => context.close(),
-  };
+  return { page, other, context, loot: { sessionId: cookie!.value, token, strangersToken } };
 }
 
 async function send(page: Page): Promise<Response> {
   const answer = page.waitForResponse((response) => response.request().method() === "POST");
+  const isShown = page.waitForEvent("load");
   await page.getByRole("button").click();
+  await isShown;
   return answer;
 }
 
 /** Lets the attacker's page do something and answers with what the application said to the POST. */
 async function attackFrom(victim: Victim, origin: string, act: (page: Page) => Promise<unknown>) {
-  const page = await victim.context.newPage();
-  await page.goto(origin);
+  const { other: page } = victim;
+  if (page.url() !== origin) await page.goto(origin);
   const answer = page.waitForResponse(
     (response) => response.request().method() === "POST" && response.url() === app.url,
   );
@@ -76,11 +74,12 @@ async function attackFrom(victim: Victim, origin: string, act: (page: Page) => P
   return { status: response.status(), cookieCame: cookie.includes(victim.loot.sessionId) };
 }
 
-/** A form that sends itself, as any page can hold it. */
-function postForm(csrf: string | undefined, enctype = "application/x-www-form-urlencoded") {
-  return (page: Page) =>
-    page.evaluate(
-      ({ action, csrf, enctype }) => {
+/** A form that sends itself, as any page can hold it: seen, in the place of the page, or in a frame that is not. */
+function postForm(csrf: string | undefined, enctype = "application/x-www-form-urlencoded", isSeen = true) {
+  return async (page: Page) => {
+    const isAnswered = isSeen ? page.waitForEvent("load") : undefined;
+    await page.evaluate(
+      async ({ action, csrf, enctype, isSeen }) => {
         const form = document.createElement("form");
         Object.assign(form, { action, method: "post", enctype });
         for (const [name, value] of Object.entries({ csrf, message: "attack" })) {
@@ -90,11 +89,25 @@ function postForm(csrf: string | undefined, enctype = "application/x-www-form-ur
           form.append(input);
         }
         document.body.append(form);
-        form.submit();
+        if (isSeen) return form.submit();
+        const frame = document.createElement("iframe");
+        frame.name = form.target = "unseen";
+        frame.hidden = true;
+        document.body.append(frame);
+        await new Promise((answered) => {
+          frame.onload = answered;
+          form.submit();
+        });
+        frame.remove();
+        form.remove();
       },
-      { action: app.url, csrf, enctype },
+      { action: app.url, csrf, enctype, isSeen },
     );
+    await isAnswered;
+  };
 }
+
+const postUnseen = (csrf: string | undefined) => postForm(csrf, undefined, false);
 
 function postWithFetch(csrf: string | undefined, as: "form" | "multipart" | "file" | "json") {
   return (page: Page) =>
@@ -120,8 +133,8 @@ const sameSite = () => `http://localhost:${attacker.port}/`;
 
 describe("an honest visitor", () => {
   test("is served, again and again, in every tab", async () => {
-    await using victim = await openVictim();
-    const second = await victim.context.newPage();
+    const victim = await openVictim();
+    const { other: second } = victim;
     await second.goto(app.url);
     for (const [page, message] of [
       [second, "from the second tab"],
@@ -137,14 +150,14 @@ describe("an honest visitor", () => {
   });
 
   test("has a cookie that scripts cannot read", async () => {
-    await using victim = await openVictim();
+    const victim = await openVictim();
     const [cookie] = await victim.context.cookies(app.url);
     expect(cookie).toMatchObject({ name: "session", httpOnly: true, sameSite: "Lax" });
     expect(await victim.page.evaluate(() => document.cookie)).toBe("");
   });
 
   test("is refused without a session, and served once the page is loaded again", async () => {
-    await using victim = await openVictim();
+    const victim = await openVictim();
     await victim.context.clearCookies();
     expect((await send(victim.page)).status()).toBe(403);
     await victim.page.goto(app.url);
@@ -163,16 +176,15 @@ describe.each([
   });
   afterAll(async () => {
     expect((await send(victim.page)).status()).toBe(200);
-    await victim[Symbol.asyncDispose]();
   });
 
-  test.each(Object.entries(FORGED_FIELDS))("a form with %s", async (_, makeField) => {
-    const answer = await attackFrom(victim, origin(), postForm(makeField(victim.loot)));
+  test.each(Object.entries(FORGED_FIELDS))("an unseen form with %s", async (_, makeField) => {
+    const answer = await attackFrom(victim, origin(), postUnseen(makeField(victim.loot)));
     expect(answer).toEqual({ status: 403, cookieCame });
   });
 
   test("forms of every encoding", async () => {
-    for (const enctype of ["multipart/form-data", "text/plain"]) {
+    for (const enctype of ["application/x-www-form-urlencoded", "multipart/form-data", "text/plain"]) {
       const answer = await attackFrom(victim, origin(), postForm(victim.loot.strangersToken, enctype));
       expect(answer).toEqual({ status: 403, cookieCame });
     }
@@ -188,7 +200,7 @@ describe.each([
   });
 
   test("a page that tries to read the token first: it cannot", async () => {
-    const page = await victim.context.newPage();
+    const { other: page } = victim;
     await page.goto(origin());
     const read = (url: string) =>
       fetch(url, { credentials: "include" }).then(
@@ -196,28 +208,29 @@ describe.each([
         (error: Error) => error.message,
       );
     expect(await page.evaluate(read, app.url)).toBe("Failed to fetch");
-    await page.close();
   });
 });
 
 describe("which defence stands", () => {
   test("SameSite alone: the victim's own token, sent from another site", async () => {
-    await using victim = await openVictim();
+    const victim = await openVictim();
     const answer = await attackFrom(victim, crossSite(), postForm(victim.loot.token));
     expect(answer).toEqual({ status: 403, cookieCame: false });
   });
 
   // The one that must succeed: it shows that the attacks above fail for the reason they name.
   test("neither: the victim's own token, sent from the same site, passes", async () => {
-    await using victim = await openVictim();
-    const answer = await attackFrom(victim, sameSite(), postForm(victim.loot.token));
-    expect(answer).toEqual({ status: 200, cookieCame: true });
+    const victim = await openVictim();
+    for (const post of [postUnseen, postForm]) {
+      const answer = await attackFrom(victim, sameSite(), post(victim.loot.token));
+      expect(answer).toEqual({ status: 200, cookieCame: true });
+    }
   });
 });
 
 test("a form left open for more than a day is refused, by replay too, and works when loaded again", async () => {
-  await using victim = await openVictim();
-  const inTime = await victim.context.newPage();
+  const victim = await openVictim();
+  const { other: inTime } = victim;
   await inTime.goto(app.url);
   try {
     await app.moveClock(86_340_000);

@@ -1,16 +1,18 @@
-// A page that rt has written, in Chromium, opened from its file.
+// Chromium, and a page that rt has written, opened in it from its file.
 //
 //   await using view = await openPage(path, "dark");
 //   expect(view.complaints).toEqual([]);
-import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
+import { type Browser, chromium, type Page } from "playwright-core";
 import { pathToFileURL } from "node:url";
 
 const CHROMIUM = process.env.CHROMIUM ?? "/usr/bin/chromium";
 const FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"];
 const QUIET = ["--disable-background-networking", "--disable-component-update", "--disable-sync"];
+/** A site's pages share a process, as where there is little memory; starting one takes longer than a page. */
+const FEW_PROCESSES = ["--in-process-gpu", "--renderer-process-limit=1"];
 
 export function launchBrowser(): Promise<Browser> {
-  return chromium.launch({ executablePath: CHROMIUM, args: [...FLAGS, ...QUIET] });
+  return chromium.launch({ executablePath: CHROMIUM, args: [...FLAGS, ...QUIET, ...FEW_PROCESSES] });
 }
 
 export interface View extends AsyncDisposable {
@@ -19,13 +21,14 @@ export interface View extends AsyncDisposable {
   readonly complaints: readonly string[];
 }
 
+/** One tab for one view after the other, since each takes processes of its own. */
 export async function openPage(
   browser: Browser,
   file: string,
   colorScheme: "light" | "dark" = "light",
 ): Promise<View> {
-  const context: BrowserContext = await browser.newContext({ colorScheme });
-  const page = await context.newPage();
+  const context = browser.contexts()[0] ?? (await browser.newContext());
+  const page = context.pages()[0] ?? (await context.newPage());
   const url = pathToFileURL(file).href;
   const complaints: string[] = [];
   page.on("console", (message) => complaints.push(message.text()));
@@ -33,8 +36,16 @@ export async function openPage(
   page.on("request", (request) => {
     if (request.url().replace(/#.*/, "") !== url) complaints.push(request.url());
   });
+  await page.emulateMedia({ colorScheme });
   await page.goto(url);
-  return { page, complaints, [Symbol.asyncDispose]: () => context.close() };
+  return {
+    page,
+    complaints,
+    async [Symbol.asyncDispose]() {
+      page.removeAllListeners();
+      await page.goto("about:blank");
+    },
+  };
 }
 
 /** What axe-core finds, of some weight. The page forbids foreign scripts, so that it is evaluated from outside. */
