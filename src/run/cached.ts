@@ -35,13 +35,15 @@ export async function explainTask(
   extra: Readonly<Record<string, string>>,
   settings: CacheSettings,
   commandFor: CommandFor,
+  shared: SharedCache | undefined,
 ): Promise<CacheReason | undefined> {
   const script = describeScript(task, extra, settings, commandFor);
   const opened =
-    script && "notice" in script ? script : script && (await openCached(script, settings, undefined, "look"));
+    script && "notice" in script ? script : script && (await openCached(script, settings, shared, "look"));
   if (!opened) return undefined;
   if ("notice" in opened) return { isHit: false, why: opened.notice };
-  return { isHit: opened.hit !== undefined, why: opened.why };
+  const remote = settings.remote && (shared ? (shared.isRead ? "asked" : "no answer") : "not asked");
+  return { isHit: opened.hit !== undefined, why: opened.why, remote };
 }
 
 function describeScript(

@@ -111,17 +111,18 @@ function requestFor(
         await (await import("./cached.ts")).openCachedTask(task, extra, cache, commandOf, shared),
       ...(cache.isExplained && {
         explainCached: async (task, extra) =>
-          await (await import("./cached.ts")).explainTask(task, extra, cache, commandOf),
+          await (await import("./cached.ts")).explainTask(task, extra, cache, commandOf, shared),
       }),
     }),
-    ...(cache?.remote && {
-      async openBeside(tasks, tell) {
-        const { openRemoteCache } = await import("./remote-cache.ts");
-        shared = await openRemoteCache(cache, tasks, config, cwd);
-        shared?.listen(tell);
-        return shared;
-      },
-    }),
+    ...(cache?.remote &&
+      (many.dryRun === undefined || cache.asksWhenDry) && {
+        async openBeside(tasks, tell) {
+          const { openRemoteCache } = await import("./remote-cache.ts");
+          shared = await openRemoteCache(cache, tasks, config, cwd);
+          shared?.listen(tell);
+          return shared;
+        },
+      }),
     ...(provision && {
       secretsOf: (manifest, event, isMain) => provision.shown(receiverOf({ manifest }, event, !isMain)),
       async prepare(tasks) {

@@ -44,6 +44,8 @@ export interface CacheSettings {
   readonly isWritten: boolean;
   /** What is shared with others. */
   readonly remote?: RemoteCacheSettings | undefined;
+  /** Whether a dry run asks the others as well: --cache says so. Without, who looks at a project sends its credentials nowhere. */
+  readonly asksWhenDry: boolean;
   /** Whether scripts run, and are compared with what is declared of them. */
   readonly isVerified: boolean;
   /** Whether each script says why it runs, or does not. */
@@ -111,7 +113,8 @@ export function readCacheSettings(
       rules.set(name, { ...rule, [field]: value === true });
     }
   }
-  const { local, remote } = readPlaces(given.get("cache")?.last ?? host.originalVariable("TURBO_CACHE"));
+  const places = given.get("cache")?.last;
+  const { local, remote } = readPlaces(places ?? host.originalVariable("TURBO_CACHE"));
   const isVerified = given.has("verify-inputs");
   const accessOf = (access: string) => ({
     isRead: access.includes("r") && !given.has("force") && !isVerified,
@@ -122,6 +125,7 @@ export function readCacheSettings(
     rules: [...rules.values()],
     ...accessOf(local),
     remote: readRemoteCache(config, accessOf(remote), cwd, (name) => host.originalVariable(name)),
+    asksWhenDry: places !== undefined && remote.includes("r"),
     isVerified,
     isExplained: given.has("why"),
   };

@@ -10,6 +10,7 @@ import { host } from "../../platform/process.ts";
 import type { StopSignal } from "../../platform/contract/process-tree.ts";
 import type { Reporter, TaskEvent } from "./event.ts";
 import { Executor } from "./execute.ts";
+import { oneLine } from "../printable.ts";
 import { type Plan, planTasks } from "./plan.ts";
 import {
   chooseReporters,
@@ -36,6 +37,11 @@ export type {
   Watcher,
 } from "./task.ts";
 
+/** What a dry run waits for others at most. */
+const DRY_PATIENCE = 10_000; // ms
+/** Scripts that it looks at at a time. */
+const AT_ONCE = 16;
+
 /** How much later rt may hear of a signal than of the end that it made of a script. */
 const SIGNAL_DELAY = 20; // ms
 
@@ -48,7 +54,7 @@ export async function runTasks(request: TaskRequest, planned?: Plan): Promise<Ru
   }
   const plan = planned ?? (await planTasks(request));
   if (request.dryRun) {
-    const status = await print(await renderDryRun(plan, request, request.dryRun), queue);
+    const status = await print(await renderDryRun(plan, request, request.dryRun, queue), queue);
     return status === 0 && plan.isIncomplete ? 1 : status;
   }
   await request.prepare?.(plan.tasks);
@@ -65,10 +71,11 @@ async function renderDryRun(
   plan: Plan,
   request: TaskRequest,
   format: NonNullable<TaskRequest["dryRun"]>,
+  queue: OutputQueue,
 ): Promise<string> {
   if (format === "text" || format === "json") {
     const { renderPlan } = await import("./report/dry-run.ts");
-    return renderPlan(plan, request, format, await explainCached(plan, request));
+    return renderPlan(plan, request, format, await explainCached(plan, request, queue));
   }
   const { explainTasks } = await import("./reasons.ts");
   const { renderGraph } = await import("./report/plan-graph.ts");
@@ -76,13 +83,26 @@ async function renderDryRun(
 }
 
 /** Why each script that is cached would run, or would not. */
-async function explainCached({ tasks }: Plan, request: TaskRequest): Promise<ReadonlyMap<Task, CacheReason>> {
-  const extra = environmentOfCached(request);
+async function explainCached(
+  { tasks }: Plan,
+  request: TaskRequest,
+  queue: OutputQueue,
+): Promise<ReadonlyMap<Task, CacheReason>> {
   const reasons = new Map<Task, CacheReason>();
-  for (const task of tasks) {
-    const reason = await request.explainCached?.(task, extra);
-    if (reason) reasons.set(task, reason);
-  }
+  if (!request.explainCached) return reasons;
+  const beside = await request.openBeside?.(tasks, (line) => void queue.write(2, `warn: ${oneLine(line)}\n`));
+  const clock = beside && setTimeout(() => beside.abandon(), DRY_PATIENCE);
+  const extra = environmentOfCached(request);
+  const waiting = [...tasks];
+  const go = async () => {
+    for (let task = waiting.shift(); task; task = waiting.shift()) {
+      const reason = await request.explainCached!(task, extra);
+      if (reason) reasons.set(task, reason);
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, go));
+  clearTimeout(clock);
+  beside?.abandon();
   return reasons;
 }
 

@@ -105,6 +105,8 @@ export interface RecordedInputs {
 export interface CacheReason {
   readonly isHit: boolean;
   readonly why: string;
+  /** What others have: whether it was asked for; undefined where nothing is shared. */
+  readonly remote?: "asked" | "not asked" | "no answer" | undefined;
 }
 
 export interface TaskRequest extends ManySettings {

@@ -192,6 +192,14 @@ describe.if(isLinux)("rt run --remote", () => {
     const made = await Bun.file(project.join("report.txt")).bytes();
     expect(Buffer.compare(made, Buffer.concat([big, big]))).toBe(0);
     expect(count(server, "write")).toBe(1);
+    // The same to a server that takes and gives it compressed.
+    server.blobs.clear();
+    server.faults = { zstd: true };
+    await project.write({ "report.txt": "before" });
+    expect(await run(["run", "--remote", "build"])).toMatchObject({ status: 0 });
+    const again = await Bun.file(project.join("report.txt")).bytes();
+    expect(Buffer.compare(again, made)).toBe(0);
+    expect(server.compressed).toBeGreaterThan(2);
   });
 
   test("--dry-run says what would be, and asks the server nothing", async () => {

@@ -29,7 +29,7 @@ function renderText(
     const before = (waitsFor[task.index] ?? []).map((index) => labelOf(tasks[index]!));
     lines.push(`${labelOf(task)}${before.length > 0 ? ` (after ${before.join(", ")})` : ""}`);
     const reason = reasons.get(task);
-    if (reason) lines.push(`  ${describeWhy(task, reason.isHit, reason.why)}`);
+    if (reason) lines.push(`  ${describeWhy(task, reason.isHit, reason.why)}${describeRemote(reason)}`);
     for (const step of task.steps) {
       lines.push(`  $ ${oneLine(describeStep(step, task.args.map(quote)))}`);
       for (const { name, source } of step.secrets ?? []) lines.push(`    ${name} from ${source}`);
@@ -90,7 +90,17 @@ function renderJson(
 }
 
 function cacheOf(reason: CacheReason | undefined): object {
-  return reason ? { cache: { result: reason.isHit ? "hit" : "miss", why: oneLine(reason.why) } } : {};
+  if (!reason) return {};
+  const { isHit, why, remote } = reason;
+  return { cache: { result: isHit ? "hit" : "miss", why: oneLine(why), ...(remote && { remote }) } };
+}
+
+/** Others may have what is not here. */
+function describeRemote({ isHit, remote }: CacheReason): string {
+  if (isHit || remote === undefined) return "";
+  return remote === "not asked"
+    ? "; remote: not asked, which --cache=local:r,remote:r does"
+    : `; remote: ${remote}`;
 }
 
 function describeStep({ command, isMain }: Step, quotedArgs: readonly string[]): string {

@@ -335,7 +335,7 @@ export default {
       fault: "an index is used without its signature",
       text: `return this.#seal.open(id, sealed.subarray(end + 1), tag);`,
       becomes: `return tag === id ? undefined : sealed.subarray(end + 1);`,
-      tests: ["cache/remote-reapi"],
+      tests: ["cache/remote-reapi-lies"],
     },
     {
       fault: "what a server says that it does not take is sent",
@@ -347,13 +347,13 @@ export default {
       fault: "as much is fetched as a server says",
       text: "digests.length === hashes.length && size <= LARGEST_TAR",
       becomes: "digests.length === hashes.length",
-      tests: ["cache/remote-reapi"],
+      tests: ["cache/remote-reapi-lies"],
     },
     {
       fault: "a run waits for a server as long as that takes",
       text: "const answer = await Promise.race([ask(), late]);",
       becomes: "const answer = await ask();",
-      tests: ["cache/remote-reapi"],
+      tests: ["cache/remote-reapi-lies"],
     },
   ],
   "src/cache/remote/bounds.ts": [
