@@ -11,18 +11,22 @@ import type { StopSignal } from "../../platform/contract/process-tree.ts";
 import type { Reporter, TaskEvent } from "./event.ts";
 import { Executor } from "./execute.ts";
 import { type Plan, planTasks } from "./plan.ts";
-import {
-  chooseReporters,
-  chooseSingleReporter,
-  environmentOfCached,
-  type Reporting,
-} from "./report/choose.ts";
+import { chooseReporters, chooseSingleReporter, type Reporting } from "./report/choose.ts";
 import { OutputQueue } from "./report/output-queue.ts";
 import { chooseLimit } from "./limit.ts";
 import { type Failure, type FailurePolicy, startSchedule } from "./schedule.ts";
-import type { CacheReason, RunStatus, Task, TaskRequest, Watcher, Outcome } from "./task.ts";
+import type { RunStatus, Task, TaskRequest, Watcher, Outcome } from "./task.ts";
+import { decideWhere, type RemoteRun } from "./where.ts";
 
 export type { Plan } from "./plan.ts";
+export {
+  decideWhere,
+  type Offer,
+  type Refusal,
+  type RemoteEnding,
+  type RemoteRun,
+  type Sketch,
+} from "./where.ts";
 export type {
   CachedTask,
   CacheReason,
@@ -47,7 +51,8 @@ export async function runTasks(request: TaskRequest, planned?: Plan): Promise<Ru
   }
   const plan = planned ?? (await planTasks(request));
   if (request.dryRun) {
-    const status = await print(await renderDryRun(plan, request, request.dryRun), queue);
+    const { renderPreview } = await import("./preview.ts");
+    const status = await print(await renderPreview(plan, request, request.dryRun), queue);
     return status === 0 && plan.isIncomplete ? 1 : status;
   }
   await request.prepare?.(plan.tasks);
@@ -60,32 +65,7 @@ export async function runTasks(request: TaskRequest, planned?: Plan): Promise<Ru
   return status === 0 && plan.isIncomplete ? 1 : status;
 }
 
-async function renderDryRun(
-  plan: Plan,
-  request: TaskRequest,
-  format: NonNullable<TaskRequest["dryRun"]>,
-): Promise<string> {
-  if (format === "text" || format === "json") {
-    const { renderPlan } = await import("./report/dry-run.ts");
-    return renderPlan(plan, request, format, await explainCached(plan, request));
-  }
-  const { explainTasks } = await import("./reasons.ts");
-  const { renderGraph } = await import("./report/plan-graph.ts");
-  return renderGraph(plan, request, explainTasks(plan, request), format);
-}
-
-/** Why each script that is cached would run, or would not. */
-async function explainCached({ tasks }: Plan, request: TaskRequest): Promise<ReadonlyMap<Task, CacheReason>> {
-  const extra = environmentOfCached(request);
-  const reasons = new Map<Task, CacheReason>();
-  for (const task of tasks) {
-    const reason = await request.explainCached?.(task, extra);
-    if (reason) reasons.set(task, reason);
-  }
-  return reasons;
-}
-
-/** One script that is cached, as if it stood alone at the terminal. */
+/** One script that is cached, or runs elsewhere, as if it stood alone at the terminal. */
 export async function runSingle(task: Task, request: TaskRequest): Promise<RunStatus> {
   const queue = new OutputQueue();
   const plan: Plan = {
@@ -138,6 +118,8 @@ async function execute(
   const isSingle = plan.tasks.length === 1;
   const { watcher } = request;
   const beside = await request.openBeside?.(plan.tasks, (message) => void emit({ type: "notice", message }));
+  const elsewhere = remoteTasks(plan, request);
+  const remote = elsewhere.size > 0 ? await request.openRemote?.([...elsewhere], plan) : undefined;
   const reporting = single ?? (await chooseReporters(plan, request, queue, fail));
   const { output, extraEnvironment } = reporting;
   let { reporters } = reporting;
@@ -153,6 +135,7 @@ async function execute(
   let halt = () => {};
   const executor = new Executor({
     request,
+    remote,
     output,
     inheritStdin: isSingle,
     extraEnvironment,
@@ -162,6 +145,7 @@ async function execute(
       if (interruptedBy || isOver) queue.hurry();
       interruptedBy ??= signal;
       beside?.abandon();
+      remote?.abandon();
       halt();
       wake();
     },
@@ -182,6 +166,7 @@ async function execute(
     tasks: plan.tasks,
     waitsFor: plan.waitsFor,
     limit: chooseLimit(request),
+    elsewhere: remote && !request.sequential ? { limit: remoteLimit(remote, request), has } : undefined,
     onFailure: watcher && request.parallel ? "continue" : choosePolicy(request),
     run: (task) => executor.run(task),
     mayEnd: (task) => executor.watched.isRunning(task),
@@ -194,6 +179,7 @@ async function execute(
   if (watcher) begin(watcher);
   const failure = watcher ? await goOn(watcher) : await schedule.finished.catch(fail);
   await executor.finish();
+  await remote?.finish().catch(fail);
   await beside?.finish();
   isOver = true;
   await finishReporters();
@@ -202,6 +188,10 @@ async function execute(
   if (thrown) throw thrown.error;
   if (failure) return statusOf(failure.outcome);
   return isComplete ? 0 : 1;
+
+  function has(task: Task): boolean {
+    return elsewhere.has(task);
+  }
 
   function begin(watcher: Watcher): void {
     const { killSignal } = watcher;
@@ -291,6 +281,17 @@ async function execute(
       return false;
     }
   }
+}
+
+/** Those that run on another machine, unless they are found in the cache. */
+function remoteTasks({ tasks }: Plan, { offerFor }: TaskRequest): ReadonlySet<Task> {
+  if (!offerFor) return new Set();
+  return new Set(tasks.filter((task) => decideWhere(offerFor(task)).place === "remote"));
+}
+
+/** What runs elsewhere takes nothing of this machine. */
+function remoteLimit({ limit }: RemoteRun, { parallel }: TaskRequest): number {
+  return parallel ? Number.POSITIVE_INFINITY : limit;
 }
 
 function broadcast(reporters: readonly Reporter[], event: TaskEvent): void | Promise<void> {

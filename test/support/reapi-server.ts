@@ -65,6 +65,8 @@ export interface Faults {
   /** Whether the stream of an execution ends when its name has been told. @param count of streams, from 1 up */
   cut?(count: number): boolean;
   capabilities?: object;
+  /** What the machine is called that executes; "" for one that does not tell. */
+  worker?: string;
 }
 
 export interface ReapiServer extends AsyncDisposable {
@@ -287,6 +289,13 @@ export async function openReapiServer(
       ]);
       const result = create(ActionResultSchema, {
         exitCode,
+        executionMetadata: {
+          worker: state.faults.worker ?? "",
+          ...(state.faults.worker !== undefined && {
+            executionStartTimestamp: { seconds: 10n, nanos: 500_000_000 },
+            executionCompletedTimestamp: { seconds: 12n, nanos: 0 },
+          }),
+        },
         stdoutDigest: toMessage(keep(stdout)),
         stderrDigest: toMessage(keep(stderr)),
       });

@@ -7,6 +7,8 @@
 
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
+import type { Timestamp } from "@bufbuild/protobuf/wkt";
+import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import type { OperationSchema } from "./operations_pb.ts";
 import { file_operations } from "./operations_pb.ts";
 import type { Status } from "./status_pb.ts";
@@ -19,8 +21,8 @@ import type { Message } from "@bufbuild/protobuf";
 export const file_remote_execution: GenFile =
   /*@__PURE__*/
   fileDesc(
-    "ChZyZW1vdGVfZXhlY3V0aW9uLnByb3RvEh9idWlsZC5iYXplbC5yZW1vdGUuZXhlY3V0aW9uLnYyIuABCgZBY3Rpb24SPwoOY29tbWFuZF9kaWdlc3QYASABKAsyJy5idWlsZC5iYXplbC5yZW1vdGUuZXhlY3V0aW9uLnYyLkRpZ2VzdBJCChFpbnB1dF9yb290X2RpZ2VzdBgCIAEoCzInLmJ1aWxkLmJhemVsLnJlbW90ZS5leGVjdXRpb24udjIuRGlnZXN0EhQKDGRvX25vdF9jYWNoZRgHIAEoCBI7CghwbGF0Zm9ybRgKIAEoCzIpLmJ1aWxkLmJhemVsLnJlbW90ZS5leGVjdXRpb24udjIuUGxhdGZvcm0izQIKB0NvbW1hbmQSEQoJYXJndW1lbnRzGAEgAygJElsKFWVudmlyb25tZW50X3ZhcmlhYmxlcxgCIAMoCzI8LmJ1aWxkLmJhemVsLnJlbW90ZS5leGVjdXRpb24udjIuQ29tbWFuZC5FbnZpcm9ubWVudFZhcmlhYmxlEhQKDG91dHB1dF9maWxlcxgDIAMoCRIaChJvdXRwdXRfZGlyZWN0b3JpZXMYBCADKAkSOwoIcGxhdGZvcm0YBSABKAsyKS5idWlsZC5iYXplbC5yZW1vdGUuZXhlY3V0aW9uLnYyLlBsYXRmb3JtEhkKEXdvcmtpbmdfZGlyZWN0b3J5GAYgASgJEhQKDG91dHB1dF9wYXRocxgHIAMoCRoyChNFbnZpcm9ubWVudFZhcmlhYmxlEgwKBG5hbWUYASABKAkSDQoFdmFsdWUYAiABKAkiewoIUGxhdGZvcm0SRgoKcHJvcGVydGllcxgBIAMoCzIyLmJ1aWxkLmJhemVsLnJlbW90ZS5leGVjdXRpb24udjIuUGxhdGZvcm0uUHJvcGVydHkaJwoIUHJvcGVydHkSDAoEbmFtZRgBIAEoCRINCgV2YWx1ZRgCIAEoCSLKAQoJRGlyZWN0b3J5EjgKBWZpbGVzGAEgAygLMikuYnVpbGQuYmF6ZWwucmVtb3RlLmV4ZWN1dGlvbi52Mi5GaWxlTm9kZRJDCgtkaXJlY3RvcmllcxgCIAMoCzIuLmJ1aWxkLmJhemVsLnJlbW90ZS5leGVjdXRpb24udjIuRGlyZWN0b3J5Tm9kZRI+CghzeW1saW5rcxgDIAMoCzIsLmJ1aWxkLmJhemVsLnJlbW90ZS5leGVjdXRpb24udjIuU3ltbGlua05vZGUiaAoIRmlsZU5vZGUSDAoEbmFtZRgBIAEoCRI3CgZkaWdlc3QYAiABKAsyJy5idWlsZC5iYXplbC5yZW1vdGUuZXhlY3V0aW9uLnYyLkRpZ2VzdBIVCg1pc19leGVjdXRhYmxlGAQgASgIIlYKDURpcmVjdG9yeU5vZGUSDAoEbmFtZRgBIAEoCRI3CgZkaWdlc3QYAiABKAsyJy5idWlsZC5iYXplbC5yZW1vdGUuZXhlY3V0aW9uLnYyLkRpZ2VzdCIrCgtTeW1saW5rTm9kZRIMCgRuYW1lGAEgASgJEg4KBnRhcmdldBgCIAEoCSIqCgZEaWdlc3QSDAoEaGFzaBgBIAEoCRISCgpzaXplX2J5dGVzGAIgASgDIsQECgxBY3Rpb25SZXN1bHQSQQoMb3V0cHV0X2ZpbGVzGAIgAygLMisuYnVpbGQuYmF6ZWwucmVtb3RlLmV4ZWN1dGlvbi52Mi5PdXRwdXRGaWxlEkwKFG91dHB1dF9maWxlX3N5bWxpbmtzGAogAygLMi4uYnVpbGQuYmF6ZWwucmVtb3RlLmV4ZWN1dGlvbi52Mi5PdXRwdXRTeW1saW5rEkcKD291dHB1dF9zeW1saW5rcxgMIAMoCzIuLmJ1aWxkLmJhemVsLnJlbW90ZS5leGVjdXRpb24udjIuT3V0cHV0U3ltbGluaxJMChJvdXRwdXRfZGlyZWN0b3JpZXMYAyADKAsyMC5idWlsZC5iYXplbC5yZW1vdGUuZXhlY3V0aW9uLnYyLk91dHB1dERpcmVjdG9yeRJRChlvdXRwdXRfZGlyZWN0b3J5X3N5bWxpbmtzGAsgAygLMi4uYnVpbGQuYmF6ZWwucmVtb3RlLmV4ZWN1dGlvbi52Mi5PdXRwdXRTeW1saW5rEhEKCWV4aXRfY29kZRgEIAEoBRISCgpzdGRvdXRfcmF3GAUgASgMEj4KDXN0ZG91dF9kaWdlc3QYBiABKAsyJy5idWlsZC5iYXplbC5yZW1vdGUuZXhlY3V0aW9uLnYyLkRpZ2VzdBISCgpzdGRlcnJfcmF3GAcgASgMEj4KDXN0ZGVycl9kaWdlc3QYCCABKAsyJy5idWlsZC5iYXplbC5yZW1vdGUuZXhlY3V0aW9uLnYyLkRpZ2VzdCJqCgpPdXRwdXRGaWxlEgwKBHBhdGgYASABKAkSNwoGZGlnZXN0GAIgASgLMicuYnVpbGQuYmF6ZWwucmVtb3RlLmV4ZWN1dGlvbi52Mi5EaWdlc3QSFQoNaXNfZXhlY3V0YWJsZRgEIAEoCCJ+CgRUcmVlEjgKBHJvb3QYASABKAsyKi5idWlsZC5iYXplbC5yZW1vdGUuZXhlY3V0aW9uLnYyLkRpcmVjdG9yeRI8CghjaGlsZHJlbhgCIAMoCzIqLmJ1aWxkLmJhemVsLnJlbW90ZS5leGVjdXRpb24udjIuRGlyZWN0b3J5Il0KD091dHB1dERpcmVjdG9yeRIMCgRwYXRoGAEgASgJEjwKC3RyZWVfZGlnZXN0GAMgASgLMicuYnVpbGQuYmF6ZWwucmVtb3RlLmV4ZWN1dGlvbi52Mi5EaWdlc3QiLQoNT3V0cHV0U3ltbGluaxIMCgRwYXRoGAEgASgJEg4KBnRhcmdldBgCIAEoCSKCAQoORXhlY3V0ZVJlcXVlc3QSFQoNaW5zdGFuY2VfbmFtZRgBIAEoCRIZChFza2lwX2NhY2hlX2xvb2t1cBgDIAEoCBI+Cg1hY3Rpb25fZGlnZXN0GAYgASgLMicuYnVpbGQuYmF6ZWwucmVtb3RlLmV4ZWN1dGlvbi52Mi5EaWdlc3QinAEKD0V4ZWN1dGVSZXNwb25zZRI9CgZyZXN1bHQYASABKAsyLS5idWlsZC5iYXplbC5yZW1vdGUuZXhlY3V0aW9uLnYyLkFjdGlvblJlc3VsdBIVCg1jYWNoZWRfcmVzdWx0GAIgASgIEiIKBnN0YXR1cxgDIAEoCzISLmdvb2dsZS5ycGMuU3RhdHVzEg8KB21lc3NhZ2UYBSABKAkiJAoUV2FpdEV4ZWN1dGlvblJlcXVlc3QSDAoEbmFtZRgBIAEoCSJvChZHZXRBY3Rpb25SZXN1bHRSZXF1ZXN0EhUKDWluc3RhbmNlX25hbWUYASABKAkSPgoNYWN0aW9uX2RpZ2VzdBgCIAEoCzInLmJ1aWxkLmJhemVsLnJlbW90ZS5leGVjdXRpb24udjIuRGlnZXN0IrgBChlVcGRhdGVBY3Rpb25SZXN1bHRSZXF1ZXN0EhUKDWluc3RhbmNlX25hbWUYASABKAkSPgoNYWN0aW9uX2RpZ2VzdBgCIAEoCzInLmJ1aWxkLmJhemVsLnJlbW90ZS5leGVjdXRpb24udjIuRGlnZXN0EkQKDWFjdGlvbl9yZXN1bHQYAyABKAsyLS5idWlsZC5iYXplbC5yZW1vdGUuZXhlY3V0aW9uLnYyLkFjdGlvblJlc3VsdCJvChdGaW5kTWlzc2luZ0Jsb2JzUmVxdWVzdBIVCg1pbnN0YW5jZV9uYW1lGAEgASgJEj0KDGJsb2JfZGlnZXN0cxgCIAMoCzInLmJ1aWxkLmJhemVsLnJlbW90ZS5leGVjdXRpb24udjIuRGlnZXN0ImEKGEZpbmRNaXNzaW5nQmxvYnNSZXNwb25zZRJFChRtaXNzaW5nX2Jsb2JfZGlnZXN0cxgCIAMoCzInLmJ1aWxkLmJhemVsLnJlbW90ZS5leGVjdXRpb24udjIuRGlnZXN0ItYBChdCYXRjaFVwZGF0ZUJsb2JzUmVxdWVzdBIVCg1pbnN0YW5jZV9uYW1lGAEgASgJElIKCHJlcXVlc3RzGAIgAygLMkAuYnVpbGQuYmF6ZWwucmVtb3RlLmV4ZWN1dGlvbi52Mi5CYXRjaFVwZGF0ZUJsb2JzUmVxdWVzdC5SZXF1ZXN0GlAKB1JlcXVlc3QSNwoGZGlnZXN0GAEgASgLMicuYnVpbGQuYmF6ZWwucmVtb3RlLmV4ZWN1dGlvbi52Mi5EaWdlc3QSDAoEZGF0YRgCIAEoDCLaAQoYQmF0Y2hVcGRhdGVCbG9ic1Jlc3BvbnNlElUKCXJlc3BvbnNlcxgBIAMoCzJCLmJ1aWxkLmJhemVsLnJlbW90ZS5leGVjdXRpb24udjIuQmF0Y2hVcGRhdGVCbG9ic1Jlc3BvbnNlLlJlc3BvbnNlGmcKCFJlc3BvbnNlEjcKBmRpZ2VzdBgBIAEoCzInLmJ1aWxkLmJhemVsLnJlbW90ZS5leGVjdXRpb24udjIuRGlnZXN0EiIKBnN0YXR1cxgCIAEoCzISLmdvb2dsZS5ycGMuU3RhdHVzImgKFUJhdGNoUmVhZEJsb2JzUmVxdWVzdBIVCg1pbnN0YW5jZV9uYW1lGAEgASgJEjgKB2RpZ2VzdHMYAiADKAsyJy5idWlsZC5iYXplbC5yZW1vdGUuZXhlY3V0aW9uLnYyLkRpZ2VzdCLkAQoWQmF0Y2hSZWFkQmxvYnNSZXNwb25zZRJTCglyZXNwb25zZXMYASADKAsyQC5idWlsZC5iYXplbC5yZW1vdGUuZXhlY3V0aW9uLnYyLkJhdGNoUmVhZEJsb2JzUmVzcG9uc2UuUmVzcG9uc2UadQoIUmVzcG9uc2USNwoGZGlnZXN0GAEgASgLMicuYnVpbGQuYmF6ZWwucmVtb3RlLmV4ZWN1dGlvbi52Mi5EaWdlc3QSDAoEZGF0YRgCIAEoDBIiCgZzdGF0dXMYAyABKAsyEi5nb29nbGUucnBjLlN0YXR1cyIvChZHZXRDYXBhYmlsaXRpZXNSZXF1ZXN0EhUKDWluc3RhbmNlX25hbWUYASABKAkivAEKElNlcnZlckNhcGFiaWxpdGllcxJOChJjYWNoZV9jYXBhYmlsaXRpZXMYASABKAsyMi5idWlsZC5iYXplbC5yZW1vdGUuZXhlY3V0aW9uLnYyLkNhY2hlQ2FwYWJpbGl0aWVzElYKFmV4ZWN1dGlvbl9jYXBhYmlsaXRpZXMYAiABKAsyNi5idWlsZC5iYXplbC5yZW1vdGUuZXhlY3V0aW9uLnYyLkV4ZWN1dGlvbkNhcGFiaWxpdGllcyI3Ch1BY3Rpb25DYWNoZVVwZGF0ZUNhcGFiaWxpdGllcxIWCg51cGRhdGVfZW5hYmxlZBgBIAEoCCK7AQoRQ2FjaGVDYXBhYmlsaXRpZXMSGAoQZGlnZXN0X2Z1bmN0aW9ucxgBIAMoBRJoCiBhY3Rpb25fY2FjaGVfdXBkYXRlX2NhcGFiaWxpdGllcxgCIAEoCzI+LmJ1aWxkLmJhemVsLnJlbW90ZS5leGVjdXRpb24udjIuQWN0aW9uQ2FjaGVVcGRhdGVDYXBhYmlsaXRpZXMSIgoabWF4X2JhdGNoX3RvdGFsX3NpemVfYnl0ZXMYBCABKAMiLQoVRXhlY3V0aW9uQ2FwYWJpbGl0aWVzEhQKDGV4ZWNfZW5hYmxlZBgCIAEoCCI2CgtUb29sRGV0YWlscxIRCgl0b29sX25hbWUYASABKAkSFAoMdG9vbF92ZXJzaW9uGAIgASgJIoQBCg9SZXF1ZXN0TWV0YWRhdGESQgoMdG9vbF9kZXRhaWxzGAEgASgLMiwuYnVpbGQuYmF6ZWwucmVtb3RlLmV4ZWN1dGlvbi52Mi5Ub29sRGV0YWlscxIRCglhY3Rpb25faWQYAiABKAkSGgoSdG9vbF9pbnZvY2F0aW9uX2lkGAMgASgJMtEBCglFeGVjdXRpb24SWwoHRXhlY3V0ZRIvLmJ1aWxkLmJhemVsLnJlbW90ZS5leGVjdXRpb24udjIuRXhlY3V0ZVJlcXVlc3QaHS5nb29nbGUubG9uZ3J1bm5pbmcuT3BlcmF0aW9uMAESZwoNV2FpdEV4ZWN1dGlvbhI1LmJ1aWxkLmJhemVsLnJlbW90ZS5leGVjdXRpb24udjIuV2FpdEV4ZWN1dGlvblJlcXVlc3QaHS5nb29nbGUubG9uZ3J1bm5pbmcuT3BlcmF0aW9uMAEyiQIKC0FjdGlvbkNhY2hlEnkKD0dldEFjdGlvblJlc3VsdBI3LmJ1aWxkLmJhemVsLnJlbW90ZS5leGVjdXRpb24udjIuR2V0QWN0aW9uUmVzdWx0UmVxdWVzdBotLmJ1aWxkLmJhemVsLnJlbW90ZS5leGVjdXRpb24udjIuQWN0aW9uUmVzdWx0En8KElVwZGF0ZUFjdGlvblJlc3VsdBI6LmJ1aWxkLmJhemVsLnJlbW90ZS5leGVjdXRpb24udjIuVXBkYXRlQWN0aW9uUmVzdWx0UmVxdWVzdBotLmJ1aWxkLmJhemVsLnJlbW90ZS5leGVjdXRpb24udjIuQWN0aW9uUmVzdWx0MrMDChlDb250ZW50QWRkcmVzc2FibGVTdG9yYWdlEocBChBGaW5kTWlzc2luZ0Jsb2JzEjguYnVpbGQuYmF6ZWwucmVtb3RlLmV4ZWN1dGlvbi52Mi5GaW5kTWlzc2luZ0Jsb2JzUmVxdWVzdBo5LmJ1aWxkLmJhemVsLnJlbW90ZS5leGVjdXRpb24udjIuRmluZE1pc3NpbmdCbG9ic1Jlc3BvbnNlEocBChBCYXRjaFVwZGF0ZUJsb2JzEjguYnVpbGQuYmF6ZWwucmVtb3RlLmV4ZWN1dGlvbi52Mi5CYXRjaFVwZGF0ZUJsb2JzUmVxdWVzdBo5LmJ1aWxkLmJhemVsLnJlbW90ZS5leGVjdXRpb24udjIuQmF0Y2hVcGRhdGVCbG9ic1Jlc3BvbnNlEoEBCg5CYXRjaFJlYWRCbG9icxI2LmJ1aWxkLmJhemVsLnJlbW90ZS5leGVjdXRpb24udjIuQmF0Y2hSZWFkQmxvYnNSZXF1ZXN0GjcuYnVpbGQuYmF6ZWwucmVtb3RlLmV4ZWN1dGlvbi52Mi5CYXRjaFJlYWRCbG9ic1Jlc3BvbnNlMo8BCgxDYXBhYmlsaXRpZXMSfwoPR2V0Q2FwYWJpbGl0aWVzEjcuYnVpbGQuYmF6ZWwucmVtb3RlLmV4ZWN1dGlvbi52Mi5HZXRDYXBhYmlsaXRpZXNSZXF1ZXN0GjMuYnVpbGQuYmF6ZWwucmVtb3RlLmV4ZWN1dGlvbi52Mi5TZXJ2ZXJDYXBhYmlsaXRpZXNiBnByb3RvMw",
-    [file_operations, file_status],
+    "ChZyZW1vdGVfZXhlY3V0aW9uLnByb3RvEh9idWlsZC5iYXplbC5yZW1vdGUuZXhlY3V0aW9uLnYyIuABCgZBY3Rpb24SPwoOY29tbWFuZF9kaWdlc3QYASABKAsyJy5idWlsZC5iYXplbC5yZW1vdGUuZXhlY3V0aW9uLnYyLkRpZ2VzdBJCChFpbnB1dF9yb290X2RpZ2VzdBgCIAEoCzInLmJ1aWxkLmJhemVsLnJlbW90ZS5leGVjdXRpb24udjIuRGlnZXN0EhQKDGRvX25vdF9jYWNoZRgHIAEoCBI7CghwbGF0Zm9ybRgKIAEoCzIpLmJ1aWxkLmJhemVsLnJlbW90ZS5leGVjdXRpb24udjIuUGxhdGZvcm0izQIKB0NvbW1hbmQSEQoJYXJndW1lbnRzGAEgAygJElsKFWVudmlyb25tZW50X3ZhcmlhYmxlcxgCIAMoCzI8LmJ1aWxkLmJhemVsLnJlbW90ZS5leGVjdXRpb24udjIuQ29tbWFuZC5FbnZpcm9ubWVudFZhcmlhYmxlEhQKDG91dHB1dF9maWxlcxgDIAMoCRIaChJvdXRwdXRfZGlyZWN0b3JpZXMYBCADKAkSOwoIcGxhdGZvcm0YBSABKAsyKS5idWlsZC5iYXplbC5yZW1vdGUuZXhlY3V0aW9uLnYyLlBsYXRmb3JtEhkKEXdvcmtpbmdfZGlyZWN0b3J5GAYgASgJEhQKDG91dHB1dF9wYXRocxgHIAMoCRoyChNFbnZpcm9ubWVudFZhcmlhYmxlEgwKBG5hbWUYASABKAkSDQoFdmFsdWUYAiABKAkiewoIUGxhdGZvcm0SRgoKcHJvcGVydGllcxgBIAMoCzIyLmJ1aWxkLmJhemVsLnJlbW90ZS5leGVjdXRpb24udjIuUGxhdGZvcm0uUHJvcGVydHkaJwoIUHJvcGVydHkSDAoEbmFtZRgBIAEoCRINCgV2YWx1ZRgCIAEoCSLKAQoJRGlyZWN0b3J5EjgKBWZpbGVzGAEgAygLMikuYnVpbGQuYmF6ZWwucmVtb3RlLmV4ZWN1dGlvbi52Mi5GaWxlTm9kZRJDCgtkaXJlY3RvcmllcxgCIAMoCzIuLmJ1aWxkLmJhemVsLnJlbW90ZS5leGVjdXRpb24udjIuRGlyZWN0b3J5Tm9kZRI+CghzeW1saW5rcxgDIAMoCzIsLmJ1aWxkLmJhemVsLnJlbW90ZS5leGVjdXRpb24udjIuU3ltbGlua05vZGUiaAoIRmlsZU5vZGUSDAoEbmFtZRgBIAEoCRI3CgZkaWdlc3QYAiABKAsyJy5idWlsZC5iYXplbC5yZW1vdGUuZXhlY3V0aW9uLnYyLkRpZ2VzdBIVCg1pc19leGVjdXRhYmxlGAQgASgIIlYKDURpcmVjdG9yeU5vZGUSDAoEbmFtZRgBIAEoCRI3CgZkaWdlc3QYAiABKAsyJy5idWlsZC5iYXplbC5yZW1vdGUuZXhlY3V0aW9uLnYyLkRpZ2VzdCIrCgtTeW1saW5rTm9kZRIMCgRuYW1lGAEgASgJEg4KBnRhcmdldBgCIAEoCSIqCgZEaWdlc3QSDAoEaGFzaBgBIAEoCRISCgpzaXplX2J5dGVzGAIgASgDIpkFCgxBY3Rpb25SZXN1bHQSQQoMb3V0cHV0X2ZpbGVzGAIgAygLMisuYnVpbGQuYmF6ZWwucmVtb3RlLmV4ZWN1dGlvbi52Mi5PdXRwdXRGaWxlEkwKFG91dHB1dF9maWxlX3N5bWxpbmtzGAogAygLMi4uYnVpbGQuYmF6ZWwucmVtb3RlLmV4ZWN1dGlvbi52Mi5PdXRwdXRTeW1saW5rEkcKD291dHB1dF9zeW1saW5rcxgMIAMoCzIuLmJ1aWxkLmJhemVsLnJlbW90ZS5leGVjdXRpb24udjIuT3V0cHV0U3ltbGluaxJMChJvdXRwdXRfZGlyZWN0b3JpZXMYAyADKAsyMC5idWlsZC5iYXplbC5yZW1vdGUuZXhlY3V0aW9uLnYyLk91dHB1dERpcmVjdG9yeRJRChlvdXRwdXRfZGlyZWN0b3J5X3N5bWxpbmtzGAsgAygLMi4uYnVpbGQuYmF6ZWwucmVtb3RlLmV4ZWN1dGlvbi52Mi5PdXRwdXRTeW1saW5rEhEKCWV4aXRfY29kZRgEIAEoBRISCgpzdGRvdXRfcmF3GAUgASgMEj4KDXN0ZG91dF9kaWdlc3QYBiABKAsyJy5idWlsZC5iYXplbC5yZW1vdGUuZXhlY3V0aW9uLnYyLkRpZ2VzdBISCgpzdGRlcnJfcmF3GAcgASgMEj4KDXN0ZGVycl9kaWdlc3QYCCABKAsyJy5idWlsZC5iYXplbC5yZW1vdGUuZXhlY3V0aW9uLnYyLkRpZ2VzdBJTChJleGVjdXRpb25fbWV0YWRhdGEYCSABKAsyNy5idWlsZC5iYXplbC5yZW1vdGUuZXhlY3V0aW9uLnYyLkV4ZWN1dGVkQWN0aW9uTWV0YWRhdGEiqgEKFkV4ZWN1dGVkQWN0aW9uTWV0YWRhdGESDgoGd29ya2VyGAEgASgJEj0KGWV4ZWN1dGlvbl9zdGFydF90aW1lc3RhbXAYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEkEKHWV4ZWN1dGlvbl9jb21wbGV0ZWRfdGltZXN0YW1wGAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJqCgpPdXRwdXRGaWxlEgwKBHBhdGgYASABKAkSNwoGZGlnZXN0GAIgASgLMicuYnVpbGQuYmF6ZWwucmVtb3RlLmV4ZWN1dGlvbi52Mi5EaWdlc3QSFQoNaXNfZXhlY3V0YWJsZRgEIAEoCCJ+CgRUcmVlEjgKBHJvb3QYASABKAsyKi5idWlsZC5iYXplbC5yZW1vdGUuZXhlY3V0aW9uLnYyLkRpcmVjdG9yeRI8CghjaGlsZHJlbhgCIAMoCzIqLmJ1aWxkLmJhemVsLnJlbW90ZS5leGVjdXRpb24udjIuRGlyZWN0b3J5Il0KD091dHB1dERpcmVjdG9yeRIMCgRwYXRoGAEgASgJEjwKC3RyZWVfZGlnZXN0GAMgASgLMicuYnVpbGQuYmF6ZWwucmVtb3RlLmV4ZWN1dGlvbi52Mi5EaWdlc3QiLQoNT3V0cHV0U3ltbGluaxIMCgRwYXRoGAEgASgJEg4KBnRhcmdldBgCIAEoCSKCAQoORXhlY3V0ZVJlcXVlc3QSFQoNaW5zdGFuY2VfbmFtZRgBIAEoCRIZChFza2lwX2NhY2hlX2xvb2t1cBgDIAEoCBI+Cg1hY3Rpb25fZGlnZXN0GAYgASgLMicuYnVpbGQuYmF6ZWwucmVtb3RlLmV4ZWN1dGlvbi52Mi5EaWdlc3QinAEKD0V4ZWN1dGVSZXNwb25zZRI9CgZyZXN1bHQYASABKAsyLS5idWlsZC5iYXplbC5yZW1vdGUuZXhlY3V0aW9uLnYyLkFjdGlvblJlc3VsdBIVCg1jYWNoZWRfcmVzdWx0GAIgASgIEiIKBnN0YXR1cxgDIAEoCzISLmdvb2dsZS5ycGMuU3RhdHVzEg8KB21lc3NhZ2UYBSABKAkiJAoUV2FpdEV4ZWN1dGlvblJlcXVlc3QSDAoEbmFtZRgBIAEoCSJvChZHZXRBY3Rpb25SZXN1bHRSZXF1ZXN0EhUKDWluc3RhbmNlX25hbWUYASABKAkSPgoNYWN0aW9uX2RpZ2VzdBgCIAEoCzInLmJ1aWxkLmJhemVsLnJlbW90ZS5leGVjdXRpb24udjIuRGlnZXN0IrgBChlVcGRhdGVBY3Rpb25SZXN1bHRSZXF1ZXN0EhUKDWluc3RhbmNlX25hbWUYASABKAkSPgoNYWN0aW9uX2RpZ2VzdBgCIAEoCzInLmJ1aWxkLmJhemVsLnJlbW90ZS5leGVjdXRpb24udjIuRGlnZXN0EkQKDWFjdGlvbl9yZXN1bHQYAyABKAsyLS5idWlsZC5iYXplbC5yZW1vdGUuZXhlY3V0aW9uLnYyLkFjdGlvblJlc3VsdCJvChdGaW5kTWlzc2luZ0Jsb2JzUmVxdWVzdBIVCg1pbnN0YW5jZV9uYW1lGAEgASgJEj0KDGJsb2JfZGlnZXN0cxgCIAMoCzInLmJ1aWxkLmJhemVsLnJlbW90ZS5leGVjdXRpb24udjIuRGlnZXN0ImEKGEZpbmRNaXNzaW5nQmxvYnNSZXNwb25zZRJFChRtaXNzaW5nX2Jsb2JfZGlnZXN0cxgCIAMoCzInLmJ1aWxkLmJhemVsLnJlbW90ZS5leGVjdXRpb24udjIuRGlnZXN0ItYBChdCYXRjaFVwZGF0ZUJsb2JzUmVxdWVzdBIVCg1pbnN0YW5jZV9uYW1lGAEgASgJElIKCHJlcXVlc3RzGAIgAygLMkAuYnVpbGQuYmF6ZWwucmVtb3RlLmV4ZWN1dGlvbi52Mi5CYXRjaFVwZGF0ZUJsb2JzUmVxdWVzdC5SZXF1ZXN0GlAKB1JlcXVlc3QSNwoGZGlnZXN0GAEgASgLMicuYnVpbGQuYmF6ZWwucmVtb3RlLmV4ZWN1dGlvbi52Mi5EaWdlc3QSDAoEZGF0YRgCIAEoDCLaAQoYQmF0Y2hVcGRhdGVCbG9ic1Jlc3BvbnNlElUKCXJlc3BvbnNlcxgBIAMoCzJCLmJ1aWxkLmJhemVsLnJlbW90ZS5leGVjdXRpb24udjIuQmF0Y2hVcGRhdGVCbG9ic1Jlc3BvbnNlLlJlc3BvbnNlGmcKCFJlc3BvbnNlEjcKBmRpZ2VzdBgBIAEoCzInLmJ1aWxkLmJhemVsLnJlbW90ZS5leGVjdXRpb24udjIuRGlnZXN0EiIKBnN0YXR1cxgCIAEoCzISLmdvb2dsZS5ycGMuU3RhdHVzImgKFUJhdGNoUmVhZEJsb2JzUmVxdWVzdBIVCg1pbnN0YW5jZV9uYW1lGAEgASgJEjgKB2RpZ2VzdHMYAiADKAsyJy5idWlsZC5iYXplbC5yZW1vdGUuZXhlY3V0aW9uLnYyLkRpZ2VzdCLkAQoWQmF0Y2hSZWFkQmxvYnNSZXNwb25zZRJTCglyZXNwb25zZXMYASADKAsyQC5idWlsZC5iYXplbC5yZW1vdGUuZXhlY3V0aW9uLnYyLkJhdGNoUmVhZEJsb2JzUmVzcG9uc2UuUmVzcG9uc2UadQoIUmVzcG9uc2USNwoGZGlnZXN0GAEgASgLMicuYnVpbGQuYmF6ZWwucmVtb3RlLmV4ZWN1dGlvbi52Mi5EaWdlc3QSDAoEZGF0YRgCIAEoDBIiCgZzdGF0dXMYAyABKAsyEi5nb29nbGUucnBjLlN0YXR1cyIvChZHZXRDYXBhYmlsaXRpZXNSZXF1ZXN0EhUKDWluc3RhbmNlX25hbWUYASABKAkivAEKElNlcnZlckNhcGFiaWxpdGllcxJOChJjYWNoZV9jYXBhYmlsaXRpZXMYASABKAsyMi5idWlsZC5iYXplbC5yZW1vdGUuZXhlY3V0aW9uLnYyLkNhY2hlQ2FwYWJpbGl0aWVzElYKFmV4ZWN1dGlvbl9jYXBhYmlsaXRpZXMYAiABKAsyNi5idWlsZC5iYXplbC5yZW1vdGUuZXhlY3V0aW9uLnYyLkV4ZWN1dGlvbkNhcGFiaWxpdGllcyI3Ch1BY3Rpb25DYWNoZVVwZGF0ZUNhcGFiaWxpdGllcxIWCg51cGRhdGVfZW5hYmxlZBgBIAEoCCK7AQoRQ2FjaGVDYXBhYmlsaXRpZXMSGAoQZGlnZXN0X2Z1bmN0aW9ucxgBIAMoBRJoCiBhY3Rpb25fY2FjaGVfdXBkYXRlX2NhcGFiaWxpdGllcxgCIAEoCzI+LmJ1aWxkLmJhemVsLnJlbW90ZS5leGVjdXRpb24udjIuQWN0aW9uQ2FjaGVVcGRhdGVDYXBhYmlsaXRpZXMSIgoabWF4X2JhdGNoX3RvdGFsX3NpemVfYnl0ZXMYBCABKAMiLQoVRXhlY3V0aW9uQ2FwYWJpbGl0aWVzEhQKDGV4ZWNfZW5hYmxlZBgCIAEoCCI2CgtUb29sRGV0YWlscxIRCgl0b29sX25hbWUYASABKAkSFAoMdG9vbF92ZXJzaW9uGAIgASgJIoQBCg9SZXF1ZXN0TWV0YWRhdGESQgoMdG9vbF9kZXRhaWxzGAEgASgLMiwuYnVpbGQuYmF6ZWwucmVtb3RlLmV4ZWN1dGlvbi52Mi5Ub29sRGV0YWlscxIRCglhY3Rpb25faWQYAiABKAkSGgoSdG9vbF9pbnZvY2F0aW9uX2lkGAMgASgJMtEBCglFeGVjdXRpb24SWwoHRXhlY3V0ZRIvLmJ1aWxkLmJhemVsLnJlbW90ZS5leGVjdXRpb24udjIuRXhlY3V0ZVJlcXVlc3QaHS5nb29nbGUubG9uZ3J1bm5pbmcuT3BlcmF0aW9uMAESZwoNV2FpdEV4ZWN1dGlvbhI1LmJ1aWxkLmJhemVsLnJlbW90ZS5leGVjdXRpb24udjIuV2FpdEV4ZWN1dGlvblJlcXVlc3QaHS5nb29nbGUubG9uZ3J1bm5pbmcuT3BlcmF0aW9uMAEyiQIKC0FjdGlvbkNhY2hlEnkKD0dldEFjdGlvblJlc3VsdBI3LmJ1aWxkLmJhemVsLnJlbW90ZS5leGVjdXRpb24udjIuR2V0QWN0aW9uUmVzdWx0UmVxdWVzdBotLmJ1aWxkLmJhemVsLnJlbW90ZS5leGVjdXRpb24udjIuQWN0aW9uUmVzdWx0En8KElVwZGF0ZUFjdGlvblJlc3VsdBI6LmJ1aWxkLmJhemVsLnJlbW90ZS5leGVjdXRpb24udjIuVXBkYXRlQWN0aW9uUmVzdWx0UmVxdWVzdBotLmJ1aWxkLmJhemVsLnJlbW90ZS5leGVjdXRpb24udjIuQWN0aW9uUmVzdWx0MrMDChlDb250ZW50QWRkcmVzc2FibGVTdG9yYWdlEocBChBGaW5kTWlzc2luZ0Jsb2JzEjguYnVpbGQuYmF6ZWwucmVtb3RlLmV4ZWN1dGlvbi52Mi5GaW5kTWlzc2luZ0Jsb2JzUmVxdWVzdBo5LmJ1aWxkLmJhemVsLnJlbW90ZS5leGVjdXRpb24udjIuRmluZE1pc3NpbmdCbG9ic1Jlc3BvbnNlEocBChBCYXRjaFVwZGF0ZUJsb2JzEjguYnVpbGQuYmF6ZWwucmVtb3RlLmV4ZWN1dGlvbi52Mi5CYXRjaFVwZGF0ZUJsb2JzUmVxdWVzdBo5LmJ1aWxkLmJhemVsLnJlbW90ZS5leGVjdXRpb24udjIuQmF0Y2hVcGRhdGVCbG9ic1Jlc3BvbnNlEoEBCg5CYXRjaFJlYWRCbG9icxI2LmJ1aWxkLmJhemVsLnJlbW90ZS5leGVjdXRpb24udjIuQmF0Y2hSZWFkQmxvYnNSZXF1ZXN0GjcuYnVpbGQuYmF6ZWwucmVtb3RlLmV4ZWN1dGlvbi52Mi5CYXRjaFJlYWRCbG9ic1Jlc3BvbnNlMo8BCgxDYXBhYmlsaXRpZXMSfwoPR2V0Q2FwYWJpbGl0aWVzEjcuYnVpbGQuYmF6ZWwucmVtb3RlLmV4ZWN1dGlvbi52Mi5HZXRDYXBhYmlsaXRpZXNSZXF1ZXN0GjMuYnVpbGQuYmF6ZWwucmVtb3RlLmV4ZWN1dGlvbi52Mi5TZXJ2ZXJDYXBhYmlsaXRpZXNiBnByb3RvMw",
+    [file_google_protobuf_timestamp, file_operations, file_status],
   );
 
 /**
@@ -333,6 +335,11 @@ export type ActionResult = Message<"build.bazel.remote.execution.v2.ActionResult
    * @generated from field: build.bazel.remote.execution.v2.Digest stderr_digest = 8;
    */
   stderrDigest?: Digest | undefined;
+
+  /**
+   * @generated from field: build.bazel.remote.execution.v2.ExecutedActionMetadata execution_metadata = 9;
+   */
+  executionMetadata?: ExecutedActionMetadata | undefined;
 };
 
 /**
@@ -342,6 +349,34 @@ export type ActionResult = Message<"build.bazel.remote.execution.v2.ActionResult
 export const ActionResultSchema: GenMessage<ActionResult> =
   /*@__PURE__*/
   messageDesc(file_remote_execution, 8);
+
+/**
+ * @generated from message build.bazel.remote.execution.v2.ExecutedActionMetadata
+ */
+export type ExecutedActionMetadata = Message<"build.bazel.remote.execution.v2.ExecutedActionMetadata"> & {
+  /**
+   * @generated from field: string worker = 1;
+   */
+  worker: string;
+
+  /**
+   * @generated from field: google.protobuf.Timestamp execution_start_timestamp = 7;
+   */
+  executionStartTimestamp?: Timestamp | undefined;
+
+  /**
+   * @generated from field: google.protobuf.Timestamp execution_completed_timestamp = 8;
+   */
+  executionCompletedTimestamp?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message build.bazel.remote.execution.v2.ExecutedActionMetadata.
+ * Use `create(ExecutedActionMetadataSchema)` to create a new message.
+ */
+export const ExecutedActionMetadataSchema: GenMessage<ExecutedActionMetadata> =
+  /*@__PURE__*/
+  messageDesc(file_remote_execution, 9);
 
 /**
  * @generated from message build.bazel.remote.execution.v2.OutputFile
@@ -367,7 +402,7 @@ export type OutputFile = Message<"build.bazel.remote.execution.v2.OutputFile"> &
  * Describes the message build.bazel.remote.execution.v2.OutputFile.
  * Use `create(OutputFileSchema)` to create a new message.
  */
-export const OutputFileSchema: GenMessage<OutputFile> = /*@__PURE__*/ messageDesc(file_remote_execution, 9);
+export const OutputFileSchema: GenMessage<OutputFile> = /*@__PURE__*/ messageDesc(file_remote_execution, 10);
 
 /**
  * @generated from message build.bazel.remote.execution.v2.Tree
@@ -388,7 +423,7 @@ export type Tree = Message<"build.bazel.remote.execution.v2.Tree"> & {
  * Describes the message build.bazel.remote.execution.v2.Tree.
  * Use `create(TreeSchema)` to create a new message.
  */
-export const TreeSchema: GenMessage<Tree> = /*@__PURE__*/ messageDesc(file_remote_execution, 10);
+export const TreeSchema: GenMessage<Tree> = /*@__PURE__*/ messageDesc(file_remote_execution, 11);
 
 /**
  * @generated from message build.bazel.remote.execution.v2.OutputDirectory
@@ -411,7 +446,7 @@ export type OutputDirectory = Message<"build.bazel.remote.execution.v2.OutputDir
  */
 export const OutputDirectorySchema: GenMessage<OutputDirectory> =
   /*@__PURE__*/
-  messageDesc(file_remote_execution, 11);
+  messageDesc(file_remote_execution, 12);
 
 /**
  * @generated from message build.bazel.remote.execution.v2.OutputSymlink
@@ -434,7 +469,7 @@ export type OutputSymlink = Message<"build.bazel.remote.execution.v2.OutputSymli
  */
 export const OutputSymlinkSchema: GenMessage<OutputSymlink> =
   /*@__PURE__*/
-  messageDesc(file_remote_execution, 12);
+  messageDesc(file_remote_execution, 13);
 
 /**
  * @generated from message build.bazel.remote.execution.v2.ExecuteRequest
@@ -462,7 +497,7 @@ export type ExecuteRequest = Message<"build.bazel.remote.execution.v2.ExecuteReq
  */
 export const ExecuteRequestSchema: GenMessage<ExecuteRequest> =
   /*@__PURE__*/
-  messageDesc(file_remote_execution, 13);
+  messageDesc(file_remote_execution, 14);
 
 /**
  * @generated from message build.bazel.remote.execution.v2.ExecuteResponse
@@ -495,7 +530,7 @@ export type ExecuteResponse = Message<"build.bazel.remote.execution.v2.ExecuteRe
  */
 export const ExecuteResponseSchema: GenMessage<ExecuteResponse> =
   /*@__PURE__*/
-  messageDesc(file_remote_execution, 14);
+  messageDesc(file_remote_execution, 15);
 
 /**
  * @generated from message build.bazel.remote.execution.v2.WaitExecutionRequest
@@ -513,7 +548,7 @@ export type WaitExecutionRequest = Message<"build.bazel.remote.execution.v2.Wait
  */
 export const WaitExecutionRequestSchema: GenMessage<WaitExecutionRequest> =
   /*@__PURE__*/
-  messageDesc(file_remote_execution, 15);
+  messageDesc(file_remote_execution, 16);
 
 /**
  * @generated from message build.bazel.remote.execution.v2.GetActionResultRequest
@@ -536,7 +571,7 @@ export type GetActionResultRequest = Message<"build.bazel.remote.execution.v2.Ge
  */
 export const GetActionResultRequestSchema: GenMessage<GetActionResultRequest> =
   /*@__PURE__*/
-  messageDesc(file_remote_execution, 16);
+  messageDesc(file_remote_execution, 17);
 
 /**
  * @generated from message build.bazel.remote.execution.v2.UpdateActionResultRequest
@@ -565,7 +600,7 @@ export type UpdateActionResultRequest =
  */
 export const UpdateActionResultRequestSchema: GenMessage<UpdateActionResultRequest> =
   /*@__PURE__*/
-  messageDesc(file_remote_execution, 17);
+  messageDesc(file_remote_execution, 18);
 
 /**
  * @generated from message build.bazel.remote.execution.v2.FindMissingBlobsRequest
@@ -588,7 +623,7 @@ export type FindMissingBlobsRequest = Message<"build.bazel.remote.execution.v2.F
  */
 export const FindMissingBlobsRequestSchema: GenMessage<FindMissingBlobsRequest> =
   /*@__PURE__*/
-  messageDesc(file_remote_execution, 18);
+  messageDesc(file_remote_execution, 19);
 
 /**
  * @generated from message build.bazel.remote.execution.v2.FindMissingBlobsResponse
@@ -606,7 +641,7 @@ export type FindMissingBlobsResponse = Message<"build.bazel.remote.execution.v2.
  */
 export const FindMissingBlobsResponseSchema: GenMessage<FindMissingBlobsResponse> =
   /*@__PURE__*/
-  messageDesc(file_remote_execution, 19);
+  messageDesc(file_remote_execution, 20);
 
 /**
  * @generated from message build.bazel.remote.execution.v2.BatchUpdateBlobsRequest
@@ -629,7 +664,7 @@ export type BatchUpdateBlobsRequest = Message<"build.bazel.remote.execution.v2.B
  */
 export const BatchUpdateBlobsRequestSchema: GenMessage<BatchUpdateBlobsRequest> =
   /*@__PURE__*/
-  messageDesc(file_remote_execution, 20);
+  messageDesc(file_remote_execution, 21);
 
 /**
  * @generated from message build.bazel.remote.execution.v2.BatchUpdateBlobsRequest.Request
@@ -653,7 +688,7 @@ export type BatchUpdateBlobsRequest_Request =
  */
 export const BatchUpdateBlobsRequest_RequestSchema: GenMessage<BatchUpdateBlobsRequest_Request> =
   /*@__PURE__*/
-  messageDesc(file_remote_execution, 20, 0);
+  messageDesc(file_remote_execution, 21, 0);
 
 /**
  * @generated from message build.bazel.remote.execution.v2.BatchUpdateBlobsResponse
@@ -671,7 +706,7 @@ export type BatchUpdateBlobsResponse = Message<"build.bazel.remote.execution.v2.
  */
 export const BatchUpdateBlobsResponseSchema: GenMessage<BatchUpdateBlobsResponse> =
   /*@__PURE__*/
-  messageDesc(file_remote_execution, 21);
+  messageDesc(file_remote_execution, 22);
 
 /**
  * @generated from message build.bazel.remote.execution.v2.BatchUpdateBlobsResponse.Response
@@ -695,7 +730,7 @@ export type BatchUpdateBlobsResponse_Response =
  */
 export const BatchUpdateBlobsResponse_ResponseSchema: GenMessage<BatchUpdateBlobsResponse_Response> =
   /*@__PURE__*/
-  messageDesc(file_remote_execution, 21, 0);
+  messageDesc(file_remote_execution, 22, 0);
 
 /**
  * @generated from message build.bazel.remote.execution.v2.BatchReadBlobsRequest
@@ -718,7 +753,7 @@ export type BatchReadBlobsRequest = Message<"build.bazel.remote.execution.v2.Bat
  */
 export const BatchReadBlobsRequestSchema: GenMessage<BatchReadBlobsRequest> =
   /*@__PURE__*/
-  messageDesc(file_remote_execution, 22);
+  messageDesc(file_remote_execution, 23);
 
 /**
  * @generated from message build.bazel.remote.execution.v2.BatchReadBlobsResponse
@@ -736,7 +771,7 @@ export type BatchReadBlobsResponse = Message<"build.bazel.remote.execution.v2.Ba
  */
 export const BatchReadBlobsResponseSchema: GenMessage<BatchReadBlobsResponse> =
   /*@__PURE__*/
-  messageDesc(file_remote_execution, 23);
+  messageDesc(file_remote_execution, 24);
 
 /**
  * @generated from message build.bazel.remote.execution.v2.BatchReadBlobsResponse.Response
@@ -765,7 +800,7 @@ export type BatchReadBlobsResponse_Response =
  */
 export const BatchReadBlobsResponse_ResponseSchema: GenMessage<BatchReadBlobsResponse_Response> =
   /*@__PURE__*/
-  messageDesc(file_remote_execution, 23, 0);
+  messageDesc(file_remote_execution, 24, 0);
 
 /**
  * @generated from message build.bazel.remote.execution.v2.GetCapabilitiesRequest
@@ -783,7 +818,7 @@ export type GetCapabilitiesRequest = Message<"build.bazel.remote.execution.v2.Ge
  */
 export const GetCapabilitiesRequestSchema: GenMessage<GetCapabilitiesRequest> =
   /*@__PURE__*/
-  messageDesc(file_remote_execution, 24);
+  messageDesc(file_remote_execution, 25);
 
 /**
  * @generated from message build.bazel.remote.execution.v2.ServerCapabilities
@@ -806,7 +841,7 @@ export type ServerCapabilities = Message<"build.bazel.remote.execution.v2.Server
  */
 export const ServerCapabilitiesSchema: GenMessage<ServerCapabilities> =
   /*@__PURE__*/
-  messageDesc(file_remote_execution, 25);
+  messageDesc(file_remote_execution, 26);
 
 /**
  * @generated from message build.bazel.remote.execution.v2.ActionCacheUpdateCapabilities
@@ -825,7 +860,7 @@ export type ActionCacheUpdateCapabilities =
  */
 export const ActionCacheUpdateCapabilitiesSchema: GenMessage<ActionCacheUpdateCapabilities> =
   /*@__PURE__*/
-  messageDesc(file_remote_execution, 26);
+  messageDesc(file_remote_execution, 27);
 
 /**
  * @generated from message build.bazel.remote.execution.v2.CacheCapabilities
@@ -855,7 +890,7 @@ export type CacheCapabilities = Message<"build.bazel.remote.execution.v2.CacheCa
  */
 export const CacheCapabilitiesSchema: GenMessage<CacheCapabilities> =
   /*@__PURE__*/
-  messageDesc(file_remote_execution, 27);
+  messageDesc(file_remote_execution, 28);
 
 /**
  * @generated from message build.bazel.remote.execution.v2.ExecutionCapabilities
@@ -873,7 +908,7 @@ export type ExecutionCapabilities = Message<"build.bazel.remote.execution.v2.Exe
  */
 export const ExecutionCapabilitiesSchema: GenMessage<ExecutionCapabilities> =
   /*@__PURE__*/
-  messageDesc(file_remote_execution, 28);
+  messageDesc(file_remote_execution, 29);
 
 /**
  * @generated from message build.bazel.remote.execution.v2.ToolDetails
@@ -896,7 +931,7 @@ export type ToolDetails = Message<"build.bazel.remote.execution.v2.ToolDetails">
  */
 export const ToolDetailsSchema: GenMessage<ToolDetails> =
   /*@__PURE__*/
-  messageDesc(file_remote_execution, 29);
+  messageDesc(file_remote_execution, 30);
 
 /**
  * @generated from message build.bazel.remote.execution.v2.RequestMetadata
@@ -924,7 +959,7 @@ export type RequestMetadata = Message<"build.bazel.remote.execution.v2.RequestMe
  */
 export const RequestMetadataSchema: GenMessage<RequestMetadata> =
   /*@__PURE__*/
-  messageDesc(file_remote_execution, 30);
+  messageDesc(file_remote_execution, 31);
 
 /**
  * @generated from service build.bazel.remote.execution.v2.Execution
