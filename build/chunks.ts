@@ -74,6 +74,7 @@ const SHARED: Readonly<Record<string, readonly string[]>> = {
     "src/workspace/members",
     "src/workspace/affected",
     "src/tasks/list",
+    "src/tasks/preview",
     "src/tasks/reasons",
     "src/tasks/shard",
     "src/tasks/report/dry-run",

@@ -252,7 +252,6 @@ const WRITERS: Readonly<Record<string, string>> = {
   "src/run/target/shadowed.ts": "hints at a script with a command's name",
   "src/run/remote-cache.ts": "why nothing is shared",
   "src/settings/cache.ts": "that what a member's own rtfig.toml says counts for nothing",
-  "src/run/remote/remote.ts": "the command of a script, and what it has not made",
   "src/run/script/launch.ts": "the command of a script, and how a hook ended",
   "src/run/script/stand-ins.ts": "that --rt has no place for its links",
   "src/run/file/in-process.ts": "the address of a server, as the engine writes it",

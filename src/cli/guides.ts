@@ -13,7 +13,7 @@ export const GUIDES: Readonly<Record<string, Guide>> = {
   scripts: { page: "scripts.md", help: "What a name means, hooks, arguments" },
   watching: { page: "watching.md", help: "What starts a script again, and what is left alone" },
   caching: { page: "caching.md", help: "Scripts that are not run again when nothing has changed" },
-  remote: { page: "remote.md", help: "A script on a server of the Remote Execution API" },
+  remote: { page: "remote.md", help: "Scripts on a server of the Remote Execution API" },
   workspaces: { page: "workspaces.md", help: "A script in every package, in order or at once" },
   looking: { page: "looking.md", help: "Picking a script, a page of a run, a picture of a plan" },
   secrets: { page: "secrets.md", help: "The credential store, from code and the command line" },

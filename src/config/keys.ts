@@ -224,6 +224,11 @@ const REMOTE: readonly Key[] = within("run.remote", [
     range: [1, 3600],
     help: "Seconds for one answer; a script takes as long as it takes",
   }),
+  key("concurrency", "integer", "64", {
+    isOwn: true,
+    range: [1, 10_000],
+    help: "How many scripts run there at a time; --concurrency says it for one run",
+  }),
   key("system", "string", '"linux-x64"', { isOwn: true, help: "What its machines are" }),
   key("properties.*", "string", '"docker://example.com/node@sha256:..."', {
     isOwn: true,
@@ -237,6 +242,10 @@ const REMOTE: readonly Key[] = within("run.remote", [
   key("scripts.*.inputs", "strings", '["../../assets/**"]', {
     isOwn: true,
     help: "Files that it reads besides those of its package and of what that depends on",
+  }),
+  key("scripts.*.remote", "boolean", "true", {
+    isOwn: true,
+    help: "Whether it runs there without --remote; false keeps it here even with it",
   }),
 ]);
 const SECRETS: readonly Key[] = [

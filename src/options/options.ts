@@ -215,8 +215,9 @@ export const OPTIONS: readonly Option[] = [
     {
       name: "remote",
       by: "runner",
-      help: "Run the script on the server that [run.remote] names, by the Remote Execution API",
+      help: "Run scripts on the server that [run.remote] names, by the Remote Execution API",
     },
+    { name: "no-remote", by: "runner", help: "Run every script here, whatever [run.remote] says" },
     {
       name: "affected",
       value: optional("ref"),

@@ -37,6 +37,14 @@ export interface Endpoint {
   readonly toolVersion: string;
 }
 
+export interface ExecuteOptions {
+  readonly skipCache: boolean;
+  /** Cancels the action; that of the client unless given. */
+  readonly signal?: AbortSignal;
+  /** The server has it. Called once or more. */
+  readonly onAccepted?: () => void;
+}
+
 const METADATA = "build.bazel.remote.execution.v2.requestmetadata-bin";
 /** Milliseconds. */
 const CANCEL_TIMEOUT = 1000;
@@ -110,10 +118,12 @@ export class RemoteClient implements Disposable {
     );
   }
 
-  /**
-   * Runs an action to its end, across lost connections. Throws RemoteError when it cannot.
-   */
-  async execute(action: Digest, skipCache: boolean): Promise<ExecuteResponse> {
+  /** Runs an action to its end, across lost connections. Throws RemoteError when it cannot. */
+  async execute(
+    action: Digest,
+    { skipCache, signal = this.#signal, onAccepted }: ExecuteOptions,
+  ): Promise<ExecuteResponse> {
+    signal.throwIfAborted();
     let name = "";
     const named = Promise.withResolvers<void>();
     const stream = new AbortController();
@@ -125,7 +135,7 @@ export class RemoteClient implements Disposable {
       stream.abort();
     };
     const cancel = () => void (ending = end());
-    this.#signal.addEventListener("abort", cancel, { once: true });
+    signal.addEventListener("abort", cancel, { once: true });
     try {
       for (let attempt = 1; ; attempt++) {
         try {
@@ -142,21 +152,22 @@ export class RemoteClient implements Disposable {
           for await (const operation of operations) {
             name = operation.name;
             named.resolve();
+            onAccepted?.();
             if (operation.done) return responseOf(operation);
           }
           throw new RemoteError("the connection ended before the script did", Code.UNAVAILABLE);
         } catch (error) {
           const code = codeOf(error);
-          this.#signal.throwIfAborted();
+          signal.throwIfAborted();
           // An operation that was delivered, or whose server is another by now, is not there any more.
           const isLost = name !== "" && code === Code.NOT_FOUND;
           if (isLost) name = "";
           if (attempt >= TRIES || !(isLost || isPassing(code))) throw asRemoteError(error);
-          await pause(attempt, this.#signal);
+          await pause(attempt, signal);
         }
       }
     } finally {
-      this.#signal.removeEventListener("abort", cancel);
+      signal.removeEventListener("abort", cancel);
       await ending;
     }
   }

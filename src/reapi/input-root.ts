@@ -15,18 +15,21 @@ import {
 export type Input =
   | { readonly kind: "file"; readonly path: string; readonly digest: Digest; readonly isExecutable: boolean }
   | { readonly kind: "link"; readonly path: string; readonly target: string }
+  /** A directory with all that is in it, by the digest of its message. */
+  | { readonly kind: "tree"; readonly path: string; readonly digest: Digest }
   /** One that may have nothing in it. */
   | { readonly kind: "directory"; readonly path: string };
 
 export interface InputRoot {
   readonly digest: Digest;
-  /** The directories. */
+  /** The directories, but for those that came by their digests. */
   readonly messages: readonly Encoded[];
 }
 
 interface Folder {
   readonly files: Map<string, Extract<Input, { kind: "file" }>>;
   readonly links: Map<string, string>;
+  readonly trees: Map<string, Digest>;
   readonly folders: Map<string, Folder>;
 }
 
@@ -40,7 +43,7 @@ export function buildInputRoot(inputs: readonly Input[]): InputRoot {
 }
 
 function createFolder(): Folder {
-  return { files: new Map(), links: new Map(), folders: new Map() };
+  return { files: new Map(), links: new Map(), trees: new Map(), folders: new Map() };
 }
 
 function place(root: Folder, input: Input): void {
@@ -50,28 +53,36 @@ function place(root: Folder, input: Input): void {
   const last = input.kind === "directory" ? undefined : names.pop();
   let folder = root;
   for (const name of names) {
-    if (folder.files.has(name) || folder.links.has(name)) throw twice(input.path);
+    if (isLeaf(folder, name)) throw twice(input.path);
     let next = folder.folders.get(name);
     if (!next) folder.folders.set(name, (next = createFolder()));
     folder = next;
   }
   if (last === undefined) return;
-  if (folder.files.has(last) || folder.links.has(last) || folder.folders.has(last)) throw twice(input.path);
+  if (isLeaf(folder, last) || folder.folders.has(last)) throw twice(input.path);
   if (input.kind === "file") folder.files.set(last, input);
   else if (input.kind === "link") folder.links.set(last, input.target);
+  else if (input.kind === "tree") folder.trees.set(last, input.digest);
+}
+
+function isLeaf({ files, links, trees }: Folder, name: string): boolean {
+  return files.has(name) || links.has(name) || trees.has(name);
 }
 
 function twice(path: string): RangeError {
   return new RangeError(`in the tree twice, or below what is no directory: ${path}`);
 }
 
-function encodeFolder({ files, links, folders }: Folder, messages: Map<string, Encoded>): Encoded {
+function encodeFolder(folder: Folder, messages: Map<string, Encoded>): Encoded {
+  const { files, links, trees, folders } = folder;
+  const directories = new Map(trees);
+  for (const [name, each] of folders) directories.set(name, encodeFolder(each, messages).digest);
   const message = create(DirectorySchema, {
     files: byName(files).map(([name, { digest, isExecutable }]) =>
       create(FileNodeSchema, { name, digest: toMessage(digest), isExecutable }),
     ),
-    directories: byName(folders).map(([name, folder]) =>
-      create(DirectoryNodeSchema, { name, digest: toMessage(encodeFolder(folder, messages).digest) }),
+    directories: byName(directories).map(([name, digest]) =>
+      create(DirectoryNodeSchema, { name, digest: toMessage(digest) }),
     ),
     symlinks: byName(links).map(([name, target]) => create(SymlinkNodeSchema, { name, target })),
   });

@@ -2,14 +2,14 @@
 //
 // Surprising: a script that is kept is not rt's successor, as others are: rt stands by, sees what it does, and passes on
 // what it writes. So it has pipes instead of the terminal, and an empty standard input.
-import { host } from "../../platform/process.ts";
 import { openCached, whyRuleFails } from "../cache/cache.ts";
 import type { CachedScript } from "../cache/script.ts";
 import type { SharedCache } from "../cache/shared.ts";
 import { type CacheSettings, ruleFor } from "../settings/cache.ts";
 import type { CachedTask, CacheReason, Command, CommandRequest, Task } from "../tasks/run-tasks.ts";
-import { stepsOf, textField } from "../workspace/package-json.ts";
+import { textField } from "../workspace/package-json.ts";
 import type { Plan } from "./plan.ts";
+import { taskOf } from "./single-task.ts";
 
 type CommandFor = (request: CommandRequest) => Command;
 
@@ -85,20 +85,9 @@ export async function whyNotCached(
 
 /** Undefined for a script that is none of those. */
 export function planCached(
-  { target, args }: Extract<Plan, { mode: "script" }>,
+  plan: Extract<Plan, { mode: "script" }>,
   settings: CacheSettings,
 ): Task | undefined {
-  const { name, package: located } = target;
-  const packageName = textField(located.manifest, "name");
-  if (!ruleFor(settings, packageName, name)) return undefined;
-  return {
-    index: 0,
-    packageName: "",
-    packageDirectory: located.directory,
-    manifest: located.manifest,
-    scriptName: name,
-    label: name,
-    steps: stepsOf(located.manifest, name),
-    args: host.exactArguments(args),
-  };
+  const { name, package: located } = plan.target;
+  return ruleFor(settings, textField(located.manifest, "name"), name) && taskOf(plan);
 }

@@ -57,7 +57,10 @@ async function carryOut(
   secrets: TargetSecrets | undefined,
   reopen: Reopen,
 ): Promise<Outcome> {
-  if (settings.remote && plan.mode !== "refuse") return await executeRemotely(plan, settings, secrets);
+  if (settings.remote && plan.mode !== "refuse") {
+    const outcome = await executeRemotely(plan, settings, config, secrets);
+    if (outcome !== "here") return outcome;
+  }
   switch (plan.mode) {
     case "nothing":
       return;
@@ -83,21 +86,24 @@ async function carryOut(
   }
 }
 
+/** "here" for what rtfig.toml sends nowhere, or cannot be sent. */
 async function executeRemotely(
   plan: Exclude<Plan, { mode: "refuse" }>,
-  { remote, script, watch }: Settings,
+  settings: Settings,
+  config: Config | undefined,
   secrets: TargetSecrets | undefined,
-): Promise<Outcome> {
+): Promise<Outcome | "here"> {
+  const { isAsked } = settings.remote!;
+  if (!isAsked && (plan.mode !== "script" || secrets)) return "here";
   if (plan.mode !== "script")
     return complain("--remote runs scripts of package.json, and this is none", "`rt run` lists the scripts");
-  if (watch) return complain("--remote and --watch exclude each other");
   if (secrets)
     return complain(
       "The script is given secrets, which do not leave this machine",
       "without --remote it runs here",
     );
-  const { runRemotely } = await import("./remote/remote.ts");
-  return await runRemotely(plan, remote!, script);
+  const { runRemotely } = await import("./many.ts");
+  return await runRemotely(plan, settings, config, process.cwd());
 }
 
 async function executeScript(

@@ -7,20 +7,27 @@ import type { SecretValue } from "../redaction/secret-value.ts";
 import type { Deliver, RedactedOutput } from "../redaction/stream.ts";
 import type { Provision, Receiver } from "../secrets/mapping/provision.ts";
 import type { Config } from "../config/rtfig.ts";
+import type { CacheSettings } from "../settings/cache.ts";
 import type { ManySettings } from "../settings/many.ts";
+import type { RemoteSettings } from "../settings/remote.ts";
+import { ruleNamed } from "../settings/script-rules.ts";
 import type { Settings } from "../settings/settings.ts";
 import {
   type Command,
   type CommandRequest,
+  decideWhere,
+  type Offer,
   runSingle,
   runTasks,
   type Task,
   type TaskRequest,
 } from "../tasks/run-tasks.ts";
-import { scriptOf } from "../workspace/package-json.ts";
+import { scriptOf, textField } from "../workspace/package-json.ts";
+import type { Plan } from "./plan.ts";
 import type { Answer } from "./script/bash-builtins.ts";
 import { evaluate, needsNoProcess, type ShellResult } from "./script/built-in-shell.ts";
 import { launchScript } from "./script/launch.ts";
+import { taskOf } from "./single-task.ts";
 import type { Ending } from "./script/waiting.ts";
 import { appendArguments, quoteArgument } from "./script/quoting.ts";
 import type { ShellCommand } from "./script/shell.ts";
@@ -55,6 +62,18 @@ export async function runCached(
   return await runSingle(task, requestFor(manyOfOne(task.scriptName), settings, config, cwd, undefined));
 }
 
+/** A script that goes to another machine, likewise; "here" for one that does not. */
+export async function runRemotely(
+  plan: Extract<Plan, { mode: "script" }>,
+  settings: Settings,
+  config: Config | undefined,
+  cwd: string,
+): Promise<Ending | "here"> {
+  const task = taskOf(plan);
+  const request = requestFor(manyOfOne(task.scriptName), settings, config, cwd, undefined);
+  return decideWhere(request.offerFor!(task)).place === "remote" ? await runSingle(task, request) : "here";
+}
+
 /** What a run of many is asked for, when it is a run of one. */
 export function manyOfOne(script: string, args: readonly string[] = []): ManySettings {
   return {
@@ -85,7 +104,7 @@ export async function openMany(
 
 function requestFor(
   many: ManySettings,
-  { script, cache }: Settings,
+  { script, cache, remote }: Settings,
   config: Config | undefined,
   cwd: string,
   provision: Provision | undefined,
@@ -109,7 +128,8 @@ function requestFor(
     ...(cache && {
       openCached: async (task, extra) =>
         await (await import("./cached.ts")).openCachedTask(task, extra, cache, commandOf, shared),
-      ...(cache.isExplained && {
+      // Where something may run elsewhere, what is found here does not.
+      ...((cache.isExplained || (remote && many.dryRun)) && {
         explainCached: async (task, extra) =>
           await (await import("./cached.ts")).explainTask(task, extra, cache, commandOf, shared),
       }),
@@ -123,6 +143,13 @@ function requestFor(
           return shared;
         },
       }),
+    ...(remote && {
+      offerFor: (task) => offerFor(task, remote, cache),
+      openRemote: async (tasks, plan) =>
+        (await import("./remote/remote.ts")).openRemote(tasks, plan, remote, script),
+      sketchRemote: async (tasks, plan) =>
+        (await import("./remote/remote.ts")).sketchRemote(tasks, plan, remote, script),
+    }),
     ...(provision && {
       secretsOf: (manifest, event, isMain) => provision.shown(receiverOf({ manifest }, event, !isMain)),
       async prepare(tasks) {
@@ -134,6 +161,23 @@ function requestFor(
         if (secrets.some(({ isRedacted }) => isRedacted)) attending = await loadAttending(secrets);
       },
     }),
+  };
+}
+
+/** What speaks for another machine. */
+function offerFor(
+  { manifest, scriptName, steps }: Task,
+  { url, scripts, isAsked }: RemoteSettings,
+  cache: CacheSettings | undefined,
+): Offer {
+  const packageName = textField(manifest, "name");
+  const hasSecrets = steps.some(({ secrets }) => secrets !== undefined);
+  return {
+    server: url,
+    isAsked,
+    isDeclared: ruleNamed(scripts, packageName, scriptName)?.isRemote,
+    isCached: ruleNamed(cache?.rules ?? [], packageName, scriptName)?.isOn ?? false,
+    obstacle: hasSecrets ? "it is given secrets, which do not leave this machine" : undefined,
   };
 }
 
@@ -212,6 +256,8 @@ async function runAlone(
   { script, cache }: Settings,
   { provision, descriptors }: Pick<ManyRequest, "provision" | "descriptors">,
 ): Promise<Ending> {
+  if (request.offerFor && decideWhere(request.offerFor(task)).place === "remote")
+    return await runSingle(task, request);
   const { packageDirectory, manifest, scriptName, args } = task;
   const target = {
     kind: "script",

@@ -5,8 +5,8 @@
 import { dirname, resolve } from "node:path";
 import type { Config } from "../config/rtfig.ts";
 import { Failure } from "../failure.ts";
+import type { GivenOptions } from "../options/parse.ts";
 import { oneLine } from "../printable.ts";
-import type { ManySettings } from "./many.ts";
 import {
   type Certificates,
   fillHeader,
@@ -25,6 +25,8 @@ export interface RemoteScript {
   readonly env: readonly string[];
   /** Files that it reads besides its package, those of the workspace that it depends on, and node_modules; globs. */
   readonly inputs: readonly string[];
+  /** Whether it runs there without --remote, or not even with it; undefined where the file does not say. */
+  readonly isRemote: boolean | undefined;
 }
 
 export interface RemoteSettings {
@@ -38,32 +40,41 @@ export interface RemoteSettings {
   /** Milliseconds for one answer. */
   readonly timeout: number;
   readonly scripts: readonly RemoteScript[];
-  /** Nothing is run, and nothing sent. */
-  readonly isDry: boolean;
+  /** --remote asks for it. */
+  readonly isAsked: boolean;
+  /** --force: what the server knows is not used. */
+  readonly isForced: boolean;
+  /** How many scripts at a time. */
+  readonly concurrency: number;
 }
 
 const SECTION = "run.remote";
 const SYSTEM = "linux-x64";
 const TIMEOUT = 60; // seconds
+const CONCURRENCY = 64;
 const LISTS = ["outputs", "env", "inputs"] as const;
+const NOTHING = { outputs: [], env: [], inputs: [], isRemote: undefined } as const;
+/** A watched script starts again in moments, and what is verified has to be followed. */
+const HINDERING = ["watch", "hot", "verify-inputs"] as const;
 
 type Variable = (name: string) => string | undefined;
 
-/** Throws Failure. */
+/** Undefined where neither the command line nor rtfig.toml sends a script away. Throws Failure. */
 export function readRemoteSettings(
   config: Config | undefined,
-  many: ManySettings | undefined,
+  given: GivenOptions,
   cwd: string,
   variable: Variable,
-): RemoteSettings {
-  const asked = many && whatElse(many);
-  if (asked !== undefined)
-    throw new Failure(`--remote and ${asked} exclude each other`, "--remote runs one script of one package");
+): RemoteSettings | undefined {
+  const isAsked = given.has("remote");
+  const hinders = HINDERING.find((name) => given.has(name));
+  if (isAsked && hinders !== undefined) throw new Failure(`--remote and --${hinders} exclude each other`);
+  if (given.has("no-remote") || (!isAsked && (hinders !== undefined || !sendsAway(config)))) return undefined;
   const texts = new Map<string, string>();
   const headers: Record<string, string> = {};
   const properties: Record<string, string> = {};
   const scripts = new Map<string, RemoteScript>();
-  let timeout = TIMEOUT;
+  const numbers = { timeout: TIMEOUT, concurrency: CONCURRENCY };
   for (const { path, value } of config?.settings ?? []) {
     const [section, part, name = "", ...rest] = path;
     if (section !== "run" || part !== "remote") continue;
@@ -71,11 +82,11 @@ export function readRemoteSettings(
       requireHeaderName(rest[0]!, SECTION);
       headers[rest[0]!] = fillHeader(value as string, `${SECTION}.headers.${rest[0]}`, variable);
     } else if (name === "properties") properties[rest[0]!] = value as string;
-    else if (name === "timeout") timeout = value as number;
+    else if (name === "timeout" || name === "concurrency") numbers[name] = value as number;
     else if (name === "scripts") {
-      const [script, list] = rest as [string, (typeof LISTS)[number]];
-      const before = scripts.get(script) ?? { name: script, outputs: [], env: [], inputs: [] };
-      scripts.set(script, { ...before, [list]: value as string[] });
+      const [script, field] = rest as [string, (typeof LISTS)[number] | "remote"];
+      const before = scripts.get(script) ?? { ...NOTHING, name: script };
+      scripts.set(script, { ...before, [field === "remote" ? "isRemote" : field]: value });
     } else texts.set(name, value as string);
   }
   for (const { name, outputs } of scripts.values()) for (const output of outputs) checkOutput(output, name);
@@ -93,26 +104,25 @@ export function readRemoteSettings(
     tls: readCertificates(texts, SECTION, directory),
     system: texts.get("system") ?? SYSTEM,
     properties,
-    timeout: timeout * 1000,
+    timeout: numbers.timeout * 1000,
     scripts: [...scripts.values()],
-    isDry: many?.dryRun !== undefined,
+    isAsked,
+    isForced: given.has("force"),
+    concurrency: given.get("concurrency")?.isOnLine
+      ? Number(given.get("concurrency")!.last)
+      : numbers.concurrency,
   };
+}
+
+function sendsAway(config: Config | undefined): boolean {
+  return (config?.settings ?? []).some(
+    ({ path, value }) => path[0] === "run" && path[1] === "remote" && path[4] === "remote" && value === true,
+  );
 }
 
 /** What is declared of a script. */
 export function remoteScript({ scripts }: RemoteSettings, packageName: string, name: string): RemoteScript {
-  return ruleNamed(scripts, packageName, name) ?? { name, outputs: [], env: [], inputs: [] };
-}
-
-function whatElse(many: ManySettings): string | undefined {
-  if (many.filters.length > 0) return "--filter";
-  if (many.workspaces) return "--workspaces";
-  if (many.affected !== undefined) return "--affected";
-  if (many.parallel) return "--parallel";
-  if (many.sequential) return "--sequential";
-  if (many.reports.length > 0) return "--report";
-  if (many.shard) return "--shard";
-  return many.dryRun === "json" ? "--dry-run=json" : undefined;
+  return ruleNamed(scripts, packageName, name) ?? { ...NOTHING, name };
 }
 
 function checkOutput(output: string, script: string): void {

@@ -37,8 +37,11 @@ async function open(written: Invocation): Promise<Omit<Opened, "reopen">> {
   const given = collectOptions(configured.options);
   const environment = { RT_CONCURRENCY: host.originalVariable("RT_CONCURRENCY") };
   const settings = readSettings(configured, given, environment);
-  if (given.has("remote")) return { settings: await remotely(settings, config, cwd), config, cwd };
-  if (!tool) return { settings: { ...settings, cache: await findCache(config, given, cwd) }, config, cwd };
+  if (!tool) {
+    const cache = await findCache(config, given, cwd);
+    const remote = await findRemote(config, given, cwd);
+    return { settings: { ...settings, cache, remote }, config, cwd };
+  }
   const { withPreloads } = await import("./tool.ts");
   return { settings: { ...settings, tool: withPreloads(tool, config) }, config, cwd };
 }
@@ -87,11 +90,12 @@ async function canTrace(): Promise<boolean> {
   return (await findTracing()) !== undefined;
 }
 
-/** One script, that is, even where --dry-run makes others a run of many. Throws Failure. */
-async function remotely(settings: Settings, config: Config | undefined, cwd: string): Promise<Settings> {
+/** Where the command line or the file sends scripts to other machines. Throws Failure. */
+async function findRemote(config: Config | undefined, given: GivenOptions, cwd: string) {
+  const isMentioned = config?.settings.some(({ path }) => path[0] === "run" && path[1] === "remote");
+  if (!given.has("remote") && !isMentioned) return undefined;
   const { readRemoteSettings } = await import("./remote.ts");
-  const remote = readRemoteSettings(config, settings.many, cwd, host.originalVariable);
-  return { ...settings, many: undefined, remote };
+  return readRemoteSettings(config, given, cwd, host.originalVariable);
 }
 
 function changeDirectory(directory: string | undefined): string {

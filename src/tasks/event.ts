@@ -1,6 +1,7 @@
 // Everything that can happen in a run, as one union. The scheduler emits; only reporters turn it into text.
 import type { ChildExit } from "../../platform/contract/process-tree.ts";
 import type { Outcome, Step, Task } from "./task.ts";
+import type { Where } from "./where.ts";
 
 /** Times are milliseconds since the start of the run. */
 export type TaskEvent =
@@ -29,6 +30,8 @@ export type TaskEvent =
       readonly outcome: Outcome;
       /** Of a script that is cached: why it ran, or by what it was found. */
       readonly why?: string;
+      /** In a run of which something may run elsewhere. */
+      readonly where?: Where;
       readonly at: number;
       readonly duration: number;
     }

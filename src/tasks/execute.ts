@@ -10,11 +10,13 @@ import { host } from "../../platform/process.ts";
 import { trees } from "../../platform/process-tree.ts";
 import type { Child, ChildExit, ChildRequest, StopSignal } from "../../platform/contract/process-tree.ts";
 import type { RedactedOutput } from "../redaction/stream.ts";
+import { runElsewhere } from "./elsewhere.ts";
 import type { TaskEvent } from "./event.ts";
 import { describeWhy } from "./report/wording.ts";
 import { Refused } from "./schedule.ts";
 import type { CachedTask, Command, Step, Task, TaskRequest, Outcome, Watcher } from "./task.ts";
 import { familyOf, GRACE, WatchedTrees } from "./watched-trees.ts";
+import { decideWhere, type RemoteRun } from "./where.ts";
 
 const LOOK_AGAIN_AFTER = 10; // ms
 const LACK_OF_RESOURCES = new Set(["EMFILE", "ENFILE", "EAGAIN", "ENOMEM"]);
@@ -28,7 +30,9 @@ const START_FAILURES: Readonly<Record<string, number>> = {
 const FORWARDED = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 export interface ExecutorOptions {
-  readonly request: Pick<TaskRequest, "commandFor" | "prepare" | "openCached" | "explainCached">;
+  readonly request: Pick<TaskRequest, "commandFor" | "prepare" | "openCached" | "explainCached" | "offerFor">;
+  /** Where tasks may run on other machines. */
+  readonly remote?: RemoteRun | undefined;
   readonly output: ChildRequest["output"];
   readonly inheritStdin: boolean;
   /** Added to every child's environment. */
@@ -81,19 +85,31 @@ export class Executor {
     return performance.now() - this.#started;
   }
 
-  /** Never rejects because of the task; rejects with Refused when its first step found no resources. */
+  /**
+   * Never rejects because of the task; rejects with Refused when its first step found no resources, and with the Failure of
+   * a server that is to run it.
+   */
   async run(task: Task): Promise<Outcome> {
-    const { emit } = this.#options;
+    const { emit, remote, request } = this.#options;
     if (this.#watched) await this.#beginWatched(task, this.#watched);
     const begin = this.now();
     let outcome: Outcome = { kind: "success" };
+    const offer = remote && request.offerFor!(task);
+    if (offer && (offer.isCached || decideWhere(offer).place === "here")) await remote.bring(task);
     const cached = await this.#openCached(task);
+    let where = offer && decideWhere(offer, cached && { isHit: cached.hit !== undefined, why: cached.why });
     if (cached && this.#options.request.explainCached)
       void emit({ type: "remark", line: describeWhy(task, cached.hit !== undefined, cached.why) });
     if (cached?.hit) {
       const isShown = cached.hit.restored === 0 && this.#options.watcher?.isShown(task, cached.inputs);
       if (!isShown) await this.#replay(task, cached.hit);
       outcome = { kind: "success", saved: cached.hit.saved };
+    } else if (where?.place === "remote" && !this.#isEnding(task)) {
+      const ended = await runElsewhere(task, remote!, this.#redactionOf(task), this);
+      ({ outcome } = ended);
+      where = { ...where, ...(ended.machine !== undefined && { machine: ended.machine }) };
+      // The server knows what it did; nobody has followed it.
+      for (const message of (await cached?.close("stopped")) ?? []) void emit({ type: "notice", message });
     } else {
       for (const step of task.steps) {
         outcome = await this.#runStep(task, step, cached);
@@ -110,12 +126,23 @@ export class Executor {
       await ending;
       outcome = { kind: "stopped", wasRunning: true };
     }
+    if (where && where.place !== "remote") remote!.look();
     const at = this.now();
-    const why = cached && { why: cached.why };
-    await emit({ type: "task-end", task, outcome, at, duration: at - begin, ...why });
+    const known = { ...(cached && { why: cached.why }), ...(where && { where }) };
+    await emit({ type: "task-end", task, outcome, at, duration: at - begin, ...known });
     // Not before: up to here it may still be asked to end.
     this.#watched?.finish(task);
     return outcome;
+  }
+
+  emit(event: TaskEvent): void | Promise<void> {
+    return this.#options.emit(event);
+  }
+
+  #redactionOf(task: Task): Command["redact"] {
+    const { packageDirectory, manifest, scriptName, args } = task;
+    const request = { packageDirectory, manifest, scriptName, args, isMain: true, isCollected: true };
+    return this.#options.request.commandFor({ ...request, isKept: true }).redact;
   }
 
   async #openCached(task: Task): Promise<CachedTask | undefined> {
@@ -272,6 +299,7 @@ export class Executor {
   /** Ends everything that runs; returns at once. */
   stop(signal: StopSignal, isToldAlready = false): void {
     this.#isStopping = true;
+    this.#options.remote?.stop();
     for (const child of [...this.#running.keys(), ...(this.#watched?.children ?? [])])
       if (!this.#stopped.includes(child)) this.#stopped.push(child);
     if (!isToldAlready && this.#hasStopped) trees.signalTrees(this.#stopped, signal);

@@ -10,20 +10,23 @@ import { host } from "../../platform/process.ts";
 import type { StopSignal } from "../../platform/contract/process-tree.ts";
 import type { Reporter, TaskEvent } from "./event.ts";
 import { Executor } from "./execute.ts";
-import { oneLine } from "../printable.ts";
 import { type Plan, planTasks } from "./plan.ts";
-import {
-  chooseReporters,
-  chooseSingleReporter,
-  environmentOfCached,
-  type Reporting,
-} from "./report/choose.ts";
+import { chooseReporters, chooseSingleReporter, type Reporting } from "./report/choose.ts";
 import { OutputQueue } from "./report/output-queue.ts";
 import { chooseLimit } from "./limit.ts";
 import { type Failure, type FailurePolicy, startSchedule } from "./schedule.ts";
-import type { CacheReason, RunStatus, Task, TaskRequest, Watcher, Outcome } from "./task.ts";
+import type { RunStatus, Task, TaskRequest, Watcher, Outcome } from "./task.ts";
+import { decideWhere, type RemoteRun } from "./where.ts";
 
 export type { Plan } from "./plan.ts";
+export {
+  decideWhere,
+  type Offer,
+  type Refusal,
+  type RemoteEnding,
+  type RemoteRun,
+  type Sketch,
+} from "./where.ts";
 export type {
   CachedTask,
   CacheReason,
@@ -37,11 +40,6 @@ export type {
   Watcher,
 } from "./task.ts";
 
-/** What a dry run waits for others at most. */
-const DRY_PATIENCE = 10_000; // ms
-/** Scripts that it looks at at a time. */
-const AT_ONCE = 16;
-
 /** How much later rt may hear of a signal than of the end that it made of a script. */
 const SIGNAL_DELAY = 20; // ms
 
@@ -54,7 +52,8 @@ export async function runTasks(request: TaskRequest, planned?: Plan): Promise<Ru
   }
   const plan = planned ?? (await planTasks(request));
   if (request.dryRun) {
-    const status = await print(await renderDryRun(plan, request, request.dryRun, queue), queue);
+    const { renderPreview } = await import("./preview.ts");
+    const status = await print(await renderPreview(plan, request, request.dryRun, queue), queue);
     return status === 0 && plan.isIncomplete ? 1 : status;
   }
   await request.prepare?.(plan.tasks);
@@ -67,46 +66,7 @@ export async function runTasks(request: TaskRequest, planned?: Plan): Promise<Ru
   return status === 0 && plan.isIncomplete ? 1 : status;
 }
 
-async function renderDryRun(
-  plan: Plan,
-  request: TaskRequest,
-  format: NonNullable<TaskRequest["dryRun"]>,
-  queue: OutputQueue,
-): Promise<string> {
-  if (format === "text" || format === "json") {
-    const { renderPlan } = await import("./report/dry-run.ts");
-    return renderPlan(plan, request, format, await explainCached(plan, request, queue));
-  }
-  const { explainTasks } = await import("./reasons.ts");
-  const { renderGraph } = await import("./report/plan-graph.ts");
-  return renderGraph(plan, request, explainTasks(plan, request), format);
-}
-
-/** Why each script that is cached would run, or would not. */
-async function explainCached(
-  { tasks }: Plan,
-  request: TaskRequest,
-  queue: OutputQueue,
-): Promise<ReadonlyMap<Task, CacheReason>> {
-  const reasons = new Map<Task, CacheReason>();
-  if (!request.explainCached) return reasons;
-  const beside = await request.openBeside?.(tasks, (line) => void queue.write(2, `warn: ${oneLine(line)}\n`));
-  const clock = beside && setTimeout(() => beside.abandon(), DRY_PATIENCE);
-  const extra = environmentOfCached(request);
-  const waiting = [...tasks];
-  const go = async () => {
-    for (let task = waiting.shift(); task; task = waiting.shift()) {
-      const reason = await request.explainCached!(task, extra);
-      if (reason) reasons.set(task, reason);
-    }
-  };
-  await Promise.all(Array.from({ length: AT_ONCE }, go));
-  clearTimeout(clock);
-  beside?.abandon();
-  return reasons;
-}
-
-/** One script that is cached, as if it stood alone at the terminal. */
+/** One script that is cached, or runs elsewhere, as if it stood alone at the terminal. */
 export async function runSingle(task: Task, request: TaskRequest): Promise<RunStatus> {
   const queue = new OutputQueue();
   const plan: Plan = {
@@ -162,6 +122,8 @@ async function execute(
     request.standsAlone
       ? chooseSingleReporter(request, queue)
       : await chooseReporters(plan, request, queue, fail, begun);
+  const elsewhere = remoteTasks(plan, request);
+  const remote = elsewhere.size > 0 ? await request.openRemote?.([...elsewhere], plan) : undefined;
   const reporting = await choose();
   const { output, extraEnvironment } = reporting;
   let { reporters } = reporting;
@@ -177,6 +139,7 @@ async function execute(
   let halt = () => {};
   const executor = new Executor({
     request,
+    remote,
     output,
     inheritStdin: isSingle,
     extraEnvironment,
@@ -186,6 +149,7 @@ async function execute(
       if (interruptedBy || isOver) queue.hurry();
       interruptedBy ??= signal;
       beside?.abandon();
+      remote?.abandon();
       halt();
       wake();
     },
@@ -206,6 +170,7 @@ async function execute(
     tasks: plan.tasks,
     waitsFor: plan.waitsFor,
     limit: chooseLimit(request),
+    elsewhere: remote && !request.sequential ? { limit: remoteLimit(remote, request), has } : undefined,
     onFailure: watcher && request.parallel ? "continue" : choosePolicy(request),
     run: (task) => executor.run(task),
     mayEnd: (task) => executor.watched.isRunning(task),
@@ -218,6 +183,7 @@ async function execute(
   if (watcher) begin(watcher);
   const failure = watcher ? await goOn(watcher) : await schedule.finished.catch(fail);
   await executor.finish();
+  await remote?.finish().catch(fail);
   await beside?.finish();
   isOver = true;
   await finishReporters();
@@ -226,6 +192,10 @@ async function execute(
   if (thrown) throw thrown.error;
   if (failure) return statusOf(failure.outcome);
   return isComplete ? 0 : 1;
+
+  function has(task: Task): boolean {
+    return elsewhere.has(task);
+  }
 
   function begin(watcher: Watcher): void {
     const { killSignal } = watcher;
@@ -315,6 +285,17 @@ async function execute(
       return false;
     }
   }
+}
+
+/** Those that run on another machine, unless they are found in the cache. */
+function remoteTasks({ tasks }: Plan, { offerFor }: TaskRequest): ReadonlySet<Task> {
+  if (!offerFor) return new Set();
+  return new Set(tasks.filter((task) => decideWhere(offerFor(task)).place === "remote"));
+}
+
+/** What runs elsewhere takes nothing of this machine. */
+function remoteLimit({ limit }: RemoteRun, { parallel }: TaskRequest): number {
+  return parallel ? Number.POSITIVE_INFINITY : limit;
 }
 
 function broadcast(reporters: readonly Reporter[], event: TaskEvent): void | Promise<void> {

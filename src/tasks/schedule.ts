@@ -1,6 +1,7 @@
 // Starts tasks as soon as what they wait for has succeeded and a place is free.
 //
-// Contract: tasks start in plan order; never more than `limit` at once. After a failure either everything
+// Contract: tasks start in plan order; never more than `limit` at once, and as many again of those that run elsewhere as
+// their own limit says. After a failure either everything
 // stops ("stop"), what depends on it is skipped ("skip"), or nothing changes ("continue"). The result names
 // the failure that came first: its code is the run's. A run that is watched has many rounds: tasks may be asked for again
 // while others run, or when nothing does, and a task that runs is started again when the caller has ended it.
@@ -16,6 +17,8 @@ export interface ScheduleOptions {
   /** By task index. */
   readonly waitsFor: readonly (readonly number[])[];
   readonly limit: number;
+  /** Tasks with places of their own, on other machines. */
+  readonly elsewhere?: { readonly limit: number; has(task: Task): boolean } | undefined;
   readonly onFailure: FailurePolicy;
   /** Runs a task to its end. Rejects with Refused when nothing was started for lack of resources. */
   run(task: Task): Promise<Outcome>;
@@ -27,13 +30,13 @@ export interface ScheduleOptions {
   stop(): void;
 }
 
-/** The system has no process or file descriptor to give right now. */
+/** The system, or another machine, has no process or file descriptor to give right now. Its `cause` is thrown instead. */
 export class Refused extends Error {
   /** The system's. */
   readonly code: string;
 
-  constructor(message: string, code: string) {
-    super(message);
+  constructor(message: string, code: string, options?: ErrorOptions) {
+    super(message, options);
     this.code = code;
   }
 }
@@ -67,18 +70,20 @@ export function startSchedule({
   settle,
   stop,
   mayEnd,
+  elsewhere,
   ...options
 }: ScheduleOptions): Schedule {
   const waiting = tasks.map((_, index) => waitsFor[index]?.length ?? 0);
   const dependents: number[][] = tasks.map(() => []);
   for (const [index, targets] of waitsFor.entries())
     for (const target of targets) dependents[target]?.push(index);
-  let ready = waiting.flatMap((count, index) => (count === 0 ? [index] : [])).reverse(); // the next one last
+  const here: Place = { limit: options.limit, ready: [], running: 0 };
+  const there: Place = { limit: elsewhere?.limit ?? 0, ready: [], running: 0 };
+  const placeOf = (index: number) => (elsewhere?.has(tasks[index]!) ? there : here);
   const outcomes: (Outcome | undefined)[] = tasks.map(() => undefined);
   const running = new Set<number>();
   /** Of those that run: they are being ended, to start again. */
   const ending = new Set<number>();
-  let limit = options.limit;
   let isHalted = false;
   /** By a failure. */
   let isStopped = false;
@@ -87,11 +92,12 @@ export function startSchedule({
   let { promise: finished, resolve, reject } = Promise.withResolvers<Failure | null>();
 
   function fill(): void {
-    while (!isHalted && !isStopped && running.size < limit) {
-      const index = ready.pop();
+    while (!isHalted && !isStopped) {
+      const index = takeReady();
       if (index === undefined) break;
       const task = tasks[index]!;
       running.add(index);
+      placeOf(index).running++;
       run(task).then(
         (outcome) => complete(task, outcome),
         (error: unknown) => refuse(task, error),
@@ -105,8 +111,22 @@ export function startSchedule({
     resolve(first);
   }
 
+  /** The next in plan order that has room. */
+  function takeReady(): number | undefined {
+    let first: Place | undefined;
+    for (const place of [here, there])
+      if (place.running < place.limit && place.ready.length > 0)
+        if (!first || place.ready.at(-1)! < first.ready.at(-1)!) first = place;
+    return first?.ready.pop();
+  }
+
+  function leave(index: number): void {
+    running.delete(index);
+    placeOf(index).running--;
+  }
+
   function complete(task: Task, outcome: Outcome): void {
-    running.delete(task.index);
+    leave(task.index);
     if (ending.delete(task.index) && !isHalted) {
       if (waiting[task.index] === 0) insertReady(task.index);
       return fill();
@@ -140,14 +160,17 @@ export function startSchedule({
   }
 
   function refuse(task: Task, error: unknown): void {
-    running.delete(task.index);
-    if (!(error instanceof Refused) || running.size === 0) return reject(error);
-    limit = running.size;
+    leave(task.index);
+    const place = placeOf(task.index);
+    if (!(error instanceof Refused)) return reject(error);
+    if (place.running === 0) return reject(error.cause ?? error);
+    place.limit = place.running;
     insertReady(task.index);
     fill();
   }
 
   function insertReady(index: number): void {
+    const { ready } = placeOf(index);
     let at = ready.length;
     while (at > 0 && ready[at - 1]! < index) at--;
     ready.splice(at, 0, index);
@@ -179,18 +202,20 @@ export function startSchedule({
     }
     for (const { index } of tasks)
       waiting[index] = (waitsFor[index] ?? []).filter((target) => !outcomes[target]).length;
-    ready = [];
+    for (const place of [here, there]) place.ready.length = 0;
     for (const { index } of tasks)
       if (!outcomes[index] && !running.has(index) && waiting[index] === 0) insertReady(index);
     if (isIdle) {
       isIdle = false;
       first = null;
-      limit = options.limit;
+      here.limit = options.limit;
       ({ promise: finished, resolve, reject } = Promise.withResolvers<Failure | null>());
     }
     fill();
   }
 
+  for (let index = tasks.length - 1; index >= 0; index--)
+    if (waiting[index] === 0) placeOf(index).ready.push(index); // the next one last
   fill();
   return {
     get finished() {
@@ -205,6 +230,13 @@ export function startSchedule({
     reach,
     again,
   };
+}
+
+interface Place {
+  limit: number;
+  /** Descending. */
+  readonly ready: number[];
+  running: number;
 }
 
 /** It never ran, because of what is another task's. */

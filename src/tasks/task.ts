@@ -3,6 +3,7 @@ import type { Child, ChildExit, ChildRequest, StopSignal } from "../../platform/
 import type { Deliver, RedactedOutput } from "../redaction/stream.ts";
 import type { ManySettings } from "../settings/many.ts";
 import type { PackageJson, ScriptStep } from "../workspace/package-json.ts";
+import type { Offer, RemoteRun, Sketch } from "./where.ts";
 
 /** How one script is started. Built by the caller, who knows shells, quoting and environments. */
 export interface Command {
@@ -126,6 +127,20 @@ export interface TaskRequest extends ManySettings {
    * nothing. `tell` gives a line to people.
    */
   openBeside?(tasks: readonly Task[], tell: (line: string) => void): Promise<Beside | undefined>;
+  /** What speaks for running a task on another machine; absent where there is none. */
+  offerFor?(task: Task): Offer;
+  /**
+   * Opens what carries tasks out there, before anything has started.
+   * @param remote those that are to run there @param waitsFor by task index. Throws Failure.
+   */
+  openRemote?(
+    remote: readonly Task[],
+    plan: { readonly tasks: readonly Task[]; readonly waitsFor: readonly (readonly number[])[] },
+  ): Promise<RemoteRun>;
+  /** What would be sent of these. Throws Failure. */
+  sketchRemote?: (
+    ...of: Parameters<NonNullable<TaskRequest["openRemote"]>>
+  ) => Promise<ReadonlyMap<Task, Sketch>>;
   /** The secrets that a step gets; absent where the run has none. */
   secretsOf?(manifest: PackageJson, scriptName: string, isMain: boolean): readonly StepSecret[];
   /** Called before the first of these starts, and in a watched run before one starts again. Throws Failure. */

@@ -22,6 +22,7 @@ const ONLY_RT: Readonly<Record<string, string>> = {
   report: "for many scripts",
   affected: "for many scripts",
   remote: "for scripts on other machines, of which the engine knows nothing",
+  "no-remote": "for scripts on other machines, of which the engine knows nothing",
   shard: "for many scripts",
   "shard-times": "for many scripts",
   "no-cache": "for scripts that are not run again when nothing has changed",

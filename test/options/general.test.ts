@@ -214,17 +214,28 @@ describe("workspaces", () => {
     ]);
   });
 
-  prove("remote", "runs a script on the server that rtfig.toml names", async () => {
+  const remotely = async (words: readonly string[], more: string) => {
     await using server = await openReapiServer();
     const system = `${process.platform}-${process.arch}`;
     await using project = await createProject({
       "package.json": { scripts: { where: "pwd" } },
-      "rtfig.toml": `[run.remote]\nurl = "${server.url}"\nsystem = "${system}"\n`,
+      "rtfig.toml": `[run.remote]\nurl = "${server.url}"\nsystem = "${system}"\n${more}`,
     });
     await Bun.spawn(["git", "init", "-q"], { cwd: project.path, env: cleanEnvironment() }).exited;
-    const { stdout, status } = await runRt({ args: ["run", "--remote", "where"], cwd: project.path });
+    const { stdout, status } = await runRt({ args: ["run", ...words, "where"], cwd: project.path });
     expect(status).toBe(0);
-    expect(stdout).toContain("/rt-reapi-");
+    return stdout.trimEnd() === project.path ? "here" : /\/rt-reapi-[^/]+$/.test(stdout.trimEnd()) && "there";
+  };
+
+  prove("remote", "runs a script on the server that rtfig.toml names", async () => {
+    expect(await remotely(["--remote"], "")).toBe("there");
+    expect(await remotely([], "")).toBe("here");
+  });
+
+  prove("no-remote", "runs a script here, whatever rtfig.toml says", async () => {
+    const always = "[run.remote.scripts.where]\nremote = true\n";
+    expect(await remotely([], always)).toBe("there");
+    expect(await remotely(["--no-remote"], always)).toBe("here");
   });
 
   prove("shard", "runs one of several parts", async () => {

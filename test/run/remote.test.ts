@@ -6,18 +6,15 @@ import { chmodSync, existsSync, lstatSync, readdirSync, readlinkSync, statSync }
 import { create } from "@bufbuild/protobuf";
 import { createCertificates } from "../support/certificates.ts";
 import { waitUntil } from "../support/processes.ts";
-import { createProject, type Files, type Project } from "../support/project.ts";
-import { type Faults, openReapiServer, type ReapiServer } from "../support/reapi-server.ts";
+import { createProject, type Files } from "../support/project.ts";
+import { type Faults, openReapiServer } from "../support/reapi-server.ts";
+import { config, count, openProject, SYSTEM } from "../support/remote-project.ts";
 import { toMessage } from "../../src/reapi/digest.ts";
 import { OutputFileSchema } from "../../src/reapi/messages/remote_execution_pb.ts";
 import { cleanEnvironment, type Environment, runRt, startRt } from "../support/rt.ts";
 import { workspace } from "../support/workspace.ts";
 
-const SYSTEM = `${process.platform}-${process.arch}`;
 const isLinux = process.platform === "linux";
-
-const config = (url: string, more = "") =>
-  `[run.remote]\nurl = "${url}"\nsystem = "${SYSTEM}"\n${more}\n[run.remote.scripts.build]\noutputs = ["dist", "report.txt"]\n`;
 
 const BUILD = [
   "mkdir -p dist/deep; cat in.txt > dist/out.txt; cp in.txt dist/deep/tool; chmod +x dist/deep/tool",
@@ -25,29 +22,6 @@ const BUILD = [
 ].join("; ");
 
 const single: Files = { "package.json": { name: "one", scripts: { build: BUILD } }, "in.txt": "in\n" };
-
-interface Opened extends AsyncDisposable {
-  readonly project: Project;
-  readonly server: ReapiServer;
-  run(args: readonly string[], env?: Environment): ReturnType<typeof runRt>;
-}
-
-async function openProject(files: Files, faults: Faults = {}, folder = "."): Promise<Opened> {
-  const server = await openReapiServer(faults);
-  const project = await createProject({ ...files, [`${folder}/rtfig.toml`]: config(server.url) });
-  await Bun.spawn(["git", "init", "--quiet"], { cwd: project.path, env: cleanEnvironment() }).exited;
-  return {
-    project,
-    server,
-    run: (args, env) => runRt({ args, cwd: project.join(folder), env }),
-    async [Symbol.asyncDispose]() {
-      await server[Symbol.asyncDispose]();
-      await project[Symbol.asyncDispose]();
-    },
-  };
-}
-
-const count = ({ calls }: ReapiServer, name: string) => calls.filter((each) => each === name).length;
 
 /** A server on which a script begins, and ends when the test says so. */
 async function openHeld() {
@@ -164,7 +138,7 @@ describe.if(isLinux)("rt run --remote", () => {
       "PWD",
       ...["npm_lifecycle_event=build", "npm_package_name=one", "npm_package_version=1.2.3"],
     ]);
-    expect(stderr).toContain('error: script "build" exited with code 9\n');
+    expect(stderr).toContain('error: script "postbuild" exited with code 9\n');
     expect(status).toBe(9);
   });
 
@@ -206,7 +180,7 @@ describe.if(isLinux)("rt run --remote", () => {
     await using opened = await openProject(single);
     const { server, run } = opened;
     const { stdout, status } = await run(["run", "--remote", "--dry-run", "build"]);
-    expect(stdout).toStartWith(`build (on ${server.url}, since --remote asks for it)\n  $ mkdir -p dist`);
+    expect(stdout).toStartWith(`build\n  runs on ${server.url}: --remote asks for it\n  $ mkdir -p dist`);
     expect(stdout).toContain("    reads 3 files of ");
     expect(stdout).toContain(" bytes; makes dist, report.txt\n    gets PATH\n    action ");
     expect(stdout).toEndWith("\n1 script would run\n");
@@ -450,14 +424,9 @@ describe.if(isLinux)("a server that is not well", () => {
 });
 
 describe("what --remote cannot do is an error before anything is sent", () => {
-  const HINT = "--remote runs one script of one package";
   test.each<[string[], string, string | undefined]>([
-    [["--filter", "*"], "--remote and --filter exclude each other", HINT],
-    [["--parallel"], "--remote and --parallel exclude each other", HINT],
-    [["--report=r.json"], "--remote and --report exclude each other", HINT],
-    [["--shard=1/2"], "--remote and --shard exclude each other", HINT],
-    [["--dry-run=json"], "--remote and --dry-run=json exclude each other", HINT],
     [["--watch"], "--remote and --watch exclude each other", undefined],
+    [["--verify-inputs"], "--remote and --verify-inputs exclude each other", undefined],
     [
       ["--secret=TOKEN=service/name"],
       "The script is given secrets, which do not leave this machine",

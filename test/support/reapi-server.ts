@@ -73,6 +73,8 @@ export interface Faults {
   inlines?: boolean;
   /** Whether it takes and gives content with zstd. */
   zstd?: boolean;
+  /** What the machine is called that executes; "" for one that does not tell. */
+  worker?: string;
 }
 
 export interface ReapiServer extends AsyncDisposable {
@@ -354,6 +356,13 @@ export async function openReapiServer(
       ]);
       const result = create(ActionResultSchema, {
         exitCode,
+        executionMetadata: {
+          worker: state.faults.worker ?? "",
+          ...(state.faults.worker !== undefined && {
+            executionStartTimestamp: { seconds: 10n, nanos: 500_000_000 },
+            executionCompletedTimestamp: { seconds: 12n, nanos: 0 },
+          }),
+        },
         stdoutDigest: toMessage(keep(stdout)),
         stderrDigest: toMessage(keep(stderr)),
       });

@@ -7,7 +7,12 @@ const failed: Outcome = { kind: "failure", code: 1, step };
 const success: Outcome = { kind: "success" };
 
 /** A run whose tasks end when the test says so. */
-function createRun(waitsFor: number[][], limit: number, onFailure: FailurePolicy = "skip") {
+function createRun(
+  waitsFor: number[][],
+  limit: number,
+  onFailure: FailurePolicy = "skip",
+  elsewhere: { limit: number; tasks: readonly number[] } = { limit: 0, tasks: [] },
+) {
   const tasks = waitsFor.map((_, index): Task => ({
     index,
     packageName: "",
@@ -24,6 +29,7 @@ function createRun(waitsFor: number[][], limit: number, onFailure: FailurePolicy
     tasks,
     waitsFor,
     limit,
+    elsewhere: { limit: elsewhere.limit, has: ({ index }) => elsewhere.tasks.includes(index) },
     onFailure,
     run({ index }) {
       log.push(`start ${index}`);
@@ -39,14 +45,38 @@ function createRun(waitsFor: number[][], limit: number, onFailure: FailurePolicy
     running.delete(index);
     for (let turn = 0; turn < 5; turn++) await null;
   };
-  const refuse = async (index: number) => {
-    running.get(index)!.reject(new Refused("no more", "EMFILE"));
+  const refuse = async (index: number, cause?: Error) => {
+    running.get(index)!.reject(new Refused("no more", "EMFILE", { cause }));
+    running.delete(index);
     for (let turn = 0; turn < 5; turn++) await null;
   };
   return { tasks, log, end, refuse, running: () => [...running.keys()], schedule };
 }
 
 describe("startSchedule()", () => {
+  test("gives those that run elsewhere places of their own", async () => {
+    const run = createRun([[], [], [], [], [1]], 1, "skip", { limit: 2, tasks: [1, 2, 3] });
+    expect(run.running()).toEqual([0, 1, 2]);
+    await run.end(1);
+    expect(run.running()).toEqual([0, 2, 3]);
+    await run.end(0);
+    expect(run.running()).toEqual([2, 3, 4]);
+    for (const index of [2, 3, 4]) await run.end(index);
+    expect(await run.schedule.finished).toBeNull();
+  });
+
+  test("gives them as many as there is room for, and says why there is none", async () => {
+    const run = createRun([[], [], [], []], 1, "skip", { limit: 3, tasks: [1, 2, 3] });
+    expect(run.running()).toEqual([0, 1, 2, 3]);
+    await run.refuse(1);
+    await run.refuse(2);
+    expect(run.running()).toEqual([0, 3]);
+    await run.end(3);
+    expect(run.running()).toEqual([0, 1]);
+    await run.refuse(1, new Error("the server has no room"));
+    await expect(run.schedule.finished).rejects.toThrow("the server has no room");
+  });
+
   test("starts in order, never more than the limit", async () => {
     const run = createRun([[], [], [], []], 2);
     expect(run.running()).toEqual([0, 1]);

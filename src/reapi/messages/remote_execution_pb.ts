@@ -7,6 +7,8 @@
 
 import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
+import type { Timestamp } from "@bufbuild/protobuf/wkt";
+import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import type { OperationSchema } from "./operations_pb.ts";
 import { file_operations } from "./operations_pb.ts";
 import type { Status } from "./status_pb.ts";
@@ -19,8 +21,8 @@ import type { Message } from "@bufbuild/protobuf";
 export const file_remote_execution: GenFile =
   /*@__PURE__*/
   fileDesc(
-    "ChZyZW1vdGVfZXhlY3V0aW9uLnByb3RvEh9idWlsZC5iYXplbC5yZW1vdGUuZXhlY3V0aW9uLnYyIuABCgZBY3Rpb24SPwoOY29tbWFuZF9kaWdlc3QYASABKAsyJy5idWlsZC5iYXplbC5yZW1vdGUuZXhlY3V0aW9uLnYyLkRpZ2VzdBJCChFpbnB1dF9yb290X2RpZ2VzdBgCIAEoCzInLmJ1aWxkLmJhemVsLnJlbW90ZS5leGVjdXRpb24udjIuRGlnZXN0EhQKDGRvX25vdF9jYWNoZRgHIAEoCBI7CghwbGF0Zm9ybRgKIAEoCzIpLmJ1aWxkLmJhemVsLnJlbW90ZS5leGVjdXRpb24udjIuUGxhdGZvcm0izQIKB0NvbW1hbmQSEQoJYXJndW1lbnRzGAEgAygJElsKFWVudmlyb25tZW50X3ZhcmlhYmxlcxgCIAMoCzI8LmJ1aWxkLmJhemVsLnJlbW90ZS5leGVjdXRpb24udjIuQ29tbWFuZC5FbnZpcm9ubWVudFZhcmlhYmxlEhQKDG91dHB1dF9maWxlcxgDIAMoCRIaChJvdXRwdXRfZGlyZWN0b3JpZXMYBCADKAkSOwoIcGxhdGZvcm0YBSABKAsyKS5idWlsZC5iYXplbC5yZW1vdGUuZXhlY3V0aW9uLnYyLlBsYXRmb3JtEhkKEXdvcmtpbmdfZGlyZWN0b3J5GAYgASgJEhQKDG91dHB1dF9wYXRocxgHIAMoCRoyChNFbnZpcm9ubWVudFZhcmlhYmxlEgwKBG5hbWUYASABKAkSDQoFdmFsdWUYAiABKAkiewoIUGxhdGZvcm0SRgoKcHJvcGVydGllcxgBIAMoCzIyLmJ1aWxkLmJhemVsLnJlbW90ZS5leGVjdXRpb24udjIuUGxhdGZvcm0uUHJvcGVydHkaJwoIUHJvcGVydHkSDAoEbmFtZRgBIAEoCRINCgV2YWx1ZRgCIAEoCSLKAQoJRGlyZWN0b3J5EjgKBWZpbGVzGAEgAygLMikuYnVpbGQuYmF6ZWwucmVtb3RlLmV4ZWN1dGlvbi52Mi5GaWxlTm9kZRJDCgtkaXJlY3RvcmllcxgCIAMoCzIuLmJ1aWxkLmJhemVsLnJlbW90ZS5leGVjdXRpb24udjIuRGlyZWN0b3J5Tm9kZRI+CghzeW1saW5rcxgDIAMoCzIsLmJ1aWxkLmJhemVsLnJlbW90ZS5leGVjdXRpb24udjIuU3ltbGlua05vZGUiaAoIRmlsZU5vZGUSDAoEbmFtZRgBIAEoCRI3CgZkaWdlc3QYAiABKAsyJy5idWlsZC5iYXplbC5yZW1vdGUuZXhlY3V0aW9uLnYyLkRpZ2VzdBIVCg1pc19leGVjdXRhYmxlGAQgASgIIlYKDURpcmVjdG9yeU5vZGUSDAoEbmFtZRgBIAEoCRI3CgZkaWdlc3QYAiABKAsyJy5idWlsZC5iYXplbC5yZW1vdGUuZXhlY3V0aW9uLnYyLkRpZ2VzdCIrCgtTeW1saW5rTm9kZRIMCgRuYW1lGAEgASgJEg4KBnRhcmdldBgCIAEoCSIqCgZEaWdlc3QSDAoEaGFzaBgBIAEoCRISCgpzaXplX2J5dGVzGAIgASgDIsQECgxBY3Rpb25SZXN1bHQSQQoMb3V0cHV0X2ZpbGVzGAIgAygLMisuYnVpbGQuYmF6ZWwucmVtb3RlLmV4ZWN1dGlvbi52Mi5PdXRwdXRGaWxlEkwKFG91dHB1dF9maWxlX3N5bWxpbmtzGAogAygLMi4uYnVpbGQuYmF6ZWwucmVtb3RlLmV4ZWN1dGlvbi52Mi5PdXRwdXRTeW1saW5rEkcKD291dHB1dF9zeW1saW5rcxgMIAMoCzIuLmJ1aWxkLmJhemVsLnJlbW90ZS5leGVjdXRpb24udjIuT3V0cHV0U3ltbGluaxJMChJvdXRwdXRfZGlyZWN0b3JpZXMYAyADKAsyMC5idWlsZC5iYXplbC5yZW1vdGUuZXhlY3V0aW9uLnYyLk91dHB1dERpcmVjdG9yeRJRChlvdXRwdXRfZGlyZWN0b3J5X3N5bWxpbmtzGAsgAygLMi4uYnVpbGQuYmF6ZWwucmVtb3RlLmV4ZWN1dGlvbi52Mi5PdXRwdXRTeW1saW5rEhEKCWV4aXRfY29kZRgEIAEoBRISCgpzdGRvdXRfcmF3GAUgASgMEj4KDXN0ZG91dF9kaWdlc3QYBiABKAsyJy5idWlsZC5iYXplbC5yZW1vdGUuZXhlY3V0aW9uLnYyLkRpZ2VzdBISCgpzdGRlcnJfcmF3GAcgASgMEj4KDXN0ZGVycl9kaWdlc3QYCCABKAsyJy5idWlsZC5iYXplbC5yZW1vdGUuZXhlY3V0aW9uLnYyLkRpZ2VzdCJqCgpPdXRwdXRGaWxlEgwKBHBhdGgYASABKAkSNwoGZGlnZXN0GAIgASgLMicuYnVpbGQuYmF6ZWwucmVtb3RlLmV4ZWN1dGlvbi52Mi5EaWdlc3QSFQoNaXNfZXhlY3V0YWJsZRgEIAEoCCJ+CgRUcmVlEjgKBHJvb3QYASABKAsyKi5idWlsZC5iYXplbC5yZW1vdGUuZXhlY3V0aW9uLnYyLkRpcmVjdG9yeRI8CghjaGlsZHJlbhgCIAMoCzIqLmJ1aWxkLmJhemVsLnJlbW90ZS5leGVjdXRpb24udjIuRGlyZWN0b3J5Il0KD091dHB1dERpcmVjdG9yeRIMCgRwYXRoGAEgASgJEjwKC3RyZWVfZGlnZXN0GAMgASgLMicuYnVpbGQuYmF6ZWwucmVtb3RlLmV4ZWN1dGlvbi52Mi5EaWdlc3QiLQoNT3V0cHV0U3ltbGluaxIMCgRwYXRoGAEgASgJEg4KBnRhcmdldBgCIAEoCSKCAQoORXhlY3V0ZVJlcXVlc3QSFQoNaW5zdGFuY2VfbmFtZRgBIAEoCRIZChFza2lwX2NhY2hlX2xvb2t1cBgDIAEoCBI+Cg1hY3Rpb25fZGlnZXN0GAYgASgLMicuYnVpbGQuYmF6ZWwucmVtb3RlLmV4ZWN1dGlvbi52Mi5EaWdlc3QinAEKD0V4ZWN1dGVSZXNwb25zZRI9CgZyZXN1bHQYASABKAsyLS5idWlsZC5iYXplbC5yZW1vdGUuZXhlY3V0aW9uLnYyLkFjdGlvblJlc3VsdBIVCg1jYWNoZWRfcmVzdWx0GAIgASgIEiIKBnN0YXR1cxgDIAEoCzISLmdvb2dsZS5ycGMuU3RhdHVzEg8KB21lc3NhZ2UYBSABKAkiJAoUV2FpdEV4ZWN1dGlvblJlcXVlc3QSDAoEbmFtZRgBIAEoCSKGAQoWR2V0QWN0aW9uUmVzdWx0UmVxdWVzdBIVCg1pbnN0YW5jZV9uYW1lGAEgASgJEj4KDWFjdGlvbl9kaWdlc3QYAiABKAsyJy5idWlsZC5iYXplbC5yZW1vdGUuZXhlY3V0aW9uLnYyLkRpZ2VzdBIVCg1pbmxpbmVfc3Rkb3V0GAMgASgIIrgBChlVcGRhdGVBY3Rpb25SZXN1bHRSZXF1ZXN0EhUKDWluc3RhbmNlX25hbWUYASABKAkSPgoNYWN0aW9uX2RpZ2VzdBgCIAEoCzInLmJ1aWxkLmJhemVsLnJlbW90ZS5leGVjdXRpb24udjIuRGlnZXN0EkQKDWFjdGlvbl9yZXN1bHQYAyABKAsyLS5idWlsZC5iYXplbC5yZW1vdGUuZXhlY3V0aW9uLnYyLkFjdGlvblJlc3VsdCJvChdGaW5kTWlzc2luZ0Jsb2JzUmVxdWVzdBIVCg1pbnN0YW5jZV9uYW1lGAEgASgJEj0KDGJsb2JfZGlnZXN0cxgCIAMoCzInLmJ1aWxkLmJhemVsLnJlbW90ZS5leGVjdXRpb24udjIuRGlnZXN0ImEKGEZpbmRNaXNzaW5nQmxvYnNSZXNwb25zZRJFChRtaXNzaW5nX2Jsb2JfZGlnZXN0cxgCIAMoCzInLmJ1aWxkLmJhemVsLnJlbW90ZS5leGVjdXRpb24udjIuRGlnZXN0IuoBChdCYXRjaFVwZGF0ZUJsb2JzUmVxdWVzdBIVCg1pbnN0YW5jZV9uYW1lGAEgASgJElIKCHJlcXVlc3RzGAIgAygLMkAuYnVpbGQuYmF6ZWwucmVtb3RlLmV4ZWN1dGlvbi52Mi5CYXRjaFVwZGF0ZUJsb2JzUmVxdWVzdC5SZXF1ZXN0GmQKB1JlcXVlc3QSNwoGZGlnZXN0GAEgASgLMicuYnVpbGQuYmF6ZWwucmVtb3RlLmV4ZWN1dGlvbi52Mi5EaWdlc3QSDAoEZGF0YRgCIAEoDBISCgpjb21wcmVzc29yGAMgASgFItoBChhCYXRjaFVwZGF0ZUJsb2JzUmVzcG9uc2USVQoJcmVzcG9uc2VzGAEgAygLMkIuYnVpbGQuYmF6ZWwucmVtb3RlLmV4ZWN1dGlvbi52Mi5CYXRjaFVwZGF0ZUJsb2JzUmVzcG9uc2UuUmVzcG9uc2UaZwoIUmVzcG9uc2USNwoGZGlnZXN0GAEgASgLMicuYnVpbGQuYmF6ZWwucmVtb3RlLmV4ZWN1dGlvbi52Mi5EaWdlc3QSIgoGc3RhdHVzGAIgASgLMhIuZ29vZ2xlLnJwYy5TdGF0dXMiiAEKFUJhdGNoUmVhZEJsb2JzUmVxdWVzdBIVCg1pbnN0YW5jZV9uYW1lGAEgASgJEjgKB2RpZ2VzdHMYAiADKAsyJy5idWlsZC5iYXplbC5yZW1vdGUuZXhlY3V0aW9uLnYyLkRpZ2VzdBIeChZhY2NlcHRhYmxlX2NvbXByZXNzb3JzGAMgAygFIvkBChZCYXRjaFJlYWRCbG9ic1Jlc3BvbnNlElMKCXJlc3BvbnNlcxgBIAMoCzJALmJ1aWxkLmJhemVsLnJlbW90ZS5leGVjdXRpb24udjIuQmF0Y2hSZWFkQmxvYnNSZXNwb25zZS5SZXNwb25zZRqJAQoIUmVzcG9uc2USNwoGZGlnZXN0GAEgASgLMicuYnVpbGQuYmF6ZWwucmVtb3RlLmV4ZWN1dGlvbi52Mi5EaWdlc3QSDAoEZGF0YRgCIAEoDBIiCgZzdGF0dXMYAyABKAsyEi5nb29nbGUucnBjLlN0YXR1cxISCgpjb21wcmVzc29yGAQgASgFIi8KFkdldENhcGFiaWxpdGllc1JlcXVlc3QSFQoNaW5zdGFuY2VfbmFtZRgBIAEoCSK8AQoSU2VydmVyQ2FwYWJpbGl0aWVzEk4KEmNhY2hlX2NhcGFiaWxpdGllcxgBIAEoCzIyLmJ1aWxkLmJhemVsLnJlbW90ZS5leGVjdXRpb24udjIuQ2FjaGVDYXBhYmlsaXRpZXMSVgoWZXhlY3V0aW9uX2NhcGFiaWxpdGllcxgCIAEoCzI2LmJ1aWxkLmJhemVsLnJlbW90ZS5leGVjdXRpb24udjIuRXhlY3V0aW9uQ2FwYWJpbGl0aWVzIjcKHUFjdGlvbkNhY2hlVXBkYXRlQ2FwYWJpbGl0aWVzEhYKDnVwZGF0ZV9lbmFibGVkGAEgASgIIoYCChFDYWNoZUNhcGFiaWxpdGllcxIYChBkaWdlc3RfZnVuY3Rpb25zGAEgAygFEmgKIGFjdGlvbl9jYWNoZV91cGRhdGVfY2FwYWJpbGl0aWVzGAIgASgLMj4uYnVpbGQuYmF6ZWwucmVtb3RlLmV4ZWN1dGlvbi52Mi5BY3Rpb25DYWNoZVVwZGF0ZUNhcGFiaWxpdGllcxIiChptYXhfYmF0Y2hfdG90YWxfc2l6ZV9ieXRlcxgEIAEoAxIdChVzdXBwb3J0ZWRfY29tcHJlc3NvcnMYBiADKAUSKgoic3VwcG9ydGVkX2JhdGNoX3VwZGF0ZV9jb21wcmVzc29ycxgHIAMoBSItChVFeGVjdXRpb25DYXBhYmlsaXRpZXMSFAoMZXhlY19lbmFibGVkGAIgASgIIjYKC1Rvb2xEZXRhaWxzEhEKCXRvb2xfbmFtZRgBIAEoCRIUCgx0b29sX3ZlcnNpb24YAiABKAkihAEKD1JlcXVlc3RNZXRhZGF0YRJCCgx0b29sX2RldGFpbHMYASABKAsyLC5idWlsZC5iYXplbC5yZW1vdGUuZXhlY3V0aW9uLnYyLlRvb2xEZXRhaWxzEhEKCWFjdGlvbl9pZBgCIAEoCRIaChJ0b29sX2ludm9jYXRpb25faWQYAyABKAky0QEKCUV4ZWN1dGlvbhJbCgdFeGVjdXRlEi8uYnVpbGQuYmF6ZWwucmVtb3RlLmV4ZWN1dGlvbi52Mi5FeGVjdXRlUmVxdWVzdBodLmdvb2dsZS5sb25ncnVubmluZy5PcGVyYXRpb24wARJnCg1XYWl0RXhlY3V0aW9uEjUuYnVpbGQuYmF6ZWwucmVtb3RlLmV4ZWN1dGlvbi52Mi5XYWl0RXhlY3V0aW9uUmVxdWVzdBodLmdvb2dsZS5sb25ncnVubmluZy5PcGVyYXRpb24wATKJAgoLQWN0aW9uQ2FjaGUSeQoPR2V0QWN0aW9uUmVzdWx0EjcuYnVpbGQuYmF6ZWwucmVtb3RlLmV4ZWN1dGlvbi52Mi5HZXRBY3Rpb25SZXN1bHRSZXF1ZXN0Gi0uYnVpbGQuYmF6ZWwucmVtb3RlLmV4ZWN1dGlvbi52Mi5BY3Rpb25SZXN1bHQSfwoSVXBkYXRlQWN0aW9uUmVzdWx0EjouYnVpbGQuYmF6ZWwucmVtb3RlLmV4ZWN1dGlvbi52Mi5VcGRhdGVBY3Rpb25SZXN1bHRSZXF1ZXN0Gi0uYnVpbGQuYmF6ZWwucmVtb3RlLmV4ZWN1dGlvbi52Mi5BY3Rpb25SZXN1bHQyswMKGUNvbnRlbnRBZGRyZXNzYWJsZVN0b3JhZ2UShwEKEEZpbmRNaXNzaW5nQmxvYnMSOC5idWlsZC5iYXplbC5yZW1vdGUuZXhlY3V0aW9uLnYyLkZpbmRNaXNzaW5nQmxvYnNSZXF1ZXN0GjkuYnVpbGQuYmF6ZWwucmVtb3RlLmV4ZWN1dGlvbi52Mi5GaW5kTWlzc2luZ0Jsb2JzUmVzcG9uc2UShwEKEEJhdGNoVXBkYXRlQmxvYnMSOC5idWlsZC5iYXplbC5yZW1vdGUuZXhlY3V0aW9uLnYyLkJhdGNoVXBkYXRlQmxvYnNSZXF1ZXN0GjkuYnVpbGQuYmF6ZWwucmVtb3RlLmV4ZWN1dGlvbi52Mi5CYXRjaFVwZGF0ZUJsb2JzUmVzcG9uc2USgQEKDkJhdGNoUmVhZEJsb2JzEjYuYnVpbGQuYmF6ZWwucmVtb3RlLmV4ZWN1dGlvbi52Mi5CYXRjaFJlYWRCbG9ic1JlcXVlc3QaNy5idWlsZC5iYXplbC5yZW1vdGUuZXhlY3V0aW9uLnYyLkJhdGNoUmVhZEJsb2JzUmVzcG9uc2UyjwEKDENhcGFiaWxpdGllcxJ/Cg9HZXRDYXBhYmlsaXRpZXMSNy5idWlsZC5iYXplbC5yZW1vdGUuZXhlY3V0aW9uLnYyLkdldENhcGFiaWxpdGllc1JlcXVlc3QaMy5idWlsZC5iYXplbC5yZW1vdGUuZXhlY3V0aW9uLnYyLlNlcnZlckNhcGFiaWxpdGllc2IGcHJvdG8z",
-    [file_operations, file_status],
+    "ChZyZW1vdGVfZXhlY3V0aW9uLnByb3RvEh9idWlsZC5iYXplbC5yZW1vdGUuZXhlY3V0aW9uLnYyIuABCgZBY3Rpb24SPwoOY29tbWFuZF9kaWdlc3QYASABKAsyJy5idWlsZC5iYXplbC5yZW1vdGUuZXhlY3V0aW9uLnYyLkRpZ2VzdBJCChFpbnB1dF9yb290X2RpZ2VzdBgCIAEoCzInLmJ1aWxkLmJhemVsLnJlbW90ZS5leGVjdXRpb24udjIuRGlnZXN0EhQKDGRvX25vdF9jYWNoZRgHIAEoCBI7CghwbGF0Zm9ybRgKIAEoCzIpLmJ1aWxkLmJhemVsLnJlbW90ZS5leGVjdXRpb24udjIuUGxhdGZvcm0izQIKB0NvbW1hbmQSEQoJYXJndW1lbnRzGAEgAygJElsKFWVudmlyb25tZW50X3ZhcmlhYmxlcxgCIAMoCzI8LmJ1aWxkLmJhemVsLnJlbW90ZS5leGVjdXRpb24udjIuQ29tbWFuZC5FbnZpcm9ubWVudFZhcmlhYmxlEhQKDG91dHB1dF9maWxlcxgDIAMoCRIaChJvdXRwdXRfZGlyZWN0b3JpZXMYBCADKAkSOwoIcGxhdGZvcm0YBSABKAsyKS5idWlsZC5iYXplbC5yZW1vdGUuZXhlY3V0aW9uLnYyLlBsYXRmb3JtEhkKEXdvcmtpbmdfZGlyZWN0b3J5GAYgASgJEhQKDG91dHB1dF9wYXRocxgHIAMoCRoyChNFbnZpcm9ubWVudFZhcmlhYmxlEgwKBG5hbWUYASABKAkSDQoFdmFsdWUYAiABKAkiewoIUGxhdGZvcm0SRgoKcHJvcGVydGllcxgBIAMoCzIyLmJ1aWxkLmJhemVsLnJlbW90ZS5leGVjdXRpb24udjIuUGxhdGZvcm0uUHJvcGVydHkaJwoIUHJvcGVydHkSDAoEbmFtZRgBIAEoCRINCgV2YWx1ZRgCIAEoCSLKAQoJRGlyZWN0b3J5EjgKBWZpbGVzGAEgAygLMikuYnVpbGQuYmF6ZWwucmVtb3RlLmV4ZWN1dGlvbi52Mi5GaWxlTm9kZRJDCgtkaXJlY3RvcmllcxgCIAMoCzIuLmJ1aWxkLmJhemVsLnJlbW90ZS5leGVjdXRpb24udjIuRGlyZWN0b3J5Tm9kZRI+CghzeW1saW5rcxgDIAMoCzIsLmJ1aWxkLmJhemVsLnJlbW90ZS5leGVjdXRpb24udjIuU3ltbGlua05vZGUiaAoIRmlsZU5vZGUSDAoEbmFtZRgBIAEoCRI3CgZkaWdlc3QYAiABKAsyJy5idWlsZC5iYXplbC5yZW1vdGUuZXhlY3V0aW9uLnYyLkRpZ2VzdBIVCg1pc19leGVjdXRhYmxlGAQgASgIIlYKDURpcmVjdG9yeU5vZGUSDAoEbmFtZRgBIAEoCRI3CgZkaWdlc3QYAiABKAsyJy5idWlsZC5iYXplbC5yZW1vdGUuZXhlY3V0aW9uLnYyLkRpZ2VzdCIrCgtTeW1saW5rTm9kZRIMCgRuYW1lGAEgASgJEg4KBnRhcmdldBgCIAEoCSIqCgZEaWdlc3QSDAoEaGFzaBgBIAEoCRISCgpzaXplX2J5dGVzGAIgASgDIpkFCgxBY3Rpb25SZXN1bHQSQQoMb3V0cHV0X2ZpbGVzGAIgAygLMisuYnVpbGQuYmF6ZWwucmVtb3RlLmV4ZWN1dGlvbi52Mi5PdXRwdXRGaWxlEkwKFG91dHB1dF9maWxlX3N5bWxpbmtzGAogAygLMi4uYnVpbGQuYmF6ZWwucmVtb3RlLmV4ZWN1dGlvbi52Mi5PdXRwdXRTeW1saW5rEkcKD291dHB1dF9zeW1saW5rcxgMIAMoCzIuLmJ1aWxkLmJhemVsLnJlbW90ZS5leGVjdXRpb24udjIuT3V0cHV0U3ltbGluaxJMChJvdXRwdXRfZGlyZWN0b3JpZXMYAyADKAsyMC5idWlsZC5iYXplbC5yZW1vdGUuZXhlY3V0aW9uLnYyLk91dHB1dERpcmVjdG9yeRJRChlvdXRwdXRfZGlyZWN0b3J5X3N5bWxpbmtzGAsgAygLMi4uYnVpbGQuYmF6ZWwucmVtb3RlLmV4ZWN1dGlvbi52Mi5PdXRwdXRTeW1saW5rEhEKCWV4aXRfY29kZRgEIAEoBRISCgpzdGRvdXRfcmF3GAUgASgMEj4KDXN0ZG91dF9kaWdlc3QYBiABKAsyJy5idWlsZC5iYXplbC5yZW1vdGUuZXhlY3V0aW9uLnYyLkRpZ2VzdBISCgpzdGRlcnJfcmF3GAcgASgMEj4KDXN0ZGVycl9kaWdlc3QYCCABKAsyJy5idWlsZC5iYXplbC5yZW1vdGUuZXhlY3V0aW9uLnYyLkRpZ2VzdBJTChJleGVjdXRpb25fbWV0YWRhdGEYCSABKAsyNy5idWlsZC5iYXplbC5yZW1vdGUuZXhlY3V0aW9uLnYyLkV4ZWN1dGVkQWN0aW9uTWV0YWRhdGEiqgEKFkV4ZWN1dGVkQWN0aW9uTWV0YWRhdGESDgoGd29ya2VyGAEgASgJEj0KGWV4ZWN1dGlvbl9zdGFydF90aW1lc3RhbXAYByABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEkEKHWV4ZWN1dGlvbl9jb21wbGV0ZWRfdGltZXN0YW1wGAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCJqCgpPdXRwdXRGaWxlEgwKBHBhdGgYASABKAkSNwoGZGlnZXN0GAIgASgLMicuYnVpbGQuYmF6ZWwucmVtb3RlLmV4ZWN1dGlvbi52Mi5EaWdlc3QSFQoNaXNfZXhlY3V0YWJsZRgEIAEoCCJ+CgRUcmVlEjgKBHJvb3QYASABKAsyKi5idWlsZC5iYXplbC5yZW1vdGUuZXhlY3V0aW9uLnYyLkRpcmVjdG9yeRI8CghjaGlsZHJlbhgCIAMoCzIqLmJ1aWxkLmJhemVsLnJlbW90ZS5leGVjdXRpb24udjIuRGlyZWN0b3J5Il0KD091dHB1dERpcmVjdG9yeRIMCgRwYXRoGAEgASgJEjwKC3RyZWVfZGlnZXN0GAMgASgLMicuYnVpbGQuYmF6ZWwucmVtb3RlLmV4ZWN1dGlvbi52Mi5EaWdlc3QiLQoNT3V0cHV0U3ltbGluaxIMCgRwYXRoGAEgASgJEg4KBnRhcmdldBgCIAEoCSKCAQoORXhlY3V0ZVJlcXVlc3QSFQoNaW5zdGFuY2VfbmFtZRgBIAEoCRIZChFza2lwX2NhY2hlX2xvb2t1cBgDIAEoCBI+Cg1hY3Rpb25fZGlnZXN0GAYgASgLMicuYnVpbGQuYmF6ZWwucmVtb3RlLmV4ZWN1dGlvbi52Mi5EaWdlc3QinAEKD0V4ZWN1dGVSZXNwb25zZRI9CgZyZXN1bHQYASABKAsyLS5idWlsZC5iYXplbC5yZW1vdGUuZXhlY3V0aW9uLnYyLkFjdGlvblJlc3VsdBIVCg1jYWNoZWRfcmVzdWx0GAIgASgIEiIKBnN0YXR1cxgDIAEoCzISLmdvb2dsZS5ycGMuU3RhdHVzEg8KB21lc3NhZ2UYBSABKAkiJAoUV2FpdEV4ZWN1dGlvblJlcXVlc3QSDAoEbmFtZRgBIAEoCSKGAQoWR2V0QWN0aW9uUmVzdWx0UmVxdWVzdBIVCg1pbnN0YW5jZV9uYW1lGAEgASgJEj4KDWFjdGlvbl9kaWdlc3QYAiABKAsyJy5idWlsZC5iYXplbC5yZW1vdGUuZXhlY3V0aW9uLnYyLkRpZ2VzdBIVCg1pbmxpbmVfc3Rkb3V0GAMgASgIIrgBChlVcGRhdGVBY3Rpb25SZXN1bHRSZXF1ZXN0EhUKDWluc3RhbmNlX25hbWUYASABKAkSPgoNYWN0aW9uX2RpZ2VzdBgCIAEoCzInLmJ1aWxkLmJhemVsLnJlbW90ZS5leGVjdXRpb24udjIuRGlnZXN0EkQKDWFjdGlvbl9yZXN1bHQYAyABKAsyLS5idWlsZC5iYXplbC5yZW1vdGUuZXhlY3V0aW9uLnYyLkFjdGlvblJlc3VsdCJvChdGaW5kTWlzc2luZ0Jsb2JzUmVxdWVzdBIVCg1pbnN0YW5jZV9uYW1lGAEgASgJEj0KDGJsb2JfZGlnZXN0cxgCIAMoCzInLmJ1aWxkLmJhemVsLnJlbW90ZS5leGVjdXRpb24udjIuRGlnZXN0ImEKGEZpbmRNaXNzaW5nQmxvYnNSZXNwb25zZRJFChRtaXNzaW5nX2Jsb2JfZGlnZXN0cxgCIAMoCzInLmJ1aWxkLmJhemVsLnJlbW90ZS5leGVjdXRpb24udjIuRGlnZXN0IuoBChdCYXRjaFVwZGF0ZUJsb2JzUmVxdWVzdBIVCg1pbnN0YW5jZV9uYW1lGAEgASgJElIKCHJlcXVlc3RzGAIgAygLMkAuYnVpbGQuYmF6ZWwucmVtb3RlLmV4ZWN1dGlvbi52Mi5CYXRjaFVwZGF0ZUJsb2JzUmVxdWVzdC5SZXF1ZXN0GmQKB1JlcXVlc3QSNwoGZGlnZXN0GAEgASgLMicuYnVpbGQuYmF6ZWwucmVtb3RlLmV4ZWN1dGlvbi52Mi5EaWdlc3QSDAoEZGF0YRgCIAEoDBISCgpjb21wcmVzc29yGAMgASgFItoBChhCYXRjaFVwZGF0ZUJsb2JzUmVzcG9uc2USVQoJcmVzcG9uc2VzGAEgAygLMkIuYnVpbGQuYmF6ZWwucmVtb3RlLmV4ZWN1dGlvbi52Mi5CYXRjaFVwZGF0ZUJsb2JzUmVzcG9uc2UuUmVzcG9uc2UaZwoIUmVzcG9uc2USNwoGZGlnZXN0GAEgASgLMicuYnVpbGQuYmF6ZWwucmVtb3RlLmV4ZWN1dGlvbi52Mi5EaWdlc3QSIgoGc3RhdHVzGAIgASgLMhIuZ29vZ2xlLnJwYy5TdGF0dXMiiAEKFUJhdGNoUmVhZEJsb2JzUmVxdWVzdBIVCg1pbnN0YW5jZV9uYW1lGAEgASgJEjgKB2RpZ2VzdHMYAiADKAsyJy5idWlsZC5iYXplbC5yZW1vdGUuZXhlY3V0aW9uLnYyLkRpZ2VzdBIeChZhY2NlcHRhYmxlX2NvbXByZXNzb3JzGAMgAygFIvkBChZCYXRjaFJlYWRCbG9ic1Jlc3BvbnNlElMKCXJlc3BvbnNlcxgBIAMoCzJALmJ1aWxkLmJhemVsLnJlbW90ZS5leGVjdXRpb24udjIuQmF0Y2hSZWFkQmxvYnNSZXNwb25zZS5SZXNwb25zZRqJAQoIUmVzcG9uc2USNwoGZGlnZXN0GAEgASgLMicuYnVpbGQuYmF6ZWwucmVtb3RlLmV4ZWN1dGlvbi52Mi5EaWdlc3QSDAoEZGF0YRgCIAEoDBIiCgZzdGF0dXMYAyABKAsyEi5nb29nbGUucnBjLlN0YXR1cxISCgpjb21wcmVzc29yGAQgASgFIi8KFkdldENhcGFiaWxpdGllc1JlcXVlc3QSFQoNaW5zdGFuY2VfbmFtZRgBIAEoCSK8AQoSU2VydmVyQ2FwYWJpbGl0aWVzEk4KEmNhY2hlX2NhcGFiaWxpdGllcxgBIAEoCzIyLmJ1aWxkLmJhemVsLnJlbW90ZS5leGVjdXRpb24udjIuQ2FjaGVDYXBhYmlsaXRpZXMSVgoWZXhlY3V0aW9uX2NhcGFiaWxpdGllcxgCIAEoCzI2LmJ1aWxkLmJhemVsLnJlbW90ZS5leGVjdXRpb24udjIuRXhlY3V0aW9uQ2FwYWJpbGl0aWVzIjcKHUFjdGlvbkNhY2hlVXBkYXRlQ2FwYWJpbGl0aWVzEhYKDnVwZGF0ZV9lbmFibGVkGAEgASgIIoYCChFDYWNoZUNhcGFiaWxpdGllcxIYChBkaWdlc3RfZnVuY3Rpb25zGAEgAygFEmgKIGFjdGlvbl9jYWNoZV91cGRhdGVfY2FwYWJpbGl0aWVzGAIgASgLMj4uYnVpbGQuYmF6ZWwucmVtb3RlLmV4ZWN1dGlvbi52Mi5BY3Rpb25DYWNoZVVwZGF0ZUNhcGFiaWxpdGllcxIiChptYXhfYmF0Y2hfdG90YWxfc2l6ZV9ieXRlcxgEIAEoAxIdChVzdXBwb3J0ZWRfY29tcHJlc3NvcnMYBiADKAUSKgoic3VwcG9ydGVkX2JhdGNoX3VwZGF0ZV9jb21wcmVzc29ycxgHIAMoBSItChVFeGVjdXRpb25DYXBhYmlsaXRpZXMSFAoMZXhlY19lbmFibGVkGAIgASgIIjYKC1Rvb2xEZXRhaWxzEhEKCXRvb2xfbmFtZRgBIAEoCRIUCgx0b29sX3ZlcnNpb24YAiABKAkihAEKD1JlcXVlc3RNZXRhZGF0YRJCCgx0b29sX2RldGFpbHMYASABKAsyLC5idWlsZC5iYXplbC5yZW1vdGUuZXhlY3V0aW9uLnYyLlRvb2xEZXRhaWxzEhEKCWFjdGlvbl9pZBgCIAEoCRIaChJ0b29sX2ludm9jYXRpb25faWQYAyABKAky0QEKCUV4ZWN1dGlvbhJbCgdFeGVjdXRlEi8uYnVpbGQuYmF6ZWwucmVtb3RlLmV4ZWN1dGlvbi52Mi5FeGVjdXRlUmVxdWVzdBodLmdvb2dsZS5sb25ncnVubmluZy5PcGVyYXRpb24wARJnCg1XYWl0RXhlY3V0aW9uEjUuYnVpbGQuYmF6ZWwucmVtb3RlLmV4ZWN1dGlvbi52Mi5XYWl0RXhlY3V0aW9uUmVxdWVzdBodLmdvb2dsZS5sb25ncnVubmluZy5PcGVyYXRpb24wATKJAgoLQWN0aW9uQ2FjaGUSeQoPR2V0QWN0aW9uUmVzdWx0EjcuYnVpbGQuYmF6ZWwucmVtb3RlLmV4ZWN1dGlvbi52Mi5HZXRBY3Rpb25SZXN1bHRSZXF1ZXN0Gi0uYnVpbGQuYmF6ZWwucmVtb3RlLmV4ZWN1dGlvbi52Mi5BY3Rpb25SZXN1bHQSfwoSVXBkYXRlQWN0aW9uUmVzdWx0EjouYnVpbGQuYmF6ZWwucmVtb3RlLmV4ZWN1dGlvbi52Mi5VcGRhdGVBY3Rpb25SZXN1bHRSZXF1ZXN0Gi0uYnVpbGQuYmF6ZWwucmVtb3RlLmV4ZWN1dGlvbi52Mi5BY3Rpb25SZXN1bHQyswMKGUNvbnRlbnRBZGRyZXNzYWJsZVN0b3JhZ2UShwEKEEZpbmRNaXNzaW5nQmxvYnMSOC5idWlsZC5iYXplbC5yZW1vdGUuZXhlY3V0aW9uLnYyLkZpbmRNaXNzaW5nQmxvYnNSZXF1ZXN0GjkuYnVpbGQuYmF6ZWwucmVtb3RlLmV4ZWN1dGlvbi52Mi5GaW5kTWlzc2luZ0Jsb2JzUmVzcG9uc2UShwEKEEJhdGNoVXBkYXRlQmxvYnMSOC5idWlsZC5iYXplbC5yZW1vdGUuZXhlY3V0aW9uLnYyLkJhdGNoVXBkYXRlQmxvYnNSZXF1ZXN0GjkuYnVpbGQuYmF6ZWwucmVtb3RlLmV4ZWN1dGlvbi52Mi5CYXRjaFVwZGF0ZUJsb2JzUmVzcG9uc2USgQEKDkJhdGNoUmVhZEJsb2JzEjYuYnVpbGQuYmF6ZWwucmVtb3RlLmV4ZWN1dGlvbi52Mi5CYXRjaFJlYWRCbG9ic1JlcXVlc3QaNy5idWlsZC5iYXplbC5yZW1vdGUuZXhlY3V0aW9uLnYyLkJhdGNoUmVhZEJsb2JzUmVzcG9uc2UyjwEKDENhcGFiaWxpdGllcxJ/Cg9HZXRDYXBhYmlsaXRpZXMSNy5idWlsZC5iYXplbC5yZW1vdGUuZXhlY3V0aW9uLnYyLkdldENhcGFiaWxpdGllc1JlcXVlc3QaMy5idWlsZC5iYXplbC5yZW1vdGUuZXhlY3V0aW9uLnYyLlNlcnZlckNhcGFiaWxpdGllc2IGcHJvdG8z",
+    [file_google_protobuf_timestamp, file_operations, file_status],
   );
 
 /**
@@ -333,6 +335,11 @@ export type ActionResult = Message<"build.bazel.remote.execution.v2.ActionResult
    * @generated from field: build.bazel.remote.execution.v2.Digest stderr_digest = 8;
    */
   stderrDigest?: Digest | undefined;
+
+  /**
+   * @generated from field: build.bazel.remote.execution.v2.ExecutedActionMetadata execution_metadata = 9;
+   */
+  executionMetadata?: ExecutedActionMetadata | undefined;
 };
 
 /**
@@ -342,6 +349,34 @@ export type ActionResult = Message<"build.bazel.remote.execution.v2.ActionResult
 export const ActionResultSchema: GenMessage<ActionResult> =
   /*@__PURE__*/
   messageDesc(file_remote_execution, 8);
+
+/**
+ * @generated from message build.bazel.remote.execution.v2.ExecutedActionMetadata
+ */
+export type ExecutedActionMetadata = Message<"build.bazel.remote.execution.v2.ExecutedActionMetadata"> & {
+  /**
+   * @generated from field: string worker = 1;
+   */
+  worker: string;
+
+  /**
+   * @generated from field: google.protobuf.Timestamp execution_start_timestamp = 7;
+   */
+  executionStartTimestamp?: Timestamp | undefined;
+
+  /**
+   * @generated from field: google.protobuf.Timestamp execution_completed_timestamp = 8;
+   */
+  executionCompletedTimestamp?: Timestamp | undefined;
+};
+
+/**
+ * Describes the message build.bazel.remote.execution.v2.ExecutedActionMetadata.
+ * Use `create(ExecutedActionMetadataSchema)` to create a new message.
+ */
+export const ExecutedActionMetadataSchema: GenMessage<ExecutedActionMetadata> =
+  /*@__PURE__*/
+  messageDesc(file_remote_execution, 9);
 
 /**
  * @generated from message build.bazel.remote.execution.v2.OutputFile
@@ -367,7 +402,7 @@ export type OutputFile = Message<"build.bazel.remote.execution.v2.OutputFile"> &
  * Describes the message build.bazel.remote.execution.v2.OutputFile.
  * Use `create(OutputFileSchema)` to create a new message.
  */
-export const OutputFileSchema: GenMessage<OutputFile> = /*@__PURE__*/ messageDesc(file_remote_execution, 9);
+export const OutputFileSchema: GenMessage<OutputFile> = /*@__PURE__*/ messageDesc(file_remote_execution, 10);
 
 /**
  * @generated from message build.bazel.remote.execution.v2.Tree
@@ -388,7 +423,7 @@ export type Tree = Message<"build.bazel.remote.execution.v2.Tree"> & {
  * Describes the message build.bazel.remote.execution.v2.Tree.
  * Use `create(TreeSchema)` to create a new message.
  */
-export const TreeSchema: GenMessage<Tree> = /*@__PURE__*/ messageDesc(file_remote_execution, 10);
+export const TreeSchema: GenMessage<Tree> = /*@__PURE__*/ messageDesc(file_remote_execution, 11);
 
 /**
  * @generated from message build.bazel.remote.execution.v2.OutputDirectory
@@ -411,7 +446,7 @@ export type OutputDirectory = Message<"build.bazel.remote.execution.v2.OutputDir
  */
 export const OutputDirectorySchema: GenMessage<OutputDirectory> =
   /*@__PURE__*/
-  messageDesc(file_remote_execution, 11);
+  messageDesc(file_remote_execution, 12);
 
 /**
  * @generated from message build.bazel.remote.execution.v2.OutputSymlink
@@ -434,7 +469,7 @@ export type OutputSymlink = Message<"build.bazel.remote.execution.v2.OutputSymli
  */
 export const OutputSymlinkSchema: GenMessage<OutputSymlink> =
   /*@__PURE__*/
-  messageDesc(file_remote_execution, 12);
+  messageDesc(file_remote_execution, 13);
 
 /**
  * @generated from message build.bazel.remote.execution.v2.ExecuteRequest
@@ -462,7 +497,7 @@ export type ExecuteRequest = Message<"build.bazel.remote.execution.v2.ExecuteReq
  */
 export const ExecuteRequestSchema: GenMessage<ExecuteRequest> =
   /*@__PURE__*/
-  messageDesc(file_remote_execution, 13);
+  messageDesc(file_remote_execution, 14);
 
 /**
  * @generated from message build.bazel.remote.execution.v2.ExecuteResponse
@@ -495,7 +530,7 @@ export type ExecuteResponse = Message<"build.bazel.remote.execution.v2.ExecuteRe
  */
 export const ExecuteResponseSchema: GenMessage<ExecuteResponse> =
   /*@__PURE__*/
-  messageDesc(file_remote_execution, 14);
+  messageDesc(file_remote_execution, 15);
 
 /**
  * @generated from message build.bazel.remote.execution.v2.WaitExecutionRequest
@@ -513,7 +548,7 @@ export type WaitExecutionRequest = Message<"build.bazel.remote.execution.v2.Wait
  */
 export const WaitExecutionRequestSchema: GenMessage<WaitExecutionRequest> =
   /*@__PURE__*/
-  messageDesc(file_remote_execution, 15);
+  messageDesc(file_remote_execution, 16);
 
 /**
  * @generated from message build.bazel.remote.execution.v2.GetActionResultRequest
@@ -541,7 +576,7 @@ export type GetActionResultRequest = Message<"build.bazel.remote.execution.v2.Ge
  */
 export const GetActionResultRequestSchema: GenMessage<GetActionResultRequest> =
   /*@__PURE__*/
-  messageDesc(file_remote_execution, 16);
+  messageDesc(file_remote_execution, 17);
 
 /**
  * @generated from message build.bazel.remote.execution.v2.UpdateActionResultRequest
@@ -570,7 +605,7 @@ export type UpdateActionResultRequest =
  */
 export const UpdateActionResultRequestSchema: GenMessage<UpdateActionResultRequest> =
   /*@__PURE__*/
-  messageDesc(file_remote_execution, 17);
+  messageDesc(file_remote_execution, 18);
 
 /**
  * @generated from message build.bazel.remote.execution.v2.FindMissingBlobsRequest
@@ -593,7 +628,7 @@ export type FindMissingBlobsRequest = Message<"build.bazel.remote.execution.v2.F
  */
 export const FindMissingBlobsRequestSchema: GenMessage<FindMissingBlobsRequest> =
   /*@__PURE__*/
-  messageDesc(file_remote_execution, 18);
+  messageDesc(file_remote_execution, 19);
 
 /**
  * @generated from message build.bazel.remote.execution.v2.FindMissingBlobsResponse
@@ -611,7 +646,7 @@ export type FindMissingBlobsResponse = Message<"build.bazel.remote.execution.v2.
  */
 export const FindMissingBlobsResponseSchema: GenMessage<FindMissingBlobsResponse> =
   /*@__PURE__*/
-  messageDesc(file_remote_execution, 19);
+  messageDesc(file_remote_execution, 20);
 
 /**
  * @generated from message build.bazel.remote.execution.v2.BatchUpdateBlobsRequest
@@ -634,7 +669,7 @@ export type BatchUpdateBlobsRequest = Message<"build.bazel.remote.execution.v2.B
  */
 export const BatchUpdateBlobsRequestSchema: GenMessage<BatchUpdateBlobsRequest> =
   /*@__PURE__*/
-  messageDesc(file_remote_execution, 20);
+  messageDesc(file_remote_execution, 21);
 
 /**
  * @generated from message build.bazel.remote.execution.v2.BatchUpdateBlobsRequest.Request
@@ -665,7 +700,7 @@ export type BatchUpdateBlobsRequest_Request =
  */
 export const BatchUpdateBlobsRequest_RequestSchema: GenMessage<BatchUpdateBlobsRequest_Request> =
   /*@__PURE__*/
-  messageDesc(file_remote_execution, 20, 0);
+  messageDesc(file_remote_execution, 21, 0);
 
 /**
  * @generated from message build.bazel.remote.execution.v2.BatchUpdateBlobsResponse
@@ -683,7 +718,7 @@ export type BatchUpdateBlobsResponse = Message<"build.bazel.remote.execution.v2.
  */
 export const BatchUpdateBlobsResponseSchema: GenMessage<BatchUpdateBlobsResponse> =
   /*@__PURE__*/
-  messageDesc(file_remote_execution, 21);
+  messageDesc(file_remote_execution, 22);
 
 /**
  * @generated from message build.bazel.remote.execution.v2.BatchUpdateBlobsResponse.Response
@@ -707,7 +742,7 @@ export type BatchUpdateBlobsResponse_Response =
  */
 export const BatchUpdateBlobsResponse_ResponseSchema: GenMessage<BatchUpdateBlobsResponse_Response> =
   /*@__PURE__*/
-  messageDesc(file_remote_execution, 21, 0);
+  messageDesc(file_remote_execution, 22, 0);
 
 /**
  * @generated from message build.bazel.remote.execution.v2.BatchReadBlobsRequest
@@ -735,7 +770,7 @@ export type BatchReadBlobsRequest = Message<"build.bazel.remote.execution.v2.Bat
  */
 export const BatchReadBlobsRequestSchema: GenMessage<BatchReadBlobsRequest> =
   /*@__PURE__*/
-  messageDesc(file_remote_execution, 22);
+  messageDesc(file_remote_execution, 23);
 
 /**
  * @generated from message build.bazel.remote.execution.v2.BatchReadBlobsResponse
@@ -753,7 +788,7 @@ export type BatchReadBlobsResponse = Message<"build.bazel.remote.execution.v2.Ba
  */
 export const BatchReadBlobsResponseSchema: GenMessage<BatchReadBlobsResponse> =
   /*@__PURE__*/
-  messageDesc(file_remote_execution, 23);
+  messageDesc(file_remote_execution, 24);
 
 /**
  * @generated from message build.bazel.remote.execution.v2.BatchReadBlobsResponse.Response
@@ -787,7 +822,7 @@ export type BatchReadBlobsResponse_Response =
  */
 export const BatchReadBlobsResponse_ResponseSchema: GenMessage<BatchReadBlobsResponse_Response> =
   /*@__PURE__*/
-  messageDesc(file_remote_execution, 23, 0);
+  messageDesc(file_remote_execution, 24, 0);
 
 /**
  * @generated from message build.bazel.remote.execution.v2.GetCapabilitiesRequest
@@ -805,7 +840,7 @@ export type GetCapabilitiesRequest = Message<"build.bazel.remote.execution.v2.Ge
  */
 export const GetCapabilitiesRequestSchema: GenMessage<GetCapabilitiesRequest> =
   /*@__PURE__*/
-  messageDesc(file_remote_execution, 24);
+  messageDesc(file_remote_execution, 25);
 
 /**
  * @generated from message build.bazel.remote.execution.v2.ServerCapabilities
@@ -828,7 +863,7 @@ export type ServerCapabilities = Message<"build.bazel.remote.execution.v2.Server
  */
 export const ServerCapabilitiesSchema: GenMessage<ServerCapabilities> =
   /*@__PURE__*/
-  messageDesc(file_remote_execution, 25);
+  messageDesc(file_remote_execution, 26);
 
 /**
  * @generated from message build.bazel.remote.execution.v2.ActionCacheUpdateCapabilities
@@ -847,7 +882,7 @@ export type ActionCacheUpdateCapabilities =
  */
 export const ActionCacheUpdateCapabilitiesSchema: GenMessage<ActionCacheUpdateCapabilities> =
   /*@__PURE__*/
-  messageDesc(file_remote_execution, 26);
+  messageDesc(file_remote_execution, 27);
 
 /**
  * @generated from message build.bazel.remote.execution.v2.CacheCapabilities
@@ -889,7 +924,7 @@ export type CacheCapabilities = Message<"build.bazel.remote.execution.v2.CacheCa
  */
 export const CacheCapabilitiesSchema: GenMessage<CacheCapabilities> =
   /*@__PURE__*/
-  messageDesc(file_remote_execution, 27);
+  messageDesc(file_remote_execution, 28);
 
 /**
  * @generated from message build.bazel.remote.execution.v2.ExecutionCapabilities
@@ -907,7 +942,7 @@ export type ExecutionCapabilities = Message<"build.bazel.remote.execution.v2.Exe
  */
 export const ExecutionCapabilitiesSchema: GenMessage<ExecutionCapabilities> =
   /*@__PURE__*/
-  messageDesc(file_remote_execution, 28);
+  messageDesc(file_remote_execution, 29);
 
 /**
  * @generated from message build.bazel.remote.execution.v2.ToolDetails
@@ -930,7 +965,7 @@ export type ToolDetails = Message<"build.bazel.remote.execution.v2.ToolDetails">
  */
 export const ToolDetailsSchema: GenMessage<ToolDetails> =
   /*@__PURE__*/
-  messageDesc(file_remote_execution, 29);
+  messageDesc(file_remote_execution, 30);
 
 /**
  * @generated from message build.bazel.remote.execution.v2.RequestMetadata
@@ -958,7 +993,7 @@ export type RequestMetadata = Message<"build.bazel.remote.execution.v2.RequestMe
  */
 export const RequestMetadataSchema: GenMessage<RequestMetadata> =
   /*@__PURE__*/
-  messageDesc(file_remote_execution, 30);
+  messageDesc(file_remote_execution, 31);
 
 /**
  * @generated from service build.bazel.remote.execution.v2.Execution

@@ -1,87 +1,311 @@
-// `rt run --remote <script>`: one script of one package, carried out by a server that speaks the Remote Execution API.
-//
-//   inputs -> action -> a result that is there already? -> upload what is missing -> execute -> fetch, check, put in place
+// Scripts on another machine: `rt run --remote`, one script or many. Here is what they share in a run: the connection, the
+// files of the workspace, what was sent, what others have made.
 //
 // Contract: exit code and output are the script's, as if it had run here. What its package and rtfig.toml do not name stays
-// here, secrets at any rate. What fails on the way is tried again, and then one clear error; a script that fails is none.
-// Until everything has come and is what it has to be, nothing is written.
-//
-// Surprising: an action may be carried out twice, when the server is lost and comes back. It runs in a folder of its own
-// there, so that nobody sees the first.
+// here, secrets at any rate. What one script has made, another gets by its digests, without a way over this machine; it is
+// fetched beside what runs, and is in place before a script that waits for it starts here, and at the end of the run. A
+// script that fails is no error; what is wrong with the server is one, for all scripts alike.
 import { status as Code } from "@grpc/grpc-js";
 import { host } from "../../../platform/process.ts";
 import { Failure } from "../../failure.ts";
 import { oneLine } from "../../printable.ts";
-import { type Action, describeAction, withoutSlash } from "../../reapi/action.ts";
 import { RemoteClient } from "../../reapi/client.ts";
-import { type Blob, blobOf, type ContentStore } from "../../reapi/content.ts";
 import { codeOf, RemoteError } from "../../reapi/trouble.ts";
-import { fromMessage } from "../../reapi/digest.ts";
-import { buildInputRoot } from "../../reapi/input-root.ts";
-import type { ActionResult } from "../../reapi/messages/remote_execution_pb.ts";
-import { type Output, readOutputs, treesOf } from "../../reapi/outputs.ts";
-import { type RemoteScript, type RemoteSettings, remoteScript } from "../../settings/remote.ts";
+import { Uploads } from "../../reapi/uploads.ts";
+import type { RemoteSettings } from "../../settings/remote.ts";
 import type { ScriptSettings } from "../../settings/script.ts";
-import { OutputQueue } from "../../tasks/report/output-queue.ts";
+import type { Refusal, RemoteEnding, RemoteRun, Sketch, Task } from "../../tasks/run-tasks.ts";
 import { VERSION } from "../../version.ts";
-import { textField } from "../../workspace/package-json.ts";
-import type { Plan } from "../plan.ts";
-import { describeEnding, type Line, linesOf } from "../script/launch.ts";
-import type { Ending } from "../script/waiting.ts";
-import { collectInputs, type Inputs } from "./inputs.ts";
-import { placeOutputs } from "./placing.ts";
+import { findWorkspaceRoot } from "../../workspace/members.ts";
+import {
+  bringBack,
+  carryOut,
+  type Connection,
+  isWorthAnother,
+  missingOutputs,
+  pathsOf,
+  type Result,
+  TRIES,
+} from "./execution.ts";
+import { type Found, WorkspaceFiles } from "./files.ts";
+import { type Made, packagesRead } from "./inputs.ts";
+import { type Job, prepareJob, splitLogs } from "./job.ts";
+import { describeFault } from "./fault.ts";
 
-type ScriptPlan = Extract<Plan, { mode: "script" }>;
-
-const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
-/** How often an action is begun again, whose machine or content the server has lost. */
-const TRIES = 3;
-const PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
-/** Each step with the name of its event in front; binaries are found from the package up to the workspace's root. */
-const RUN_STEPS = `for up in $RT_UP; do PATH="$PWD/$up/node_modules/.bin:$PATH"; done
-export PATH; unset RT_UP
-while [ $# -gt 0 ]; do npm_lifecycle_event=$1 /bin/sh -c "$2" || exit; shift 2; done`;
-
-interface Job {
-  readonly name: string;
-  readonly directory: string;
-  readonly lines: readonly Line[];
-  readonly declared: RemoteScript;
-  readonly inputs: Inputs;
-  readonly action: Action;
-  readonly blobs: readonly Blob[];
+/** What of the plan they are, and what waits for what, by task index. */
+interface Order {
+  readonly tasks: readonly Task[];
+  readonly waitsFor: readonly (readonly number[])[];
 }
 
-/** Throws Failure. */
-export async function runRemotely(
-  plan: ScriptPlan,
+/** Scripts whose files are fetched at a time, each into memory. */
+const MOST_FETCHED = 4;
+
+/** Throws Failure. @param tasks those that are to run there */
+export async function openRemote(
+  tasks: readonly Task[],
+  order: Order,
   remote: RemoteSettings,
   script: ScriptSettings,
-): Promise<Ending> {
-  requireSystem(remote);
-  const job = await prepare(plan, remote, script);
-  if (remote.isDry) {
-    return (await print([[1, describe(job, remote)]])) ? 0 : 1;
+): Promise<RemoteRun> {
+  return new Remote(tasks, order, remote, script);
+}
+
+/** What would be sent. Throws Failure. */
+export async function sketchRemote(
+  tasks: readonly Task[],
+  order: Order,
+  remote: RemoteSettings,
+  script: ScriptSettings,
+): Promise<ReadonlyMap<Task, Sketch>> {
+  const run = new Remote(tasks, order, remote, script);
+  const sketches = new Map<Task, Sketch>();
+  for (const task of tasks) sketches.set(task, await run.sketch(task, new Set(tasks)));
+  return sketches;
+}
+
+interface Ended {
+  /** Another one when the server has lost it, and it was made again. */
+  made: Made;
+  /** Settled when it is in place here. */
+  readonly placed: Promise<void>;
+}
+
+class Remote implements RemoteRun {
+  readonly limit: number;
+  readonly #order: Order;
+  readonly #remote: RemoteSettings;
+  readonly #script: ScriptSettings;
+  readonly #files: WorkspaceFiles;
+  /** Of all that goes over the connection, and of what runs there. */
+  readonly #all = new AbortController();
+  readonly #executions = new AbortController();
+  #connection: Promise<Connection> | undefined;
+  readonly #ended = new Map<Task, Ended>();
+  readonly #running = new Set<Promise<unknown>>();
+  #fetching = 0;
+  readonly #waiting: (() => void)[] = [];
+
+  /** Throws Failure where what is installed here is not for that system. */
+  constructor(tasks: readonly Task[], order: Order, remote: RemoteSettings, script: ScriptSettings) {
+    requireSystem(remote);
+    const directory = tasks[0]!.packageDirectory;
+    const root = findWorkspaceRoot(directory) ?? directory;
+    const packages = new Set(tasks.flatMap((task) => packagesRead(root, task.packageDirectory)));
+    this.limit = remote.concurrency;
+    this.#order = order;
+    this.#remote = remote;
+    this.#script = script;
+    this.#files = new WorkspaceFiles(root, [...packages]);
   }
-  if (!script.silent) for (const { line } of job.lines) console.error(`$ ${oneLine(line)}`);
-  const controller = new AbortController();
-  let signal: NodeJS.Signals | undefined;
-  const listeners = host.heeded(SIGNALS).map((name) => {
-    const listener = () => {
-      signal ??= name;
-      controller.abort();
+
+  async sketch(task: Task, remote: ReadonlySet<Task>): Promise<Sketch> {
+    const job = await this.#prepare(task);
+    const after = this.#before(task).filter((each) => remote.has(each));
+    const { hash, size } = job.action.digest;
+    return {
+      files: job.inputs.files,
+      bytes: job.inputs.bytes,
+      after,
+      outputs: job.script.outputs,
+      variables: ["PATH", ...job.script.env],
+      ...(after.length === 0 && { action: `${hash}/${size}` }),
     };
-    process.on(name, listener);
-    return () => process.off(name, listener);
-  });
+  }
+
+  async run(task: Task, onStart: () => void): Promise<RemoteEnding | Refusal | "stopped"> {
+    const running = this.#run(task, once(onStart));
+    this.#running.add(running);
+    try {
+      return await Promise.race([running, stopped(this.#executions.signal)]);
+    } catch (error) {
+      if (this.#executions.signal.aborted) return "stopped";
+      const failure = this.#explain(error);
+      if (codeOf(error) === Code.RESOURCE_EXHAUSTED && this.#running.size > 1) return { refused: failure };
+      throw failure;
+    } finally {
+      void running.catch(() => {}).finally(() => this.#running.delete(running));
+    }
+  }
+
+  async #run(task: Task, onStart: () => void): Promise<RemoteEnding> {
+    const result = await this.#carryOut(task, onStart, !this.#remote.isForced);
+    const { job, code, machine, saved } = result;
+    this.#ended.set(task, this.#bringBack(task, result));
+    return {
+      code,
+      logs: splitLogs(result.stdout, result.stderr, job.mark, task.steps.length),
+      machine,
+      saved: code === 0 ? saved : undefined,
+      warnings:
+        code === 0 ? missingOutputs(result).map((output) => `${task.label} has not made ${output}`) : [],
+    };
+  }
+
+  async #carryOut(task: Task, onStart: () => void, usesKnown: boolean): Promise<Result> {
+    const { signal } = this.#executions;
+    for (let attempt = 1; ; attempt++) {
+      try {
+        const job = await this.#prepare(task);
+        return await carryOut(job, await this.#connect(), {
+          usesKnown: usesKnown && attempt === 1,
+          signal,
+          onStart,
+        });
+      } catch (error) {
+        signal.throwIfAborted();
+        const hasOthers = codeOf(error) === Code.RESOURCE_EXHAUSTED && this.#running.size > 1;
+        if (attempt >= TRIES || hasOthers || !isWorthAnother(error)) throw error;
+        await this.#startOver(task);
+      }
+    }
+  }
+
+  /** What the server has lost is sent again; what others have made there is not here before it was fetched. */
+  async #startOver(task: Task): Promise<void> {
+    await this.bring(task);
+    this.look();
+    (await this.#connect()).uploads.forget();
+  }
+
+  async #connect(): Promise<Connection> {
+    this.#connection ??= connect(this.#remote, this.#all.signal);
+    try {
+      return await this.#connection;
+    } catch (error) {
+      this.#connection = undefined;
+      throw error;
+    }
+  }
+
+  #prepare(task: Task): Promise<Job> {
+    const made = this.#before(task).flatMap((each) => this.#ended.get(each)?.made ?? []);
+    return prepareJob(task, this.#files, this.#remote, this.#script, made);
+  }
+
+  /** All that it waits for, in plan order. */
+  #before(task: Task): Task[] {
+    const { tasks, waitsFor } = this.#order;
+    const before = new Set(waitsFor[task.index]);
+    // A Set is walked while it grows.
+    for (const index of before) for (const each of waitsFor[index] ?? []) before.add(each);
+    return [...before].sort((a, b) => a - b).map((index) => tasks[index]!);
+  }
+
+  /** Begins to fetch what it has made. */
+  #bringBack(task: Task, result: Result): Ended {
+    const placed = Promise.resolve().then(() => this.#fetch(task, result));
+    placed.catch(() => {}); // whoever needs it waits for it, and the end of the run
+    return { made: this.#madeOf(task, result, placed), placed };
+  }
+
+  #madeOf(task: Task, { job, outputs }: Result, placed: Promise<void>): Made {
+    const own = this.#files.pathOf(task.packageDirectory);
+    const found = outputs.map((output): Found => {
+      const [path] = pathsOf(own, [output.path]) as [string];
+      const input = { ...output, path };
+      if (input.kind !== "file") return { input };
+      const { digest } = input;
+      const read = async (start: number, end: number) => {
+        await placed;
+        const here = await this.#files.find(path);
+        if (here?.blob?.digest.hash === digest.hash) return await here.blob.read(start, end);
+        throw new RemoteError(`${path} is another by now than when it was made`, undefined, true);
+      };
+      return { input, blob: { digest, read } };
+    });
+    return { outputs: pathsOf(own, job.script.outputs), found };
+  }
+
+  /** What the server has lost meanwhile is made again. */
+  async #fetch(task: Task, result: Result): Promise<void> {
+    let current = result;
+    for (let attempt = 1; ; attempt++) {
+      try {
+        const { store, uploads } = await this.#connect();
+        if (attempt > 1) {
+          uploads.forget();
+          current = await this.#carryOut(task, () => {}, false);
+          if (current.code !== result.code)
+            throw new RemoteError(`it has lost what ${task.label} had made, which now ends otherwise`);
+          const ended = this.#ended.get(task)!;
+          ended.made = this.#madeOf(task, current, ended.placed);
+        }
+        return await this.#inTurn(() => bringBack(current, store, task.packageDirectory));
+      } catch (error) {
+        this.#all.signal.throwIfAborted();
+        if (attempt >= TRIES || !isWorthAnother(error)) throw error;
+      } finally {
+        this.#files.forget(pathsOf(this.#files.pathOf(task.packageDirectory), current.roots));
+      }
+    }
+  }
+
+  /** A few at a time, each of which is in memory as a whole. */
+  async #inTurn(fetch: () => Promise<void>): Promise<void> {
+    while (this.#fetching >= MOST_FETCHED) await new Promise<void>((next) => this.#waiting.push(next));
+    this.#fetching++;
+    try {
+      this.#all.signal.throwIfAborted();
+      await fetch();
+    } finally {
+      this.#fetching--;
+      this.#waiting.shift()?.();
+    }
+  }
+
+  async bring(task: Task): Promise<void> {
+    await this.#placed(this.#before(task));
+  }
+
+  async #placed(tasks: Iterable<Task>): Promise<void> {
+    try {
+      await Promise.all([...tasks].map((task) => this.#ended.get(task)?.placed));
+    } catch (error) {
+      if (this.#all.signal.aborted) return;
+      throw this.#explain(error);
+    }
+  }
+
+  look(): void {
+    this.#files.look();
+  }
+
+  stop(): void {
+    this.#executions.abort();
+  }
+
+  abandon(): void {
+    this.#executions.abort();
+    this.#all.abort();
+  }
+
+  async finish(): Promise<void> {
+    try {
+      await this.#placed(this.#ended.keys());
+    } finally {
+      // What is cancelled there has been told so when these have ended.
+      this.abandon();
+      await Promise.allSettled(this.#running);
+      (await this.#connection?.catch(() => undefined))?.client[Symbol.dispose]();
+    }
+  }
+
+  #explain(error: unknown): unknown {
+    return (error as Error).name === "RemoteError"
+      ? describeFault(error as RemoteError, this.#remote)
+      : error;
+  }
+}
+
+async function connect(remote: RemoteSettings, signal: AbortSignal): Promise<Connection> {
+  const client = new RemoteClient({ ...remote, toolVersion: VERSION }, signal);
   try {
-    return await carryOut(job, remote, script, controller.signal);
+    const store = await client.connect();
+    return { client, store, uploads: new Uploads(store) };
   } catch (error) {
-    if (signal) return { signal };
-    if (error instanceof RemoteError) throw explain(error, remote);
+    client[Symbol.dispose]();
     throw error;
-  } finally {
-    for (const remove of listeners) remove();
   }
 }
 
@@ -95,177 +319,15 @@ function requireSystem({ system }: RemoteSettings): void {
   );
 }
 
-async function prepare(
-  { target, args }: ScriptPlan,
-  remote: RemoteSettings,
-  script: ScriptSettings,
-): Promise<Job> {
-  const { name } = target;
-  const { directory, manifest } = target.package;
-  const lines = linesOf(target, args);
-  const packageName = textField(manifest, "name");
-  const declared = remoteScript(remote, packageName, name);
-  const inputs = await collectInputs(directory, declared.inputs, declared.outputs);
-  const own = inputs.root === directory ? "" : directory.slice(inputs.root.length + 1);
-  const inputRoot = buildInputRoot(inputs.entries);
-  const depth = own === "" ? 0 : own.split("/").length;
-  const environment: Record<string, string> = {
-    PATH,
-    npm_package_name: packageName,
-    npm_package_version: textField(manifest, "version"),
-    RT_UP: Array.from({ length: depth + 1 }, (_, at) =>
-      ["."].concat(Array(depth - at).fill("..")).join("/"),
-    ).join(" "),
+function stopped(signal: AbortSignal): Promise<"stopped"> {
+  if (signal.aborted) return Promise.resolve("stopped");
+  return new Promise((resolve) => signal.addEventListener("abort", () => resolve("stopped"), { once: true }));
+}
+
+function once(call: () => void): () => void {
+  let isCalled = false;
+  return () => {
+    if (!isCalled) call();
+    isCalled = true;
   };
-  if (script.port !== undefined) environment.PORT = script.port;
-  for (const variable of declared.env) {
-    const value = host.originalVariable(variable);
-    if (value !== undefined) environment[variable] = value;
-  }
-  const action = describeAction({
-    argv: ["/bin/sh", "-c", RUN_STEPS, "sh", ...lines.flatMap(({ event, line }) => [event, line])],
-    environment,
-    directory: own,
-    outputs: declared.outputs,
-    platform: remote.properties,
-    inputRoot: inputRoot.digest,
-  });
-  const blobs = [...[...inputRoot.messages, ...action.messages].map(blobOf), ...inputs.blobs];
-  return { name, directory, lines, declared, inputs, action, blobs };
-}
-
-function describe({ name, lines, declared, inputs, action }: Job, { url }: RemoteSettings): string {
-  const bytes = inputs.blobs.reduce((sum, { digest }) => sum + digest.size, 0);
-  const files = inputs.entries.filter(({ kind }) => kind === "file").length;
-  return [
-    `${oneLine(name)} (on ${url}, since --remote asks for it)`,
-    ...lines.map(({ line }) => `  $ ${oneLine(line)}`),
-    `    reads ${files} files of ${bytes} bytes; makes ${declared.outputs.map(oneLine).join(", ") || "no files"}`,
-    `    gets ${["PATH", ...declared.env.map(oneLine)].join(", ")}`,
-    `    action ${action.digest.hash}/${action.digest.size}`,
-    "",
-    "1 script would run",
-    "",
-  ].join("\n");
-}
-
-async function carryOut(
-  job: Job,
-  remote: RemoteSettings,
-  script: ScriptSettings,
-  signal: AbortSignal,
-): Promise<Ending> {
-  using client = new RemoteClient({ ...remote, toolVersion: VERSION }, signal);
-  const store = await client.connect();
-  const { declared, directory, action } = job;
-  for (let attempt = 1; ; attempt++) {
-    try {
-      const known = attempt === 1 ? await client.findResult(action.digest) : undefined;
-      const result = known ?? (await execute(client, store, job, attempt > 1));
-      const made = await fetchMade(store, result, declared.outputs);
-      signal.throwIfAborted();
-      placeOutputs(directory, made.roots, made.outputs, made.contents);
-      const isPrinted = await print([
-        [1, made.stdout],
-        [2, made.stderr],
-      ]);
-      const { exitCode } = result;
-      if (exitCode === 0) for (const line of describeMissing(declared, made.roots)) console.error(line);
-      const ending = exitCode > 0 && exitCode < 256 ? exitCode : exitCode === 0 && isPrinted ? 0 : 1;
-      if (ending !== 0) describeEnding(job.name, ending, script);
-      return ending;
-    } catch (error) {
-      signal.throwIfAborted();
-      if (attempt >= TRIES || !isWorthAnother(error)) throw error;
-    }
-  }
-}
-
-/** Content that is gone is uploaded or made again; a machine that is gone has others beside it. */
-function isWorthAnother(error: unknown): boolean {
-  const code = codeOf(error);
-  const passing = [
-    Code.NOT_FOUND,
-    Code.FAILED_PRECONDITION,
-    Code.UNAVAILABLE,
-    Code.ABORTED,
-    Code.RESOURCE_EXHAUSTED,
-  ];
-  return error instanceof RemoteError && (error.isDamaged || (code !== undefined && passing.includes(code)));
-}
-
-async function execute(
-  client: RemoteClient,
-  store: ContentStore,
-  { blobs, action }: Job,
-  isAgain: boolean,
-): Promise<ActionResult> {
-  await store.upload(blobs);
-  const { result, status, message } = await client.execute(action.digest, isAgain);
-  if (status && status.code !== 0) throw new RemoteError(status.message || message, status.code);
-  if (!result) throw new RemoteError("it ends without a result");
-  return result;
-}
-
-/** False where it could not be. */
-async function print(
-  texts: readonly (readonly [descriptor: 1 | 2, text: string | Uint8Array])[],
-): Promise<boolean> {
-  const queue = new OutputQueue();
-  let isWhole = true;
-  queue.onBroken = () => void (isWhole = false);
-  for (const [descriptor, text] of texts) if (text.length > 0) void queue.write(descriptor, text);
-  await queue.flush();
-  return isWhole;
-}
-
-interface Made {
-  readonly roots: readonly string[];
-  readonly outputs: readonly Output[];
-  readonly contents: ReadonlyMap<string, Uint8Array>;
-  readonly stdout: Uint8Array;
-  readonly stderr: Uint8Array;
-}
-
-async function fetchMade(store: ContentStore, result: ActionResult, asked: readonly string[]): Promise<Made> {
-  const trees = await store.download(treesOf(result));
-  const outputs = readOutputs(result, asked, trees);
-  const logs = [fromMessage(result.stdoutDigest), fromMessage(result.stderrDigest)] as const;
-  const files = outputs.flatMap((output) => (output.kind === "file" ? [output.digest] : []));
-  const contents = await store.download([...files, ...logs.filter((digest) => digest !== undefined)]);
-  const [stdout, stderr] = logs.map((digest) => digest && contents.get(digest.hash));
-  const made = new Set(outputs.map(({ path }) => path));
-  return {
-    roots: asked.map(withoutSlash).filter((path) => made.has(path)),
-    outputs,
-    contents,
-    stdout: stdout ?? result.stdoutRaw,
-    stderr: stderr ?? result.stderrRaw,
-  };
-}
-
-function describeMissing({ outputs }: RemoteScript, roots: readonly string[]): string[] {
-  return outputs
-    .map(withoutSlash)
-    .filter((output) => !roots.includes(output))
-    .map((output) => `warning: the script has not made ${oneLine(output)}`);
-}
-
-const EXPLANATIONS: Readonly<Partial<Record<Code, string>>> = {
-  [Code.UNAVAILABLE]: "cannot be reached",
-  [Code.UNAUTHENTICATED]: "does not accept the credentials",
-  [Code.PERMISSION_DENIED]: "does not allow it",
-  [Code.DEADLINE_EXCEEDED]: "takes too long",
-  [Code.RESOURCE_EXHAUSTED]: "has no room",
-  [Code.UNIMPLEMENTED]: "does not know what is asked",
-};
-
-function explain({ message, code }: RemoteError, { url }: RemoteSettings): Failure {
-  const reason = code === undefined ? undefined : EXPLANATIONS[code];
-  const brief = message.replace(/ Resolution note:\s*$/, "");
-  const said = oneLine(brief.length > 300 ? `${brief.slice(0, 300)}...` : brief);
-  return new Failure(
-    `The server ${url} ${reason ?? "has failed"}: ${said}`,
-    "without --remote the script runs here",
-  );
 }

@@ -12,6 +12,8 @@ export interface RunTask {
   readonly message: string;
   /** Of a script that is cached: why it ran, or by what it was found. */
   readonly why?: string;
+  /** On which machine, and why there; in a run that has others. */
+  readonly where?: string;
   readonly start: number;
   readonly duration: number;
   readonly isCritical: boolean;

@@ -3,24 +3,31 @@ import { escapeJson, oneLine, printable } from "../../printable.ts";
 import type { Plan } from "../plan.ts";
 import type { Shard } from "../shard.ts";
 import type { CacheReason, Step, Task, TaskRequest } from "../task.ts";
-import { describeWhy, formatDuration, labelOf } from "./wording.ts";
+import type { Sketch, Where } from "../where.ts";
+import { describeWhere, describeWhy, formatDuration, labelOf } from "./wording.ts";
 
-type Reasons = ReadonlyMap<Task, CacheReason>;
+/** What was found out of the tasks, where it was asked for. */
+export interface Findings {
+  /** Of the scripts that are cached. */
+  readonly reasons: ReadonlyMap<Task, CacheReason>;
+  /** Where a run may have something done elsewhere. */
+  readonly places: ReadonlyMap<Task, Where>;
+  readonly sketches: ReadonlyMap<Task, Sketch>;
+}
 
-/** @param reasons of the scripts that are cached, where they were asked for */
 export function renderPlan(
   plan: Plan,
   request: TaskRequest,
   format: "text" | "json",
-  reasons: Reasons,
+  findings: Findings,
 ): string {
-  return format === "json" ? renderJson(plan, request, reasons) : renderText(plan, request, reasons);
+  return format === "json" ? renderJson(plan, request, findings) : renderText(plan, request, findings);
 }
 
 function renderText(
   { tasks, waitsFor, cycles, notices, shard }: Plan,
   { quote }: TaskRequest,
-  reasons: Reasons,
+  { reasons, places, sketches }: Findings,
 ): string {
   const lines = notices.map((notice) => `warn: ${oneLine(notice)}`);
   for (const cycle of cycles)
@@ -30,14 +37,27 @@ function renderText(
     lines.push(`${labelOf(task)}${before.length > 0 ? ` (after ${before.join(", ")})` : ""}`);
     const reason = reasons.get(task);
     if (reason) lines.push(`  ${describeWhy(task, reason.isHit, reason.why)}${describeRemote(reason)}`);
+    const where = places.get(task);
+    if (where && where.place !== "cache") lines.push(`  runs ${describeWhere(where)}`);
     for (const step of task.steps) {
       lines.push(`  $ ${oneLine(describeStep(step, task.args.map(quote)))}`);
       for (const { name, source } of step.secrets ?? []) lines.push(`    ${name} from ${source}`);
     }
+    const sketch = sketches.get(task);
+    if (sketch) lines.push(...describeSketch(sketch).map((line) => `    ${line}`));
   }
   const count = tasks.length === 1 ? "1 script" : `${tasks.length} scripts`;
   const shards = shard ? ["", ...describeShares(shard)] : [];
   return `${[...lines, "", `${count} would run`, ...shards].join("\n")}\n`;
+}
+
+function describeSketch({ files, bytes, after, outputs, variables, action }: Sketch): string[] {
+  const made = after.length > 0 ? `, and what ${after.map(labelOf).join(", ")} will have made` : "";
+  return [
+    `reads ${files} files of ${bytes} bytes${made}; makes ${outputs.map(oneLine).join(", ") || "no files"}`,
+    `gets ${variables.map(oneLine).join(", ")}`,
+    ...(action === undefined ? [] : [`action ${action}`]),
+  ];
 }
 
 /** What each machine does. */
@@ -56,7 +76,7 @@ function describeShares({ number, count, split, shares }: Shard): string[] {
 function renderJson(
   { tasks, waitsFor, cycles, notices, shard }: Plan,
   request: TaskRequest,
-  reasons: Reasons,
+  { reasons, places, sketches }: Findings,
 ): string {
   const plan = {
     version: 1,
@@ -68,6 +88,8 @@ function renderJson(
       script: task.scriptName,
       args: task.args,
       ...cacheOf(reasons.get(task)),
+      ...(places.has(task) && { where: places.get(task) }),
+      ...sent(sketches.get(task)),
       steps: task.steps.map(({ scriptName, command, secrets }) => ({ script: scriptName, command, secrets })),
       waitsFor: (waitsFor[task.index] ?? []).map((index) => tasks[index]?.label),
     })),
@@ -101,6 +123,10 @@ function describeRemote({ isHit, remote }: CacheReason): string {
   return remote === "not asked"
     ? "; remote: not asked, which --cache=local:r,remote:r does"
     : `; remote: ${remote}`;
+}
+
+function sent(sketch: Sketch | undefined): object {
+  return sketch ? { sent: { ...sketch, after: sketch.after.map(({ label }) => label) } } : {};
 }
 
 function describeStep({ command, isMain }: Step, quotedArgs: readonly string[]): string {

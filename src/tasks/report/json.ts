@@ -5,6 +5,7 @@
 import { escapeJson, oneLine } from "../../printable.ts";
 import type { Reporter, TaskEvent } from "../event.ts";
 import type { Outcome, Step, Task } from "../task.ts";
+import type { Where } from "../where.ts";
 import type { ReportFile } from "./file.ts";
 import { describeOutcome } from "./wording.ts";
 
@@ -44,7 +45,7 @@ export function createJsonReporter(file: ReportFile): Reporter {
         step.signal = event.exit.signal;
         step.exitCode = event.exit.signal === null ? event.exit.code : null;
       } else if (event.type === "task-end") {
-        const { task, outcome, at, duration, why } = event;
+        const { task, outcome, at, duration, why, where } = event;
         tasks.delete(task);
         tasks.set(task, {
           package: task.packageName === "" ? null : task.packageName,
@@ -54,6 +55,7 @@ export function createJsonReporter(file: ReportFile): Reporter {
           message: describeOutcome(outcome),
           ...detailOf(outcome),
           ...(why !== undefined && { why: oneLine(why) }),
+          ...(where && { where: printed(where) }),
           start: round(at - duration),
           duration: round(duration),
           steps: task.steps.flatMap(({ scriptName }) => steps.get(`${task.index} ${scriptName}`) ?? []),
@@ -70,6 +72,10 @@ export function createJsonReporter(file: ReportFile): Reporter {
       return await file.write(`${escapeJson(JSON.stringify(report, null, 2))}\n`);
     },
   };
+}
+
+function printed({ place, why, server, machine }: Where): object {
+  return { place, why: oneLine(why), server, machine: machine === undefined ? undefined : oneLine(machine) };
 }
 
 function detailOf(outcome: Outcome): object {

@@ -5,6 +5,7 @@
 // run again, the last time.
 import type { TaskEvent } from "../event.ts";
 import type { Step, Task, Outcome } from "../task.ts";
+import type { Where } from "../where.ts";
 import { KeptOutput } from "./kept-output.ts";
 
 /** Bytes of output, over all scripts of a run: from there on those that succeed are shortened. */
@@ -28,6 +29,8 @@ export interface RecordedTask {
   readonly output: KeptOutput;
   /** Of a script that is cached: why it ran, or by what it was found. */
   readonly why?: string | undefined;
+  /** In a run of which something may run elsewhere. */
+  readonly where?: Where | undefined;
 }
 
 export interface RecordedRun {
@@ -63,7 +66,7 @@ export class RunRecord {
         return;
       }
       case "task-end": {
-        const { task, outcome, at, duration, why } = event;
+        const { task, outcome, at, duration, why, where } = event;
         const { steps, output } = this.#of(task);
         this.#running.delete(task);
         output.trim();
@@ -77,6 +80,7 @@ export class RunRecord {
           steps,
           output,
           why,
+          where,
         });
       }
       case "notice":

@@ -5,6 +5,7 @@
 import type { ChildExit } from "../../../platform/contract/process-tree.ts";
 import { oneLine, printable } from "../../printable.ts";
 import type { Outcome, Task, TaskRequest } from "../task.ts";
+import type { Where } from "../where.ts";
 
 /** `web build`, `web:build` or `build`. */
 export function labelOf({ label }: Pick<Task, "label">): string {
@@ -34,6 +35,13 @@ export function describeSaved(saved: number): string {
 /** Whether a script that is cached runs, and why. */
 export function describeWhy(task: Pick<Task, "label">, isHit: boolean, why: string): string {
   return `${labelOf(task)} ${isHit ? "need not run" : "runs"}: ${oneLine(why)}`;
+}
+
+/** `here: ...`, `on worker-3 of grpc://...: ...`. */
+export function describeWhere({ place, server, machine, why }: Where): string {
+  if (place !== "remote") return `here: ${oneLine(why)}`;
+  const name = machine === undefined ? "" : `${oneLine(machine)} of `;
+  return `on ${name}${server}: ${oneLine(why)}`;
 }
 
 /** With `duration`, a success is told by it; without, by its code. */

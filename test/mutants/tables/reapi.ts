@@ -30,6 +30,74 @@ export default {
       tests: ["reapi/messages"],
     },
   ],
+  "src/reapi/uploads.ts": [
+    {
+      fault: "what another sends is not waited for",
+      text: "await Promise.all(new Set(blobs.map(({ digest }) => this.#known.get(digest.hash))));",
+      becomes: "",
+      tests: ["reapi/uploads"],
+    },
+    {
+      fault: "what could not be sent counts as sent",
+      text: "if (known.get(name) === sending) known.delete(name);",
+      becomes: "void name;",
+      tests: ["reapi/uploads"],
+    },
+  ],
+  "src/run/remote/inputs.ts": [
+    {
+      fault: "what others have made is taken from the disk",
+      text: "for (const one of each.found) found.set(one.input.path, one);",
+      becomes: "",
+      tests: ["run/remote-many"],
+    },
+    {
+      fault: "credentials are sent",
+      text: "if (!CREDENTIALS.test(path)) paths.add(path);",
+      becomes: "paths.add(path);",
+      tests: ["run/remote"],
+    },
+  ],
+  "src/run/remote/remote.ts": [
+    {
+      fault: "the run ends before what was made is in place",
+      text: "await this.#placed(this.#ended.keys());",
+      becomes: "",
+      tests: ["run/remote-many"],
+    },
+    {
+      fault: "a script starts here before what it reads is in place",
+      text: "await this.#placed(this.#before(task));",
+      becomes: "",
+      tests: ["run/remote-many"],
+    },
+    {
+      fault: "a failure takes with it what had ended before",
+      text: "    this.#executions.abort();\n  }\n\n  abandon",
+      becomes: "    this.abandon();\n  }\n\n  abandon",
+      tests: ["run/remote-many"],
+    },
+    {
+      fault: "--force takes what the server knows",
+      text: "!this.#remote.isForced",
+      becomes: "true",
+      tests: ["run/remote-many"],
+    },
+  ],
+  "src/tasks/where.ts": [
+    {
+      fault: "what has secrets leaves",
+      text: `if (obstacle !== undefined) return { place: "here", why: obstacle };`,
+      becomes: "void obstacle;",
+      tests: ["run/remote-many"],
+    },
+    {
+      fault: "what the file keeps here leaves",
+      text: "if (isDeclared === false)",
+      becomes: "if (false)",
+      tests: ["run/remote-many"],
+    },
+  ],
   "src/reapi/content.ts": [
     {
       fault: "content is believed",

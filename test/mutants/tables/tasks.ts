@@ -202,9 +202,21 @@ export default {
   "src/tasks/schedule.ts": [
     {
       fault: "one more than the limit runs",
-      text: "running.size < limit",
-      becomes: "running.size <= limit",
+      text: "place.running < place.limit",
+      becomes: "place.running <= place.limit",
       tests: ["tasks/schedule", "tasks/concurrency"],
+    },
+    {
+      fault: "what runs elsewhere takes places here",
+      text: "elsewhere?.has(tasks[index]!) ? there : here",
+      becomes: "here",
+      tests: ["tasks/schedule"],
+    },
+    {
+      fault: "who has no room is not named",
+      text: "reject(error.cause ?? error)",
+      becomes: "reject(error)",
+      tests: ["tasks/schedule", "run/remote-many"],
     },
     {
       fault: "the failure that came last counts",
@@ -244,7 +256,7 @@ export default {
     },
     {
       fault: "the limit stays where the system refused",
-      text: "    limit = running.size;\n",
+      text: "    place.limit = place.running;\n",
       becomes: "",
       tests: ["tasks/schedule"],
     },

@@ -1,0 +1,122 @@
+// A script as an action of the Remote Execution API: its steps, one after another, in a copy of what it reads.
+//
+// Contract: pure but for what collectInputs reads, and the same script with the same files is the same action. All steps
+// are one action, since each needs what the one before it has made; what each has written is told apart by a mark.
+import { host } from "../../../platform/process.ts";
+import { Failure } from "../../failure.ts";
+import { oneLine } from "../../printable.ts";
+import { type Action, describeAction } from "../../reapi/action.ts";
+import { type Blob, blobOf } from "../../reapi/content.ts";
+import { digestOf } from "../../reapi/digest.ts";
+import { buildInputRoot } from "../../reapi/input-root.ts";
+import { type RemoteScript, type RemoteSettings, remoteScript } from "../../settings/remote.ts";
+import type { ScriptSettings } from "../../settings/script.ts";
+import type { RemoteEnding, Task } from "../../tasks/run-tasks.ts";
+import { textField } from "../../workspace/package-json.ts";
+import { appendArguments } from "../script/quoting.ts";
+import type { Tree, WorkspaceFiles } from "./files.ts";
+import { collectInputs, type Inputs, type Made } from "./inputs.ts";
+
+export interface Job {
+  readonly script: RemoteScript;
+  readonly inputs: Inputs;
+  readonly action: Action;
+  readonly blobs: readonly Blob[];
+  readonly trees: readonly Tree[];
+  /** Between what one step has written and what the next has. */
+  readonly mark: string;
+}
+
+const PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+/** Each step with the name of its event in front; binaries are found from the package up to the workspace's root. */
+const RUN_STEPS = `for up in $RT_UP; do PATH="$PWD/$up/node_modules/.bin:$PATH"; done
+mark=$RT_MARK; export PATH; unset RT_UP RT_MARK
+while npm_lifecycle_event=$1 /bin/sh -c "$2" || exit; shift 2; [ $# -gt 0 ]; do
+  printf %s "$mark"; printf %s "$mark" >&2
+done`;
+
+/** @param made by the scripts that this one waits for. Throws Failure. */
+export async function prepareJob(
+  task: Task,
+  files: WorkspaceFiles,
+  remote: RemoteSettings,
+  { port }: ScriptSettings,
+  made: readonly Made[],
+): Promise<Job> {
+  const { packageDirectory, manifest, scriptName } = task;
+  const packageName = textField(manifest, "name");
+  const script = remoteScript(remote, packageName, scriptName);
+  const inputs = await collectInputs(files, packageDirectory, script, remote, made);
+  const own = files.pathOf(packageDirectory);
+  const inputRoot = buildRoot(inputs);
+  const steps = task.steps.flatMap(({ scriptName: event, command, isMain }) => [
+    event,
+    isMain ? appendArguments(command, task.args) : command,
+  ]);
+  const mark =
+    steps.length > 2 ? `\0${digestOf(Buffer.from(steps.join("\0"))).hash}\0`.replaceAll("\0", "\n") : "";
+  const depth = own === "" ? 0 : own.split("/").length;
+  const environment: Record<string, string> = {
+    PATH,
+    npm_package_name: packageName,
+    npm_package_version: textField(manifest, "version"),
+    RT_UP: Array.from({ length: depth + 1 }, (_, at) =>
+      ["."].concat(Array(depth - at).fill("..")).join("/"),
+    ).join(" "),
+    ...(mark !== "" && { RT_MARK: mark }),
+  };
+  if (port !== undefined) environment.PORT = port;
+  for (const variable of script.env) {
+    const value = host.originalVariable(variable);
+    if (value !== undefined) environment[variable] = value;
+  }
+  const action = describeAction({
+    argv: ["/bin/sh", "-c", RUN_STEPS, "sh", ...steps],
+    environment,
+    directory: own,
+    outputs: script.outputs,
+    platform: remote.properties,
+    inputRoot: inputRoot.digest,
+  });
+  const blobs = [...[...inputRoot.messages, ...action.messages].map(blobOf), ...inputs.blobs];
+  return { script, inputs, action, blobs, trees: inputs.trees, mark };
+}
+
+function buildRoot({ entries }: Inputs) {
+  try {
+    return buildInputRoot(entries);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    throw new Failure(
+      `What the script reads is no tree of files: ${oneLine(error.message)}`,
+      "no output in [run.remote.scripts] may lie in another script's, or be a file where that has a directory",
+    );
+  }
+}
+
+/** What each step has written, of those that have run. */
+export function splitLogs(
+  stdout: Uint8Array,
+  stderr: Uint8Array,
+  mark: string,
+  steps: number,
+): RemoteEnding["logs"] {
+  const [outputs, errors] = [stdout, stderr].map((bytes) => splitAt(bytes, mark, steps)) as [
+    Uint8Array[],
+    Uint8Array[],
+  ];
+  return outputs.map((each, index) => ({ stdout: each, stderr: errors[index] ?? new Uint8Array() }));
+}
+
+/** @param most parts, whatever a script may write */
+function splitAt(bytes: Uint8Array, mark: string, most: number): Uint8Array[] {
+  if (mark === "") return [bytes];
+  const parts: Uint8Array[] = [];
+  const whole = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+  let start = 0;
+  for (let end = whole.indexOf(mark); end >= 0 && parts.length < most - 1; end = whole.indexOf(mark, start)) {
+    parts.push(bytes.subarray(start, end));
+    start = end + mark.length;
+  }
+  return [...parts, bytes.subarray(start)];
+}

@@ -1,0 +1,94 @@
+// What a run sends, however many actions need it: each content once.
+import { expect, test } from "bun:test";
+import type { Blob } from "../../src/reapi/content.ts";
+import { digestOf } from "../../src/reapi/digest.ts";
+import { buildInputRoot, type Input } from "../../src/reapi/input-root.ts";
+import { Uploads } from "../../src/reapi/uploads.ts";
+
+const blob = (text: string): Blob => {
+  const bytes = Buffer.from(text);
+  return { digest: digestOf(bytes), read: async (start, end) => bytes.subarray(start, end) };
+};
+
+/** A store that takes what it is sent when the test says so. */
+function openStore() {
+  const sent: string[][] = [];
+  const calls: PromiseWithResolvers<{ count: number; bytes: number }>[] = [];
+  return {
+    sent,
+    calls,
+    async upload(blobs: readonly Blob[]) {
+      sent.push(
+        await Promise.all(
+          blobs.map(async ({ digest, read }) => `${Buffer.from(await read(0, digest.size))}`),
+        ),
+      );
+      const call = Promise.withResolvers<{ count: number; bytes: number }>();
+      calls.push(call);
+      return await call.promise;
+    },
+    /** The call of that number, from 0 on, once it is made. */
+    async answer(number: number, error?: Error) {
+      while (calls.length <= number) await null;
+      if (error) calls[number]!.reject(error);
+      else calls[number]!.resolve({ count: 0, bytes: 0 });
+    },
+  };
+}
+
+test("what is being sent for one is not sent for another, which waits for it", async () => {
+  const store = openStore();
+  const uploads = new Uploads(store);
+  const [a, b, c] = ["a", "b", "c"].map(blob) as [Blob, Blob, Blob];
+  const ended: number[] = [];
+  const first = uploads.send([a, b]).then(() => ended.push(1));
+  const second = uploads.send([b, c]).then(() => ended.push(2));
+  await store.answer(1);
+  for (let turn = 0; turn < 5; turn++) await null;
+  expect(ended).toEqual([]);
+  await store.answer(0);
+  await Promise.all([first, second]);
+  await uploads.send([a, b, c]);
+  expect(store.sent).toEqual([["a", "b"], ["c"]]);
+});
+
+test("what could not be sent is sent again, and all of it when the server has lost something", async () => {
+  const store = openStore();
+  const uploads = new Uploads(store);
+  const tree = { digest: digestOf(Buffer.from("tree")), blobs: [blob("a"), blob("b")] };
+  const sending = uploads.sendTree(tree);
+  await store.answer(0, new Error("no room"));
+  await expect(sending).rejects.toThrow("no room");
+  const again = Promise.all([uploads.sendTree(tree), uploads.sendTree(tree)]);
+  await store.answer(1);
+  await again;
+  await uploads.sendTree(tree);
+  expect(store.sent).toEqual([
+    ["a", "b"],
+    ["a", "b"],
+  ]);
+  uploads.forget();
+  const lost = uploads.sendTree(tree);
+  await store.answer(2);
+  await lost;
+  expect(store.sent).toHaveLength(3);
+});
+
+test("a tree that is known by its digest is the same input as the files in it", () => {
+  const file = (path: string): Input => ({
+    kind: "file",
+    path,
+    digest: digestOf(Buffer.from(path)),
+    isExecutable: false,
+  });
+  const inside = ["dep/index.js", "dep/lib/a.js"].map(file);
+  const { digest } = buildInputRoot(
+    inside.map((input) => ({ ...input, path: input.path.slice("dep/".length) })),
+  );
+  const tree: Input = { kind: "tree", path: "dep", digest };
+  expect(buildInputRoot([file("z.js"), tree]).digest).toEqual(
+    buildInputRoot([file("z.js"), ...inside]).digest,
+  );
+  expect(() => buildInputRoot([file("dep/x"), tree])).toThrow(RangeError);
+  expect(() => buildInputRoot([tree, file("dep/x")])).toThrow(RangeError);
+});

@@ -1,0 +1,32 @@
+// A project whose scripts run on a server of the Remote Execution API: that of reapi-server.ts, which a test may have go wrong.
+import { createProject, type Files, type Project } from "./project.ts";
+import { type Faults, openReapiServer, type ReapiServer } from "./reapi-server.ts";
+import { cleanEnvironment, type Environment, runRt } from "./rt.ts";
+
+export const SYSTEM = `${process.platform}-${process.arch}`;
+
+export const config = (url: string, more = "") =>
+  `[run.remote]\nurl = "${url}"\nsystem = "${SYSTEM}"\n${more}\n[run.remote.scripts.build]\noutputs = ["dist", "report.txt"]\n`;
+
+export interface RemoteProject extends AsyncDisposable {
+  readonly project: Project;
+  readonly server: ReapiServer;
+  run(args: readonly string[], env?: Environment): ReturnType<typeof runRt>;
+}
+
+export async function openProject(files: Files, faults: Faults = {}, folder = "."): Promise<RemoteProject> {
+  const server = await openReapiServer(faults);
+  const project = await createProject({ ...files, [`${folder}/rtfig.toml`]: config(server.url) });
+  await Bun.spawn(["git", "init", "--quiet"], { cwd: project.path, env: cleanEnvironment() }).exited;
+  return {
+    project,
+    server,
+    run: (args, env) => runRt({ args, cwd: project.join(folder), env }),
+    async [Symbol.asyncDispose]() {
+      await server[Symbol.asyncDispose]();
+      await project[Symbol.asyncDispose]();
+    },
+  };
+}
+
+export const count = ({ calls }: ReapiServer, name: string) => calls.filter((each) => each === name).length;
