@@ -115,10 +115,14 @@ function requestFor(
     ...(cache?.remote && {
       async openBeside(tasks, tell) {
         const { openRemoteCache } = await import("./remote-cache.ts");
-        shared = await openRemoteCache(cache, tasks, config, cwd);
+        shared = await openRemoteCache(cache, tasks, config, cwd, many.share !== undefined);
         shared?.listen(tell);
         return shared;
       },
+    }),
+    ...(many.share && {
+      openBoard: async (plan) => await (await import("./share.ts")).openBoard(many.share!, plan, config, cwd),
+      whyUnshared: async (task) => await (await import("./share.ts")).whyUnshared(task, cache),
     }),
     ...(provision && {
       secretsOf: (manifest, event, isMain) => provision.shown(receiverOf({ manifest }, event, !isMain)),

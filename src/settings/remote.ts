@@ -108,6 +108,7 @@ function whatElse(many: ManySettings): string | undefined {
   if (many.sequential) return "--sequential";
   if (many.reports.length > 0) return "--report";
   if (many.shard) return "--shard";
+  if (many.share) return "--share";
   return many.dryRun === "json" ? "--dry-run=json" : undefined;
 }
 

@@ -20,6 +20,8 @@ export type TaskEvent =
       readonly exit: ChildExit;
       /** It was not run: what it did before was put back, and this much time saved, in milliseconds. */
       readonly saved?: number;
+      /** Another one, which has run it in this run. */
+      readonly machine?: string;
       readonly at: number;
       readonly duration: number;
     }
@@ -29,6 +31,8 @@ export type TaskEvent =
       readonly outcome: Outcome;
       /** Of a script that is cached: why it ran, or by what it was found. */
       readonly why?: string;
+      /** Of a run on several machines: whose it was. */
+      readonly machine?: string;
       readonly at: number;
       readonly duration: number;
     }

@@ -11,9 +11,10 @@ import { trees } from "../../platform/process-tree.ts";
 import type { Child, ChildExit, ChildRequest, StopSignal } from "../../platform/contract/process-tree.ts";
 import type { RedactedOutput } from "../redaction/stream.ts";
 import type { TaskEvent } from "./event.ts";
-import { describeWhy } from "./report/wording.ts";
+import { describeWhy, labelOf } from "./report/wording.ts";
 import { Refused } from "./schedule.ts";
-import type { CachedTask, Command, Step, Task, TaskRequest, Outcome } from "./task.ts";
+import type { Turn, Turns } from "./share/turns.ts";
+import type { CachedHit, CachedTask, Command, Step, Task, TaskRequest, Outcome } from "./task.ts";
 import { familyOf, GRACE, WatchedTrees } from "./watched-trees.ts";
 
 const LOOK_AGAIN_AFTER = 10; // ms
@@ -36,6 +37,8 @@ export interface ExecutorOptions {
   emit(event: TaskEvent): void | Promise<void>;
   /** That of a watched run. @param task is about to start */
   readonly onStart?: ((task: Task) => void) | undefined;
+  /** That of a run which several machines share. */
+  readonly turns?: Turns | undefined;
   /** A signal came: nothing more is to be started. */
   onInterrupt(signal: NodeJS.Signals): void;
   /** Everything is about to stand still, rt included. */
@@ -86,22 +89,30 @@ export class Executor {
   async run(task: Task): Promise<Outcome> {
     const { emit } = this.#options;
     if (this.#watched) await this.#beginWatched(task, this.#watched);
+    const turn = await this.#options.turns?.take(task, () => this.#openCached(task));
     const begin = this.now();
-    let outcome: Outcome = { kind: "success" };
-    const cached = await this.#openCached(task);
+    let outcome: Outcome = turn?.isStopped ? { kind: "stopped", wasRunning: false } : { kind: "success" };
+    const cached = turn ? turn.cached : await this.#openCached(task);
     if (cached && this.#options.request.explainCached)
       void emit({ type: "remark", line: describeWhy(task, cached.hit !== undefined, cached.why) });
-    if (cached?.hit) {
-      await this.#replay(task, cached.hit);
-      outcome = { kind: "success", saved: cached.hit.saved };
-    } else {
-      for (const step of task.steps) {
-        outcome = await this.#runStep(task, step, cached);
-        if (outcome.kind !== "success") break;
-      }
-      for (const message of (await cached?.close(outcome.kind)) ?? []) void emit({ type: "notice", message });
+    if (turn?.failure) outcome = await this.#replayFailure(task, turn.failure);
+    else if (cached?.hit) {
+      const machine = turn?.other !== undefined && { machine: turn.other };
+      await this.#replay(task, { ...cached.hit, ...machine });
+      outcome = { kind: "success", saved: cached.hit.saved, ...machine };
+    } else if (outcome.kind === "success") {
+      outcome = await this.#runSteps(task, cached, turn);
+      const publication = turn?.end(outcome);
+      for (const message of (await cached?.close(outcome.kind, publication)) ?? [])
+        void emit({ type: "notice", message });
       if (cached?.isFaulty && outcome.kind === "success")
         outcome = { kind: "failure", code: 1, step: task.steps.at(-1)! };
+    }
+    if (turn && !(await turn.finish(outcome, this.now() - begin))) {
+      const message = `Another machine has taken over ${labelOf(task)}, since nothing was heard of this one; what it made here does not count`;
+      void emit({ type: "notice", message });
+      void emit({ type: "again", tasks: [task] });
+      return await this.run(task);
     }
     const ending = this.#watched?.endingOf(task);
     if (ending) {
@@ -109,8 +120,8 @@ export class Executor {
       outcome = { kind: "stopped", wasRunning: true };
     }
     const at = this.now();
-    const why = cached && { why: cached.why };
-    await emit({ type: "task-end", task, outcome, at, duration: at - begin, ...why });
+    const told = { ...(cached && { why: cached.why }), ...(turn && { machine: turn.machine }) };
+    await emit({ type: "task-end", task, outcome, at, duration: at - begin, ...told });
     // Not before: up to here it may still be asked to end.
     this.#watched?.finish(task);
     return outcome;
@@ -124,16 +135,41 @@ export class Executor {
     return undefined;
   }
 
+  async #runSteps(task: Task, cached: CachedTask | undefined, turn: Turn | undefined): Promise<Outcome> {
+    try {
+      for (const step of task.steps) {
+        const outcome = await this.#runStep(task, step, cached);
+        if (outcome.kind !== "success") return outcome;
+      }
+      return { kind: "success" };
+    } catch (error) {
+      await turn?.finish({ kind: "stopped", wasRunning: false }, 0);
+      throw error;
+    }
+  }
+
+  /** As it was on another machine. */
+  async #replayFailure(task: Task, { code, step, pieces }: NonNullable<Turn["failure"]>): Promise<Outcome> {
+    const last = Math.min(step, task.steps.length - 1);
+    await this.#replay(task, { pieces }, { last, code });
+    return { kind: "failure", code, step: task.steps[last]! };
+  }
+
   /** What it wrote then, as if it had run. */
-  async #replay(task: Task, { pieces, saved }: NonNullable<CachedTask["hit"]>): Promise<void> {
+  async #replay(
+    task: Task,
+    { pieces, saved, machine }: Pick<CachedHit, "pieces"> & { saved?: number; machine?: string },
+    failure?: { readonly last: number; readonly code: number },
+  ): Promise<void> {
     const { emit } = this.#options;
-    for (const [index, step] of task.steps.entries()) {
+    for (const [index, step] of task.steps.slice(0, failure && failure.last + 1).entries()) {
       const at = this.now();
       await emit({ type: "step-start", task, step, at });
       for (const { bytes, isError } of pieces.filter((piece) => piece.step === index))
         await emit({ type: "output", task, step, bytes, isError });
-      const exit = { code: 0, signal: null };
-      await emit({ type: "step-end", task, step, exit, at, duration: 0, ...(step.isMain && { saved }) });
+      const exit = { code: index === failure?.last ? failure.code : 0, signal: null };
+      const told = step.isMain && saved !== undefined && { saved, ...(machine !== undefined && { machine }) };
+      await emit({ type: "step-end", task, step, exit, at, duration: 0, ...told });
     }
   }
 
@@ -270,6 +306,7 @@ export class Executor {
   /** Ends everything that runs; returns at once. */
   stop(signal: StopSignal, isToldAlready = false): void {
     this.#isStopping = true;
+    this.#options.turns?.stop();
     for (const child of [...this.#running.keys(), ...(this.#watched?.children ?? [])])
       if (!this.#stopped.includes(child)) this.#stopped.push(child);
     if (!isToldAlready && this.#hasStopped) trees.signalTrees(this.#stopped, signal);

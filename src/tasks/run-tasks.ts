@@ -53,7 +53,8 @@ export async function runTasks(request: TaskRequest, planned?: Plan): Promise<Ru
   await request.prepare?.(plan.tasks);
   const notices = describeNotices(plan, request);
   const [alone] = plan.tasks;
-  if (alone && plan.tasks.length === 1 && request.runAlone && notices.length === 0 && ownsTerminal(request)) {
+  const mayStandAlone = plan.tasks.length === 1 && notices.length === 0 && !request.share;
+  if (alone && mayStandAlone && request.runAlone && ownsTerminal(request)) {
     return request.runAlone(alone);
   }
   const status = await execute(plan, request, queue, notices);
@@ -67,7 +68,8 @@ async function renderDryRun(
 ): Promise<string> {
   if (format === "text" || format === "json") {
     const { renderPlan } = await import("./report/dry-run.ts");
-    return renderPlan(plan, request, format, await explainCached(plan, request));
+    const [reasons, unshared] = [await explainCached(plan, request), await findUnshared(plan, request)];
+    return renderPlan(plan, request, format, reasons, unshared);
   }
   const { explainTasks } = await import("./reasons.ts");
   const { renderGraph } = await import("./report/plan-graph.ts");
@@ -83,6 +85,20 @@ async function explainCached({ tasks }: Plan, request: TaskRequest): Promise<Rea
     if (reason) reasons.set(task, reason);
   }
   return reasons;
+}
+
+/** Why machines that share the run do these each by itself; undefined where none share it. */
+async function findUnshared(
+  { tasks }: Plan,
+  { share, whyUnshared }: TaskRequest,
+): Promise<ReadonlyMap<Task, string> | undefined> {
+  if (!share) return undefined;
+  const unshared = new Map<Task, string>();
+  for (const task of tasks) {
+    const why = await whyUnshared?.(task);
+    if (why !== undefined) unshared.set(task, why);
+  }
+  return unshared;
 }
 
 /** One script that is cached, as if it stood alone at the terminal. */
@@ -137,7 +153,11 @@ async function execute(
 ): Promise<RunStatus> {
   const isSingle = plan.tasks.length === 1;
   const { watcher } = request;
-  const beside = await request.openBeside?.(plan.tasks, (message) => void emit({ type: "notice", message }));
+  const tell = (message: string) => void emit({ type: "notice", message });
+  const unshared = await findUnshared(plan, request);
+  const beside = await request.openBeside?.(plan.tasks, tell);
+  const shared =
+    unshared && (await (await import("./share/open.ts")).openSharedRun(plan, request, unshared, tell));
   const reporting = single ?? (await chooseReporters(plan, request, queue, fail));
   const { output, extraEnvironment } = reporting;
   let { reporters } = reporting;
@@ -157,6 +177,7 @@ async function execute(
     inheritStdin: isSingle,
     extraEnvironment,
     emit,
+    turns: shared?.turns,
     onStart: watcher && ((task) => watcher.onStart(task)),
     onInterrupt(signal) {
       if (interruptedBy || isOver) queue.hurry();
@@ -173,7 +194,8 @@ async function execute(
     if (code === "EPIPE") interruptedBy ??= "SIGPIPE";
     end();
   };
-  for (const message of notices) void emit({ type: "notice", message });
+  for (const message of [...notices, ...(shared?.notices ?? [])]) tell(message);
+  if (shared && !request.silent) void emit({ type: "remark", line: shared.line });
   if (plan.shard && !request.silent) {
     const { describeShard } = await import("./shard.ts");
     void emit({ type: "remark", line: describeShard(plan.shard) });
@@ -181,7 +203,8 @@ async function execute(
   const schedule = startSchedule({
     tasks: plan.tasks,
     waitsFor: plan.waitsFor,
-    limit: chooseLimit(request),
+    // Which of those that could start do, is then a matter of all machines.
+    limit: shared ? Number.POSITIVE_INFINITY : chooseLimit(request),
     onFailure: watcher && request.parallel ? "continue" : choosePolicy(request),
     run: (task) => executor.run(task),
     mayEnd: (task) => executor.watched.isRunning(task),
@@ -194,6 +217,8 @@ async function execute(
   if (watcher) begin(watcher);
   const failure = watcher ? await goOn(watcher) : await schedule.finished.catch(fail);
   await executor.finish();
+  const counts = await shared?.close();
+  if (counts !== undefined && !request.silent) void emit({ type: "remark", line: counts });
   await beside?.finish();
   isOver = true;
   await finishReporters();

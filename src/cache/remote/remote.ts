@@ -97,27 +97,28 @@ export class RemoteCache implements SharedCache {
     this.#events.push({ hash: indexId(key), event: isHit ? "HIT" : "MISS", duration: Math.round(duration) });
   }
 
-  offer(key: string, entry: KeptEntry, store: Store): void {
-    if (!this.isWritten) return;
-    this.#uploads.add(async () => {
+  async offer(key: string, entry: KeptEntry, store: Store): Promise<boolean> {
+    if (!this.isWritten) return false;
+    return await this.#uploads.add(async () => {
       try {
-        await this.#upload(key, entry, store);
+        return await this.#upload(key, entry, store);
       } catch (error) {
         this.#tell(`What a script made could not be shared: ${(error as Error).message}`);
+        return false;
       }
     });
   }
 
   /** Contents first, so that no index names what is not there. */
-  async #upload(key: string, entry: KeptEntry, store: Store): Promise<void> {
+  async #upload(key: string, entry: KeptEntry, store: Store): Promise<boolean> {
     const id = contentsId(entry);
     if (!(await this.#client.has(id))) {
       const contents = await packContents(contentsOf(entry), (digest) => store.readBlob(digest));
-      if (!contents || !(await this.#put(id, contents, entry.duration))) return;
+      if (!contents || !(await this.#put(id, contents, entry.duration))) return false;
     }
     // Of several that do this at once the last one wins; what it did not know of is a run more for somebody.
     const index = await packIndex(entry, await this.#readIndex(key));
-    if (index) await this.#put(indexId(key), index, entry.duration);
+    return index !== null && (await this.#put(indexId(key), index, entry.duration));
   }
 
   async #get(id: string, largest: number): Promise<Uint8Array | undefined> {

@@ -12,6 +12,8 @@ export interface RunTask {
   readonly message: string;
   /** Of a script that is cached: why it ran, or by what it was found. */
   readonly why?: string;
+  /** Of a run on several machines: whose it was. */
+  readonly machine?: string;
   readonly start: number;
   readonly duration: number;
   readonly isCritical: boolean;

@@ -7,20 +7,30 @@ import { describeWhy, formatDuration, labelOf } from "./wording.ts";
 
 type Reasons = ReadonlyMap<Task, CacheReason>;
 
-/** @param reasons of the scripts that are cached, where they were asked for */
+/** Why each machine of a run runs these itself. */
+type Unshared = ReadonlyMap<Task, string>;
+
+/**
+ * @param reasons of the scripts that are cached, where they were asked for
+ * @param unshared where several machines share the run
+ */
 export function renderPlan(
   plan: Plan,
   request: TaskRequest,
   format: "text" | "json",
   reasons: Reasons,
+  unshared: Unshared | undefined,
 ): string {
-  return format === "json" ? renderJson(plan, request, reasons) : renderText(plan, request, reasons);
+  return format === "json"
+    ? renderJson(plan, request, reasons, unshared)
+    : renderText(plan, request, reasons, unshared);
 }
 
 function renderText(
   { tasks, waitsFor, cycles, notices, shard }: Plan,
   { quote }: TaskRequest,
   reasons: Reasons,
+  unshared: Unshared | undefined,
 ): string {
   const lines = notices.map((notice) => `warn: ${oneLine(notice)}`);
   for (const cycle of cycles)
@@ -30,6 +40,8 @@ function renderText(
     lines.push(`${labelOf(task)}${before.length > 0 ? ` (after ${before.join(", ")})` : ""}`);
     const reason = reasons.get(task);
     if (reason) lines.push(`  ${describeWhy(task, reason.isHit, reason.why)}`);
+    const why = unshared?.get(task);
+    if (why !== undefined) lines.push(`  on each machine: ${oneLine(why)}`);
     for (const step of task.steps) {
       lines.push(`  $ ${oneLine(describeStep(step, task.args.map(quote)))}`);
       for (const { name, source } of step.secrets ?? []) lines.push(`    ${name} from ${source}`);
@@ -57,6 +69,7 @@ function renderJson(
   { tasks, waitsFor, cycles, notices, shard }: Plan,
   request: TaskRequest,
   reasons: Reasons,
+  unshared: Unshared | undefined,
 ): string {
   const plan = {
     version: 1,
@@ -68,6 +81,7 @@ function renderJson(
       script: task.scriptName,
       args: task.args,
       ...cacheOf(reasons.get(task)),
+      ...(unshared && { shared: !unshared.has(task) }),
       steps: task.steps.map(({ scriptName, command, secrets }) => ({ script: scriptName, command, secrets })),
       waitsFor: (waitsFor[task.index] ?? []).map((index) => tasks[index]?.label),
     })),

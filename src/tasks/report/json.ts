@@ -44,7 +44,7 @@ export function createJsonReporter(file: ReportFile): Reporter {
         step.signal = event.exit.signal;
         step.exitCode = event.exit.signal === null ? event.exit.code : null;
       } else if (event.type === "task-end") {
-        const { task, outcome, at, duration, why } = event;
+        const { task, outcome, at, duration, why, machine } = event;
         tasks.delete(task);
         tasks.set(task, {
           package: task.packageName === "" ? null : task.packageName,
@@ -54,6 +54,7 @@ export function createJsonReporter(file: ReportFile): Reporter {
           message: describeOutcome(outcome),
           ...detailOf(outcome),
           ...(why !== undefined && { why: oneLine(why) }),
+          ...(machine !== undefined && { machine: oneLine(machine) }),
           start: round(at - duration),
           duration: round(duration),
           steps: task.steps.flatMap(({ scriptName }) => steps.get(`${task.index} ${scriptName}`) ?? []),

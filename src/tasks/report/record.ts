@@ -28,6 +28,8 @@ export interface RecordedTask {
   readonly output: KeptOutput;
   /** Of a script that is cached: why it ran, or by what it was found. */
   readonly why?: string | undefined;
+  /** Of a run on several machines: whose it was. */
+  readonly machine?: string | undefined;
 }
 
 export interface RecordedRun {
@@ -63,7 +65,7 @@ export class RunRecord {
         return;
       }
       case "task-end": {
-        const { task, outcome, at, duration, why } = event;
+        const { task, outcome, at, duration, why, machine } = event;
         const { steps, output } = this.#of(task);
         this.#running.delete(task);
         output.trim();
@@ -77,6 +79,7 @@ export class RunRecord {
           steps,
           output,
           why,
+          machine,
         });
       }
       case "notice":

@@ -40,7 +40,8 @@ function describeRun(run: RecordedRun, plan: Plan, request: TaskRequest, limit: 
       : waits.map(({ before }) => before),
   );
   const isCritical = new Set(critical.tasks);
-  const tasks = run.tasks.map(({ task, outcome, start, duration, steps, output, why }, index): RunTask => {
+  const tasks = run.tasks.map((recorded, index): RunTask => {
+    const { task, outcome, start, duration, steps, output, why, machine } = recorded;
     const { ready, last, before } = waits[index]!;
     const text = output.read();
     return {
@@ -49,6 +50,7 @@ function describeRun(run: RecordedRun, plan: Plan, request: TaskRequest, limit: 
       state: STATES[outcome.kind === "success" && outcome.saved !== undefined ? "cached" : outcome.kind],
       message: describeOutcome(outcome),
       ...(why !== undefined && { why: oneLine(why) }),
+      ...(machine !== undefined && { machine: oneLine(machine) }),
       start: round(start),
       duration: round(duration),
       isCritical: isCritical.has(index),
