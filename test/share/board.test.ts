@@ -76,6 +76,13 @@ test.skipIf(!HAS_REDIS)("who has lost a script publishes nothing over its succes
   b.release(await claim(b, 1));
   await waitUntil(async () => (await redis.ask("EXISTS", keyOf("two", "lock:1"))) === "0");
   expect(await a.publish(lost, DONE)).toBe(false);
+  // Nor does it give back what is another's by now.
+  const gone = await claim(a, 3);
+  await redis.ask("DEL", keyOf("two", "lock:3"));
+  const held = await claim(b, 3);
+  a.release(gone);
+  await a.claim([9]); // behind that
+  expect(await redis.ask("GET", keyOf("two", "lock:3"))).toBe(held.id);
   // Where nobody has followed, it counts.
   const late = await claim(a, 2);
   await redis.ask("DEL", keyOf("two", "lock:2"));
