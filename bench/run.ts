@@ -16,6 +16,7 @@ interface Bench {
 const BENCHES: readonly Bench[] = [
   { name: "start", load: () => import("./start/start.ts") },
   { name: "tasks", load: () => import("./tasks/workspaces.ts") },
+  { name: "share", load: () => import("./tasks/share.ts") },
   { name: "cache", load: () => import("./cache/figures.ts") },
   { name: "secrets", load: () => import("./secrets/figures.ts") },
   { name: "redaction", load: () => import("./redaction/figures.ts") },

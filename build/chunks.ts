@@ -92,10 +92,12 @@ const SHARED: Readonly<Record<string, readonly string[]>> = {
     "platform/linux/tracing/launcher",
   ],
   "shared-cache": ["src/run/remote-cache"],
+  share: ["src/run/share", "src/tasks/share/open"],
   settings: [
     "src/config/rtfig",
     "src/settings/tool",
     "src/settings/remote",
+    "src/settings/share",
     "src/run/named-files",
     "src/run/script/env-files",
     "src/run/script/stand-ins",

@@ -77,3 +77,38 @@ export function countedVariables(variables: Readonly<Record<string, string>>): [
     .filter(([name]) => !UNCOUNTED.includes(name))
     .sort(([a], [b]) => (a < b ? -1 : 1));
 }
+
+/** A script that fails may miss a variable: those that it names, or, at its first failure, any. */
+export function describeWithheld(
+  label: string,
+  withheld: readonly string[],
+  text: string,
+  isFirst: boolean,
+): string[] {
+  const all = [...new Set(withheld)];
+  const missed = all.filter((name) => new RegExp(`\\b${RegExp.escape(name)}\\b`).test(text));
+  if (all.length === 0 || (missed.length === 0 && !isFirst)) return [];
+  const names = missed.length > 0 ? missed.join(", ") : `${all.length} of your variables`;
+  return [
+    `${label} is cached, so it was not given ${names}; ` +
+      'if it needs one, declare it: env = ["NAME"] in [run.cache]',
+  ];
+}
+
+const SHORTEST_SECRET = 6;
+
+/** The first of these that is called like a secret and whose value is in a text. */
+export function findShown(
+  names: readonly string[],
+  variables: Readonly<Record<string, string>>,
+  text: string,
+): string | undefined {
+  return names.find((name) => {
+    const value = variables[name] ?? "";
+    return isSecret(name) && value.length >= SHORTEST_SECRET && text.includes(value);
+  });
+}
+
+function isSecret(name: string): boolean {
+  return /TOKEN|SECRET|PASS|KEY|CREDENTIAL|AUTH/i.test(name);
+}

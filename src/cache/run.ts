@@ -8,33 +8,26 @@ import type { Child } from "../../platform/contract/process-tree.ts";
 import { host } from "../../platform/process.ts";
 import { trees } from "../../platform/process-tree.ts";
 import type { CacheRule, CacheSettings } from "../settings/cache.ts";
-import { findCandidates } from "./candidates.ts";
+import { type Candidate, findCandidates, type Lookup } from "./candidates.ts";
 import { findDifference } from "./check.ts";
+import { claimKey, publishFailure, publishMade, readFailureLog, type Sharing } from "./claims.ts";
 import { describeDoubt, describeUnshared } from "./doubts.ts";
-import { cachedEnvironment } from "./environment.ts";
+import { cachedEnvironment, describeWithheld, findShown } from "./environment.ts";
 import type { Entry } from "./entry.ts";
 import { describeHit, FAILED, type Finding, parseFinding } from "./finding.ts";
 import { hashBytes } from "./hashes.ts";
 import { Inputs, listCounted } from "./inputs.ts";
 import { compareKeys, hashOf, type Key, makeKey, stampOf } from "./key.ts";
-import { Log, readLog } from "./log.ts";
+import { Log, type Piece, readLog } from "./log.ts";
 import { openHashes, writeHashes } from "./memory.ts";
-import { Mentions } from "./mention.ts";
+import { mentionsIn } from "./mention.ts";
 import { IGNORED, matcher, OWN_PLACES } from "./patterns.ts";
-import {
-  fixedPlaces,
-  type IsFixed,
-  isBelow,
-  keepEntry,
-  keepPath,
-  placeEntry,
-  withoutBinariesAbove,
-} from "./place.ts";
+import { fixedPlaces, type IsFixed, isBelow, keepEntry, placeEntry, withoutBinariesAbove } from "./place.ts";
 import { addDeclared, type Recorded, recordRun, type Rooted, Unkept } from "./record.ts";
 import { restoreOutputs } from "./restore.ts";
 import { describeUndeclared, findUndeclared } from "./verification.ts";
 import type { SharedCache } from "./shared.ts";
-import type { CachedRun, CachedScript, Hit, StepRequest } from "./script.ts";
+import type { CachedRun, CachedScript, Hit, Publication, StepRequest } from "./script.ts";
 import type { Store } from "./store.ts";
 
 export class Run implements CachedRun {
@@ -53,7 +46,8 @@ export class Run implements CachedRun {
   readonly #environments: readonly Readonly<Record<string, string>>[];
   readonly #withheld: readonly string[];
   readonly #log = new Log();
-  readonly #started = performance.now();
+  /** When its first step did. */
+  #started: number | undefined;
   readonly #id: string;
   #key: Key | undefined;
   /** Where something is shared: what others that start the script in the same way come to as well. */
@@ -110,7 +104,6 @@ export class Run implements CachedRun {
 
   /** @param purpose "look" puts nothing back and remembers nothing */
   async find(purpose: "use" | "look"): Promise<this> {
-    const { root } = this.#settings;
     this.#key = await this.#makeOwnKey();
     if (this.#shared) {
       const program = await hashOf(process.execPath, this.#world.hashes, look);
@@ -118,10 +111,23 @@ export class Run implements CachedRun {
     }
     this.why = "nothing that is kept is to be used";
     if (!this.#settings.isRead && !this.#shared?.isRead) return this;
-    let difference: string | undefined;
-    const lookup = { store: this.#store, access: this.#settings, key: this.#key.hash, place: this.#world };
     const shared = this.#shared && { cache: this.#shared, key: this.#sharedKey };
-    for await (const { kept, isOthers, prepare, use } of findCandidates(lookup, shared)) {
+    const difference = await this.#use(findCandidates(this.#lookup(this.#settings), shared), purpose);
+    if (!this.hit) this.why = difference ?? this.#explainKey();
+    if (purpose === "use") this.#tell(this.why);
+    writeHashes(this.#world.hashes, this.#settings.root, this.#store);
+    return this;
+  }
+
+  #lookup(access: Lookup["access"]): Lookup {
+    return { store: this.#store, access, key: this.#key!.hash, place: this.#world };
+  }
+
+  /** Takes the first that is what the script would do now. Undefined, or why the first was not. */
+  async #use(candidates: AsyncGenerator<Candidate>, purpose: "use" | "look"): Promise<string | undefined> {
+    const { root } = this.#settings;
+    let difference: string | undefined;
+    for await (const { kept, isOthers, prepare, use } of candidates) {
       const entry = placeEntry(kept, root, this.#isFixed);
       if (!entry) {
         difference ??= `the script has seen where it is, and so its result is only good in ${kept.root}`;
@@ -145,10 +151,23 @@ export class Run implements CachedRun {
       if (purpose === "use") use();
       break;
     }
-    if (!this.hit) this.why = difference ?? this.#explainKey();
-    if (purpose === "use") this.#tell(this.why);
-    writeHashes(this.#world.hashes, root, this.#store);
-    return this;
+    return difference;
+  }
+
+  get isShared(): boolean {
+    return this.#shared !== undefined;
+  }
+
+  async take(claim: string): Promise<boolean> {
+    const shared = { cache: this.#shared!, key: claimKey(claim, this.#sharedKey, "made") };
+    const access = { isRead: false, isWritten: this.#settings.isWritten };
+    const difference = await this.#use(findCandidates(this.#lookup(access), shared), "use");
+    if (!this.hit) this.why = difference ?? "what it made there is not to be had, or it is started otherwise";
+    return this.hit !== undefined;
+  }
+
+  async readFailure(claim: string): Promise<readonly Piece[] | undefined> {
+    return await readFailureLog(this.#sharing, claim);
   }
 
   get #variables(): Readonly<Record<string, string>> {
@@ -204,6 +223,7 @@ export class Run implements CachedRun {
   }
 
   start(step: number, request: StepRequest): Child & { readonly isTraced: Promise<boolean> } {
+    this.#started ??= performance.now();
     const { program, argv } = this.#script.steps[step]!;
     const wanted = { ...request, program, argv, env: this.environmentOf(step) };
     const plain = () => ({
@@ -234,7 +254,7 @@ export class Run implements CachedRun {
     return this.#environments[step]!;
   }
 
-  async close(outcome: string): Promise<readonly string[]> {
+  async close(outcome: string, publication?: Publication): Promise<readonly string[]> {
     const trace = await this.#tracer?.finish();
     const lines = [...(trace?.calls ?? [])].map((call) => `trace ${call}`);
     if (this.#refused) {
@@ -242,30 +262,39 @@ export class Run implements CachedRun {
       return [...lines, describeDoubt(this.#script.label, "refused", "seccomp")];
     }
     if (outcome === "failure") lines.push(...this.#explainWithheld());
+    if (publication && !["success", "stopped"].includes(outcome)) {
+      const log = this.#findShown() === undefined ? this.#log : undefined;
+      await publishFailure(this.#sharing, publication, this.#script.label, this.#elapsed, log);
+    }
     if (outcome !== "success") return lines;
     if (this.#settings.isVerified) return [...lines, ...(await this.#verify(trace!))];
     const shared = this.#shared?.isWritten ? this.#shared : undefined;
     if ((!trace && this.#tracing) || !(this.#settings.isWritten || shared)) return lines;
     try {
       const { conditions, outputs, own } = await this.#record(trace);
-      const text = this.#log.text();
-      const shown = this.#rule.env.find((name) => isSecret(name) && this.#shows(name, text));
+      const shown = this.#findShown();
       if (shown !== undefined) throw new Unkept("secret", shown);
       if (this.#log.isTooLarge) throw new Unkept("output", "64 MB to the terminal");
       const entry: Entry = {
         label: this.#script.label,
         created: Date.now(),
-        duration: performance.now() - this.#started,
+        duration: this.#elapsed,
         conditions,
         outputs,
         own,
         log: this.#store.keepBytes(this.#log.toBytes()),
       };
-      const kept = keepEntry(entry, this.#settings.root, this.#mentionsIn(entry));
+      const kept = keepEntry(
+        entry,
+        this.#settings.root,
+        mentionsIn(entry, this.#log, this.#settings.root, this.#store),
+      );
+      const outside = shared?.findOutside(entry, this.#world);
+      const mayLeave = outside === undefined;
+      if (publication && !(await publishMade(this.#sharing, publication, kept, mayLeave))) return lines;
       if (this.#settings.isWritten) this.#store.addEntry(this.#key!.hash, kept);
       this.#entry = entry;
-      const outside = shared?.findOutside(entry, this.#world);
-      if (outside === undefined) shared?.offer(this.#sharedKey, kept, this.#store);
+      if (mayLeave) void shared?.offer(this.#sharedKey, kept, this.#store);
       else lines.push(describeUnshared(this.#script.label, outside));
       this.#store.shrinkNowAndThen();
       writeHashes(this.#world.hashes, this.#settings.root, this.#store);
@@ -278,6 +307,20 @@ export class Run implements CachedRun {
       this.#tell(line);
       return [...lines, line];
     }
+  }
+
+  /** Milliseconds. */
+  get #elapsed(): number {
+    return this.#started === undefined ? 0 : performance.now() - this.#started;
+  }
+
+  /** The name of a secret whose value was written. */
+  #findShown(): string | undefined {
+    return findShown(this.#rule.env, this.#environments[0] ?? {}, this.#log.text());
+  }
+
+  get #sharing(): Sharing {
+    return { cache: this.#shared!, key: this.#sharedKey, store: this.#store };
   }
 
   /** Lines for people; without any it has done nothing but what is declared. */
@@ -296,38 +339,11 @@ export class Run implements CachedRun {
     return lines;
   }
 
-  /** Of what it has made. */
-  #mentionsIn({ outputs }: Entry): string[] {
-    const { root } = this.#settings;
-    const mentions = new Mentions(root);
-    mentions.lookAt(this.#log.bytes());
-    for (const output of outputs) {
-      mentions.lookAt(Buffer.from(keepPath(output.path, root)));
-      if (output.kind === "link") mentions.lookAt(Buffer.from(output.target));
-      if (output.kind === "file") mentions.lookIn(this.#store.blobPath(output.hash));
-    }
-    return [...mentions.found];
-  }
-
-  #shows(name: string, text: string): boolean {
-    const value = this.#environments[0]?.[name] ?? "";
-    return value.length >= SHORTEST_SECRET && text.includes(value);
-  }
-
-  /** A script that fails may miss a variable: those that it names, or, at its first failure, any. */
   #explainWithheld(): string[] {
     const text = [this.#log.text(), ...this.#script.steps.flatMap(({ argv }) => argv)].join("\n");
-    const missed = [...new Set(this.#withheld)].filter((name) =>
-      new RegExp(`\\b${RegExp.escape(name)}\\b`).test(text),
-    );
     const isFirst = this.#last?.text !== FAILED;
     this.#tell(FAILED);
-    if (this.#withheld.length === 0 || (missed.length === 0 && !isFirst)) return [];
-    const names = missed.length > 0 ? missed.join(", ") : `${new Set(this.#withheld).size} of your variables`;
-    return [
-      `${this.#script.label} is cached, so it was not given ${names}; ` +
-        'if it needs one, declare it: env = ["NAME"] in [run.cache]',
-    ];
+    return describeWithheld(this.#script.label, this.#withheld, text, isFirst);
   }
 
   #explainKey(): string {
@@ -349,9 +365,3 @@ export class Run implements CachedRun {
 
 /** What would be put back is not looked at. */
 const NOT_APPLIED: Hit = { pieces: [], saved: 0, restored: 0 };
-
-const SHORTEST_SECRET = 6;
-
-function isSecret(name: string): boolean {
-  return /TOKEN|SECRET|PASS|KEY|CREDENTIAL|AUTH/i.test(name);
-}

@@ -27,6 +27,17 @@ export interface Hit {
 
 export type StepRequest = Omit<ChildRequest, "inheritStdin" | "descriptors" | "program" | "argv" | "env">;
 
+/** The machines of one run share what this makes, under a claim of one of them. */
+export interface Publication {
+  readonly claim: string;
+  /**
+   * Whether it counts: not if another machine has claimed the script since.
+   *
+   * @param isThere whether the others can have what was made
+   */
+  publish(isThere: boolean): Promise<boolean>;
+}
+
 export interface CachedRun {
   /** Why it has to run, or by what it was found; for people. */
   readonly why: string;
@@ -43,6 +54,12 @@ export interface CachedRun {
   readonly outdatedBy: string | undefined;
   /** After `close`: whether it reads more than is declared, where that was asked. */
   readonly isFaulty: boolean;
-  /** Lines for people. */
-  close(outcome: string): Promise<readonly string[]>;
+  /** Lines for people. What does not count is not kept. */
+  close(outcome: string, publication?: Publication): Promise<readonly string[]>;
+  /** Whether other machines can have what it makes. */
+  readonly isShared: boolean;
+  /** Puts in place what was made under a claim; false, with `why`, where that is not what it would make here. */
+  take(claim: string): Promise<boolean>;
+  /** What it wrote when it failed under a claim; undefined where that is not to be had. */
+  readFailure(claim: string): Promise<readonly Piece[] | undefined>;
 }

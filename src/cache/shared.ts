@@ -23,6 +23,6 @@ export interface SharedCache {
   fetch(entry: Entry, store: Store): Promise<boolean>;
   /** Whether it was of use to look up a key. @param duration of the script, in milliseconds */
   note(key: string, isHit: boolean, duration: number): void;
-  /** Returns at once: what is in the store is uploaded beside the run. */
-  offer(key: string, entry: KeptEntry, store: Store): void;
+  /** What is in the store is uploaded beside the run. Whether the others have it then; never rejects. */
+  offer(key: string, entry: KeptEntry, store: Store): Promise<boolean>;
 }

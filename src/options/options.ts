@@ -187,7 +187,26 @@ export const OPTIONS: readonly Option[] = [
       value: text("file"),
       by: "runner",
       many: "scripts",
-      help: "Balance --shard by a report of an earlier run, or a folder of them; repeatable",
+      help: "Balance --shard or --share by a report of an earlier run, or a folder of them; repeatable",
+    },
+    {
+      name: "share",
+      value: text("url"),
+      by: "runner",
+      many: "scripts",
+      help: "Run this together with other machines, over this Redis; scripts of [run.cache] are run once",
+    },
+    {
+      name: "share-id",
+      value: text("id"),
+      by: "runner",
+      help: "What the machines of one run have in common",
+    },
+    {
+      name: "share-name",
+      value: text("name"),
+      by: "runner",
+      help: "What others call this machine; its host's name unless given",
     },
     { name: "no-cache", by: "runner", help: "Neither use nor keep what [run.cache] says" },
     {

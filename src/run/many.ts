@@ -138,7 +138,7 @@ function requestFor(
       (many.dryRun === undefined || cache.asksWhenDry) && {
         async openBeside(tasks, tell) {
           const { openRemoteCache } = await import("./remote-cache.ts");
-          shared = await openRemoteCache(cache, tasks, config, cwd);
+          shared = await openRemoteCache(cache, tasks, config, cwd, many.share !== undefined);
           shared?.listen(tell);
           return shared;
         },
@@ -149,6 +149,10 @@ function requestFor(
         (await import("./remote/remote.ts")).openRemote(tasks, plan, remote, script),
       sketchRemote: async (tasks, plan) =>
         (await import("./remote/remote.ts")).sketchRemote(tasks, plan, remote, script),
+    }),
+    ...(many.share && {
+      openBoard: async (plan) => await (await import("./share.ts")).openBoard(many.share!, plan, config, cwd),
+      whyUnshared: async (task) => await (await import("./share.ts")).whyUnshared(task, cache),
     }),
     ...(provision && {
       secretsOf: (manifest, event, isMain) => provision.shown(receiverOf({ manifest }, event, !isMain)),

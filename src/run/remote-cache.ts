@@ -21,12 +21,17 @@ import { fillHeader } from "../settings/remote-server.ts";
 import type { Task } from "../tasks/run-tasks.ts";
 import { textField } from "../workspace/package-json.ts";
 
-/** Undefined where none of these is cached, and where it cannot be used, which is told. @param directory absolute */
+/**
+ * Undefined where none of these is cached, and where it cannot be used, which is told. Throws Failure where it has to be.
+ *
+ * @param directory absolute
+ */
 export async function openRemoteCache(
   settings: CacheSettings,
   tasks: readonly Task[],
   config: Config | undefined,
   directory: string,
+  isNeeded: boolean,
 ): Promise<RemoteCache | undefined> {
   const isCached = ({ manifest, scriptName }: Task) =>
     ruleFor(settings, textField(manifest, "name"), scriptName) !== undefined;
@@ -34,6 +39,7 @@ export async function openRemoteCache(
   const opened = await open(settings.remote, config, directory);
   if (opened instanceof RemoteCache) return opened;
   const [first, ...hints] = opened;
+  if (isNeeded) throw new Failure(`--share needs the shared cache: ${first}`, hints);
   console.error(`warning: ${first}`);
   for (const hint of hints) console.error(`hint: ${hint}`);
   return undefined;
@@ -50,7 +56,7 @@ async function open(
   const { signatureKey } = settings;
   const names = variablesOf(settings);
   try {
-    const values = await readVariables(names, settings, config, directory);
+    const values = await readVariables(names, `the shared cache ${settings.url}`, config, directory);
     const missing = names.find((name) => !values.get(name));
     if (missing !== undefined) return describeMissing(missing, missing === signatureKey);
     const identity = {
@@ -89,9 +95,15 @@ function describeMissing(name: string, isKey: boolean): string[] {
   return [`the shared cache is not used: ${name} is not set; ${help}`];
 }
 
-async function readVariables(
+/**
+ * The values of variables that rt itself needs: what the environment has, and what [secrets] says of the others. Throws
+ * Failure.
+ *
+ * @param purpose what they are for, as people are asked whether it may have them
+ */
+export async function readVariables(
   names: readonly string[],
-  settings: RemoteCacheSettings,
+  purpose: string,
   config: Config | undefined,
   directory: string,
 ): Promise<Map<string, string>> {
@@ -103,7 +115,7 @@ async function readVariables(
   const mapping = values.size < names.length ? findMapping(directory, config) : undefined;
   const secrets = names.flatMap((name) => (values.has(name) ? [] : (mapping?.secrets.get(name) ?? [])));
   if (!mapping || secrets.length === 0) return values;
-  requireTrust(narrow(mapping, secrets, settings));
+  requireTrust(narrow(mapping, secrets, purpose));
   host.hideMemory?.();
   const { values: fetched, lacking } = await fetchSecrets(secrets, mapping.folder);
   try {
@@ -117,11 +129,11 @@ async function readVariables(
 }
 
 /** What is to be allowed: this server gets these, or what is made of them, and nothing else. */
-function narrow(mapping: Mapping, secrets: readonly MappedSecret[], { url }: RemoteCacheSettings): Mapping {
+function narrow(mapping: Mapping, secrets: readonly MappedSecret[], purpose: string): Mapping {
   const names = secrets.map(({ name }) => name);
   return {
     ...mapping,
     secrets: new Map(secrets.map((each) => [each.name, each])),
-    grants: [{ pattern: `rt, for the shared cache ${url},`, package: undefined, script: "", names }],
+    grants: [{ pattern: `rt, for ${purpose},`, package: undefined, script: "", names }],
   };
 }

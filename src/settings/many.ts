@@ -2,6 +2,7 @@
 import { Failure } from "../failure.ts";
 import { oneLine } from "../printable.ts";
 import type { Given, GivenOptions, Invocation } from "../options/parse.ts";
+import type { ShareSettings } from "./share.ts";
 
 export interface ManySettings {
   /** Script names or globs (`build:*`); none to list what there is. */
@@ -26,6 +27,8 @@ export interface ManySettings {
   readonly reports: readonly string[];
   /** Which part of it all is this machine's. */
   readonly shard?: ShardSettings | undefined;
+  /** Where other machines carry out the same. */
+  readonly share?: ShareSettings | undefined;
 }
 
 export interface ShardSettings {
@@ -69,6 +72,7 @@ export function readManySettings(
     dryRun: readDryRun(given),
     reports: given.get("report")?.all ?? [],
     shard,
+    share: readSharing(given),
   };
 }
 
@@ -118,7 +122,7 @@ function readConcurrency(given: GivenOptions, variable: string | undefined): num
 function readShard(given: GivenOptions): ShardSettings | undefined {
   const value = given.get("shard")?.last;
   const times = given.get("shard-times")?.all ?? [];
-  if (value === undefined && times.length > 0)
+  if (value === undefined && times.length > 0 && !given.has("share"))
     throw new Failure("--shard-times has no effect without --shard", "give both, or neither");
   if (value === undefined) return undefined;
   const [, number = 0, count = 0] = (/^(\d+)\/(\d+)$/.exec(value) ?? []).map(Number);
@@ -128,6 +132,13 @@ function readShard(given: GivenOptions): ShardSettings | undefined {
     `--shard needs ${reason}, not "${oneLine(value)}"`,
     "of five machines the first takes --shard 1/5, the last --shard 5/5",
   );
+}
+
+/** Few runs are: what reads it is loaded for them. */
+function readSharing(given: GivenOptions): ShareSettings | undefined {
+  if (!["share", "share-id", "share-name"].some((name) => given.has(name))) return undefined;
+  const { readShare } = require("./share.ts") as typeof import("./share.ts");
+  return readShare(given);
 }
 
 function toCount(value: string | undefined): number | undefined {

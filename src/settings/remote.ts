@@ -54,8 +54,8 @@ const TIMEOUT = 60; // seconds
 const CONCURRENCY = 64;
 const LISTS = ["outputs", "env", "inputs"] as const;
 const NOTHING = { outputs: [], env: [], inputs: [], isRemote: undefined } as const;
-/** A watched script starts again in moments, and what is verified has to be followed. */
-const HINDERING = ["watch", "hot", "verify-inputs"] as const;
+/** A watched script starts again in moments, what is verified has to be followed, and --share has machines of its own. */
+const HINDERING = ["watch", "hot", "verify-inputs", "share"] as const;
 
 type Variable = (name: string) => string | undefined;
 

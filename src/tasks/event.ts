@@ -21,6 +21,8 @@ export type TaskEvent =
       readonly exit: ChildExit;
       /** It was not run: what it did before was put back, and this much time saved, in milliseconds. */
       readonly saved?: number;
+      /** Another one, which has run it in this run. */
+      readonly machine?: string;
       readonly at: number;
       readonly duration: number;
     }
@@ -32,6 +34,8 @@ export type TaskEvent =
       readonly why?: string;
       /** In a run of which something may run elsewhere. */
       readonly where?: Where;
+      /** Of a run on several machines: whose it was. */
+      readonly machine?: string;
       readonly at: number;
       readonly duration: number;
     }

@@ -12,9 +12,10 @@ import type { Child, ChildExit, ChildRequest, StopSignal } from "../../platform/
 import type { RedactedOutput } from "../redaction/stream.ts";
 import { runElsewhere } from "./elsewhere.ts";
 import type { TaskEvent } from "./event.ts";
-import { describeWhy } from "./report/wording.ts";
+import { describeWhy, labelOf } from "./report/wording.ts";
 import { Refused } from "./schedule.ts";
-import type { CachedTask, Command, Step, Task, TaskRequest, Outcome, Watcher } from "./task.ts";
+import type { Turn, Turns } from "./share/turns.ts";
+import type { CachedHit, CachedTask, Command, Step, Task, TaskRequest, Outcome, Watcher } from "./task.ts";
 import { familyOf, GRACE, WatchedTrees } from "./watched-trees.ts";
 import { decideWhere, type RemoteRun } from "./where.ts";
 
@@ -39,6 +40,8 @@ export interface ExecutorOptions {
   readonly extraEnvironment: Readonly<Record<string, string>>;
   emit(event: TaskEvent): void | Promise<void>;
   readonly watcher?: Watcher | undefined;
+  /** That of a run which several machines share. */
+  readonly turns?: Turns | undefined;
   /** A signal came: nothing more is to be started. */
   onInterrupt(signal: NodeJS.Signals): void;
   /** Everything is about to stand still, rt included. */
@@ -92,32 +95,40 @@ export class Executor {
   async run(task: Task): Promise<Outcome> {
     const { emit, remote, request } = this.#options;
     if (this.#watched) await this.#beginWatched(task, this.#watched);
+    const turn = await this.#options.turns?.take(task, () => this.#openCached(task));
     const begin = this.now();
-    let outcome: Outcome = { kind: "success" };
+    let outcome: Outcome = turn?.isStopped ? { kind: "stopped", wasRunning: false } : { kind: "success" };
     const offer = remote && request.offerFor!(task);
     if (offer && (offer.isCached || decideWhere(offer).place === "here")) await remote.bring(task);
-    const cached = await this.#openCached(task);
+    const cached = turn ? turn.cached : await this.#openCached(task);
     let where = offer && decideWhere(offer, cached && { isHit: cached.hit !== undefined, why: cached.why });
     if (cached && this.#options.request.explainCached)
       void emit({ type: "remark", line: describeWhy(task, cached.hit !== undefined, cached.why) });
-    if (cached?.hit) {
+    if (turn?.failure) outcome = await this.#replayFailure(task, turn.failure);
+    else if (cached?.hit) {
+      const machine = turn?.other !== undefined && { machine: turn.other };
       const isShown = cached.hit.restored === 0 && this.#options.watcher?.isShown(task, cached.inputs);
-      if (!isShown) await this.#replay(task, cached.hit);
-      outcome = { kind: "success", saved: cached.hit.saved };
+      if (!isShown) await this.#replay(task, { ...cached.hit, ...machine });
+      outcome = { kind: "success", saved: cached.hit.saved, ...machine };
     } else if (where?.place === "remote" && !this.#isEnding(task)) {
       const ended = await runElsewhere(task, remote!, this.#redactionOf(task), this);
       ({ outcome } = ended);
       where = { ...where, ...(ended.machine !== undefined && { machine: ended.machine }) };
       // The server knows what it did; nobody has followed it.
       for (const message of (await cached?.close("stopped")) ?? []) void emit({ type: "notice", message });
-    } else {
-      for (const step of task.steps) {
-        outcome = await this.#runStep(task, step, cached);
-        if (outcome.kind !== "success") break;
-      }
-      for (const message of (await cached?.close(outcome.kind)) ?? []) void emit({ type: "notice", message });
+    } else if (outcome.kind === "success") {
+      outcome = await this.#runSteps(task, cached, turn);
+      const publication = turn?.end(outcome);
+      for (const message of (await cached?.close(outcome.kind, publication)) ?? [])
+        void emit({ type: "notice", message });
       if (cached?.isFaulty && outcome.kind === "success")
         outcome = { kind: "failure", code: 1, step: task.steps.at(-1)! };
+    }
+    if (turn && !(await turn.finish(outcome, this.now() - begin))) {
+      const message = `Another machine has taken over ${labelOf(task)}, since nothing was heard of this one; what it made here does not count`;
+      void emit({ type: "notice", message });
+      void emit({ type: "again", tasks: [task] });
+      return await this.run(task);
     }
     if (!this.#isEnding(task))
       await this.#options.watcher?.onEnd(task, outcome.kind === "success" ? cached : undefined);
@@ -128,7 +139,11 @@ export class Executor {
     }
     if (where && where.place !== "remote") remote!.look();
     const at = this.now();
-    const known = { ...(cached && { why: cached.why }), ...(where && { where }) };
+    const known = {
+      ...(cached && { why: cached.why }),
+      ...(where && { where }),
+      ...(turn && { machine: turn.machine }),
+    };
     await emit({ type: "task-end", task, outcome, at, duration: at - begin, ...known });
     // Not before: up to here it may still be asked to end.
     this.#watched?.finish(task);
@@ -153,16 +168,41 @@ export class Executor {
     return undefined;
   }
 
+  async #runSteps(task: Task, cached: CachedTask | undefined, turn: Turn | undefined): Promise<Outcome> {
+    try {
+      for (const step of task.steps) {
+        const outcome = await this.#runStep(task, step, cached);
+        if (outcome.kind !== "success") return outcome;
+      }
+      return { kind: "success" };
+    } catch (error) {
+      await turn?.finish({ kind: "stopped", wasRunning: false }, 0);
+      throw error;
+    }
+  }
+
+  /** As it was on another machine. */
+  async #replayFailure(task: Task, { code, step, pieces }: NonNullable<Turn["failure"]>): Promise<Outcome> {
+    const last = Math.min(step, task.steps.length - 1);
+    await this.#replay(task, { pieces }, { last, code });
+    return { kind: "failure", code, step: task.steps[last]! };
+  }
+
   /** What it wrote then, as if it had run. */
-  async #replay(task: Task, { pieces, saved }: NonNullable<CachedTask["hit"]>): Promise<void> {
+  async #replay(
+    task: Task,
+    { pieces, saved, machine }: Pick<CachedHit, "pieces"> & { saved?: number; machine?: string },
+    failure?: { readonly last: number; readonly code: number },
+  ): Promise<void> {
     const { emit } = this.#options;
-    for (const [index, step] of task.steps.entries()) {
+    for (const [index, step] of task.steps.slice(0, failure && failure.last + 1).entries()) {
       const at = this.now();
       await emit({ type: "step-start", task, step, at });
       for (const { bytes, isError } of pieces.filter((piece) => piece.step === index))
         await emit({ type: "output", task, step, bytes, isError });
-      const exit = { code: 0, signal: null };
-      await emit({ type: "step-end", task, step, exit, at, duration: 0, ...(step.isMain && { saved }) });
+      const exit = { code: index === failure?.last ? failure.code : 0, signal: null };
+      const told = step.isMain && saved !== undefined && { saved, ...(machine !== undefined && { machine }) };
+      await emit({ type: "step-end", task, step, exit, at, duration: 0, ...told });
     }
   }
 
@@ -300,6 +340,7 @@ export class Executor {
   stop(signal: StopSignal, isToldAlready = false): void {
     this.#isStopping = true;
     this.#options.remote?.stop();
+    this.#options.turns?.stop();
     for (const child of [...this.#running.keys(), ...(this.#watched?.children ?? [])])
       if (!this.#stopped.includes(child)) this.#stopped.push(child);
     if (!isToldAlready && this.#hasStopped) trees.signalTrees(this.#stopped, signal);

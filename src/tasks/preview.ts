@@ -23,7 +23,8 @@ export async function renderPreview(
     const { renderPlan } = await import("./report/dry-run.ts");
     const reasons = await explainCached(plan, request, queue);
     const { places, sketches } = await findPlaces(plan, request, reasons);
-    return renderPlan(plan, request, format, { reasons, places, sketches });
+    const unshared = request.share && (await (await import("./share/open.ts")).findUnshared(plan, request));
+    return renderPlan(plan, request, format, { reasons, places, sketches, unshared });
   }
   const { explainTasks } = await import("./reasons.ts");
   const { renderGraph } = await import("./report/plan-graph.ts");

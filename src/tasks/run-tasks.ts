@@ -59,7 +59,8 @@ export async function runTasks(request: TaskRequest, planned?: Plan): Promise<Ru
   await request.prepare?.(plan.tasks);
   const notices = describeNotices(plan, request);
   const [alone] = plan.tasks;
-  if (alone && plan.tasks.length === 1 && request.runAlone && notices.length === 0 && ownsTerminal(request)) {
+  const mayStandAlone = plan.tasks.length === 1 && notices.length === 0 && !request.share;
+  if (alone && mayStandAlone && request.runAlone && ownsTerminal(request)) {
     return request.runAlone(alone);
   }
   const status = await execute(plan, request, queue, notices);
@@ -117,7 +118,10 @@ async function execute(
 ): Promise<RunStatus> {
   const isSingle = plan.tasks.length === 1;
   const { watcher } = request;
-  const beside = await request.openBeside?.(plan.tasks, (message) => void emit({ type: "notice", message }));
+  const tell = (message: string) => void emit({ type: "notice", message });
+  const beside = await request.openBeside?.(plan.tasks, tell);
+  const shared =
+    request.share && (await (await import("./share/open.ts")).openSharedRun(plan, request, tell));
   const choose = async (begun?: readonly Task[]): Promise<Reporting> =>
     request.standsAlone
       ? chooseSingleReporter(request, queue)
@@ -145,6 +149,7 @@ async function execute(
     extraEnvironment,
     emit,
     watcher,
+    turns: shared?.turns,
     onInterrupt(signal) {
       if (interruptedBy || isOver) queue.hurry();
       interruptedBy ??= signal;
@@ -161,7 +166,8 @@ async function execute(
     if (code === "EPIPE") interruptedBy ??= "SIGPIPE";
     end();
   };
-  for (const message of notices) void emit({ type: "notice", message });
+  for (const message of [...notices, ...(shared?.notices ?? [])]) tell(message);
+  if (shared && !request.silent) void emit({ type: "remark", line: shared.line });
   if (plan.shard && !request.silent) {
     const { describeShard } = await import("./shard.ts");
     void emit({ type: "remark", line: describeShard(plan.shard) });
@@ -169,7 +175,8 @@ async function execute(
   const schedule = startSchedule({
     tasks: plan.tasks,
     waitsFor: plan.waitsFor,
-    limit: chooseLimit(request),
+    // Which of those that could start do, is then a matter of all machines.
+    limit: shared ? Number.POSITIVE_INFINITY : chooseLimit(request),
     elsewhere: remote && !request.sequential ? { limit: remoteLimit(remote, request), has } : undefined,
     onFailure: watcher && request.parallel ? "continue" : choosePolicy(request),
     run: (task) => executor.run(task),
@@ -184,6 +191,8 @@ async function execute(
   const failure = watcher ? await goOn(watcher) : await schedule.finished.catch(fail);
   await executor.finish();
   await remote?.finish().catch(fail);
+  const counts = await shared?.close();
+  if (counts !== undefined && !request.silent) void emit({ type: "remark", line: counts });
   await beside?.finish();
   isOver = true;
   await finishReporters();

@@ -36,11 +36,8 @@ export interface Shard {
 
 /** The plan of one shard. Throws Failure for times that cannot be read. */
 export function takeShard(plan: Plan, { number, count, times: files }: ShardSettings, cwd: string): Plan {
-  const { tasks, waitsFor, packages } = plan;
-  const paths = new Map(packages?.workspace.members.map(({ directory, path }) => [directory, path]));
-  const keys = tasks.map(
-    ({ packageDirectory, scriptName }) => `${paths.get(packageDirectory) ?? "."}\0${scriptName}`,
-  );
+  const { tasks, waitsFor } = plan;
+  const keys = keysOf(plan);
   const times = readTimes(files, cwd);
   const shares = splitTasks(keys, waitsFor, weigh(tasks, times), count);
   const { own, needed } = shares[number - 1]!;
@@ -61,6 +58,14 @@ export function takeShard(plan: Plan, { number, count, times: files }: ShardSett
       })),
     },
   };
+}
+
+/** What tells the tasks apart, the same in every checkout. */
+export function keysOf({ tasks, packages }: Plan): string[] {
+  const paths = new Map(packages?.workspace.members.map(({ directory, path }) => [directory, path]));
+  return tasks.map(
+    ({ packageDirectory, scriptName }) => `${paths.get(packageDirectory) ?? "."}\0${scriptName}`,
+  );
 }
 
 /** `Shard 2/5: 3 of 11 scripts, and 1 that they wait for`. */
@@ -128,9 +133,12 @@ function sum(indices: readonly number[], weights: readonly number[]): number {
   return indices.reduce((total, index) => total + weights[index]!, 0);
 }
 
-/** Milliseconds; what was never measured takes as long as the one in the middle of those that were. */
 function weigh(tasks: readonly Task[], times: Times): number[] {
-  const measured = tasks.map(({ packageName, scriptName }) => times.of(packageName, scriptName));
+  return fillTimes(tasks.map(({ packageName, scriptName }) => times.of(packageName, scriptName)));
+}
+
+/** Whole milliseconds; what was never measured takes as long as the one in the middle of those that were. */
+export function fillTimes(measured: readonly (number | undefined)[]): number[] {
   const known = measured.filter((time) => time !== undefined).sort((a, b) => a - b);
   const usual = known[known.length >> 1] ?? 1;
   return measured.map((time) => Math.max(1, Math.round(time ?? usual)));

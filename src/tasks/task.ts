@@ -2,6 +2,7 @@
 import type { Child, ChildExit, ChildRequest, StopSignal } from "../../platform/contract/process-tree.ts";
 import type { Deliver, RedactedOutput } from "../redaction/stream.ts";
 import type { ManySettings } from "../settings/many.ts";
+import type { Board } from "../share/board.ts";
 import type { PackageJson, ScriptStep } from "../workspace/package-json.ts";
 import type { Offer, RemoteRun, Sketch } from "./where.ts";
 
@@ -52,8 +53,8 @@ export interface CachedHit {
 
 /** How a task ended. */
 export type Outcome =
-  /** `saved` where it was not run, but put back what it did before: milliseconds. */
-  | { readonly kind: "success"; readonly saved?: number }
+  /** `saved` where it was not run, but put back what it did before, or on another machine: milliseconds. */
+  | { readonly kind: "success"; readonly saved?: number; readonly machine?: string }
   | { readonly kind: "failure"; readonly code: number; readonly step: Step }
   | { readonly kind: "signal"; readonly signal: NodeJS.Signals; readonly step: Step }
   /** The command could not be started at all; the code is what a shell would say (127, 126). */
@@ -83,8 +84,21 @@ export interface CachedTask {
   readonly outdatedBy: string | undefined;
   /** After `close`: whether something is wrong though the script has ended well. */
   readonly isFaulty: boolean;
-  /** It has ended. Lines for people. */
-  close(outcome: Outcome["kind"]): Promise<readonly string[]>;
+  /** It has ended. Lines for people. @param publication for the other machines of a run */
+  close(outcome: Outcome["kind"], publication?: Publication): Promise<readonly string[]>;
+  /** Whether other machines can have what it makes. */
+  readonly isShared: boolean;
+  /** Takes what another machine made under a claim, as `hit`; false where it is not what it would make here: `why`. */
+  take(claim: string): Promise<boolean>;
+  /** What it wrote where it has failed under a claim; undefined where that is not to be had. */
+  readFailure(claim: string): Promise<CachedHit["pieces"] | undefined>;
+}
+
+/** What a script makes for all machines of a run. */
+export interface Publication {
+  readonly claim: string;
+  /** Whether it counts: not if another machine has claimed the script since. @param isThere whether others can have it */
+  publish(isThere: boolean): Promise<boolean>;
 }
 
 /** What a task depended on when it ran last. Paths are absolute. */
@@ -141,6 +155,10 @@ export interface TaskRequest extends ManySettings {
   sketchRemote?: (
     ...of: Parameters<NonNullable<TaskRequest["openRemote"]>>
   ) => Promise<ReadonlyMap<Task, Sketch>>;
+  /** Where other machines carry out the same: what they tell each other. Throws Failure. @param plan what no other plan is called */
+  openBoard?(plan: string): Promise<Board>;
+  /** Why other machines cannot have what a script makes; undefined where they can. */
+  whyUnshared?(task: Task): Promise<string | undefined>;
   /** The secrets that a step gets; absent where the run has none. */
   secretsOf?(manifest: PackageJson, scriptName: string, isMain: boolean): readonly StepSecret[];
   /** Called before the first of these starts, and in a watched run before one starts again. Throws Failure. */

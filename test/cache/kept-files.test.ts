@@ -68,7 +68,7 @@ test("an entry of others is of use where this machine cannot keep it", async () 
     findOutside: () => undefined,
     fetch: async () => true,
     note: (...words) => void noted.push(words),
-    offer() {},
+    offer: async () => false,
   };
   const place = { root: "/r", packageDirectory: "/r", isDeclared: () => false };
   const access = { isRead: true, isWritten: true };

@@ -1,6 +1,7 @@
 // Options that say what to run and how to report it.
 import { describe, expect } from "bun:test";
 import { existsSync } from "node:fs";
+import { createMachines, RECORD } from "../share/machines.ts";
 import { waitUntil } from "../support/processes.ts";
 import { createProject } from "../support/project.ts";
 import { cleanEnvironment, RT, runRt, startRt } from "../support/rt.ts";
@@ -252,6 +253,26 @@ describe("workspaces", () => {
     const files = { ...packages, "report.json": { version: 1, tasks: [...tasks, ...times] } };
     const words = ["--shard=2/2", "--shard-times=report.json", "--workspaces", "run", "go"];
     expect((await outputOf(files, words)).match(/(?<=: )from ./g)).toEqual(["from b", "from c"]);
+  });
+
+  const alone = { a: { t: `${RECORD}; cat src.txt > out.txt` } };
+
+  prove("share", "runs a script once, on whichever machine is free", async () => {
+    await using machines = await createMachines({ count: 2, packages: alone });
+    for (const machine of machines.all) expect((await machine.start([]).result).status).toBe(0);
+    expect(await machines.ran()).toEqual([`a ${machines.all[0]!.path}/packages/a`]);
+  });
+
+  prove("share-id", "says which machines belong together", async () => {
+    await using machines = await createMachines({ count: 1, packages: alone });
+    const { stderr } = await machines.all[0]!.start(["--share-id=build 7"]).result;
+    expect(stderr).toStartWith(`Run build 7 at ${machines.redis.url}, here m1: 1 of 1 scripts are shared\n`);
+  });
+
+  prove("share-name", "says what this machine is called", async () => {
+    await using machines = await createMachines({ count: 1, packages: alone });
+    const { stderr } = await machines.all[0]!.start(["--share-name=left"]).result;
+    expect(stderr).toContain(", here left: 1 of 1 scripts are shared\n");
   });
 
   prove("affected", "runs only packages that changed and what depends on them", async () => {

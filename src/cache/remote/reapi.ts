@@ -151,7 +151,7 @@ export class ReapiServer implements Server {
     return isThere ?? false;
   }
 
-  async putIndex(key: string, { bytes, entries }: KeptIndex): Promise<void> {
+  async putIndex(key: string, { bytes, entries }: KeptIndex): Promise<boolean> {
     const id = indexId(key);
     const sealed = Buffer.concat([Buffer.from(`${this.#seal.sign(id, bytes) ?? ""}\n`), bytes]);
     const stdout = { digest: digestOf(sealed), bytes: sealed };
@@ -164,12 +164,14 @@ export class ReapiServer implements Server {
         return content ? [create(OutputFileSchema, { path: hash, digest: toMessage(content) })] : [];
       }),
     });
-    await this.#try("write", async () => {
+    const isThere = await this.#try("write", async () => {
       const { store } = await this.#connect();
       // Servers refuse results of actions that they do not have.
       await store.upload([...messages, stdout].map(blobOf));
       await this.#client.putResult(digest, result);
+      return true;
     });
+    return isThere ?? false;
   }
 
   /** The server knows by itself what was of use. */

@@ -103,24 +103,25 @@ export class RemoteCache implements SharedCache {
     this.#uses.push({ key, isHit, duration });
   }
 
-  offer(key: string, entry: KeptEntry, store: Store): void {
-    if (!this.isWritten) return;
-    this.#uploads.add(async () => {
+  async offer(key: string, entry: KeptEntry, store: Store): Promise<boolean> {
+    if (!this.isWritten) return false;
+    return await this.#uploads.add(async () => {
       try {
-        await this.#upload(key, entry, store);
+        return await this.#upload(key, entry, store);
       } catch (error) {
         this.#tell(`What a script made could not be shared: ${oneLine((error as Error).message)}`);
+        return false;
       }
     });
   }
 
   /** Contents first, so that no index names what is not there. */
-  async #upload(key: string, entry: KeptEntry, store: Store): Promise<void> {
+  async #upload(key: string, entry: KeptEntry, store: Store): Promise<boolean> {
     const server = await this.#reach();
-    if (!server?.isWritten || !(await server.putContents(entry, store))) return;
+    if (!server?.isWritten || !(await server.putContents(entry, store))) return false;
     // Of several that do this at once the last one wins; what it did not know of is a run more for somebody.
     const index = await packIndex(entry, await this.#readIndex(key));
-    if (index) await server.putIndex(key, index);
+    return index !== null && (await server.putIndex(key, index));
   }
 
   async #reach(): Promise<Server | undefined> {

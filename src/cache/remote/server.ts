@@ -20,8 +20,8 @@ export interface Server {
   getContents(entry: Entry, digests: readonly string[]): Promise<ReadonlyMap<string, Uint8Array> | undefined>;
   /** From the store; false where not all of them are there afterwards. */
   putContents(entry: Entry, store: Store): Promise<boolean>;
-  /** Contents that it names are there already. */
-  putIndex(key: string, index: KeptIndex): Promise<void>;
+  /** Contents that it names are there already; false where it is not there afterwards. */
+  putIndex(key: string, index: KeptIndex): Promise<boolean>;
   /** Tells of the use of it, for as long as that takes none of anybody's time, and lets go of the server. */
   finish(uses: readonly Use[]): Promise<void>;
   /** Ends what is on its way, and asks for nothing more. */

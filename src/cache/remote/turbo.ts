@@ -50,8 +50,8 @@ export class TurboServer implements Server {
     return contents !== null && (await this.#put(id, contents, entry.duration));
   }
 
-  async putIndex(key: string, { bytes, entries }: KeptIndex): Promise<void> {
-    await this.#put(indexId(key), bytes, entries[0]!.duration);
+  async putIndex(key: string, { bytes, entries }: KeptIndex): Promise<boolean> {
+    return await this.#put(indexId(key), bytes, entries[0]!.duration);
   }
 
   async finish(uses: readonly Use[]): Promise<void> {

@@ -3,17 +3,24 @@
 /** At a time. */
 const MOST = 2;
 
+interface Job {
+  run(): Promise<boolean>;
+  end(isDone: boolean): void;
+}
+
 export class Uploads {
-  readonly #waiting: (() => Promise<void>)[] = [];
+  readonly #waiting: Job[] = [];
   #running = 0;
   #isOver = false;
   #whenIdle: () => void = () => {};
 
-  /** @param job never rejects */
-  add(job: () => Promise<void>): void {
-    if (this.#isOver) return;
-    this.#waiting.push(job);
+  /** Whether it was done. @param run never rejects */
+  async add(run: () => Promise<boolean>): Promise<boolean> {
+    if (this.#isOver) return false;
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    this.#waiting.push({ run, end: resolve });
     this.#go();
+    return await promise;
   }
 
   #go(): void {
@@ -21,8 +28,9 @@ export class Uploads {
       const job = this.#waiting.shift();
       if (!job) break;
       this.#running += 1;
-      void job().finally(() => {
+      void job.run().then((isDone) => {
         this.#running -= 1;
+        job.end(isDone);
         this.#go();
       });
     }
@@ -50,7 +58,7 @@ export class Uploads {
   /** Nothing more begins, and nobody waits. */
   abandon(): void {
     this.#isOver = true;
-    this.#waiting.length = 0;
+    for (const { end } of this.#waiting.splice(0)) end(false);
     this.#whenIdle();
   }
 }

@@ -14,6 +14,8 @@ export interface RunTask {
   readonly why?: string;
   /** On which machine, and why there; in a run that has others. */
   readonly where?: string;
+  /** Of a run on several machines: whose it was. */
+  readonly machine?: string;
   readonly start: number;
   readonly duration: number;
   readonly isCritical: boolean;

@@ -11,6 +11,7 @@ export function createInside(task: RunTask, data: RunData): HTMLElement {
   const { tasks } = data;
   const inside = element("div", { class: "inside" });
   const facts: [string, string][] = [["Outcome", task.message]];
+  if (task.machine !== undefined) facts.push(["Machine", task.machine]);
   if (task.why !== undefined) facts.push([task.state === "cached" ? "Found by" : "Not cached", task.why]);
   if (task.where !== undefined) facts.push(["Where", task.where]);
   if (task.steps.length > 0)

@@ -172,7 +172,7 @@ function filter(): void {
 
 function textOf(task: RunTask): string {
   const commands = task.steps.map(({ command }) => command).join(" ");
-  return `${task.label} ${task.message} ${commands} ${task.output} ${task.outputEnd}`.toLowerCase();
+  return `${task.label} ${task.message} ${task.machine ?? ""} ${commands} ${task.output} ${task.outputEnd}`.toLowerCase();
 }
 
 function onKey(event: KeyboardEvent): void {

@@ -13,6 +13,8 @@ export interface Findings {
   /** Where a run may have something done elsewhere. */
   readonly places: ReadonlyMap<Task, Where>;
   readonly sketches: ReadonlyMap<Task, Sketch>;
+  /** Why each machine of a shared run runs these itself; undefined where none share it. */
+  readonly unshared: ReadonlyMap<Task, string> | undefined;
 }
 
 export function renderPlan(
@@ -27,7 +29,7 @@ export function renderPlan(
 function renderText(
   { tasks, waitsFor, cycles, notices, shard }: Plan,
   { quote }: TaskRequest,
-  { reasons, places, sketches }: Findings,
+  { reasons, places, sketches, unshared }: Findings,
 ): string {
   const lines = notices.map((notice) => `warn: ${oneLine(notice)}`);
   for (const cycle of cycles)
@@ -39,6 +41,8 @@ function renderText(
     if (reason) lines.push(`  ${describeWhy(task, reason.isHit, reason.why)}${describeRemote(reason)}`);
     const where = places.get(task);
     if (where && where.place !== "cache") lines.push(`  runs ${describeWhere(where)}`);
+    const why = unshared?.get(task);
+    if (why !== undefined) lines.push(`  on each machine: ${oneLine(why)}`);
     for (const step of task.steps) {
       lines.push(`  $ ${oneLine(describeStep(step, task.args.map(quote)))}`);
       for (const { name, source } of step.secrets ?? []) lines.push(`    ${name} from ${source}`);
@@ -76,7 +80,7 @@ function describeShares({ number, count, split, shares }: Shard): string[] {
 function renderJson(
   { tasks, waitsFor, cycles, notices, shard }: Plan,
   request: TaskRequest,
-  { reasons, places, sketches }: Findings,
+  { reasons, places, sketches, unshared }: Findings,
 ): string {
   const plan = {
     version: 1,
@@ -90,6 +94,7 @@ function renderJson(
       ...cacheOf(reasons.get(task)),
       ...(places.has(task) && { where: places.get(task) }),
       ...sent(sketches.get(task)),
+      ...(unshared && { shared: !unshared.has(task) }),
       steps: task.steps.map(({ scriptName, command, secrets }) => ({ script: scriptName, command, secrets })),
       waitsFor: (waitsFor[task.index] ?? []).map((index) => tasks[index]?.label),
     })),

@@ -45,7 +45,7 @@ export function createJsonReporter(file: ReportFile): Reporter {
         step.signal = event.exit.signal;
         step.exitCode = event.exit.signal === null ? event.exit.code : null;
       } else if (event.type === "task-end") {
-        const { task, outcome, at, duration, why, where } = event;
+        const { task, outcome, at, duration, why, where, machine } = event;
         tasks.delete(task);
         tasks.set(task, {
           package: task.packageName === "" ? null : task.packageName,
@@ -56,6 +56,7 @@ export function createJsonReporter(file: ReportFile): Reporter {
           ...detailOf(outcome),
           ...(why !== undefined && { why: oneLine(why) }),
           ...(where && { where: printed(where) }),
+          ...(machine !== undefined && { machine: oneLine(machine) }),
           start: round(at - duration),
           duration: round(duration),
           steps: task.steps.flatMap(({ scriptName }) => steps.get(`${task.index} ${scriptName}`) ?? []),

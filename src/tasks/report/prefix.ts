@@ -90,7 +90,7 @@ export function createPrefixReporter({
             event.step,
             event.saved === undefined
               ? describeExit(event.exit, style === "label" ? formatDuration(event.duration) : null)
-              : describeSaved(event.saved),
+              : describeSaved(event.saved, event.machine),
           );
         case "task-end": {
           const { kind } = event.outcome;

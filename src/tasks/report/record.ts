@@ -31,6 +31,8 @@ export interface RecordedTask {
   readonly why?: string | undefined;
   /** In a run of which something may run elsewhere. */
   readonly where?: Where | undefined;
+  /** Of a run on several machines: whose it was. */
+  readonly machine?: string | undefined;
 }
 
 export interface RecordedRun {
@@ -66,7 +68,7 @@ export class RunRecord {
         return;
       }
       case "task-end": {
-        const { task, outcome, at, duration, why, where } = event;
+        const { task, outcome, at, duration, why, where, machine } = event;
         const { steps, output } = this.#of(task);
         this.#running.delete(task);
         output.trim();
@@ -81,6 +83,7 @@ export class RunRecord {
           output,
           why,
           where,
+          machine,
         });
       }
       case "notice":

@@ -40,35 +40,35 @@ function describeRun(run: RecordedRun, plan: Plan, request: TaskRequest, limit: 
       : waits.map(({ before }) => before),
   );
   const isCritical = new Set(critical.tasks);
-  const tasks = run.tasks.map(
-    ({ task, outcome, start, duration, steps, output, why, where }, index): RunTask => {
-      const { ready, last, before } = waits[index]!;
-      const text = output.read();
-      return {
-        label: labelOf(task),
-        directory: printable(relative(request.cwd, task.packageDirectory)),
-        state: STATES[outcome.kind === "success" && outcome.saved !== undefined ? "cached" : outcome.kind],
-        message: describeOutcome(outcome),
-        ...(why !== undefined && { why: oneLine(why) }),
-        ...(where && where.place !== "cache" && { where: describeWhere(where) }),
-        start: round(start),
-        duration: round(duration),
-        isCritical: isCritical.has(index),
-        ready: round(ready),
-        before,
-        ...(last !== undefined && { last }),
-        steps: steps.map(({ step, duration }) => ({
-          script: printable(step.scriptName),
-          command: oneLine(step.command),
-          duration: duration === null ? null : round(duration),
-          secrets: (step.secrets ?? []).map(({ name }) => printable(name)),
-        })),
-        output: text.beginning,
-        omitted: text.omitted,
-        outputEnd: text.end,
-      };
-    },
-  );
+  const tasks = run.tasks.map((recorded, index): RunTask => {
+    const { task, outcome, start, duration, steps, output, why, where, machine } = recorded;
+    const { ready, last, before } = waits[index]!;
+    const text = output.read();
+    return {
+      label: labelOf(task),
+      directory: printable(relative(request.cwd, task.packageDirectory)),
+      state: STATES[outcome.kind === "success" && outcome.saved !== undefined ? "cached" : outcome.kind],
+      message: describeOutcome(outcome),
+      ...(why !== undefined && { why: oneLine(why) }),
+      ...(where && where.place !== "cache" && { where: describeWhere(where) }),
+      ...(machine !== undefined && { machine: oneLine(machine) }),
+      start: round(start),
+      duration: round(duration),
+      isCritical: isCritical.has(index),
+      ready: round(ready),
+      before,
+      ...(last !== undefined && { last }),
+      steps: steps.map(({ step, duration }) => ({
+        script: printable(step.scriptName),
+        command: oneLine(step.command),
+        duration: duration === null ? null : round(duration),
+        secrets: (step.secrets ?? []).map(({ name }) => printable(name)),
+      })),
+      output: text.beginning,
+      omitted: text.omitted,
+      outputEnd: text.end,
+    };
+  });
   return {
     title: titleOf(request),
     version: VERSION,

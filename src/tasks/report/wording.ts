@@ -27,9 +27,10 @@ export function titleOf({
   return oneLine(["rt run", ...words.map(quote)].join(" "));
 }
 
-/** Of a script that did not have to run. */
-export function describeSaved(saved: number): string {
-  return `Done before: ${formatDuration(saved)} saved`;
+/** Of a script that did not have to run. @param machine another, which has run it in the same run */
+export function describeSaved(saved: number, machine?: string): string {
+  const where = machine === undefined ? "before" : `on ${oneLine(machine)}`;
+  return `Done ${where}: ${formatDuration(saved)} saved`;
 }
 
 /** Whether a script that is cached runs, and why. */
@@ -54,7 +55,7 @@ export function describeExit({ code, signal }: ChildExit, duration: string | nul
 export function describeOutcome(outcome: Outcome): string {
   switch (outcome.kind) {
     case "success":
-      return outcome.saved === undefined ? "Done" : describeSaved(outcome.saved);
+      return outcome.saved === undefined ? "Done" : describeSaved(outcome.saved, outcome.machine);
     case "failure":
       return `Exited with code ${outcome.code}`;
     case "signal":

@@ -119,7 +119,7 @@ export default {
     },
     {
       fault: "the script runs although its pre-hook failed",
-      text: `if (outcome.kind !== "success") break;`,
+      text: `if (outcome.kind !== "success") return outcome;`,
       becomes: "",
       tests: ["tasks/workspace-run", "tasks/several-scripts"],
     },

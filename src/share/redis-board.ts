@@ -1,0 +1,227 @@
+// The board of a run, kept by a Redis: src/share/board.ts says what it does, redis-scripts.ts by which steps.
+//
+// Contract: nothing of what Redis says is believed beyond its form: results are looked for in the shared cache, where they
+// are signed. One timer renews all claims, at a third of a lock's life; a claim that it finds lost stays lost.
+import { Failure } from "../failure.ts";
+import type { Answer, Board, Claim, Result } from "./board.ts";
+import { Lost, RedisLink, type RedisServer, type Send } from "./redis-link.ts";
+import { CLAIM, JOIN, PUBLISH, RELEASE, RENEW } from "./redis-scripts.ts";
+
+export interface RedisBoardOptions {
+  readonly server: RedisServer;
+  /** Of the run. */
+  readonly id: string;
+  /** A name of the plan that no other plan has. */
+  readonly plan: string;
+  /** Of this machine. */
+  readonly machine: string;
+  /** What times of earlier runs are kept under. */
+  readonly project: string;
+  /** Milliseconds: how long a script is one's own without a word of its machine, and how long the server may be away. */
+  readonly life: number;
+  readonly patience: number;
+}
+
+/** Seconds. */
+const RUN_LIFE = 24 * 3600;
+const TIMES_LIFE = 90 * 24 * 3600;
+/** Of another shape of what is kept. */
+const FORMAT = 1;
+const MOST_SHOWN = 80;
+/** Of a process: a greater one would be another. */
+const MOST_CODE = 255;
+/** Milliseconds for the last words. */
+const LAST_WORDS = 2000;
+
+/** Throws Failure: the server cannot be used, or the others do something else. */
+export async function openRedisBoard(options: RedisBoardOptions): Promise<Board> {
+  const board = new RedisBoard(options);
+  await board.open();
+  return board;
+}
+
+class RedisBoard implements Board {
+  readonly results = new Map<number, Result>();
+  readonly times = new Map<string, number>();
+  lost: string | undefined;
+  readonly #options: RedisBoardOptions;
+  readonly #link: RedisLink;
+  readonly #whose = crypto.randomUUID();
+  readonly #keys: readonly string[];
+  readonly #held = new Map<number, Claim>();
+  #onNews = () => {};
+  #timer: ReturnType<typeof setInterval> | undefined;
+  #end: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(options: RedisBoardOptions) {
+    this.#options = options;
+    // In braces: what is done at once has to be in one place of a cluster.
+    const run = `rt:share:${FORMAT}:{${encodeURIComponent(options.id)}}`;
+    this.#keys = [`${run}:results`, `${run}:claims`, `${run}:lock:`, `${run}:news`, `${run}:plan`];
+    this.#link = new RedisLink({
+      server: options.server,
+      channel: this.#keys[3]!,
+      patience: options.patience,
+      onMessage: (text) => this.#hear(text),
+      onOpen: (send) => this.#join(send),
+      onLost: (reason) => {
+        this.lost = reason;
+        this.#onNews();
+      },
+    });
+  }
+
+  async open(): Promise<void> {
+    await this.#link.open();
+    const known = toTexts(await this.#link.send("HGETALL", [this.#timesKey]).catch(() => []));
+    for (const [name, time] of pairs(known)) if (Number(time) >= 0) this.times.set(name, Number(time));
+    this.#timer = setInterval(() => void this.#renew(), this.#options.life / 3);
+  }
+
+  get #timesKey(): string {
+    return `rt:times:${FORMAT}:${encodeURIComponent(this.#options.project)}`;
+  }
+
+  /** Throws Failure where the others have another plan. */
+  async #join(send: Send): Promise<void> {
+    const { plan, id } = this.#options;
+    const keys = [this.#keys[4]!, this.#keys[0]!];
+    const answer = (await send("EVAL", [JOIN, "2", ...keys, plan, String(RUN_LIFE)])) as [unknown, unknown];
+    if (answer[0] !== plan)
+      throw new Failure(
+        `The machines that share "${id}" run something else: another commit, options, system or version of rt`,
+        "all of them need the same; another run needs another --share-id",
+      );
+    for (const [script, text] of pairs(toTexts(answer[1]))) this.#learn(script, text);
+    this.#onNews();
+  }
+
+  #hear(text: string): void {
+    const space = text.indexOf(" ");
+    if (space > 0) this.#learn(text.slice(0, space), text.slice(space + 1));
+    this.#onNews();
+  }
+
+  #learn(script: string, text: string): void {
+    const result = readResult(text);
+    if (result && /^\d{1,9}$/.test(script) && !this.results.has(Number(script)))
+      this.results.set(Number(script), result);
+  }
+
+  async #evaluate(script: string, args: readonly (string | number)[]): Promise<unknown> {
+    return await this.#link.send("EVAL", [script, "4", ...this.#keys.slice(0, 4), ...args.map(String)]);
+  }
+
+  async claim(scripts: readonly number[]): Promise<Answer> {
+    const { life } = this.#options;
+    const answer = await this.#evaluate(CLAIM, [this.#whose, life, RUN_LIFE, ...scripts]);
+    const [kind, first, second] = toTexts(answer);
+    if (kind === "claimed") {
+      const claim = { script: Number(first), id: second! };
+      this.#held.set(claim.script, claim);
+      return { kind, claim };
+    }
+    if (kind === "held") return { kind, left: Math.max(0, Number(first)) };
+    this.#learn(first!, second!);
+    // What it cannot be read as is nobody's: it would be asked for for ever.
+    if (!this.results.has(Number(first))) this.results.set(Number(first), UNREADABLE);
+    return { kind: "known" };
+  }
+
+  isHeld({ script, id }: Claim): boolean {
+    return this.#held.get(script)?.id === id;
+  }
+
+  async publish(claim: Claim, result: Omit<Result, "claim" | "machine">): Promise<boolean> {
+    const { machine } = this.#options;
+    const whole: Result = { claim: claim.id, machine, ...result };
+    const isOwn = this.isHeld(claim);
+    this.#held.delete(claim.script);
+    if (!isOwn) return false;
+    try {
+      const answer = await this.#evaluate(PUBLISH, [claim.script, claim.id, JSON.stringify(whole), RUN_LIFE]);
+      if (answer !== 1) return false;
+    } catch (error) {
+      if (!(error instanceof Lost)) throw error;
+    }
+    this.results.set(claim.script, whole);
+    return true;
+  }
+
+  release(claim: Claim): void {
+    if (!this.isHeld(claim)) return;
+    this.#held.delete(claim.script);
+    void this.#evaluate(RELEASE, [claim.script, claim.id]).catch(() => {});
+  }
+
+  async #renew(): Promise<void> {
+    const claims = [...this.#held.values()];
+    if (claims.length === 0 || this.lost !== undefined) return;
+    const { life } = this.#options;
+    const args = claims.flatMap(({ script, id }) => [script, id]);
+    const lost = toTexts(await this.#evaluate(RENEW, [life, RUN_LIFE, ...args]).catch(() => []));
+    for (const claim of claims)
+      if (lost.includes(String(claim.script)) && this.isHeld(claim)) this.#held.delete(claim.script);
+  }
+
+  listen(onNews: () => void): void {
+    this.#onNews = onNews;
+  }
+
+  keepTimes(times: ReadonlyMap<string, number>): void {
+    if (times.size === 0) return;
+    const fields = [...times].flatMap(([name, time]) => [name, String(Math.round(time))]);
+    const key = this.#timesKey;
+    void this.#link.send("HSET", [key, ...fields]).catch(() => {});
+    void this.#link.send("EXPIRE", [key, String(TIMES_LIFE)]).catch(() => {});
+  }
+
+  hurry(): void {
+    this.#end ??= setTimeout(() => this.#link.close(), LAST_WORDS);
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    const claims = [...this.#held.values()].flatMap(({ script, id }) => [script, id]);
+    this.#held.clear();
+    if (this.lost === undefined) {
+      this.hurry();
+      // Behind everything that was sent before.
+      await this.#evaluate(RELEASE, claims).catch(() => {});
+    }
+    clearTimeout(this.#end);
+    this.#link.close();
+  }
+}
+
+const UNREADABLE: Result = { claim: "", machine: "?", kind: "unshared", code: 0, step: 0 };
+
+function readResult(text: string): Result | undefined {
+  try {
+    const { claim, machine, kind, code, step } = JSON.parse(text) as Record<string, unknown>;
+    const isWhole =
+      typeof claim === "string" &&
+      typeof machine === "string" &&
+      (kind === "success" || kind === "failure" || kind === "unshared") &&
+      isCount(code) &&
+      code <= MOST_CODE &&
+      isCount(step) &&
+      (kind === "failure") === code > 0;
+    return isWhole ? { claim, machine: machine.slice(0, MOST_SHOWN), kind, code, step } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
+}
+
+function toTexts(answer: unknown): string[] {
+  if (Array.isArray(answer)) return answer.map(String);
+  return answer !== null && typeof answer === "object" ? Object.entries(answer).flat().map(String) : [];
+}
+
+function pairs(flat: readonly string[]): [string, string][] {
+  return flat.flatMap((name, at) => (at % 2 === 0 ? [[name, flat[at + 1]!] as [string, string]] : []));
+}

@@ -1,0 +1,97 @@
+// What Redis does at once, as Lua: each is one step for all machines.
+//
+// Of a run there are, beside the name of its plan:
+//
+//   results       hash: a script's position -> how it ended. Written once.
+//   claims        hash: a script's position -> its last claim, "<fence>-<whose>"
+//   lock:<script> that claim, for as long as its machine renews it
+//
+// Contract: each may be sent again when an answer was lost, and does then what it did before. A Redis that was started
+// anew and has forgotten everything takes what a machine still knows: a claim that it does not know is the last one
+// unless another holds the script by now. Time is the server's.
+//
+// KEYS of all: results, claims, what the names of locks begin with, the channel of news.
+
+/** ARGV: whose, life of a lock (ms), life of the run (s), positions. The first that is free, a result, or how long to wait. */
+export const CLAIM = `
+local least = -1
+for at = 4, #ARGV do
+  local script = ARGV[at]
+  local result = redis.call('HGET', KEYS[1], script)
+  if result then return {'result', script, result} end
+end
+for at = 4, #ARGV do
+  local script = ARGV[at]
+  local lock = KEYS[3] .. script
+  local last = redis.call('HGET', KEYS[2], script) or '0'
+  local holder = redis.call('GET', lock)
+  if holder and string.match(holder, '-(.*)$') == ARGV[1] then return {'claimed', script, holder} end
+  local claim = string.format('%d-%s', tonumber(string.match(last, '^%d+')) + 1, ARGV[1])
+  if redis.call('SET', lock, claim, 'NX', 'PX', ARGV[2]) then
+    redis.call('HSET', KEYS[2], script, claim)
+    redis.call('EXPIRE', KEYS[1], ARGV[3])
+    redis.call('EXPIRE', KEYS[2], ARGV[3])
+    return {'claimed', script, claim}
+  end
+  local left = redis.call('PTTL', lock)
+  if least < 0 or left < least then least = left end
+end
+return {'held', tostring(least)}
+`;
+
+const HOLDS = `
+local function holds(script, claim)
+  local holder = redis.call('GET', KEYS[3] .. script)
+  if holder then return holder == claim end
+  local last = redis.call('HGET', KEYS[2], script)
+  return not last or last == claim
+end
+`;
+
+/** ARGV: life of a lock (ms), life of the run (s), and pairs of positions and claims. Those that are lost. */
+export const RENEW = `${HOLDS}
+local lost = {}
+for at = 3, #ARGV, 2 do
+  local script, claim = ARGV[at], ARGV[at + 1]
+  if redis.call('HEXISTS', KEYS[1], script) == 0 and holds(script, claim) then
+    redis.call('SET', KEYS[3] .. script, claim, 'PX', ARGV[1])
+    redis.call('HSET', KEYS[2], script, claim)
+    redis.call('EXPIRE', KEYS[2], ARGV[2])
+  else
+    lost[#lost + 1] = script
+  end
+end
+return lost
+`;
+
+/** ARGV: position, claim, result, life of the run (s). Whether it is the result. */
+export const PUBLISH = `${HOLDS}
+local script, claim, result = ARGV[1], ARGV[2], ARGV[3]
+local known = redis.call('HGET', KEYS[1], script)
+if known then return known == result and 1 or 0 end
+if not holds(script, claim) then return 0 end
+redis.call('HSET', KEYS[1], script, result)
+redis.call('EXPIRE', KEYS[1], ARGV[4])
+redis.call('DEL', KEYS[3] .. script)
+redis.call('PUBLISH', KEYS[4], script .. ' ' .. result)
+return 1
+`;
+
+/** ARGV: pairs of positions and claims. */
+export const RELEASE = `
+for at = 1, #ARGV, 2 do
+  local lock = KEYS[3] .. ARGV[at]
+  if redis.call('GET', lock) == ARGV[at + 1] then
+    redis.call('DEL', lock)
+    redis.call('PUBLISH', KEYS[4], 'free')
+  end
+end
+return 1
+`;
+
+/** KEYS: the plan, results. ARGV: the plan's name, life of the run (s). The plan that the others have, and all results. */
+export const JOIN = `
+redis.call('SET', KEYS[1], ARGV[1], 'NX')
+redis.call('EXPIRE', KEYS[1], ARGV[2])
+return {redis.call('GET', KEYS[1]), redis.call('HGETALL', KEYS[2])}
+`;

@@ -1,0 +1,206 @@
+// `rt run --share`: machines that carry out one plan, as processes with checkouts of their own, over a real redis-server and
+// `rt cache serve`. No test waits for a time: scripts wait for files that the test makes.
+import { expect, test } from "bun:test";
+import { CAN_TRACE } from "../cache/cached-project.ts";
+import { createMachines, RECORD, waitAt } from "./machines.ts";
+
+const ONE_AT_A_TIME = ["--concurrency=1"];
+
+function countOf(text: string, part: string): number {
+  return text.split(part).length - 1;
+}
+
+/** A script whose rt has gone may have gone with it. */
+function endScript(pid: number): void {
+  try {
+    process.kill(pid, "SIGKILL");
+  } catch {
+    // It has.
+  }
+}
+
+test.skipIf(!CAN_TRACE)(
+  "40 scripts on four machines run once each, and each machine has all that they made",
+  async () => {
+    const packages: Record<string, { t: string; needs: string[] }> = {
+      // Until all are there.
+      p0: { t: `${RECORD}; ${waitAt("all")}; cat src.txt > out.txt`, needs: [] },
+    };
+    for (let at = 1; at < 40; at++) {
+      const needs = [...new Set([0, at >> 1, Math.max(0, at - 7)])].map((each) => `p${each}`);
+      const inputs = needs.map((each) => `../${each}/out.txt`).join(" ");
+      packages[`p${at}`] = { t: `${RECORD}; cat src.txt ${inputs} > out.txt; echo made by p${at}`, needs };
+    }
+    await using machines = await createMachines({ count: 4, packages });
+    const running = machines.all.map((each) => each.start([...ONE_AT_A_TIME, "--report=report.json"]));
+    for (const [at, each] of running.entries())
+      await each.said(`, here m${at + 1}: 40 of 40 scripts are shared`);
+    await machines.reached("all");
+    await machines.open("all");
+    const results = await Promise.all(running.map(({ result }) => result));
+    expect(results.map(({ status, stderr }) => [status, countOf(stderr, "warn:")])).toEqual(
+      Array(4).fill([0, 0]),
+    );
+
+    const ran = (await machines.ran()).map((line) => line.split(" "));
+    const names = Object.keys(packages);
+    expect(ran.map(([name]) => name).toSorted()).toEqual(names.toSorted());
+    const counts = machines.all.map(({ path }) => ran.filter(([, where]) => where!.startsWith(path)).length);
+    const outputs = async (path: string) =>
+      await Promise.all(names.map((name) => Bun.file(`${path}/packages/${name}/out.txt`).text()));
+    const made = await outputs(machines.all[0]!.path);
+    for (const [at, { name, path }] of machines.all.entries()) {
+      const { stdout, stderr } = results[at]!;
+      expect(await outputs(path)).toEqual(made);
+      for (let script = 1; script < 40; script++)
+        expect(countOf(stdout, `p${script} t: made by p${script}\n`)).toBe(1);
+      // Each tells what was whose, on standard error and in its report.
+      const others = machines.all
+        .map((other, index) => `, ${counts[index]} on ${other.name}`)
+        .filter((_, index) => index !== at && counts[index]! > 0);
+      expect(countOf(stdout, `: Done on ${name}: `)).toBe(0);
+      expect(countOf(stdout, ": Done on m")).toBe(40 - counts[at]!);
+      const scripts = counts[at] === 1 ? "1 script" : `${counts[at]} scripts`;
+      expect(stderr).toContain(`\nShared run: ${scripts} here${others.join("")}\n`);
+      const report = JSON.parse(await Bun.file(`${path}/report.json`).text());
+      for (const task of report.tasks) {
+        const where = ran.find(([each]) => each === task.package)![1]!;
+        expect(task.machine).toBe(machines.all.find((each) => where.startsWith(each.path))!.name);
+        expect(task.machine === name).toBe(task.saved === undefined);
+      }
+    }
+  },
+);
+
+test.skipIf(!CAN_TRACE)("what a killed machine had begun, another takes over", async () => {
+  const packages = {
+    a: { t: `${waitAt("hold")}; ${RECORD}; echo made > out.txt` },
+    b: { t: `${RECORD}; cat ../a/out.txt > out.txt`, needs: ["a"] },
+  };
+  await using machines = await createMachines({ count: 2, packages });
+  const life = { RT_SHARE_LIFE: "600" };
+  const first = machines.all[0]!.start(ONE_AT_A_TIME, life);
+  const [pid] = await machines.reached("hold");
+  first.kill("SIGKILL");
+  endScript(pid!);
+  await first.result;
+  const second = machines.all[1]!.start(ONE_AT_A_TIME, life);
+  await machines.reached("hold", 2);
+  await machines.open("hold");
+  const { status, stderr } = await second.result;
+  expect({ status, ran: (await machines.ran()).map((line) => line.split(" ")[0]) }).toEqual({
+    status: 0,
+    ran: ["a", "b"],
+  });
+  expect(stderr).toContain("\nShared run: 2 scripts here\n");
+});
+
+test.skipIf(!CAN_TRACE)("what is ended with Ctrl-C is free at once", async () => {
+  const packages = { a: { t: `${waitAt("hold")}; echo made > out.txt` } };
+  await using machines = await createMachines({ count: 2, packages });
+  const life = { RT_SHARE_LIFE: "3600000" };
+  const first = machines.all[0]!.start(ONE_AT_A_TIME, life);
+  await machines.reached("hold");
+  first.kill("SIGINT");
+  expect((await first.result).status).toBe("SIGINT");
+  const second = machines.all[1]!.start(ONE_AT_A_TIME, life);
+  await machines.reached("hold", 2);
+  await machines.open("hold");
+  expect((await second.result).status).toBe(0);
+});
+
+test.skipIf(!CAN_TRACE)(
+  "a machine that stood still for too long says nothing over its successor, and goes on with what that made",
+  async () => {
+    const packages = { a: { t: `${waitAt("hold")}; echo made by $$ > out.txt; echo by $$` } };
+    await using machines = await createMachines({ count: 2, packages });
+    const [one, two] = machines.all;
+    const first = one!.start(ONE_AT_A_TIME, { RT_SHARE_LIFE: "600" });
+    const [old] = await machines.reached("hold");
+    first.kill("SIGSTOP");
+    const second = two!.start(ONE_AT_A_TIME);
+    const [, next] = await machines.reached("hold", 2);
+    // The first comes back, and its script ends first.
+    await machines.open("hold", old);
+    first.kill("SIGCONT");
+    await first.said("warn: Another machine has taken over a t, since nothing was heard of this one");
+    await machines.open("hold", next);
+    const results = await Promise.all([first.result, second.result]);
+    expect(results.map(({ status }) => status)).toEqual([0, 0]);
+    for (const { path } of machines.all)
+      expect(await Bun.file(`${path}/packages/a/out.txt`).text()).toBe(`made by ${next}\n`);
+    expect(results[0]!.stdout).toContain(`a t: by ${next}\n`);
+    expect(results[0]!.stderr).toContain("\nShared run: 0 scripts here, 1 on m2\n");
+    expect(results[1]!.stderr).toContain("\nShared run: 1 script here\n");
+  },
+);
+
+test.skipIf(!CAN_TRACE)("a failure is everyone's, with its code and what was written", async () => {
+  const packages = {
+    a: { t: `${RECORD}; ${waitAt("all")}; echo out; echo err >&2; exit 3` },
+    b: { t: RECORD, needs: ["a"] },
+    c: { t: `${RECORD}; kill -9 $$` },
+  };
+  await using machines = await createMachines({ count: 2, packages });
+  const running = machines.all.map((each) => each.start(["--concurrency=2"]));
+  for (const each of running) await each.said(": 3 of 3 scripts are shared");
+  await machines.reached("all");
+  await machines.open("all");
+  const results = await Promise.all(running.map(({ result }) => result));
+  expect((await machines.ran()).map((line) => line.split(" ")[0]).toSorted()).toEqual(["a", "c"]);
+  for (const { stdout, stderr, status } of results) {
+    expect(stdout).toContain("a t: out\na t: err\na t: Exited with code 3\n");
+    expect(stdout).toContain("b t: Skipped because a t did not succeed\n");
+    expect(stdout).toMatch(/^c t: (?:Signaled with code SIGKILL|Exited with code 137)$/m);
+    expect(stderr).toContain(": 2 failed, 1 skipped\n");
+    expect(["SIGKILL", 137, 3]).toContain(status);
+  }
+});
+
+test.skipIf(!CAN_TRACE)("a Redis that is started again, empty, loses nothing", async () => {
+  const packages = {
+    a: { t: `${waitAt("hold")}; ${RECORD}; echo made > out.txt` },
+    b: { t: `${RECORD}; cat ../a/out.txt > out.txt`, needs: ["a"] },
+    c: { t: `${RECORD}; cat src.txt > out.txt` },
+  };
+  await using machines = await createMachines({ count: 2, packages });
+  const running = machines.all.map((each) => each.start(ONE_AT_A_TIME));
+  for (const each of running) await each.said(": 3 of 3 scripts are shared");
+  await machines.reached("hold");
+  await machines.redis.kill();
+  await machines.redis.start();
+  await machines.open("hold");
+  const results = await Promise.all(running.map(({ result }) => result));
+  expect(results.map(({ status }) => status)).toEqual([0, 0]);
+  expect([...new Set((await machines.ran()).map((line) => line.split(" ")[0]))].toSorted()).toEqual([
+    "a",
+    "b",
+    "c",
+  ]);
+  for (const { path } of machines.all)
+    expect(await Bun.file(`${path}/packages/b/out.txt`).text()).toBe("made\n");
+});
+
+test.skipIf(!CAN_TRACE)(
+  "without its Redis, each machine runs what is left by itself, after a while",
+  async () => {
+    const packages = {
+      a: { t: `${waitAt("hold")}; ${RECORD}; echo made > out.txt` },
+      b: { t: `${RECORD}; cat ../a/out.txt > out.txt`, needs: ["a"] },
+    };
+    await using machines = await createMachines({ count: 2, packages });
+    const running = machines.all.map((each) => each.start(ONE_AT_A_TIME, { RT_SHARE_PATIENCE: "100" }));
+    for (const each of running) await each.said(": 2 of 2 scripts are shared");
+    await machines.reached("hold");
+    await machines.redis.kill();
+    await machines.reached("hold", 2);
+    await machines.open("hold");
+    const results = await Promise.all(running.map(({ result }) => result));
+    expect(results.map(({ status }) => status)).toEqual([0, 0]);
+    const line =
+      /^warn: The other machines are lost: Redis has not been reached for 0\.1 s: it cannot be reached \(ECONNREFUSED\); this one runs what is left by itself$/m;
+    for (const { stderr } of results) expect(stderr).toMatch(line);
+    for (const { path } of machines.all)
+      expect(await Bun.file(`${path}/packages/b/out.txt`).text()).toBe("made\n");
+  },
+);
