@@ -155,7 +155,8 @@ test.skipIf(!CAN_TRACE)(
   async () => {
     await using server = await openReapiServer({ inlines: true });
     const config = `build = true\n[cache.remote]\nurl = "${server.url}"\ntimeout = 1\n`;
-    const big = new Uint8Array(4_000_000);
+    // For which one call may take more than a minute, longer than a test.
+    const big = new Uint8Array(8_000_000);
     await using project = await cachedProject({ build: "cat big > made" }, { big }, config);
     expect(await project.run("build", ENV)).toBe("ran");
     await forget(project);
