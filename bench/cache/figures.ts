@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { findPeer } from "../peers.ts";
 import { copyPrograms, type TimedCommand, timeCommands } from "../processes.ts";
 import { compareTimes, type Row } from "../row.ts";
+import { measureShared } from "./shared.ts";
 
 const ROOT = join(import.meta.dir, "..", "..");
 const RT = join(ROOT, "dist", "rt");
@@ -67,6 +68,7 @@ export async function measure(): Promise<Row[]> {
     const one = timeCommands([shell("rt", CHANGE + rt), ...peer(CHANGE)], RUNS, cwd);
     rows.push(...compareTimes(`one file changed in ${packages} packages`, one, { turbo: 0.5 }, 1));
   }
+  rows.push(...(await measureShared(paths.rt!, directory)));
   rows.push(...(await measureFollowing(paths.rt!, env)));
   return rows;
 }

@@ -2,6 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { describeAction } from "../../src/reapi/action.ts";
+import { compress, decompress, largestPacked } from "../../src/reapi/compression.ts";
 import { digestOf, EMPTY, fromMessage, toMessage } from "../../src/reapi/digest.ts";
 import { buildInputRoot, type Input } from "../../src/reapi/input-root.ts";
 import {
@@ -213,4 +214,20 @@ describe("readOutputs()", () => {
       /^among what the script has made, /,
     );
   });
+});
+
+test("compressed content is no more than its digest says", async () => {
+  const text = Buffer.alloc(1 << 20, "a");
+  const packed = (await compress(text))!;
+  expect(packed.length).toBeLessThan(largestPacked(text.length));
+  const digest = digestOf(text);
+  expect(Buffer.compare(await decompress(packed, digest), text)).toBe(0);
+  for (const [bytes, size] of [
+    [packed, text.length - 1],
+    [Buffer.concat([packed, packed]), text.length],
+    [Buffer.from("no frame"), 8],
+  ] as const)
+    await expect(decompress(bytes, { ...digest, size })).rejects.toMatchObject({ isDamaged: true });
+  expect(await compress(text.subarray(0, 100))).toBeUndefined();
+  expect(await compress(crypto.getRandomValues(new Uint8Array(1000)))).toBeUndefined();
 });

@@ -28,6 +28,7 @@ const DISABLED: Readonly<Record<string, string>> = {
   remote_caching_paused: "is paused for this team",
 };
 
+export const TOO_LARGE = "What a script made is too large for the shared cache";
 const WITHOUT = "scripts run without it";
 const UNSHARED = "what they make here is not shared";
 
@@ -63,7 +64,7 @@ export function reactToWrite(status: number, code: string | undefined): Reaction
     };
   if (status === 401)
     return { ends: "writing", say: `The shared cache does not accept the token (401); ${UNSHARED}` };
-  if (status === 413) return { say: "What a script made is too large for the shared cache (413)" };
+  if (status === 413) return { say: `${TOO_LARGE} (413)` };
   return { say: `The shared cache did not take what a script made (${status})` };
 }
 

@@ -38,6 +38,7 @@ import {
   type Reaction,
   reactToStatus,
   TAKES_NOTHING,
+  TOO_LARGE,
 } from "./answers.ts";
 import { indexId, type KeptIndex, LARGEST_INDEX, LARGEST_TAR } from "./artifact.ts";
 import type { Server, Tell } from "./server.ts";
@@ -144,7 +145,10 @@ export class ReapiServer implements Server {
       }
       for (const hash of contents) this.#sizes.set(hash, statSync(store.blobPath(hash)).size);
       const digests = this.#measure(contents);
-      if (!digests || digests.length > MOST_FILES) return false;
+      if (!digests || digests.length > MOST_FILES) {
+        this.#react({ say: TOO_LARGE });
+        return false;
+      }
       await connection.store.upload(digests.map((digest) => keptBlob(digest, store)));
       return true;
     });
