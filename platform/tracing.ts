@@ -6,10 +6,13 @@ const FIRST_LINUX = [5, 9] as const;
 
 /** Undefined where there is no such thing. */
 export async function findTracing(): Promise<TracingOperations | undefined> {
-  if (process.platform === "linux" && isRecent())
-    return (await import("./linux/tracing/tracer.ts")).operations;
-  return undefined;
+  if (process.platform !== "linux") return undefined;
+  found ??= isRecent() ? import("./linux/tracing/tracer.ts") : undefined;
+  return (await found)?.operations;
 }
+
+/** Looked for once: a run of many asks for each of its scripts. */
+let found: Promise<typeof import("./linux/tracing/tracer.ts")> | undefined;
 
 function isRecent(): boolean {
   const [major = 0, minor = 0] = process.getBuiltinModule("node:os").release().split(".").map(Number);

@@ -5,9 +5,23 @@
 // by chance, and costs no more than a run.
 import { closeSync, openSync, readSync } from "node:fs";
 import { formsOf } from "../redaction/forms.ts";
-import { wordsOf } from "./place.ts";
+import type { Entry } from "./entry.ts";
+import { keepPath, wordsOf } from "./place.ts";
+import type { Store } from "./store.ts";
 
 const CHUNK = 4 << 20;
+
+/** Of what a script has made. @param log what it wrote to the terminal */
+export function mentionsIn({ outputs }: Entry, root: string, log: Uint8Array, store: Store): string[] {
+  const mentions = new Mentions(root);
+  mentions.lookAt(log);
+  for (const output of outputs) {
+    mentions.lookAt(Buffer.from(keepPath(output.path, root)));
+    if (output.kind === "link") mentions.lookAt(Buffer.from(output.target));
+    if (output.kind === "file") mentions.lookIn(store.blobPath(output.hash));
+  }
+  return [...mentions.found];
+}
 
 export class Mentions {
   readonly #root: string;

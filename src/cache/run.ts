@@ -3,7 +3,7 @@
 // Contract: in doubt the script runs, and nothing is kept; one line says why. The cache never fails a script, and what
 // it cannot read or write is the same as an empty one.
 import type { Trace, TracingOperations } from "../../platform/contract/tracing.ts";
-import { list, look } from "../../platform/path-state.ts";
+import { look } from "../../platform/path-state.ts";
 import type { Child } from "../../platform/contract/process-tree.ts";
 import { host } from "../../platform/process.ts";
 import { trees } from "../../platform/process-tree.ts";
@@ -14,28 +14,33 @@ import { declaredInputs } from "./declaration.ts";
 import { describeDoubt, describeUnshared } from "./doubts.ts";
 import { cachedEnvironment } from "./environment.ts";
 import type { Entry } from "./entry.ts";
-import { describeHit, FAILED, type Finding, parseFinding } from "./finding.ts";
-import { hashBytes } from "./hashes.ts";
-import { compareKeys, hashOf, type Key, makeKey, stampOf } from "./key.ts";
+import { describeHit, FAILED, Findings } from "./finding.ts";
+import type { KnownEntries } from "./known-entries.ts";
+import { compareKeys, hashOf, type Key, makeKey, ownStamp } from "./key.ts";
 import { Log, readLog } from "./log.ts";
-import { openHashes, writeHashes } from "./memory.ts";
-import { Mentions } from "./mention.ts";
-import { IGNORED, listFiles, matcher, OWN_PLACES } from "./patterns.ts";
-import {
-  fixedPlaces,
-  type IsFixed,
-  isBelow,
-  keepEntry,
-  keepPath,
-  placeEntry,
-  withoutBinariesAbove,
-} from "./place.ts";
+import { openHashes } from "./memory.ts";
+import { mentionsIn } from "./mention.ts";
+import { isAlwaysIgnored, listFiles, matcher } from "./patterns.ts";
+import { fixedPlaces, type IsFixed, isBelow, keepEntry, placeEntry, withoutBinariesAbove } from "./place.ts";
 import { addDeclared, type Recorded, recordRun, type Rooted, Unkept } from "./record.ts";
 import { restoreOutputs } from "./restore.ts";
 import { describeUndeclared, findUndeclared } from "./verification.ts";
+import type { Seen } from "./seen.ts";
 import type { SharedCache } from "./shared.ts";
 import type { CachedRun, CachedScript, Hit, StepRequest } from "./script.ts";
 import type { Store } from "./store.ts";
+
+/** What the scripts of a run share. */
+export interface Surroundings {
+  /** Absent where inputs are declared. */
+  readonly tracing: TracingOperations | undefined;
+  readonly store: Store;
+  readonly shared: SharedCache | undefined;
+  readonly seen: Seen;
+  readonly known: KnownEntries;
+  /** What rt was started with. */
+  readonly original: Readonly<Record<string, string>>;
+}
 
 export class Run implements CachedRun {
   hit: Hit | undefined;
@@ -47,52 +52,47 @@ export class Run implements CachedRun {
   /** Absent where its inputs are declared. */
   readonly #tracing: TracingOperations | undefined;
   readonly #store: Store;
+  readonly #known: KnownEntries;
   readonly #shared: SharedCache | undefined;
   readonly #world: Rooted;
   readonly #environments: readonly Readonly<Record<string, string>>[];
   readonly #withheld: readonly string[];
   readonly #log = new Log();
   readonly #started = performance.now();
-  readonly #id: string;
+  readonly #findings: Findings;
   #key: Key | undefined;
   /** Where something is shared: what others that start the script in the same way come to as well. */
   #sharedKey = "";
   #tracer: ReturnType<TracingOperations["openTracer"]> | undefined;
   #refused = false;
-  /** What was found out the last time. */
-  readonly #last: Finding | undefined;
-
   constructor(
     script: CachedScript,
     rule: CacheRule,
     settings: CacheSettings,
     packageDirectory: string,
-    tracing: TracingOperations | undefined,
-    store: Store,
-    shared: SharedCache | undefined,
+    { tracing, store, shared, seen, known, original }: Surroundings,
   ) {
     this.#script = script;
     this.#rule = rule;
     this.#settings = settings;
     this.#tracing = tracing;
     this.#store = store;
+    this.#known = known;
     this.#shared = rule.isShared ? shared : undefined;
-    const original = host.originalEnvironment();
     const environments = script.steps.map(({ env }) =>
       cachedEnvironment(env, original, rule.env, settings.root),
     );
     this.#environments = environments.map(({ variables }) => variables);
     this.#withheld = environments.flatMap(({ withheld }) => withheld);
-    this.#id = hashBytes(`${settings.root}\0${packageDirectory}\0${script.scriptName}`);
-    this.#last = parseFinding(store.readText("scripts", `${this.#id}.json`));
+    this.#findings = new Findings(settings.root, packageDirectory, script, store, known);
     const ignored = matcher(rule.ignore, packageDirectory);
-    const always = matcher([...IGNORED, ...OWN_PLACES], "/");
     this.#world = {
-      look,
-      list,
+      look: seen.look,
+      list: seen.list,
+      seen,
       hashes: openHashes(settings.root, look, store),
       // The store is no input of anything, wherever it is.
-      isIgnored: (path) => ignored(path) || always(path) || isBelow(path, store.directory),
+      isIgnored: (path) => ignored(path) || isAlwaysIgnored(path) || isBelow(path, store.directory),
       root: settings.root,
       isDeclared: matcher(rule.outputs, packageDirectory),
       declared: rule.outputs,
@@ -110,13 +110,20 @@ export class Run implements CachedRun {
     const { root } = this.#settings;
     this.#key = await this.#makeOwnKey();
     if (this.#shared) {
-      const program = await hashOf(process.execPath, this.#world.hashes, look);
+      const program = await hashOf(process.execPath, this.#world.hashes, this.#world.look);
       this.#sharedKey = (await this.#makeKey(this.#shared.secret, program)).hash;
     }
     this.why = "nothing that is kept is to be used";
     if (!this.#settings.isRead && !this.#shared?.isRead) return this;
     let difference: string | undefined;
-    const lookup = { store: this.#store, access: this.#settings, key: this.#key.hash, place: this.#world };
+    const lookup = {
+      store: this.#store,
+      known: this.#known,
+      access: this.#settings,
+      key: this.#key.hash,
+      place: this.#world,
+      seen: this.#world.seen,
+    };
     const shared = this.#shared && { cache: this.#shared, key: this.#sharedKey };
     for await (const { kept, isOthers, prepare, use } of findCandidates(lookup, shared)) {
       const entry = placeEntry(kept, root, this.#isFixed);
@@ -141,9 +148,8 @@ export class Run implements CachedRun {
       if (purpose === "use") use();
       break;
     }
-    if (!this.hit) this.why = difference ?? this.#explainKey();
+    if (!this.hit) this.why = difference ?? this.#findings.explain(this.#key);
     if (purpose === "use") this.#tell(this.why);
-    writeHashes(this.#world.hashes, root, this.#store);
     return this;
   }
 
@@ -157,7 +163,7 @@ export class Run implements CachedRun {
   }
 
   async #makeOwnKey(): Promise<Key> {
-    return await this.#makeKey(this.#store.secret(), stampOf(process.execPath));
+    return await this.#makeKey(this.#store.secret(), ownStamp());
   }
 
   async #makeKey(secret: Uint8Array, program: string): Promise<Key> {
@@ -177,7 +183,7 @@ export class Run implements CachedRun {
         ? await declaredInputs(this.#rule, this.#world)
         : await listFiles(this.#rule.inputs, packageDirectory),
     };
-    return await makeKey(request, hashes, look);
+    return await makeKey(request, hashes, this.#world.look);
   }
 
   /** What is to be kept of a run that has ended well. Throws Unkept. */
@@ -255,13 +261,16 @@ export class Run implements CachedRun {
         own,
         log: this.#store.keepBytes(this.#log.toBytes()),
       };
-      const kept = keepEntry(entry, this.#settings.root, this.#mentionsIn(entry));
+      const kept = keepEntry(
+        entry,
+        this.#settings.root,
+        mentionsIn(entry, this.#settings.root, this.#log.bytes(), this.#store),
+      );
       if (this.#settings.isWritten) this.#store.addEntry(this.#key!.hash, kept);
       const outside = shared?.findOutside(entry, this.#world);
       if (outside === undefined) shared?.offer(this.#sharedKey, kept, this.#store);
       else lines.push(describeUnshared(this.#script.label, outside));
       this.#store.shrinkNowAndThen();
-      writeHashes(this.#world.hashes, this.#settings.root, this.#store);
       return lines;
     } catch (error) {
       const { why, detail } =
@@ -288,19 +297,6 @@ export class Run implements CachedRun {
     return lines;
   }
 
-  /** Of what it has made. */
-  #mentionsIn({ outputs }: Entry): string[] {
-    const { root } = this.#settings;
-    const mentions = new Mentions(root);
-    mentions.lookAt(this.#log.bytes());
-    for (const output of outputs) {
-      mentions.lookAt(Buffer.from(keepPath(output.path, root)));
-      if (output.kind === "link") mentions.lookAt(Buffer.from(output.target));
-      if (output.kind === "file") mentions.lookIn(this.#store.blobPath(output.hash));
-    }
-    return [...mentions.found];
-  }
-
   #shows(name: string, text: string): boolean {
     const value = this.#environments[0]?.[name] ?? "";
     return value.length >= SHORTEST_SECRET && text.includes(value);
@@ -312,7 +308,7 @@ export class Run implements CachedRun {
     const missed = [...new Set(this.#withheld)].filter((name) =>
       new RegExp(`\\b${RegExp.escape(name)}\\b`).test(text),
     );
-    const isFirst = this.#last?.text !== FAILED;
+    const isFirst = this.#findings.last?.text !== FAILED;
     this.#tell(FAILED);
     if (this.#withheld.length === 0 || (missed.length === 0 && !isFirst)) return [];
     const names = missed.length > 0 ? missed.join(", ") : `${new Set(this.#withheld).size} of your variables`;
@@ -322,20 +318,8 @@ export class Run implements CachedRun {
     ];
   }
 
-  #explainKey(): string {
-    if (!this.#last) return "it has not run before";
-    const differences = compareKeys(this.#last.fields, this.#key!.fields);
-    return differences[0] ?? "its last run was not kept";
-  }
-
   #tell(text: string): void {
-    const { hash, fields } = this.#key!;
-    const finding: Finding = { label: this.#script.label, at: Date.now(), text, key: hash, fields };
-    try {
-      this.#store.writeText("scripts", `${this.#id}.json`, JSON.stringify(finding));
-    } catch {
-      // Nothing but an explanation is lost.
-    }
+    this.#findings.tell(text, this.#key!, this.hit !== undefined);
   }
 }
 

@@ -11,6 +11,8 @@ import type { CachedTask, CacheReason, Command, CommandRequest, Task } from "../
 import { stepsOf, textField } from "../workspace/package-json.ts";
 import type { Plan } from "./plan.ts";
 
+export { endMemory, keepMemory } from "../cache/cache.ts";
+
 type CommandFor = (request: CommandRequest) => Command;
 
 interface Notice {

@@ -28,7 +28,10 @@ const START_FAILURES: Readonly<Record<string, number>> = {
 const FORWARDED = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 export interface ExecutorOptions {
-  readonly request: Pick<TaskRequest, "commandFor" | "prepare" | "openCached" | "explainCached">;
+  readonly request: Pick<
+    TaskRequest,
+    "commandFor" | "prepare" | "openCached" | "explainCached" | "beforeStart"
+  >;
   readonly output: ChildRequest["output"];
   readonly inheritStdin: boolean;
   /** Added to every child's environment. */
@@ -85,16 +88,21 @@ export class Executor {
   /** Never rejects because of the task; rejects with Refused when its first step found no resources. */
   async run(task: Task): Promise<Outcome> {
     const { emit } = this.#options;
-    if (this.#watched) await this.#beginWatched(task, this.#watched);
+    const { request } = this.#options;
+    if (this.#watched) {
+      request.beforeStart?.(); // files change at any time in such a run
+      await this.#beginWatched(task, this.#watched);
+    }
     const begin = this.now();
     let outcome: Outcome = { kind: "success" };
     const cached = await this.#openCached(task);
-    if (cached && this.#options.request.explainCached)
+    if (cached && request.explainCached)
       void emit({ type: "remark", line: describeWhy(task, cached.hit !== undefined, cached.why) });
     if (cached?.hit) {
       await this.#replay(task, cached.hit);
       outcome = { kind: "success", saved: cached.hit.saved };
     } else {
+      request.beforeStart?.();
       for (const step of task.steps) {
         outcome = await this.#runStep(task, step, cached);
         if (outcome.kind !== "success") break;

@@ -82,6 +82,7 @@ async function explainCached({ tasks }: Plan, request: TaskRequest): Promise<Rea
     const reason = await request.explainCached?.(task, extra);
     if (reason) reasons.set(task, reason);
   }
+  request.closeCache?.();
   return reasons;
 }
 
@@ -194,6 +195,7 @@ async function execute(
   if (watcher) begin(watcher);
   const failure = watcher ? await goOn(watcher) : await schedule.finished.catch(fail);
   await executor.finish();
+  request.closeCache?.();
   await beside?.finish();
   isOver = true;
   await finishReporters();
