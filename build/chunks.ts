@@ -15,7 +15,7 @@ const ROOT = join(import.meta.dir, "..");
 export const MAIN = join(ROOT, "src/main.ts");
 
 /** What starts are made of, beside main itself, which needs at most two of them. Each has copies of what it imports. */
-const STARTS = ["command-line", "engine", "debugger", "script-start", "many"];
+const STARTS = ["command-line", "engine", "debugger", "script-start", "many", "launcher"];
 const MARKS = ["main", ...STARTS].map((name) => `?${name}`);
 
 /** The mark on a path that makes it another module for the toolchain. */
@@ -89,8 +89,8 @@ const SHARED: Readonly<Record<string, readonly string[]>> = {
     "src/settings/cache",
     "platform/tracing",
     "platform/linux/tracing/tracer",
-    "platform/linux/tracing/launcher",
   ],
+  launcher: ["platform/traced", "platform/linux/tracing/launcher"],
   "shared-cache": ["src/run/remote-cache"],
   share: ["src/run/share", "src/tasks/share/open"],
   settings: [

@@ -1,4 +1,4 @@
-// Following which files a script needs, where this system can; and the words of rt that are a part of that.
+// Following which files a script needs, where this system can.
 import type { TracingOperations } from "./contract/tracing.ts";
 
 /** The first Linux that tells when nobody is left who could make a call. */
@@ -6,18 +6,15 @@ const FIRST_LINUX = [5, 9] as const;
 
 /** Undefined where there is no such thing. */
 export async function findTracing(): Promise<TracingOperations | undefined> {
-  if (process.platform === "linux" && isRecent())
-    return (await import("./linux/tracing/tracer.ts")).operations;
-  return undefined;
+  if (process.platform !== "linux") return undefined;
+  found ??= isRecent() ? import("./linux/tracing/tracer.ts") : undefined;
+  return (await found)?.operations;
 }
+
+/** Looked for once: a run of many asks for each of its scripts. */
+let found: Promise<typeof import("./linux/tracing/tracer.ts")> | undefined;
 
 function isRecent(): boolean {
   const [major = 0, minor = 0] = process.getBuiltinModule("node:os").release().split(".").map(Number);
   return major > FIRST_LINUX[0] || (major === FIRST_LINUX[0] && minor >= FIRST_LINUX[1]);
-}
-
-/** What rt does where it was started as a part of the tracing; returns an exit code, if at all. */
-export async function runTraced(words: readonly string[]): Promise<number> {
-  if (process.platform === "linux") return (await import("./linux/tracing/launcher.ts")).launchTraced(words);
-  return 2;
 }

@@ -1,12 +1,17 @@
 // The way into this room: a script, and whether it is one of those that are not run again.
 import { realpathSync } from "node:fs";
+import { dirname, resolve } from "node:path";
 import type { TracingOperations } from "../../platform/contract/tracing.ts";
 import { host } from "../../platform/process.ts";
 import { findTracing } from "../../platform/tracing.ts";
 import { type CacheRule, type CacheSettings, ruleFor } from "../settings/cache.ts";
 import { MARK } from "./environment.ts";
+import { KnownEntries } from "./known-entries.ts";
+import { writeHashes } from "./memory.ts";
+import { isBelow } from "./place.ts";
 import { Run } from "./run.ts";
 import type { CachedRun, CachedScript } from "./script.ts";
+import { Seen } from "./seen.ts";
 import type { SharedCache } from "./shared.ts";
 import { Store, storeDirectory } from "./store.ts";
 
@@ -45,23 +50,66 @@ export async function openCached(
   const directory = storeDirectory();
   if (directory === undefined) return tellOnce("Nothing is cached: set HOME or XDG_CACHE_HOME, to say where");
   try {
-    const root = realpathSync(settings.root);
-    const packageDirectory = realpathSync(script.packageDirectory);
+    const root = (realRoots[settings.root] ??= realpathSync(settings.root));
+    const packageDirectory = realDirectory(script.packageDirectory, root);
     const rooted = { ...settings, root };
-    const run = new Run(script, rule, rooted, packageDirectory, tracing, openStore(directory), shared);
+    const store = openStore(directory);
+    original ??= host.originalEnvironment();
+    const known = openKnown(store, root);
+    const run = new Run(script, rule, rooted, packageDirectory, {
+      tracing,
+      store,
+      shared,
+      seen,
+      known,
+      original,
+    });
     return await run.find(purpose);
   } catch (error) {
     return tellOnce(`Nothing is cached: ${(error as Error).message}`);
   }
 }
 
-// A run of many has hundreds of scripts, and they share it.
+// A run of many has hundreds of scripts, and they share these.
+const seen = new Seen();
+const realRoots: Record<string, string> = {};
+let original: Readonly<Record<string, string>> | undefined;
+const knownOf = new Map<string, KnownEntries>();
 const stores = new Map<string, Store>();
+
+/** Without a link on the way there is nothing to ask the system for. */
+function realDirectory(directory: string, root: string): string {
+  if (resolve(directory) !== directory) return realpathSync(directory);
+  for (let at = directory; at !== root; at = dirname(at))
+    if (!isBelow(at, root) || seen.look(at).kind !== "directory") return realpathSync(directory);
+  return directory;
+}
+
+function openKnown(store: Store, root: string): KnownEntries {
+  const known = knownOf.get(root) ?? new KnownEntries(store, root);
+  knownOf.set(root, known);
+  return known;
+}
 
 function openStore(directory: string): Store {
   const store = stores.get(directory) ?? new Store(directory);
   stores.set(directory, store);
   return store;
+}
+
+/** A script is about to run, whether it is cached or not. */
+export function endMemory(): void {
+  seen.end();
+}
+
+/** At the end of a run: what was learned of files is kept for the next one. */
+export function keepMemory(): void {
+  for (const store of stores.values()) writeHashes(store);
+  try {
+    for (const known of knownOf.values()) known.write();
+  } catch {
+    // The next run reads all of it again.
+  }
 }
 
 const told = new Set<string>();

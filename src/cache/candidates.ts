@@ -2,7 +2,8 @@
 // have, who are only asked when none of these will do.
 import type { Entry, KeptEntry } from "./entry.ts";
 import type { Place, SharedCache } from "./shared.ts";
-import { touch } from "./kept-files.ts";
+import type { KnownEntries } from "./known-entries.ts";
+import type { Seen } from "./seen.ts";
 import type { Store } from "./store.ts";
 
 export interface Candidate {
@@ -17,9 +18,11 @@ export interface Candidate {
 
 export interface Lookup {
   readonly store: Store;
+  readonly known: KnownEntries;
   readonly access: { readonly isRead: boolean; readonly isWritten: boolean };
   readonly key: string;
   readonly place: Place;
+  readonly seen: Seen;
 }
 
 /** What others have, under a key of theirs. */
@@ -32,25 +35,31 @@ export async function* findCandidates(
   lookup: Lookup,
   shared: SharedLookup | undefined,
 ): AsyncGenerator<Candidate> {
-  const { store, access, key } = lookup;
-  for (const { path, entry } of access.isRead ? store.entries(key) : [])
+  const { known, access, key } = lookup;
+  for (const [index, { path, entry }] of (access.isRead ? known.entries(key) : []).entries())
     yield {
       kept: entry,
       isOthers: false,
       prepare: async () => true,
-      use: () => touch(path),
+      use: () => known.use(key, path, index === 0),
     };
   if (shared?.cache.isRead) yield* findShared(lookup, shared);
 }
 
-async function* findShared({ store, access, key, place }: Lookup, shared: SharedLookup) {
+async function* findShared({ store, access, key, place, seen }: Lookup, shared: SharedLookup) {
   const { cache } = shared;
-  for (const kept of await cache.find(shared.key))
+  const found = await cache.find(shared.key);
+  seen.forget(); // who asks others has waited
+  for (const kept of found)
     yield {
       kept,
       isOthers: true,
-      prepare: async (entry: Entry) =>
-        cache.findOutside(entry, place) === undefined && (await cache.fetch(entry, store)),
+      prepare: async (entry: Entry) => {
+        if (cache.findOutside(entry, place) !== undefined) return false;
+        const isThere = await cache.fetch(entry, store);
+        seen.forget();
+        return isThere;
+      },
       use: () => {
         if (access.isWritten) keep(kept, key, store);
         cache.note(shared.key, true, kept.duration);

@@ -6,12 +6,15 @@ import type { List, Look, PathState } from "../../platform/contract/tracing.ts";
 import type { Condition, Entry, Output } from "./entry.ts";
 import type { Hashes } from "./hashes.ts";
 import type { Matcher } from "./patterns.ts";
+import type { Seen } from "./seen.ts";
 
 export interface World {
   readonly look: Look;
   readonly list: List;
   readonly hashes: Hashes;
   readonly isIgnored: Matcher;
+  /** What other scripts of the run have come to as well. */
+  readonly seen: Seen;
 }
 
 /** Null when all are met. */
@@ -25,13 +28,23 @@ export async function findDifference(entry: Entry, world: World): Promise<string
       if (difference !== null) return difference;
       continue;
     }
-    const state = world.look(path);
-    const difference = await compareState(condition, state, world.hashes);
+    let difference = world.seen.verdictOf(condition);
+    if (difference === undefined) difference = await judge(condition, world);
     if (difference === null) continue;
     const output = outputs.get(path);
-    if (!output || !(await isOutput(output, state, world.hashes))) return difference;
+    if (!output || !(await isOutput(output, world.look(path), world.hashes))) return difference;
   }
   return null;
+}
+
+async function judge(
+  condition: Exclude<Condition, { 0: "names" }>,
+  { look, hashes, seen }: World,
+): Promise<string | null> {
+  const { generation } = seen;
+  const verdict = await compareState(condition, look(condition[1]), hashes);
+  seen.keepVerdict(condition, verdict, generation);
+  return verdict;
 }
 
 /** Null where there is no such directory. */

@@ -49,5 +49,5 @@ function explain(directory: string, [script, ...more]: readonly string[]): strin
 }
 
 function allFindings(store: Store): Finding[] {
-  return store.scripts().flatMap((name) => parseFinding(store.readText("scripts", name)) ?? []);
+  return store.scripts().flatMap((name) => parseFinding(store.readFinding(name)) ?? []);
 }

@@ -27,6 +27,18 @@ const UNCOUNTED = ["RT_SCRIPTS", "RT_TRACED"];
 /** A script's variables by which an rt that it starts knows that it is being followed already. */
 export const MARK = "RT_TRACED";
 
+const passed = new Map<string, boolean>();
+
+/** Of every script. */
+function isPassed(name: string): boolean {
+  let answer = passed.get(name);
+  if (answer === undefined) {
+    answer = isNamed(name, PASSED) || /^npm_(?:package|lifecycle)_/.test(name) || OWN.includes(name);
+    passed.set(name, answer);
+  }
+  return answer;
+}
+
 function isNamed(name: string, names: readonly string[]): boolean {
   return names.some((each) => (each.endsWith("*") ? name.startsWith(each.slice(0, -1)) : name === each));
 }
@@ -52,9 +64,7 @@ export function cachedEnvironment(
   const withheld: string[] = [];
   for (const [name, value] of Object.entries(wanted)) {
     if (value === undefined) continue;
-    const isAdded =
-      original[name] !== value || /^npm_(?:package|lifecycle)_/.test(name) || OWN.includes(name);
-    if (isAdded || isNamed(name, PASSED) || isNamed(name, declared)) variables[name] = value;
+    if (original[name] !== value || isPassed(name) || isNamed(name, declared)) variables[name] = value;
     else withheld.push(name);
   }
   // How deep the shells are nested is nobody's business.
@@ -73,9 +83,8 @@ const OWN = [
 ];
 
 export function countedVariables(variables: Readonly<Record<string, string>>): [string, string][] {
-  return Object.entries(variables)
-    .filter(([name]) => !UNCOUNTED.includes(name))
-    .sort(([a], [b]) => (a < b ? -1 : 1));
+  const names = Object.keys(variables).filter((name) => !UNCOUNTED.includes(name));
+  return names.sort().map((name) => [name, variables[name]!]);
 }
 
 /** A script that fails may miss a variable: those that it names, or, at its first failure, any. */

@@ -1,6 +1,10 @@
 // What was found out about a script when it was last looked at, for `rt cache why`, and for the next look.
-import type { Entry } from "./entry.ts";
-import type { Field } from "./key.ts";
+import type { Condition, Entry } from "./entry.ts";
+import { hashBytes } from "./hashes.ts";
+import { compareKeys, type Field, type Key } from "./key.ts";
+import type { KnownEntries } from "./known-entries.ts";
+import type { CachedScript } from "./script.ts";
+import type { Store } from "./store.ts";
 
 /** What is known of a script for `rt cache why`. */
 export interface Finding {
@@ -21,10 +25,65 @@ export function parseFinding(text: string | null): Finding | undefined {
   }
 }
 
+/** Those of one script. */
+export class Findings {
+  readonly #id: string;
+  readonly #label: string;
+  readonly #store: Store;
+  readonly #known: KnownEntries;
+  #last: { readonly finding: Finding | undefined } | undefined;
+
+  constructor(
+    root: string,
+    packageDirectory: string,
+    { label, scriptName }: Pick<CachedScript, "label" | "scriptName">,
+    store: Store,
+    known: KnownEntries,
+  ) {
+    this.#id = hashBytes(`${root}\0${packageDirectory}\0${scriptName}`);
+    this.#label = label;
+    this.#store = store;
+    this.#known = known;
+  }
+
+  /** The one before this run said anything. */
+  get last(): Finding | undefined {
+    this.#last ??= { finding: parseFinding(this.#store.readFinding(this.#id)) };
+    return this.#last.finding;
+  }
+
+  /** Why nothing that is kept was made by a script that was started like this. */
+  explain({ fields }: Key): string {
+    if (!this.last) return "it has not run before";
+    return compareKeys(this.last.fields, fields)[0] ?? "its last run was not kept";
+  }
+
+  tell(text: string, { hash, fields }: Key, isHit: boolean): void {
+    const print = hashBytes(JSON.stringify([this.#label, text, hash]));
+    if (isHit && this.#known.isFound(this.#id, print)) return;
+    const { last } = this;
+    const finding: Finding = { label: this.#label, at: Date.now(), text, key: hash, fields };
+    // A run of hits writes nothing.
+    if (isHit && last?.text === text && last.key === hash && last.label === this.#label)
+      return this.#known.noteFound(this.#id, print);
+    try {
+      this.#store.writeFinding(this.#id, JSON.stringify(finding));
+    } catch {
+      // Nothing but an explanation is lost.
+    }
+  }
+}
+
+/** A path may have one condition of its own and one of what is in it. */
+function countPaths(conditions: readonly Condition[]): number {
+  const listed = conditions.filter(([kind]) => kind === "names");
+  const isCounted = (path: string) => conditions.some(([kind, each]) => kind !== "names" && each === path);
+  return conditions.length - listed.filter(([, path]) => isCounted(path)).length;
+}
+
 /** @param where it ran, if not here: for the end of a sentence */
 export function describeHit({ conditions, created }: Entry, where = ""): string {
-  const paths =
-    conditions.length === 0 ? "declared" : `${new Set(conditions.map(([, path]) => path)).size} paths`;
+  const paths = conditions.length === 0 ? "declared" : `${countPaths(conditions)} paths`;
   const when = new Date(created).toISOString();
   return `nothing that it depends on (${paths}) has changed since ${when}${where}`;
 }

@@ -50,11 +50,41 @@ export interface Key {
   readonly inputs: readonly string[];
 }
 
+const texts = new Map<string, string>();
+
+/** Most fields are the same for all scripts of a run. */
+function hashText(text: string): string {
+  let hash = texts.get(text);
+  if (hash === undefined) texts.set(text, (hash = hashBytes(text)));
+  return hash;
+}
+
+const variables = new Map<string, Map<string, string>>();
+
+/** Most variables of a run are the same for all of its scripts. */
+function variableHashes(secret: Uint8Array): (value: string) => string {
+  const name = Buffer.from(secret).toString("hex");
+  const known = variables.get(name) ?? new Map<string, string>();
+  variables.set(name, known);
+  return (value) => {
+    let hash = known.get(value);
+    if (hash === undefined) {
+      hash = new Bun.CryptoHasher("sha256", secret).update(value).digest("hex");
+      known.set(value, hash);
+    }
+    return hash;
+  };
+}
+
+/** Asked once: the system tells it only by setting another one for a moment. */
+let umask: number | undefined;
+
 export async function makeKey(request: KeyRequest, hashes: Hashes, look: Look): Promise<Key> {
   const { root, packageDirectory, rule, steps, variables, secret, system, program, inputs } = request;
   const fields: Field[] = [];
-  const add = (name: string, value: unknown) => fields.push({ name, hash: hashBytes(JSON.stringify(value)) });
+  const add = (name: string, value: unknown) => fields.push({ name, hash: hashText(JSON.stringify(value)) });
   const placeless = (text: string) => withoutRoot(text, root);
+  const hashesOf = variableHashes(secret);
   // Another rt may start scripts otherwise.
   add("rt itself", [FORMAT, VERSION, program]);
   add("the system", system);
@@ -71,13 +101,12 @@ export async function makeKey(request: KeyRequest, hashes: Hashes, look: Look): 
   // What it leaves out of the record is a part of what the record means.
   add("its settings in [run.cache]", [rule.env, rule.inputs, rule.outputs, rule.ignore]);
   // Files that are made get it.
-  add("the umask", process.umask());
+  add("the umask", (umask ??= process.umask()));
   // Some tools do otherwise for root.
   add("the user", process.getuid?.() ?? null);
   for (const [name, value] of countedVariables(variables)) {
     const meant = placeless(name === "PATH" ? withoutBinariesAbove(value, root) : value);
-    const hash = new Bun.CryptoHasher("sha256", secret).update(meant).digest("hex");
-    fields.push({ name: `the variable ${name}`, hash });
+    fields.push({ name: `the variable ${name}`, hash: hashesOf(meant) });
   }
   if (request.isDeclared) add("how its inputs are known", "declared");
   for (const path of inputs)
@@ -92,11 +121,16 @@ export async function hashInput(path: string, hashes: Hashes, look: Look): Promi
   return hashBytes(JSON.stringify(value));
 }
 
-/** Of a program: enough on one machine. */
-export function stampOf(path: string): string {
-  const { size, mtimeMs, ino } = statSync(path);
-  return `${ino}:${size}:${mtimeMs}`;
+/** Of this program, as it was started: enough on one machine. */
+export function ownStamp(): string {
+  if (stamp === undefined) {
+    const { size, mtimeMs, ino } = statSync(process.execPath);
+    stamp = `${ino}:${size}:${mtimeMs}`;
+  }
+  return stamp;
 }
+
+let stamp: string | undefined;
 
 /** The same of a program on every machine. */
 export async function hashOf(path: string, hashes: Hashes, look: Look): Promise<string> {

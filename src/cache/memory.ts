@@ -24,12 +24,15 @@ export function openHashes(root: string, look: Look, store: Store): Hashes {
   return hashes;
 }
 
-export function writeHashes(hashes: Hashes, root: string, store: Store): void {
-  const names = namesOf(root);
+/** Of all projects that this process has looked at. */
+export function writeHashes(store: Store): void {
   try {
-    for (const part of ["inside", "outside"] as const) {
-      const text = hashes.takeText(part);
-      if (text !== null) store.writeText("hashes", names[part], text);
+    for (const [root, hashes] of memories) {
+      const names = namesOf(root);
+      for (const part of ["inside", "outside"] as const) {
+        const text = hashes.takeText(part);
+        if (text !== null) store.writeText("hashes", names[part], text);
+      }
     }
   } catch {
     // The next run makes them again.

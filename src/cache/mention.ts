@@ -6,11 +6,22 @@
 import { closeSync, openSync, readSync } from "node:fs";
 import { formsOf } from "../redaction/forms.ts";
 import type { Entry } from "./entry.ts";
-import type { Log } from "./log.ts";
 import { keepPath, wordsOf } from "./place.ts";
 import type { Store } from "./store.ts";
 
 const CHUNK = 4 << 20;
+
+/** Of what a script has made. @param log what it wrote to the terminal */
+export function mentionsIn({ outputs }: Entry, root: string, log: Uint8Array, store: Store): string[] {
+  const mentions = new Mentions(root);
+  mentions.lookAt(log);
+  for (const output of outputs) {
+    mentions.lookAt(Buffer.from(keepPath(output.path, root)));
+    if (output.kind === "link") mentions.lookAt(Buffer.from(output.target));
+    if (output.kind === "file") mentions.lookIn(store.blobPath(output.hash));
+  }
+  return [...mentions.found];
+}
 
 export class Mentions {
   readonly #root: string;
@@ -71,16 +82,4 @@ function isOfWord(byte: number | undefined): boolean {
   return (
     (byte >= 48 && byte <= 57) || (byte >= 65 && byte <= 90) || (byte >= 97 && byte <= 122) || byte >= 128
   );
-}
-
-/** Words of the root that are in what a script has made and written. */
-export function mentionsIn({ outputs }: Entry, log: Log, root: string, store: Store): string[] {
-  const mentions = new Mentions(root);
-  mentions.lookAt(log.bytes());
-  for (const output of outputs) {
-    mentions.lookAt(Buffer.from(keepPath(output.path, root)));
-    if (output.kind === "link") mentions.lookAt(Buffer.from(output.target));
-    if (output.kind === "file") mentions.lookIn(store.blobPath(output.hash));
-  }
-  return [...mentions.found];
 }

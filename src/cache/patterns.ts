@@ -3,14 +3,14 @@ import { resolve, sep } from "node:path";
 import { temporaryDirectory } from "../../platform/temporary-directory.ts";
 
 /** Caches of tools: their content decides how long a tool takes, not what it makes. docs/caching.md lists them. */
-export const IGNORED: readonly string[] = [
+const IGNORED: readonly string[] = [
   "**/node_modules/.cache/**",
   "**/node_modules/.vite/**",
   "**/node_modules/.vite-temp/**",
 ];
 
 /** Places of rt's own, which an rt in the script may need; all in them is named after what it is. */
-export const OWN_PLACES: readonly string[] = ["/tmp", "/var/tmp", "/dev/shm", temporaryDirectory()].flatMap(
+const OWN_PLACES: readonly string[] = ["/tmp", "/var/tmp", "/dev/shm", temporaryDirectory()].flatMap(
   (place) => [`${place}/rt-links-*`, `${place}/rt-files-*`],
 );
 
@@ -24,6 +24,7 @@ export function matcher(globs: readonly string[], directory: string): Matcher {
     const all = absolute.endsWith("/**") ? [absolute, absolute.slice(0, -3)] : [absolute, `${absolute}/**`];
     return { isNot, globs: all.map((each) => new Bun.Glob(each)) };
   });
+  if (patterns.length === 0) return () => false;
   return (given) => {
     const path = withSlashes(given);
     let isMatch = false;
@@ -31,6 +32,17 @@ export function matcher(globs: readonly string[], directory: string): Matcher {
       if (each.some((glob) => glob.match(path))) isMatch = !isNot;
     return isMatch;
   };
+}
+
+let always: Matcher | undefined;
+/** What has none of these is none of those. */
+const PART = /[\\/](?:node_modules[\\/]\.|rt-links-|rt-files-)/;
+
+/** What no script's rule has to name. */
+export function isAlwaysIgnored(path: string): boolean {
+  if (!PART.test(path)) return false;
+  always ??= matcher([...IGNORED, ...OWN_PLACES], "/");
+  return always(path);
 }
 
 /** The files that globs mean now, sorted. */

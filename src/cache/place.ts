@@ -43,10 +43,14 @@ export function isBelow(path: string, root: string): boolean {
   return path.startsWith(root) && path[root.length] === sep;
 }
 
+const roots = new Map<string, RegExp>();
+
 /** Without the root's path, for a key: two checkouts give the same text. */
 export function withoutRoot(text: string, root: string): string {
   if (!text.includes(root)) return text;
-  return text.replaceAll(new RegExp(`${RegExp.escape(root)}(?![\\w.-])`, "g"), "\0root");
+  let pattern = roots.get(root);
+  if (!pattern) roots.set(root, (pattern = new RegExp(`${RegExp.escape(root)}(?![\\w.-])`, "g")));
+  return text.replaceAll(pattern, "\0root");
 }
 
 /** PATH without the directories of binaries above the root, which are named after where it is; looks at them are conditions. */
@@ -77,7 +81,7 @@ export type IsFixed = (path: string, isThere: boolean) => boolean;
 export function placeEntry(kept: KeptEntry, root: string, isFixed: IsFixed): Entry | null {
   const { root: first, mentioned, ...rest } = kept;
   const place = (path: string) => placePath(path, root);
-  const conditions = kept.conditions.map((each) => atPath(each, place(each[1])));
+  const conditions = kept.conditions.map((each) => placeCondition(each, root));
   if (root !== first) {
     if (!isSamePlace(mentioned, first, root)) return null;
     const outside = kept.conditions.filter(([, path]) => isKeptAbsolute(path));
@@ -91,6 +95,17 @@ export function placeEntry(kept: KeptEntry, root: string, isFixed: IsFixed): Ent
     const outputs = kept.outputs.map((each): Output => ({ ...each, path: place(each.path) }));
     return { outputs, own: kept.own.map(place) };
   }
+}
+
+const placements = new Map<string, WeakMap<Condition, Condition>>();
+
+/** The same object for the same object: entries share them. */
+function placeCondition(kept: Condition, root: string): Condition {
+  let placed = placements.get(root);
+  if (!placed) placements.set(root, (placed = new WeakMap()));
+  let condition = placed.get(kept);
+  if (!condition) placed.set(kept, (condition = atPath(kept, placePath(kept[1], root))));
+  return condition;
 }
 
 function atPath(condition: Condition, path: string): Condition {
@@ -146,12 +161,20 @@ function ancestorsOf(root: string): string[] {
 
 /** @param home as HOME has it. @param path as PATH has it */
 export function fixedPlaces(home: string, path: string): IsFixed {
-  const programs = new Set(path.split(":"));
-  const named = [home, ...programs].filter((each) => each.startsWith("/"));
-  const ways = new Set(named.flatMap((each) => [each, ...ancestorsOf(each)]));
-  return (each, isThere) =>
-    SYSTEM.test(each) ||
-    ways.has(each) ||
-    (isThere && home !== "" && each.startsWith(`${home}/.`)) ||
-    programs.has(each.slice(0, each.lastIndexOf("/")));
+  // Only who comes from elsewhere asks.
+  const ways = () => {
+    const programs = new Set(path.split(":"));
+    const named = [home, ...programs].filter((each) => each.startsWith("/"));
+    return { programs, all: new Set(named.flatMap((each) => [each, ...ancestorsOf(each)])) };
+  };
+  let known: ReturnType<typeof ways> | undefined;
+  return (each, isThere) => {
+    const { programs, all } = (known ??= ways());
+    return (
+      SYSTEM.test(each) ||
+      all.has(each) ||
+      (isThere && home !== "" && each.startsWith(`${home}/.`)) ||
+      programs.has(each.slice(0, each.lastIndexOf("/")))
+    );
+  };
 }

@@ -37,6 +37,7 @@ export async function restoreOutputs(
     if (output.kind === "file" && !(await store.checkBlob(output.hash))) return null;
     missing.push(output);
   }
+  if (missing.length === 0) return 0;
   try {
     const ordered = inOrder(missing);
     for (const output of ordered) await put(output, realpathSync(root), store);
@@ -45,6 +46,8 @@ export async function restoreOutputs(
       if (output.kind === "directory") chmodSync(output.path, output.mode);
   } catch {
     return null;
+  } finally {
+    world.seen.forget();
   }
   return missing.filter(({ kind }) => kind !== "directory").length;
 }

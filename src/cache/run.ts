@@ -3,7 +3,7 @@
 // Contract: in doubt the script runs, and nothing is kept; one line says why. The cache never fails a script, and what
 // it cannot read or write is the same as an empty one.
 import type { Trace, TracingOperations } from "../../platform/contract/tracing.ts";
-import { list, look } from "../../platform/path-state.ts";
+import { look } from "../../platform/path-state.ts";
 import type { Child } from "../../platform/contract/process-tree.ts";
 import { host } from "../../platform/process.ts";
 import { trees } from "../../platform/process-tree.ts";
@@ -14,21 +14,34 @@ import { claimKey, publishFailure, publishMade, readFailureLog, type Sharing } f
 import { describeDoubt, describeUnshared } from "./doubts.ts";
 import { cachedEnvironment, describeWithheld, findShown } from "./environment.ts";
 import type { Entry } from "./entry.ts";
-import { describeHit, FAILED, type Finding, parseFinding } from "./finding.ts";
-import { hashBytes } from "./hashes.ts";
+import { describeHit, FAILED, Findings } from "./finding.ts";
 import { Inputs, listCounted } from "./inputs.ts";
-import { compareKeys, hashOf, type Key, makeKey, stampOf } from "./key.ts";
+import type { KnownEntries } from "./known-entries.ts";
+import { compareKeys, hashOf, type Key, makeKey, ownStamp } from "./key.ts";
 import { Log, type Piece, readLog } from "./log.ts";
-import { openHashes, writeHashes } from "./memory.ts";
+import { openHashes } from "./memory.ts";
 import { mentionsIn } from "./mention.ts";
-import { IGNORED, matcher, OWN_PLACES } from "./patterns.ts";
+import { isAlwaysIgnored, matcher } from "./patterns.ts";
 import { fixedPlaces, type IsFixed, isBelow, keepEntry, placeEntry, withoutBinariesAbove } from "./place.ts";
 import { addDeclared, type Recorded, recordRun, type Rooted, Unkept } from "./record.ts";
 import { restoreOutputs } from "./restore.ts";
 import { describeUndeclared, findUndeclared } from "./verification.ts";
+import type { Seen } from "./seen.ts";
 import type { SharedCache } from "./shared.ts";
 import type { CachedRun, CachedScript, Hit, Publication, StepRequest } from "./script.ts";
 import type { Store } from "./store.ts";
+
+/** What the scripts of a run share. */
+export interface Surroundings {
+  /** Absent where inputs are declared. */
+  readonly tracing: TracingOperations | undefined;
+  readonly store: Store;
+  readonly shared: SharedCache | undefined;
+  readonly seen: Seen;
+  readonly known: KnownEntries;
+  /** What rt was started with. */
+  readonly original: Readonly<Record<string, string>>;
+}
 
 export class Run implements CachedRun {
   hit: Hit | undefined;
@@ -41,6 +54,7 @@ export class Run implements CachedRun {
   /** Absent where its inputs are declared. */
   readonly #tracing: TracingOperations | undefined;
   readonly #store: Store;
+  readonly #known: KnownEntries;
   readonly #shared: SharedCache | undefined;
   readonly #world: Rooted;
   readonly #environments: readonly Readonly<Record<string, string>>[];
@@ -48,7 +62,7 @@ export class Run implements CachedRun {
   readonly #log = new Log();
   /** When its first step did. */
   #started: number | undefined;
-  readonly #id: string;
+  readonly #findings: Findings;
   #key: Key | undefined;
   /** Where something is shared: what others that start the script in the same way come to as well. */
   #sharedKey = "";
@@ -56,40 +70,34 @@ export class Run implements CachedRun {
   #entry: Entry | undefined;
   #tracer: ReturnType<TracingOperations["openTracer"]> | undefined;
   #refused = false;
-  /** What was found out the last time. */
-  readonly #last: Finding | undefined;
-
   constructor(
     script: CachedScript,
     rule: CacheRule,
     settings: CacheSettings,
     packageDirectory: string,
-    tracing: TracingOperations | undefined,
-    store: Store,
-    shared: SharedCache | undefined,
+    { tracing, store, shared, seen, known, original }: Surroundings,
   ) {
     this.#script = script;
     this.#rule = rule;
     this.#settings = settings;
     this.#tracing = tracing;
     this.#store = store;
+    this.#known = known;
     this.#shared = rule.isShared ? shared : undefined;
-    const original = host.originalEnvironment();
     const environments = script.steps.map(({ env }) =>
       cachedEnvironment(env, original, rule.env, settings.root),
     );
     this.#environments = environments.map(({ variables }) => variables);
     this.#withheld = environments.flatMap(({ withheld }) => withheld);
-    this.#id = hashBytes(`${settings.root}\0${packageDirectory}\0${script.scriptName}`);
-    this.#last = parseFinding(store.readText("scripts", `${this.#id}.json`));
+    this.#findings = new Findings(settings.root, packageDirectory, script, store, known);
     const ignored = matcher(rule.ignore, packageDirectory);
-    const always = matcher([...IGNORED, ...OWN_PLACES], "/");
     this.#world = {
-      look,
-      list,
+      look: seen.look,
+      list: seen.list,
+      seen,
       hashes: openHashes(settings.root, look, store),
       // The store is no input of anything, wherever it is.
-      isIgnored: (path) => ignored(path) || always(path) || isBelow(path, store.directory),
+      isIgnored: (path) => ignored(path) || isAlwaysIgnored(path) || isBelow(path, store.directory),
       root: settings.root,
       isDeclared: matcher(rule.outputs, packageDirectory),
       declared: rule.outputs,
@@ -106,21 +114,21 @@ export class Run implements CachedRun {
   async find(purpose: "use" | "look"): Promise<this> {
     this.#key = await this.#makeOwnKey();
     if (this.#shared) {
-      const program = await hashOf(process.execPath, this.#world.hashes, look);
+      const program = await hashOf(process.execPath, this.#world.hashes, this.#world.look);
       this.#sharedKey = (await this.#makeKey(this.#shared.secret, program)).hash;
     }
     this.why = "nothing that is kept is to be used";
     if (!this.#settings.isRead && !this.#shared?.isRead) return this;
     const shared = this.#shared && { cache: this.#shared, key: this.#sharedKey };
     const difference = await this.#use(findCandidates(this.#lookup(this.#settings), shared), purpose);
-    if (!this.hit) this.why = difference ?? this.#explainKey();
+    if (!this.hit) this.why = difference ?? this.#findings.explain(this.#key);
     if (purpose === "use") this.#tell(this.why);
-    writeHashes(this.#world.hashes, this.#settings.root, this.#store);
     return this;
   }
 
   #lookup(access: Lookup["access"]): Lookup {
-    return { store: this.#store, access, key: this.#key!.hash, place: this.#world };
+    const { seen } = this.#world;
+    return { store: this.#store, known: this.#known, access, key: this.#key!.hash, place: this.#world, seen };
   }
 
   /** Takes the first that is what the script would do now. Undefined, or why the first was not. */
@@ -180,7 +188,7 @@ export class Run implements CachedRun {
   }
 
   async #makeOwnKey(): Promise<Key> {
-    return await this.#makeKey(this.#store.secret(), stampOf(process.execPath));
+    return await this.#makeKey(this.#store.secret(), ownStamp());
   }
 
   async #makeKey(secret: Uint8Array, program: string): Promise<Key> {
@@ -197,7 +205,7 @@ export class Run implements CachedRun {
       isDeclared: this.#tracing === undefined,
       inputs: await listCounted(this.#rule, this.#world, this.#tracing !== undefined),
     };
-    return await makeKey(request, hashes, look);
+    return await makeKey(request, hashes, this.#world.look);
   }
 
   get inputs(): Inputs | undefined {
@@ -287,7 +295,7 @@ export class Run implements CachedRun {
       const kept = keepEntry(
         entry,
         this.#settings.root,
-        mentionsIn(entry, this.#log, this.#settings.root, this.#store),
+        mentionsIn(entry, this.#settings.root, this.#log.bytes(), this.#store),
       );
       const outside = shared?.findOutside(entry, this.#world);
       const mayLeave = outside === undefined;
@@ -297,7 +305,6 @@ export class Run implements CachedRun {
       if (mayLeave) void shared?.offer(this.#sharedKey, kept, this.#store);
       else lines.push(describeUnshared(this.#script.label, outside));
       this.#store.shrinkNowAndThen();
-      writeHashes(this.#world.hashes, this.#settings.root, this.#store);
       return lines;
     } catch (error) {
       const { why, detail } =
@@ -341,25 +348,13 @@ export class Run implements CachedRun {
 
   #explainWithheld(): string[] {
     const text = [this.#log.text(), ...this.#script.steps.flatMap(({ argv }) => argv)].join("\n");
-    const isFirst = this.#last?.text !== FAILED;
+    const isFirst = this.#findings.last?.text !== FAILED;
     this.#tell(FAILED);
     return describeWithheld(this.#script.label, this.#withheld, text, isFirst);
   }
 
-  #explainKey(): string {
-    if (!this.#last) return "it has not run before";
-    const differences = compareKeys(this.#last.fields, this.#key!.fields);
-    return differences[0] ?? "its last run was not kept";
-  }
-
   #tell(text: string): void {
-    const { hash, fields } = this.#key!;
-    const finding: Finding = { label: this.#script.label, at: Date.now(), text, key: hash, fields };
-    try {
-      this.#store.writeText("scripts", `${this.#id}.json`, JSON.stringify(finding));
-    } catch {
-      // Nothing but an explanation is lost.
-    }
+    this.#findings.tell(text, this.#key!, this.hit !== undefined);
   }
 }
 

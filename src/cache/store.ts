@@ -3,7 +3,8 @@
 //   <cache>/rt/scripts-2/blobs/<ab>/<hash>           a content
 //                        keys/<key>/<hash>.zst       an entry, named after its own bytes
 //                        scripts/<id>.json           what was last found out about a script
-//                        hashes/<id>.txt, secret     the memory of hashes, the key of variables' hashes
+//                        hashes/<id>, known/<id>     the memory of hashes, and of what was read of this
+//                        secret                      the key of variables' hashes
 //
 // Contract: everything appears by a rename, so that several rt at once, a full disk or a kill leave nothing half. What is read
 // is compared with its name first: a damaged file is none, and is removed. The directory is this user's alone. When there
@@ -55,15 +56,20 @@ export function storeDirectory(): string | undefined {
   return directory && join(directory, `scripts-${FORMAT}`);
 }
 
+/** What is remembered, for a project or for all of them. */
+type Kind = "hashes" | "known";
+
 export class Store {
   readonly directory: string;
+  #secret: Uint8Array | undefined;
 
   /** Throws an Error with a sentence, or the system's. */
   constructor(directory: string) {
     this.directory = directory;
     mkdirSync(dirname(directory), { recursive: true, mode: 0o700 });
     makePrivate(directory);
-    for (const name of ["blobs", "keys", "scripts", "hashes", "drafts"]) makePrivate(join(directory, name));
+    for (const name of ["blobs", "keys", "scripts", "hashes", "known", "drafts"])
+      makePrivate(join(directory, name));
   }
 
   blobPath(hash: string): string {
@@ -72,6 +78,10 @@ export class Store {
 
   /** A secret of this store's own, so that hashes of variables say nothing. */
   secret(): Uint8Array {
+    return (this.#secret ??= this.#openSecret());
+  }
+
+  #openSecret(): Uint8Array {
     const path = join(this.directory, "secret");
     const bytes = read(path);
     if (bytes?.length === 32) return bytes;
@@ -128,7 +138,7 @@ export class Store {
 
   addEntry(key: string, entry: KeptEntry): void {
     const bytes = Bun.zstdCompressSync(JSON.stringify(entry));
-    const directory = join(this.directory, "keys", key);
+    const directory = this.keyDirectory(key);
     mkdirSync(directory, { recursive: true, mode: 0o700 });
     // Of the same conditions one is enough, unless the places differ in which they hold.
     const conditions = identify(entry);
@@ -138,9 +148,17 @@ export class Store {
     for (const { path } of this.#entryFiles(key).slice(MOST_ENTRIES)) rmSync(path, { force: true });
   }
 
-  /** The newest first. */
-  *entries(key: string): Generator<{ readonly path: string; readonly entry: KeptEntry }> {
+  keyDirectory(key: string): string {
+    return join(this.directory, "keys", key);
+  }
+
+  /** The newest first. @param onRead called before each file is read */
+  *entries(
+    key: string,
+    onRead?: (path: string) => void,
+  ): Generator<{ readonly path: string; readonly entry: KeptEntry }> {
     for (const { path, hash } of this.#entryFiles(key)) {
+      onRead?.(path);
       const entry = parseEntry(read(path), hash);
       if (entry) yield { path, entry };
       else rmSync(path, { force: true });
@@ -148,7 +166,7 @@ export class Store {
   }
 
   #entryFiles(key: string): { path: string; hash: string; used: number }[] {
-    const directory = join(this.directory, "keys", key);
+    const directory = this.keyDirectory(key);
     const names = listNames(directory).filter((name) => /^[\da-f]{64}\.zst$/.test(name));
     const found = names.map((name) => {
       const path = join(directory, name);
@@ -157,16 +175,29 @@ export class Store {
     return found.sort((a, b) => b.used - a.used);
   }
 
-  readText(kind: "scripts" | "hashes", id: string): string | null {
+  findingPath(id: string): string {
+    return join(this.directory, "scripts", `${id}.json`);
+  }
+
+  readFinding(id: string): string | null {
+    return read(this.findingPath(id))?.toString() ?? null;
+  }
+
+  writeFinding(id: string, text: string): void {
+    this.#put(this.findingPath(id), text);
+  }
+
+  readText(kind: Kind, id: string): string | null {
     return read(join(this.directory, kind, id))?.toString() ?? null;
   }
 
-  writeText(kind: "scripts" | "hashes", id: string, text: string): void {
+  writeText(kind: Kind, id: string, text: string): void {
     this.#put(join(this.directory, kind, id), text);
   }
 
+  /** Ids of scripts that something was found out about. */
   scripts(): string[] {
-    return listNames(join(this.directory, "scripts"));
+    return listNames(join(this.directory, "scripts")).map((name) => name.replace(/\.json$/, ""));
   }
 
   /** Bytes, and entries. */

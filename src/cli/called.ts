@@ -1,7 +1,6 @@
 // What rt is when it is called by another name, as by a link that stands in for another program.
 //
 // Contract: the name is that of argv[0], without its directory. By any name that is not here, rt is rt.
-import { TRACED_NAME } from "../../platform/contract/tracing.ts";
 import { host } from "../../platform/process.ts";
 import type { Outcome } from "../run/execution.ts";
 
@@ -15,10 +14,7 @@ const WORDS: ReadonlyMap<string, readonly string[]> = new Map([
 type Program = (words: readonly string[]) => Promise<Outcome>;
 
 /** What has a command line of its own. */
-const PROGRAMS: ReadonlyMap<string, Program> = new Map<string, Program>([
-  [TRACED_NAME, async (words) => (await import("../../platform/tracing.ts")).runTraced(words)],
-  ["node", runAsNode],
-]);
+const PROGRAMS: ReadonlyMap<string, Program> = new Map<string, Program>([["node", runAsNode]]);
 
 export interface Called {
   readonly program?: Program | undefined;

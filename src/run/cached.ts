@@ -11,6 +11,8 @@ import { textField } from "../workspace/package-json.ts";
 import type { Plan } from "./plan.ts";
 import { taskOf } from "./single-task.ts";
 
+export { endMemory, keepMemory } from "../cache/cache.ts";
+
 type CommandFor = (request: CommandRequest) => Command;
 
 interface Notice {

@@ -113,6 +113,8 @@ function requestFor(
   const context = openRun(script);
   let attending: Attending | undefined;
   let shared: RemoteCache | undefined;
+  let hasStarted = false;
+  let room: typeof import("./cached.ts") | undefined;
   /** Of all that was fetched; in a watched run some of it again. */
   const known = new Map<string, SecretValue>();
   const commandOf = (wanted: CommandRequest) =>
@@ -126,12 +128,22 @@ function requestFor(
     commandFor: commandOf,
     quote: quoteArgument,
     ...(cache && {
-      openCached: async (task, extra) =>
-        await (await import("./cached.ts")).openCachedTask(task, extra, cache, commandOf, shared),
+      async openCached(task, extra) {
+        room ??= await import("./cached.ts");
+        if (hasStarted) room.endMemory();
+        return await room.openCachedTask(task, extra, cache, commandOf, shared);
+      },
+      beforeStart() {
+        hasStarted = true;
+        room?.endMemory();
+      },
+      closeCache: () => room?.keepMemory(),
       // Where something may run elsewhere, what is found here does not.
       ...((cache.isExplained || (remote && many.dryRun)) && {
-        explainCached: async (task, extra) =>
-          await (await import("./cached.ts")).explainTask(task, extra, cache, commandOf, shared),
+        async explainCached(task, extra) {
+          room ??= await import("./cached.ts");
+          return await room.explainTask(task, extra, cache, commandOf, shared);
+        },
       }),
     }),
     ...(cache?.remote &&

@@ -31,7 +31,10 @@ const START_FAILURES: Readonly<Record<string, number>> = {
 const FORWARDED = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 export interface ExecutorOptions {
-  readonly request: Pick<TaskRequest, "commandFor" | "prepare" | "openCached" | "explainCached" | "offerFor">;
+  readonly request: Pick<
+    TaskRequest,
+    "commandFor" | "prepare" | "openCached" | "explainCached" | "beforeStart" | "offerFor"
+  >;
   /** Where tasks may run on other machines. */
   readonly remote?: RemoteRun | undefined;
   readonly output: ChildRequest["output"];
@@ -94,6 +97,8 @@ export class Executor {
    */
   async run(task: Task): Promise<Outcome> {
     const { emit, remote, request } = this.#options;
+    // Files change at any time in a watched run, and where something comes from other machines.
+    if (this.#watched || remote) request.beforeStart?.();
     if (this.#watched) await this.#beginWatched(task, this.#watched);
     const turn = await this.#options.turns?.take(task, () => this.#openCached(task));
     const begin = this.now();
@@ -102,7 +107,7 @@ export class Executor {
     if (offer && (offer.isCached || decideWhere(offer).place === "here")) await remote.bring(task);
     const cached = turn ? turn.cached : await this.#openCached(task);
     let where = offer && decideWhere(offer, cached && { isHit: cached.hit !== undefined, why: cached.why });
-    if (cached && this.#options.request.explainCached)
+    if (cached && request.explainCached)
       void emit({ type: "remark", line: describeWhy(task, cached.hit !== undefined, cached.why) });
     if (turn?.failure) outcome = await this.#replayFailure(task, turn.failure);
     else if (cached?.hit) {
@@ -117,6 +122,7 @@ export class Executor {
       // The server knows what it did; nobody has followed it.
       for (const message of (await cached?.close("stopped")) ?? []) void emit({ type: "notice", message });
     } else if (outcome.kind === "success") {
+      request.beforeStart?.();
       outcome = await this.#runSteps(task, cached, turn);
       const publication = turn?.end(outcome);
       for (const message of (await cached?.close(outcome.kind, publication)) ?? [])

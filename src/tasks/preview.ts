@@ -52,6 +52,7 @@ async function explainCached(
   await Promise.all(Array.from({ length: AT_ONCE }, go));
   clearTimeout(clock);
   beside?.abandon();
+  request.closeCache?.();
   return reasons;
 }
 

@@ -193,6 +193,7 @@ async function execute(
   await remote?.finish().catch(fail);
   const counts = await shared?.close();
   if (counts !== undefined && !request.silent) void emit({ type: "remark", line: counts });
+  request.closeCache?.();
   await beside?.finish();
   isOver = true;
   await finishReporters();

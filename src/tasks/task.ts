@@ -134,6 +134,10 @@ export interface TaskRequest extends ManySettings {
     task: Task,
     extra: Readonly<Record<string, string>>,
   ): Promise<CachedTask | { readonly notice: string } | undefined>;
+  /** Something is about to run: what was seen of files for tasks that are cached counts no more. */
+  beforeStart?(): void;
+  /** After the last task: what was learned for them is kept. */
+  closeCache?(): void;
   /** Whether it would be run, and why; changes nothing. Absent where nobody wants to know. */
   explainCached?(task: Task, extra: Readonly<Record<string, string>>): Promise<CacheReason | undefined>;
   /**

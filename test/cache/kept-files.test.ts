@@ -5,6 +5,8 @@ import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { type Candidate, findCandidates } from "../../src/cache/candidates.ts";
 import type { KeptEntry } from "../../src/cache/entry.ts";
 import type { SharedCache } from "../../src/cache/shared.ts";
+import { KnownEntries } from "../../src/cache/known-entries.ts";
+import { Seen } from "../../src/cache/seen.ts";
 import { Shelf } from "../../src/cache/server/shelf.ts";
 import { Store } from "../../src/cache/store.ts";
 import { createProject } from "../support/project.ts";
@@ -74,7 +76,7 @@ test("an entry of others is of use where this machine cannot keep it", async () 
   const access = { isRead: true, isWritten: true };
   const found: Candidate[] = [];
   for await (const candidate of findCandidates(
-    { store, access, key: "k", place },
+    { store, known: new KnownEntries(store, "/r"), access, key: "k", place, seen: new Seen() },
     { cache, key: "theirs" },
   )) {
     found.push(candidate);

@@ -157,7 +157,7 @@ export default {
   "src/cache/key.ts": [
     {
       fault: "the umask does not count",
-      text: '  add("the umask", process.umask());\n',
+      text: '  add("the umask", (umask ??= process.umask()));\n',
       becomes: "",
       tests: ["cache/key"],
     },

@@ -221,7 +221,7 @@ export default {
   "src/cache/key.ts": [
     {
       fault: "variables do not count",
-      text: "fields.push({ name: `the variable ${name}`, hash });",
+      text: "fields.push({ name: `the variable ${name}`, hash: hashesOf(meant) });",
       becomes: "void hash;",
       tests: ["cache/stale"],
     },

@@ -1,0 +1,211 @@
+// What was read of a store before, all of a project's in one file: a run of hits opens that instead of two files for each of
+// its scripts.
+//
+// Contract: a memory and no more. An entry is taken from here only while its file and the directory of its key have the stamps
+// that they had when they were read; damaged or missing, it is an empty one. What was touched a moment ago is not remembered,
+// since a further change might leave the same stamp.
+//
+// Surprising: conditions that entries share are one object here, so that whoever has looked at it knows it of all of them.
+import { lstatSync } from "node:fs";
+import { basename, join } from "node:path";
+import type { Condition, KeptEntry } from "./entry.ts";
+import { hashBytes } from "./hashes.ts";
+import { touch } from "./kept-files.ts";
+import type { Store } from "./store.ts";
+
+interface Row {
+  /** Of the directory. */
+  readonly stamp: string;
+  readonly files: readonly { readonly name: string; readonly stamp: string; readonly entry: KeptEntry }[];
+}
+
+/** As it is written: conditions by their places in a list. */
+interface Written {
+  readonly conditions: readonly Condition[];
+  readonly rows: readonly (readonly [
+    key: string,
+    stamp: string,
+    files: readonly (readonly [
+      name: string,
+      stamp: string,
+      entry: KeptEntry,
+      conditions: readonly number[],
+    ])[],
+  ])[];
+  readonly findings: readonly (readonly [id: string, stamp: string, print: string])[];
+}
+
+/** Keys; those that were not used for longest go. */
+const MOST = 5000;
+/** Milliseconds. Who was used in this time need not be marked as used again. */
+const HOUR = 3_600_000;
+/** Milliseconds, as in platform/path-state.ts. */
+const FRESH = 12;
+
+export class KnownEntries {
+  readonly #store: Store;
+  readonly #name: string;
+  readonly #rows = new Map<string, Row>();
+  readonly #findings = new Map<string, { readonly stamp: string; readonly print: string }>();
+  #hasChanged = false;
+
+  constructor(store: Store, root: string) {
+    this.#store = store;
+    this.#name = hashBytes(root);
+    const { conditions, rows, findings } = parse(store.readText("known", this.#name));
+    for (const [key, stamp, files] of rows) {
+      const read = files.map(([name, at, entry, places]) => ({
+        name,
+        stamp: at,
+        entry: { ...entry, conditions: places.map((place) => conditions[place]!) },
+      }));
+      this.#rows.set(key, { stamp, files: read });
+    }
+    for (const [id, stamp, print] of findings) this.#findings.set(id, { stamp, print });
+  }
+
+  /** As `Store.entries`. */
+  entries(key: string): { readonly path: string; readonly entry: KeptEntry }[] {
+    const directory = this.#store.keyDirectory(key);
+    const row = this.#rows.get(key);
+    if (row && stampOf(directory)?.stamp === row.stamp) {
+      const found = row.files.map((each) => ({ ...each, now: stampOf(join(directory, each.name)) }));
+      if (found.every(({ stamp, now }) => now?.stamp === stamp))
+        return found
+          .sort((a, b) => b.now!.used - a.now!.used)
+          .map(({ name, entry }) => ({ path: join(directory, name), entry }));
+    }
+    return this.#read(key, directory);
+  }
+
+  #read(key: string, directory: string): { path: string; entry: KeptEntry }[] {
+    this.#drop(key);
+    const before = stampOf(directory);
+    const stamps = new Map<string, Stamp | undefined>();
+    const found = [];
+    for (const each of this.#store.entries(key, (path) => stamps.set(path, stampOf(path)))) found.push(each);
+    const files = found.map(({ path, entry }) => ({
+      name: basename(path),
+      stamp: stamps.get(path),
+      entry,
+      path,
+    }));
+    const isSettled =
+      isLasting(before, stampOf(directory)) &&
+      files.every(({ path, stamp }) => isLasting(stamp, stampOf(path)));
+    if (isSettled && found.length > 0) {
+      this.#rows.set(key, {
+        stamp: before!.stamp,
+        files: files.map(({ name, stamp, entry }) => ({ name, stamp: stamp!.stamp, entry })),
+      });
+      this.#hasChanged = true;
+    }
+    return found;
+  }
+
+  /** It is used last of all. @param isFirst of those of its key */
+  use(key: string, path: string, isFirst: boolean): void {
+    const used = stampOf(path)?.used ?? 0;
+    if (isFirst && used > Date.now() - HOUR && used <= Date.now()) return;
+    touch(path);
+    this.#drop(key);
+  }
+
+  #drop(key: string): void {
+    if (this.#rows.delete(key)) this.#hasChanged = true;
+  }
+
+  /** Whether a script's finding is known to be this one. */
+  isFound(id: string, print: string): boolean {
+    const known = this.#findings.get(id);
+    return known?.print === print && stampOf(this.#store.findingPath(id))?.stamp === known.stamp;
+  }
+
+  /** The finding was read, and is this one. */
+  noteFound(id: string, print: string): void {
+    const now = stampOf(this.#store.findingPath(id));
+    if (!now || now.isFresh) return;
+    this.#findings.set(id, { stamp: now.stamp, print });
+    this.#hasChanged = true;
+  }
+
+  /** Throws the system's errors. */
+  write(): void {
+    if (!this.#hasChanged) return;
+    this.#hasChanged = false;
+    const places = new Map<Condition, number>();
+    const same = new Map<string, number>();
+    const conditions: Condition[] = [];
+    const placeOf = (condition: Condition): number => {
+      let place = places.get(condition);
+      if (place !== undefined) return place;
+      const text = JSON.stringify(condition);
+      place = same.get(text);
+      if (place === undefined) {
+        place = conditions.push(condition) - 1;
+        same.set(text, place);
+      }
+      places.set(condition, place);
+      return place;
+    };
+    const rows = [...this.#rows].slice(-MOST).map(
+      ([key, { stamp, files }]) =>
+        [
+          key,
+          stamp,
+          files.map(({ name, stamp: at, entry }) => {
+            const kept = { ...entry, conditions: [] };
+            return [name, at, kept, entry.conditions.map(placeOf)] as const;
+          }),
+        ] as const,
+    );
+    const findings = [...this.#findings]
+      .slice(-MOST)
+      .map(([id, { stamp, print }]) => [id, stamp, print] as const);
+    const written: Written = { conditions, rows, findings };
+    const text = JSON.stringify(written);
+    this.#store.writeText("known", this.#name, `${digestOf(text)}\n${text}`);
+  }
+}
+
+/** Another one for another shape of what is written. */
+const SHAPE = 1;
+
+function digestOf(text: string): string {
+  return hashBytes(`${SHAPE} ${text}`);
+}
+
+const NONE: Written = { conditions: [], rows: [], findings: [] };
+
+/** By its digest first: what was written as a whole is what was meant. */
+function parse(text: string | null): Written {
+  if (text === null || text[64] !== "\n") return NONE;
+  const body = text.slice(65);
+  return digestOf(body) === text.slice(0, 64) ? (JSON.parse(body) as Written) : NONE;
+}
+
+interface Stamp {
+  readonly stamp: string;
+  /** Milliseconds since 1970. */
+  readonly used: number;
+  readonly isFresh: boolean;
+}
+
+/** Undefined where there is nothing, or nobody can tell. */
+function stampOf(path: string): Stamp | undefined {
+  let found;
+  try {
+    found = lstatSync(path, { bigint: true, throwIfNoEntry: false });
+  } catch {}
+  if (!found) return undefined;
+  const { dev, ino, size, mtimeNs, ctimeNs } = found;
+  return {
+    stamp: `${dev}:${ino}:${size}:${mtimeNs}:${ctimeNs}`,
+    used: Number(mtimeNs / 1_000_000n),
+    isFresh: Number(ctimeNs / 1_000_000n) > Date.now() - FRESH,
+  };
+}
+
+function isLasting(before: Stamp | undefined, after: Stamp | undefined): boolean {
+  return before !== undefined && before.stamp === after?.stamp && !before.isFresh;
+}
