@@ -261,7 +261,7 @@ test.skipIf(!CAN_TRACE)(
 
 test.skipIf(!CAN_TRACE)("one script of a package, alone", async () => {
   const files = {
-    "package.json": { scripts: { build: "cat ../shared/in.txt page.md > out.txt; cat out.txt" } },
+    "package.json": { scripts: { build: "cat ../shared/in.txt page.md > out.txt && cat out.txt" } },
     "rtfig.toml": "[run.cache]\nbuild = true\n",
     "page.md": "page\n",
     "unused.ts": "",
@@ -320,14 +320,14 @@ test("what is declared, what is not cached and what was not kept, beside each ot
       ...WORKSPACE,
       "rtfig.toml": [
         "[run.cache]",
-        '"declared#build" = { trace = false, inputs = ["../../shared/**", "dist/**"], outputs = ["out/**"] }',
+        '"declared#build" = { trace = false, inputs = ["../../shared/**", "dist/*/*.txt"], outputs = ["out/**"] }',
         '"doubtful#build" = true',
       ].join("\n"),
       "root.json": "",
       "packages/declared/package.json": build("declared", "mkdir -p out; cat a.txt > out/a; cat a.txt"),
       "packages/declared/a.txt": "a\n",
       "packages/declared/b.txt": "",
-      "packages/declared/dist/c.txt": "",
+      "packages/declared/dist/sub/c.txt": "",
       "packages/doubtful/package.json": build("doubtful", "echo >> kept.bin; cat a.txt"),
       "packages/doubtful/a.txt": "a\n",
       "packages/doubtful/kept.bin": "",
@@ -365,8 +365,8 @@ test("what is declared, what is not cached and what was not kept, beside each ot
 
   // Also where a folder goes that would not be watched, and comes back.
   await rm(project.join("packages/declared/dist"), { recursive: true });
-  expect(await live.round()).toEqual(["rt: packages/declared/dist/c.txt changed", ...declared, ...plain]);
-  await write("packages/declared/dist/c.txt", "");
+  expect(await live.round()).toEqual(["rt: packages/declared/dist/sub/c.txt changed", ...declared, ...plain]);
+  await write("packages/declared/dist/sub/c.txt", "");
   expect((await live.round()).slice(1)).toEqual([...restored("declared", "a"), ...plain]);
 
   // By its package, as if it were not cached.
