@@ -92,8 +92,14 @@ export class Inputs {
   /** Whether a change of a path may matter. */
   has(given: string): boolean {
     const path = toNative(given);
-    const isKnown = this.#conditions.has(path) || this.#counted.has(path) || this.#names.has(dirname(path));
-    return (isKnown || this.#mayCount(path)) && !NEVER.test(path) && !this.isOwn(path);
+    const isKnown = this.#names.has(dirname(path)) || this.#mayCount(path);
+    return this.hasRead(path) || (isKnown && !NEVER.test(path) && !this.isOwn(path));
+  }
+
+  /** Whether it has looked at a path itself, or that is named. */
+  hasRead(given: string): boolean {
+    const path = toNative(given);
+    return (this.#conditions.has(path) || this.#counted.has(path)) && !this.isOwn(path);
   }
 
   /** Whether there is something else at a path now than it found there. */

@@ -391,7 +391,10 @@ test("what is declared, what is not cached and what was not kept, beside each ot
 });
 
 test.skipIf(!CAN_TRACE)("what one that fails leaves behind starts nobody", async () => {
-  const line = "mkdir -p dist; echo made; cat needed.txt; date +%N > dist/out; test -e needed.txt";
+  const line = [
+    "mkdir -p dist; ls > /dev/null; mktemp ./left.XXXXXX > /dev/null; echo made; cat needed.txt",
+    "date +%N > dist/out; test -e needed.txt",
+  ].join("; ");
   await using live = await watch({
     files: {
       ...WORKSPACE,
