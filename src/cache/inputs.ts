@@ -4,7 +4,7 @@
 // that would make the script run again, but for what is told here: what is installed (node_modules), what Git keeps for
 // itself, what all checkouts share (src/cache/place.ts: the system's directories, those of PATH, the home directory's dot
 // files), and which names are in the directories above the project. What the script makes is never one of them.
-import { basename, dirname } from "node:path";
+import { basename, dirname, normalize, sep } from "node:path";
 import { compareState, findDifference, isOutput } from "./check.ts";
 import type { Condition, Entry } from "./entry.ts";
 import { declaredDirectories, declaredInputs } from "./declaration.ts";
@@ -72,9 +72,6 @@ export class Inputs {
         this.directories.add(dirname(path));
       }
     }
-    // One that is removed, and comes back, is told of by the directory that it is in.
-    for (const directory of this.directories)
-      if (!isBelow(directory, root) && !isBelow(root, directory)) this.directories.add(dirname(directory));
   }
 
   #isWatched([kind, path]: Condition): boolean {
@@ -86,19 +83,28 @@ export class Inputs {
   }
 
   /** Whether it made a path, or says that it does not matter. */
-  isOwn(path: string): boolean {
+  isOwn(given: string): boolean {
+    const path = toNative(given);
     const { isDeclared, isIgnored } = this.#world;
     return this.#own.has(path) || isDeclared(path) || isIgnored(path);
   }
 
   /** Whether a change of a path may matter. */
-  has(path: string): boolean {
-    const isKnown = this.#conditions.has(path) || this.#counted.has(path) || this.#names.has(dirname(path));
-    return (isKnown || this.#mayCount(path)) && !NEVER.test(path) && !this.isOwn(path);
+  has(given: string): boolean {
+    const path = toNative(given);
+    const isKnown = this.#names.has(dirname(path)) || this.#mayCount(path);
+    return this.hasRead(path) || (isKnown && !NEVER.test(path) && !this.isOwn(path));
+  }
+
+  /** Whether it has looked at a path itself, or that is named. */
+  hasRead(given: string): boolean {
+    const path = toNative(given);
+    return (this.#conditions.has(path) || this.#counted.has(path)) && !this.isOwn(path);
   }
 
   /** Whether there is something else at a path now than it found there. */
-  async differs(path: string): Promise<boolean> {
+  async differs(given: string): Promise<boolean> {
+    const path = toNative(given);
     const [entry, world] = [this.#entry, this.#world];
     const state = world.look(path);
     const names = this.#names.get(dirname(path));
@@ -133,6 +139,11 @@ export class Inputs {
     const { conditions, outputs, log } = this.#entry;
     return JSON.stringify([this.#known.key.hash, conditions, outputs, log]);
   }
+}
+
+/** As it is recorded: who watches puts "/" between names. */
+function toNative(path: string): string {
+  return sep === "/" ? path : normalize(path);
 }
 
 /** Its letter; "" where it was not there. */

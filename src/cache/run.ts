@@ -309,7 +309,8 @@ export class Run implements CachedRun {
     } catch (error) {
       const { why, detail } =
         error instanceof Unkept ? error : { why: "store" as const, detail: (error as Error).message };
-      if (why === "changed") this.outdatedBy = detail;
+      // In the folders above names come and go.
+      if (why === "changed" && !isBelow(this.#settings.root, detail)) this.outdatedBy = detail;
       const line = describeDoubt(this.#script.label, why, detail);
       this.#tell(line);
       return [...lines, line];

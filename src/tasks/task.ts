@@ -107,6 +107,8 @@ export interface RecordedInputs {
   readonly directories: Iterable<string>;
   /** Whether a change of a path may matter. */
   has(path: string): boolean;
+  /** Whether it has looked at the path, and not only at what is in its directory. */
+  hasRead(path: string): boolean;
   /** Whether it is the task's own: never a reason to run it again. */
   isOwn(path: string): boolean;
   /** Whether there is something else at a path now than was found there. */

@@ -1,6 +1,6 @@
 // `npm run test:cache -- --all [tools]`: each input of each tool is changed in each way, however long that takes. What was tried
-// is in dist/cache-pass.json, so a pass that was ended goes on where it was; the file goes when all is done, and `--anew`
-// begins at the beginning.
+// is in dist/cache-pass.json, so a pass that was ended goes on where it was; the next one, or one with `--anew`, begins at the
+// beginning.
 //
 // Contract: exits with 1 where a change was not noticed, which stays in the file and is said again.
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
@@ -63,4 +63,5 @@ for (const name of names) {
 const stale = names.flatMap((name) => (progress[name]?.stale ?? []).map((each) => `${name}: ${each}`));
 for (const each of stale) console.log(`not noticed: ${each}`);
 if (stale.length > 0) process.exit(1);
-rmSync(FILE, { force: true });
+for (const name of names) delete progress[name];
+writeProgress(progress);

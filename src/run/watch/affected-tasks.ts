@@ -81,8 +81,9 @@ export function chooseTasks(
   for (const task of tasks) {
     const { inputs, isNewest = false } = knownOf(task) ?? {};
     isAnyKnown ||= isNewest;
-    const isReached = inputs?.has(path) || (!isNewest && byPackage.has(task) && !inputs?.isOwn(path));
-    if (isReached) (isNewest ? exact : others).push(task);
+    if (isNewest) {
+      if (inputs!.has(path)) exact.push(task);
+    } else if (inputs?.hasRead(path) || (byPackage.has(task) && !inputs?.isOwn(path))) others.push(task);
   }
   return affected === "everything" && !isAnyKnown ? "anew" : { tasks: others, exact };
 }

@@ -18,7 +18,8 @@ export class KnownTasks {
 
   /** Whether a change of the path may matter to any. */
   has(path: string): boolean {
-    for (const { inputs } of this.#known.values()) if (inputs.has(path)) return true;
+    for (const { inputs, isNewest } of this.#known.values())
+      if (isNewest ? inputs.has(path) : inputs.hasRead(path)) return true;
     return false;
   }
 }

@@ -14,6 +14,7 @@ import type {
   WatchedRun,
   Watcher,
 } from "../../tasks/run-tasks.ts";
+import { parentDirectory } from "../../workspace/package-json.ts";
 import { type Affected, chooseTasks, findAffectedTasks, type Reached } from "./affected-tasks.ts";
 import type { KnownTasks } from "./known-tasks.ts";
 import type { WatchNotes } from "./notes.ts";
@@ -30,7 +31,7 @@ export interface SessionOptions {
   readonly notes: WatchNotes;
   readonly hasReference: boolean;
   readonly known: KnownTasks;
-  /** Whether what is known of the tasks is all that is to be watched for them, and not what the user has named. */
+  /** Whether what tasks have read is watched wherever it is: not where the user has named what is. */
   readonly watchesInputs: boolean;
   readonly watcher: Pick<SourceWatcher, "include" | "isSource">;
   /** From here on it can be asked to react. */
@@ -135,7 +136,10 @@ export class Session implements Watcher {
   /** Whether a change may have been made before the task began, which then finds it. */
   #mayHaveSeen(task: Task, path: string): boolean {
     if (!this.#pending.has(task)) return false;
-    const state = process.getBuiltinModule("node:fs").lstatSync(path, { throwIfNoEntry: false });
+    const { lstatSync } = process.getBuiltinModule("node:fs");
+    const state =
+      lstatSync(path, { throwIfNoEntry: false }) ??
+      lstatSync(parentDirectory(path) ?? "/", { throwIfNoEntry: false });
     return state === undefined || state.ctimeMs <= this.#starts.get(task)!;
   }
 

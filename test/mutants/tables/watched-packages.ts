@@ -10,6 +10,18 @@ export default {
       tests: ["run/watch-packages"],
     },
     {
+      fault: "what a failing script writes is tried again without end",
+      text: "isLeft ? [] : exact",
+      becomes: "exact",
+      tests: ["run/watch-cache"],
+    },
+    {
+      fault: "what a script has found is a change for it",
+      text: "this.#mayHaveSeen(task, path) || ",
+      becomes: "",
+      tests: ["run/watch-cache"],
+    },
+    {
       fault: "what concerns nobody is not said",
       text: '      notes.tellReasons(paths, "; nothing that was chosen depends on it");\n',
       becomes: "",
@@ -61,6 +73,34 @@ export default {
       fault: "listings do not count",
       text: "if (names && isListed(names",
       becomes: "if (!names && isListed(names!",
+      tests: ["run/watch-cache"],
+    },
+  ],
+  "src/run/watch/source-watcher.ts": [
+    {
+      fault: "a folder that took another's place is not watched",
+      text: "if (isAnother(path)) leave(path);",
+      becomes: "",
+      tests: ["run/watch-cache"],
+    },
+    {
+      fault: "what was read and is ignored is not watched when it comes back",
+      text: "          includeAgain(path);\n",
+      becomes: "",
+      tests: ["run/watch-cache"],
+    },
+  ],
+  "src/run/watch/affected-tasks.ts": [
+    {
+      fault: "what one that fails leaves in a folder that it lists starts it again",
+      text: "inputs?.hasRead(path)",
+      becomes: "inputs?.has(path)",
+      tests: ["run/watch-cache"],
+    },
+    {
+      fault: "a script that is known starts with its package all the same",
+      text: "    if (isNewest) {",
+      becomes: "    if (isNewest && inputs!.has(path)) {",
       tests: ["run/watch-cache"],
     },
   ],
