@@ -95,6 +95,14 @@ export default {
       tests: ["options/inspect", "debugger/admission"],
     },
   ],
+  "src/debugger/runtime.ts": [
+    {
+      fault: "a program that was waited for is past its first lines when their breakpoints are set",
+      text: `      await backend.send("Debugger.pause");\n`,
+      becomes: "",
+      tests: ["debugger/session"],
+    },
+  ],
   "src/debugger/session.ts": [
     {
       fault: "breakpoints stay when a client goes",
