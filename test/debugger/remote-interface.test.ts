@@ -29,9 +29,11 @@ test("chrome-remote-interface lists, evaluates, stops, profiles, takes a snapsho
   const node = Bun.which("node", { PATH: process.env.PATH ?? "" })!;
   const script = join(import.meta.dir, "remote-interface.mjs");
   await using client = Bun.spawn([node, script, `${port}`], { stdout: "pipe", stderr: "pipe" });
-  const [stdout, stderr] = await Promise.all([client.stdout.text(), client.stderr.text()]);
+  const [stdout, stderr] = await Promise.all(
+    [client.stdout, client.stderr].map((stream) => new Response(stream).text()),
+  );
   expect(stderr).toBe("");
-  expect(JSON.parse(stdout)).toEqual({
+  expect(JSON.parse(stdout!)).toEqual({
     target: { type: "node", title: "a.ts" },
     version: ["Browser", "Protocol-Version"],
     domains: expect.arrayContaining(["Debugger", "HeapProfiler", "Profiler", "Runtime"]),

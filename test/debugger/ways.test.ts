@@ -1,9 +1,10 @@
 // rt --inspect in the ways of running code that are not a file, and with a client that is not ours.
 import { expect, test } from "bun:test";
 import { pathToFileURL } from "node:url";
+import { openDebugger } from "../options/debugger.ts";
 import { freePort } from "../support/ports.ts";
 import { createProject } from "../support/project.ts";
-import { enable, openChrome, placeOf, setBreakpoint, startDebugged } from "./chrome-client.ts";
+import { enable, placeOf, setBreakpoint, startDebugged } from "./chrome-client.ts";
 
 const SOURCE = `interface Sum {
   a: number;
@@ -78,7 +79,7 @@ test("sum", () => {
   for (const { args, line } of ways) {
     const { live, url } = await startDebugged(project, args);
     await using _live = live;
-    using client = await openChrome(url);
+    using client = await openDebugger(url);
     enable(client);
     if (line !== undefined) await setBreakpoint(client, pathToFileURL(project.join("a.test.ts")).href, line);
     // The program may be quicker to end than the answer is to come.
@@ -99,7 +100,7 @@ test("a program that --watch starts again is at the same address, and stops ther
   await using _live = live;
   let address = url;
   for (let run = 1; run <= 3; run += 1) {
-    using client = await openChrome(address);
+    using client = await openDebugger(address);
     enable(client);
     await setBreakpoint(client, pathToFileURL(project.join("a.ts")).href, 6);
     await client.send("Runtime.runIfWaitingForDebugger");
