@@ -103,7 +103,7 @@ export default {
       tests: ["debugger/session"],
     },
   ],
-  "src/debugger/session.ts": [
+  "src/debugger/client.ts": [
     {
       fault: "breakpoints stay when a client goes",
       text: "  await breakpoints.removeAll();\n",
