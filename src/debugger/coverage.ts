@@ -5,7 +5,7 @@
 // are those of the file, as everywhere, and as fine as its map.
 import type { Json } from "./backend.ts";
 import type { Script } from "./scripts.ts";
-import type { Command, Commands, Session } from "./session.ts";
+import type { Command, Commands, Coverage, Session } from "./session.ts";
 
 interface Block {
   readonly startOffset: number;
@@ -19,13 +19,6 @@ interface Range {
   readonly startOffset: number;
   readonly endOffset: number;
   readonly count: number;
-}
-
-/** Of one client. */
-export interface Coverage {
-  readonly isCounting: boolean;
-  /** What was taken, by script and block. */
-  readonly taken: Map<string, number>;
 }
 
 const start: Command = async ({ callCount = false }, session) => {

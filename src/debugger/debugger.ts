@@ -193,10 +193,7 @@ export async function onPaused(params: Json, session: Session): Promise<void> {
   let hitBreakpoints: string[] = [];
   const isFirst = session.isStarting && program.stopsAtFirst;
   if (session.isStarting) {
-    // It does not always pass rt's own, as it was told to: the program's first line is further on, in another microtask.
-    if (top && !scripts.get(top.location.scriptId)) return void (await backend.send("Debugger.resume"));
     session.isStarting = false;
-    await backend.send("Debugger.setPauseOnMicrotasks", { enabled: false });
     await breakpoints.settle();
     if (top) hitBreakpoints = await breakpoints.hitAt(top.location, top.callFrameId);
     if (!isFirst && hitBreakpoints.length === 0) return void (await backend.send("Debugger.resume"));

@@ -4,7 +4,8 @@
 // with debuggers is at the socket itself. A message ends with a zero.
 import { type Json, quiet } from "./backend.ts";
 import type { EditorOptions } from "./editor.ts";
-import { type Client, openSession, type Program } from "./session.ts";
+import { type Client, openSession } from "./client.ts";
+import type { Program } from "./session.ts";
 
 export interface EditorLink {
   /** The program is about to end. */

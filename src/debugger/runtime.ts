@@ -34,7 +34,6 @@ export const RUNTIME: Commands = {
     await program.loaded;
     if (session.enabling) {
       session.isStarting = true;
-      await backend.send("Debugger.setPauseOnMicrotasks", { enabled: true });
       await backend.send("Debugger.pause");
     }
     program.start();

@@ -8,7 +8,8 @@ import { isHostAllowed, isOriginAllowed } from "./admission.ts";
 import { openRaw, quiet } from "./backend.ts";
 import { describeProtocol } from "./commands.ts";
 import { PASS_OWN } from "./scripts.ts";
-import { type Client, openSession, type Program } from "./session.ts";
+import { type Client, openSession } from "./client.ts";
+import type { Program } from "./session.ts";
 
 export interface Serving {
   /** For the clients that there are: what the program has said last, and that it ends. */

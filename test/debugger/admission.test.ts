@@ -1,9 +1,10 @@
 // Who may speak to the debugger: no page of another origin, no name that was made to point here, nobody who guesses.
 import { expect, test } from "bun:test";
 import { readdirSync, statSync } from "node:fs";
+import { openDebugger } from "../options/debugger.ts";
 import { createProject } from "../support/project.ts";
 import { runRt } from "../support/rt.ts";
-import { enable, openChrome, startDebugged } from "./chrome-client.ts";
+import { enable, startDebugged } from "./chrome-client.ts";
 
 const IDLE = { "a.ts": 'console.log("running", process.execArgv.join()); setInterval(() => {}, 1000);' };
 
@@ -60,7 +61,7 @@ test("answers to this machine's names alone, and to no page but a debugger's", a
     expect((await ask(path)).status).toBe(404);
 
   const connects = async (address: string, headers: Record<string, string>) => {
-    const client = await openChrome(address, headers).catch(() => undefined);
+    const client = await openDebugger(address, headers).catch(() => undefined);
     client?.[Symbol.dispose]();
     return client !== undefined;
   };
@@ -102,7 +103,7 @@ test("two programs are debugged at once", async () => {
   await using _two = two.live;
   for (const { url, live } of [one, two]) {
     await live.see("running");
-    using client = await openChrome(url);
+    using client = await openDebugger(url);
     enable(client);
     const { result } = await client.send("Runtime.evaluate", { expression: "process.pid" });
     expect(result.value).toBe(live.pid);

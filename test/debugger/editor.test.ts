@@ -4,10 +4,11 @@
 import { describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { pathToFileURL } from "node:url";
+import { openDebugger } from "../options/debugger.ts";
 import { startLive } from "../options/live.ts";
 import { createProject, type Project } from "../support/project.ts";
 import { runRt } from "../support/rt.ts";
-import { openChrome, placeOf } from "./chrome-client.ts";
+import { placeOf } from "./chrome-client.ts";
 
 const SOURCE = `interface Sum {
   a: number;
@@ -171,7 +172,7 @@ console.log("parent", String(stdout).trim());
       await using live = startLive({ args: ["a.ts"], cwd: project.path, env: editor.variables(smart) });
       const { inspectorURL, scriptName, pid, ownId } = await editor.announced.promise;
       expect([scriptName, pid, typeof ownId]).toEqual([project.join("a.ts"), `${live.pid}`, "string"]);
-      using client = await openChrome(inspectorURL);
+      using client = await openDebugger(inspectorURL);
       void client.send("Runtime.runIfWaitingForDebugger");
       await live.see("result 42");
     }

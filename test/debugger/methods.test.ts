@@ -1,8 +1,9 @@
 // What a client of Node.js 20's inspector can ask for: which of it is there, and that it does what it says.
 import { expect, test } from "bun:test";
 import { pathToFileURL } from "node:url";
+import { openDebugger } from "../options/debugger.ts";
 import { createProject } from "../support/project.ts";
-import { enable, openChrome, placeOf, setBreakpoint, startDebugged } from "./chrome-client.ts";
+import { enable, placeOf, setBreakpoint, startDebugged } from "./chrome-client.ts";
 
 /** All of Node.js 20.20's, by domain. */
 const METHODS = {
@@ -88,7 +89,7 @@ test("ten of Node.js 20's methods are not there, and the guide says which", asyn
     (method) => guide.includes(`\`${method}\``) || guide.includes(`\`.${method.replace(/.*\./, "")}\``),
   );
   expect(named).toEqual(MISSING);
-  using client = await openChrome(url);
+  using client = await openDebugger(url);
   for (const method of MISSING) await expect(client.send(method)).rejects.toThrow(`'${method}' wasn't found`);
 });
 
@@ -98,7 +99,7 @@ test("finds objects, explains errors, counts what ran, stops at a call, shows wh
   const { live, url } = await startDebugged(project, ["--inspect=127.0.0.1:0", "a.ts"]);
   await using _live = live;
   await live.see("running");
-  using client = await openChrome(url);
+  using client = await openDebugger(url);
   enable(client);
   const evaluate = async (expression: string, options: object = {}) =>
     (await client.send("Runtime.evaluate", { expression, ...options })).result;
@@ -172,7 +173,7 @@ test("counts which blocks ran since the last time, in the text of the file", asy
   const file = pathToFileURL(project.join("a.ts")).href;
   const { live, url } = await startDebugged(project, ["--inspect-wait=127.0.0.1:0", "a.ts"]);
   await using _live = live;
-  using client = await openChrome(url);
+  using client = await openDebugger(url);
   await expect(client.send("Profiler.takePreciseCoverage")).rejects.toThrow("has not been started");
   await client.send("Profiler.enable");
   await client.send("Profiler.startPreciseCoverage", { callCount: true, detailed: true });
@@ -209,7 +210,7 @@ test("stops in each new file before its first line, where a client asks for that
   await using project = await createProject(files);
   const { live, url } = await startDebugged(project, ["--inspect-wait=127.0.0.1:0", "a.ts"]);
   await using _live = live;
-  using client = await openChrome(url);
+  using client = await openDebugger(url);
   enable(client);
   const instrumentation = "beforeScriptExecution";
   const { breakpointId } = await client.send("Debugger.setInstrumentationBreakpoint", { instrumentation });

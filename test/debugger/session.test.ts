@@ -1,16 +1,10 @@
 // rt --inspect over Chrome's protocol: what a debugger for Node.js does in a session, all places those of the TypeScript.
 import { describe, expect, test } from "bun:test";
 import { pathToFileURL } from "node:url";
+import { type Debugger, openDebugger } from "../options/debugger.ts";
 import { waitUntil } from "../support/processes.ts";
 import { createProject } from "../support/project.ts";
-import {
-  type ChromeClient,
-  enable,
-  openChrome,
-  placeOf,
-  setBreakpoint,
-  startDebugged,
-} from "./chrome-client.ts";
+import { enable, placeOf, setBreakpoint, startDebugged } from "./chrome-client.ts";
 
 const SOURCE = `interface Sum {
   a: number;
@@ -42,11 +36,7 @@ console.log("end", typeof rt.secrets.get);
 const INNER = 15;
 
 /** A scope's variables at a stop, by name. */
-async function variablesOf(
-  client: ChromeClient,
-  paused: any,
-  type: string,
-): Promise<Record<string, unknown>> {
+async function variablesOf(client: Debugger, paused: any, type: string): Promise<Record<string, unknown>> {
   const { object } = paused.callFrames[0].scopeChain.find((scope: any) => scope.type === type);
   const asked = { objectId: object.objectId, ownProperties: true, generatePreview: true };
   const { result } = await client.send("Runtime.getProperties", asked);
@@ -72,7 +62,7 @@ describe("a session of Chrome's protocol", () => {
     const url = pathToFileURL(project.join("a.ts")).href;
     const { live, url: address } = await startDebugged(project, ["--inspect-wait=127.0.0.1:0", "a.ts"]);
     await using _live = live;
-    using client = await openChrome(address);
+    using client = await openDebugger(address);
     enable(client);
     // Three that must hold: of the first statement, of one by pattern and condition, and a logpoint.
     await setBreakpoint(client, url, 7);
@@ -166,7 +156,7 @@ describe("a session of Chrome's protocol", () => {
     ]) {
       const { live, url } = await startDebugged(project, ["--inspect-brk=127.0.0.1:0", file]);
       await using _live = live;
-      using client = await openChrome(url);
+      using client = await openDebugger(url);
       enable(client);
       await client.send("Runtime.runIfWaitingForDebugger");
       const stop = async () => {
@@ -199,7 +189,7 @@ console.log("running");
     const { live, url: address } = await startDebugged(project, ["--inspect=127.0.0.1:0", "a.ts"]);
     await using _live = live;
     await live.see("running");
-    const client = await openChrome(address);
+    const client = await openDebugger(address);
     enable(client);
     const evaluate = async (expression: string, options: object = {}) =>
       await client.send("Runtime.evaluate", { expression, returnByValue: true, ...options });
@@ -248,7 +238,7 @@ console.log("running");
     expect(placeOf(await client.event("Debugger.paused"))).toMatch(/^tick:[45]$/);
     await setBreakpoint(client, url, 5);
     client.kill();
-    using other = await openChrome(address);
+    using other = await openDebugger(address);
     enable(other);
     // As VS Code does.
     enable(other);
@@ -259,7 +249,7 @@ console.log("running");
     const later = await other.send("Runtime.evaluate", { expression, awaitPromise: true });
     expect(later.result.value).toBe("went on");
     // And while another one looks on, what the one that goes has set goes with it.
-    const third = await openChrome(address);
+    const third = await openDebugger(address);
     enable(third);
     await setBreakpoint(third, url, 5);
     await third.event("Debugger.paused");
@@ -286,7 +276,7 @@ console.log("running");
     const { live, url } = await startDebugged(project, ["--inspect=127.0.0.1:0", "a.ts"]);
     await using _live = live;
     await live.see("running");
-    using client = await openChrome(url);
+    using client = await openDebugger(url);
     await client.send("Profiler.enable");
     await client.send("Profiler.setSamplingInterval", { interval: 500 });
     await client.send("Profiler.start");

@@ -1,9 +1,12 @@
 // rt --inspect in the ways of running code that are not a file, and with a client that is not ours.
 import { expect, test } from "bun:test";
+import { readdir } from "node:fs/promises";
 import { pathToFileURL } from "node:url";
+import { openDebugger } from "../options/debugger.ts";
+import { waitUntil } from "../support/processes.ts";
 import { freePort } from "../support/ports.ts";
 import { createProject } from "../support/project.ts";
-import { enable, openChrome, placeOf, setBreakpoint, startDebugged } from "./chrome-client.ts";
+import { enable, placeOf, setBreakpoint, startDebugged } from "./chrome-client.ts";
 
 const SOURCE = `interface Sum {
   a: number;
@@ -78,7 +81,7 @@ test("sum", () => {
   for (const { args, line } of ways) {
     const { live, url } = await startDebugged(project, args);
     await using _live = live;
-    using client = await openChrome(url);
+    using client = await openDebugger(url);
     enable(client);
     if (line !== undefined) await setBreakpoint(client, pathToFileURL(project.join("a.test.ts")).href, line);
     // The program may be quicker to end than the answer is to come.
@@ -99,7 +102,7 @@ test("a program that --watch starts again is at the same address, and stops ther
   await using _live = live;
   let address = url;
   for (let run = 1; run <= 3; run += 1) {
-    using client = await openChrome(address);
+    using client = await openDebugger(address);
     enable(client);
     await setBreakpoint(client, pathToFileURL(project.join("a.ts")).href, 6);
     await client.send("Runtime.runIfWaitingForDebugger");
@@ -112,4 +115,26 @@ test("a program that --watch starts again is at the same address, and stops ther
     expect(next).not.toBe(address);
     address = next!;
   }
+});
+
+test("the engine's socket goes with its program, and with the next one where that was killed", async () => {
+  await using project = await createProject({ "a.ts": "setInterval(() => {}, 1000);" });
+  const env = { TMPDIR: project.path, XDG_RUNTIME_DIR: "" };
+  const sockets = async () => {
+    const names = await readdir(project.join(`rt-files-${process.getuid!()}`));
+    return names.filter((name) => name.endsWith(".sock"));
+  };
+  const start = async () => await startDebugged(project, ["--inspect=127.0.0.1:0", "a.ts"], env);
+  const killed = await start();
+  killed.live.kill("SIGKILL");
+  await killed.live.ended;
+  const left = await sockets();
+  expect(left).toHaveLength(1);
+  const { live, url } = await start();
+  await waitUntil(async () => !(await sockets()).includes(left[0]!));
+  expect(await sockets()).toHaveLength(1);
+  using client = await openDebugger(url);
+  void client.send("Runtime.evaluate", { expression: "process.exit()" });
+  await live.ended;
+  expect(await sockets()).toEqual([]);
 });

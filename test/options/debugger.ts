@@ -1,44 +1,45 @@
-// A client of the debugger's protocol over a real WebSocket.
-
-interface Message {
-  id?: number;
-  method?: string;
-  params?: any;
-  result?: any;
-  error?: { message: string };
-}
+// A client of the debugger over a real WebSocket, in WebKit's protocol or in Chrome's: as little as a test needs of one.
 
 export interface Debugger extends Disposable {
   send(method: string, params?: object): Promise<any>;
   /** The next event of this name that was not taken yet. */
   event(method: string, accept?: (params: any) => boolean): Promise<any>;
+  readonly closed: Promise<void>;
+  /** Without a farewell. */
+  kill(): void;
 }
 
-/** Connects, and enables what every client enables. */
-export async function openDebugger(url: string): Promise<Debugger> {
-  const socket = new WebSocket(url);
+export async function openDebugger(url: string, headers: Record<string, string> = {}): Promise<Debugger> {
+  const socket = new WebSocket(url, { headers } as unknown as string[]);
   await new Promise<void>((resolve, reject) => {
     socket.onopen = () => resolve();
     socket.onerror = () => reject(new Error(`no debugger at ${url}`));
   });
+  const closed = Promise.withResolvers<void>();
   const answers = new Map<number, PromiseWithResolvers<any>>();
   const events: { method: string; params: any }[] = [];
   let arrived = Promise.withResolvers<void>();
   let lastId = 0;
+  socket.onclose = () => {
+    closed.resolve();
+    for (const answer of answers.values()) answer.reject(new Error("the debugger has closed"));
+  };
   socket.onmessage = ({ data }) => {
-    const { id, method, params, result, error } = JSON.parse(String(data)) as Message;
-    if (id !== undefined) {
-      if (error) answers.get(id)?.reject(new Error(error.message));
-      else answers.get(id)?.resolve(result);
-    } else if (method) {
+    const { id, method, params, result, error } = JSON.parse(String(data));
+    if (id === undefined) {
       events.push({ method, params });
       arrived.resolve();
       arrived = Promise.withResolvers();
+      return;
     }
+    if (error) answers.get(id)?.reject(new Error(error.message));
+    else answers.get(id)?.resolve(result);
+    answers.delete(id);
   };
-  const client: Debugger = {
+  return {
     send(method, params = {}) {
       const answer = Promise.withResolvers<any>();
+      answer.promise.catch(() => {});
       answers.set((lastId += 1), answer);
       socket.send(JSON.stringify({ id: lastId, method, params }));
       return answer.promise;
@@ -50,12 +51,13 @@ export async function openDebugger(url: string): Promise<Debugger> {
         await arrived.promise;
       }
     },
+    closed: closed.promise,
+    kill: () => (socket as WebSocket & { terminate(): void }).terminate(),
     [Symbol.dispose]: () => socket.close(),
   };
-  return client;
 }
 
-/** What an editor does before it lets the program go. */
+/** What an editor does over WebKit's protocol before it lets the program go. */
 export async function attach(client: Debugger): Promise<void> {
   for (const domain of ["Inspector", "Runtime", "Console", "Debugger"]) void client.send(`${domain}.enable`);
   await client.send("Debugger.setPauseOnDebuggerStatements", { enabled: true });

@@ -46,7 +46,7 @@ export default {
       tests: ["debugger/admission"],
     },
   ],
-  "src/debugger/session.ts": [
+  "src/debugger/client.ts": [
     {
       fault: "a program stays stopped when its client is killed",
       text: "void leave(session).finally(() => backend.close());",

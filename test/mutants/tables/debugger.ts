@@ -95,7 +95,15 @@ export default {
       tests: ["options/inspect", "debugger/admission"],
     },
   ],
-  "src/debugger/session.ts": [
+  "src/debugger/runtime.ts": [
+    {
+      fault: "a program that was waited for is past its first lines when their breakpoints are set",
+      text: `      await backend.send("Debugger.pause");\n`,
+      becomes: "",
+      tests: ["debugger/session"],
+    },
+  ],
+  "src/debugger/client.ts": [
     {
       fault: "breakpoints stay when a client goes",
       text: "  await breakpoints.removeAll();\n",

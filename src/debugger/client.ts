@@ -1,0 +1,95 @@
+// One client of Chrome's protocol, with a session of its own in the engine. Commands are looked up in the tables of their
+// domains; each answers what goes back, or throws what is wrong.
+//
+// Contract: requests reach the engine in the order in which they came. When the client goes, its breakpoints go with it
+// and a program that stands still goes on.
+import { connectBackend, type Json } from "./backend.ts";
+import { Breakpoints } from "./breakpoints.ts";
+import { COMMANDS } from "./commands.ts";
+import { EVENTS } from "./events.ts";
+import { Scripts } from "./scripts.ts";
+import type { Program, Session } from "./session.ts";
+
+export interface Client {
+  receive(text: string): void;
+  /** The program is about to end. */
+  conclude(): void;
+  close(): void;
+}
+
+/** Chrome's number for a method that is not there. */
+const NO_METHOD = -32_601;
+const FAILED = -32_000;
+
+/** @param send takes messages for the client, `end` ends its connection */
+export async function openSession(
+  socket: string,
+  program: Program,
+  send: (text: string) => void,
+  end: () => void,
+): Promise<Client> {
+  const backend = await connectBackend(socket, {
+    // What fails of it, fails because the client or the program has gone.
+    onEvent: (method, params) => void Promise.try(() => EVENTS[method]?.(params, session)).catch(() => {}),
+    onClose: end,
+  });
+  const scripts = new Scripts();
+  const emit = (method: string, params: Json) => send(JSON.stringify({ method, params }));
+  const session: Session = {
+    backend,
+    scripts,
+    breakpoints: new Breakpoints(backend, scripts, (breakpointId, location) =>
+      emit("Debugger.breakpointResolved", { breakpointId, location }),
+    ),
+    program,
+    emit,
+    isStarting: false,
+    isReporting: false,
+    asyncDepth: 0,
+    beginnings: new Set(),
+    bindings: new Set(),
+    blackboxed: new Map(),
+    compiled: new Map(),
+  };
+  const onCall = (name: string, payload: string) => {
+    if (session.bindings.has(name)) emit("Runtime.bindingCalled", { name, payload, executionContextId: 1 });
+  };
+  program.listeners.add(onCall);
+  return {
+    receive(text) {
+      let message: Json;
+      try {
+        message = JSON.parse(text);
+      } catch {
+        return send(JSON.stringify({ error: { code: -32_700, message: "Message must be a valid JSON" } }));
+      }
+      void answer(message ?? {}, session).then((reply) => send(JSON.stringify(reply)));
+    },
+    conclude() {
+      emit("Runtime.executionContextDestroyed", { executionContextId: 1, executionContextUniqueId: "rt.1" });
+    },
+    close() {
+      program.listeners.delete(onCall);
+      void leave(session).finally(() => backend.close());
+    },
+  };
+}
+
+/** Breakpoints of the engine are all its clients', and while another one is there, a program that stands still stays so. */
+async function leave({ backend, breakpoints, pause }: Session): Promise<void> {
+  await breakpoints.removeAll();
+  if (pause) await backend.send("Debugger.resume");
+}
+
+async function answer({ id, method, params, sessionId }: Json, session: Session): Promise<Json> {
+  const head = { id, ...(sessionId === undefined ? {} : { sessionId }) };
+  if (!Object.hasOwn(COMMANDS, method))
+    return { ...head, error: { code: NO_METHOD, message: `'${method}' wasn't found` } };
+  try {
+    // Not for nothing: the first of several that come at once would let the others pass.
+    if (session.enabling) await session.enabling;
+    return { ...head, result: (await COMMANDS[method]!(params ?? {}, session)) ?? {} };
+  } catch (error) {
+    return { ...head, error: { code: FAILED, message: (error as Error).message } };
+  }
+}
