@@ -27,6 +27,9 @@ export const COMPARED = ["linux-x64", "darwin-arm64", "windows-x64"].filter(
   (name) => !name.startsWith(`${hostTarget().os}-`),
 );
 
+/** Milliseconds for a test that waits for it: some builds, one after the other, beside the tests of other files. */
+export const ELSEWHERE_LIMIT = 300_000;
+
 export async function madeElsewhere(): Promise<Made> {
   return JSON.parse(await readFile(await compiledOnce("elsewhere", makeElsewhere), "utf8")) as Made;
 }
