@@ -14,6 +14,7 @@ import { packScripts, type Scripts } from "../src/runtime/embedded-parts.ts";
 import { PRELOAD_URL_START } from "../src/runtime/preload-mark.ts";
 import { MAIN, ownCopies, sharedChunks } from "./chunks.ts";
 import { compactElf } from "./elf.ts";
+import { compress } from "./compress.ts";
 import { enginePath } from "./engine.ts";
 import { renameTools } from "./engine-words.ts";
 import { signAdHoc } from "./macos/signature.ts";
@@ -289,15 +290,6 @@ export async function compile(
   } finally {
     await rm(directory, { recursive: true, force: true });
   }
-}
-
-const compressed = new Map<string, Uint8Array>();
-
-/** Once in a build of many targets: most scripts are the same for all of a system. */
-function compress(script: string): Uint8Array {
-  const known = compressed.get(script) ?? Bun.zstdCompressSync(script, { level: 19 });
-  compressed.set(script, known);
-  return known;
 }
 
 /** Writes the scripts of build/packed.ts, compressed. */

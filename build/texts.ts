@@ -3,6 +3,7 @@
 import { join } from "node:path";
 import type { BunPlugin } from "bun";
 import { GUIDES } from "../src/cli/guides.ts";
+import { compress } from "./compress.ts";
 import { renderManual } from "./docs/manual.ts";
 import { COMPLETIONS, MANUAL, TYPES } from "../src/cli/texts.ts";
 
@@ -20,7 +21,7 @@ async function packTexts(): Promise<Uint8Array<ArrayBuffer>> {
     ...Object.fromEntries(await Promise.all(texts)),
     [MANUAL]: renderManual(),
   });
-  return new Uint8Array(Bun.zstdCompressSync(text, { level: 19 }));
+  return compress(text);
 }
 
 export const texts: BunPlugin = {

@@ -13,7 +13,7 @@ import { TARGETS, type BuildTarget } from "../../build/targets.ts";
 import { compiledFor } from "../support/compiled.ts";
 import { REPOSITORY } from "../support/rt.ts";
 import { verifySignature } from "./code-signature.ts";
-import { COMPARED, madeElsewhere } from "./elsewhere.ts";
+import { COMPARED, ELSEWHERE_LIMIT, madeElsewhere } from "./elsewhere.ts";
 import type { Made } from "./make-elsewhere.ts";
 import { readEmbeddedProgram } from "./program-section.ts";
 import { readResources } from "./windows-resources.ts";
@@ -138,10 +138,14 @@ for (const target of TARGETS) {
     }
 
     if (COMPARED.includes(target.name)) {
-      test("is the same to the byte from another checkout", async () => {
-        const { programs } = await elsewhere;
-        expect(createHash("sha256").update(file).digest("hex")).toBe(programs[target.name]!);
-      });
+      test(
+        "is the same to the byte from another checkout",
+        async () => {
+          const { programs } = await elsewhere;
+          expect(createHash("sha256").update(file).digest("hex")).toBe(programs[target.name]!);
+        },
+        ELSEWHERE_LIMIT,
+      );
     }
   });
 }

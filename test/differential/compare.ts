@@ -10,6 +10,7 @@ import { describe, expect, test } from "bun:test";
 import { symlink } from "node:fs/promises";
 import { basename } from "node:path";
 import { createProject, type Files, type Project } from "../support/project.ts";
+import { readLines } from "../support/output.ts";
 import { ENDINGS } from "./endings.ts";
 import { type Environment, RT, type RtResult, startRt } from "../support/rt.ts";
 
@@ -83,17 +84,6 @@ async function observe(
     status: child.signalCode ?? child.exitCode ?? -1,
     ...(said === undefined ? {} : { said: JSON.parse(equal(JSON.stringify(said))) }),
   };
-}
-
-async function* readLines(stream: ReadableStream<Uint8Array>): AsyncGenerator<string, undefined> {
-  const decoder = new TextDecoder();
-  let rest = "";
-  for await (const bytes of stream) {
-    const lines = (rest + decoder.decode(bytes, { stream: true })).split("\n");
-    rest = lines.pop()!;
-    yield* lines;
-  }
-  yield rest;
 }
 
 function normalize(text: string, program: string, project: Project): string {

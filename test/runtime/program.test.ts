@@ -1,7 +1,8 @@
 // Programs that are made with rt: `rt build --compile` and Bun.build({ compile }), of this system and, as far as they can be
 // started or looked into, of others. They run without rt.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { readFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { readFile, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import { enginePath } from "../../build/engine.ts";
 import { hostTarget, TARGETS } from "../../build/targets.ts";
@@ -92,6 +93,7 @@ describe.skipIf(process.platform !== "linux")("a program made with rt has rt", (
       stderr: "",
       status: 0,
     });
+    await rm(project.join(outfile));
   };
 
   for (const [index, words] of [
@@ -165,6 +167,8 @@ async function partsIn(outfile: string): Promise<string> {
 /** A word of each system's store, which the parts of no other have. */
 const STORES = { windows: "CredReadW", darwin: "SecItemUpdate", linux: "org.freedesktop.secrets" };
 
+const FOR_WINDOWS = "windows-x64.exe";
+
 for (const target of [
   "linux-arm64",
   "linux-x64-musl",
@@ -179,13 +183,16 @@ for (const target of [
     const parts = await partsIn(outfile);
     const found = Object.values(STORES).filter((word) => parts.includes(word));
     expect(found).toEqual([STORES[target.split("-")[0] as keyof typeof STORES]]);
+    // Each has a hundred megabytes, which would all be written to the disk at last.
+    if (outfile !== FOR_WINDOWS) await rm(project.join(outfile));
   });
 
 test.skipIf(!canRunWindows || !isWine)("a program for Windows keeps credentials there", async () => {
   await using windows = await openWindows();
-  await make("ask.ts", "--target", "bun-windows-x64", "--outfile", "wine.exe");
+  if (!existsSync(project.join(FOR_WINDOWS)))
+    await make("ask.ts", "--target", "bun-windows-x64", "--outfile", FOR_WINDOWS);
   const [wine] = windows.command() as [string];
-  const options = { program: [wine, project.join("wine.exe")], cwd: project.path, env: windows.environment };
+  const options = { program: [wine, project.join(FOR_WINDOWS)], cwd: project.path, env: windows.environment };
   const { stdout } = await runRt(options);
   expect(stdout).toBe("x y true true 0\n");
 });

@@ -1,8 +1,7 @@
-// What several test files need and what is dear to make: programs that they start or look into, trees that they copy. Each
-// is made once in a run of `npm test`, whose files share a directory for what is temporary: who comes first makes it, and
-// others wait for it.
-import { existsSync, readlinkSync, rmSync, statSync } from "node:fs";
-import { rename, rm, symlink } from "node:fs/promises";
+// What several test files need and what is dear to make: programs that they start or look into. Each is made once in a run
+// of `npm test`, whose files share a directory for what is temporary: who comes first makes it, and others wait for it.
+import { existsSync, readFileSync, rmSync, statSync } from "node:fs";
+import { rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { compile } from "../../build/compile.ts";
@@ -30,12 +29,13 @@ async function makeAlone(path: string, make: (draft: string) => Promise<unknown>
       await waitUntil(() => existsSync(path) || !isHeld(lock));
       continue;
     }
+    const draft = `${path}.${process.pid}`;
     try {
-      const draft = `${path}.draft`;
       if (existsSync(path)) break;
       await make(draft);
       await rename(draft, path);
     } finally {
+      await rm(draft, { recursive: true, force: true });
       await rm(lock);
     }
   }
@@ -44,20 +44,21 @@ async function makeAlone(path: string, make: (draft: string) => Promise<unknown>
 
 async function takeLock(lock: string): Promise<boolean> {
   try {
-    await symlink(String(process.pid), lock);
+    await writeFile(lock, String(process.pid), { flag: "wx" });
     return true;
-  } catch {
-    return false;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
+    throw error;
   }
 }
 
 /** One whose maker was killed is nobody's, and goes. */
 function isHeld(lock: string): boolean {
   try {
-    process.kill(Number(readlinkSync(lock)), 0);
+    process.kill(Number(readFileSync(lock, "utf8")), 0); // itself, as long as nobody is written there
     return true;
-  } catch {
-    rmSync(lock, { force: true });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ESRCH") rmSync(lock, { force: true });
     return false;
   }
 }

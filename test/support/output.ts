@@ -41,3 +41,15 @@ export async function outputOfProgram(
   if (status !== 0) throw new Error(`${command.join(" ")} ended with ${status}: ${stdout}${stderr}`);
   return stdout;
 }
+
+/** The last is what stands behind the last line end. */
+export async function* readLines(stream: ReadableStream<Uint8Array>): AsyncGenerator<string, undefined> {
+  const decoder = new TextDecoder();
+  let rest = "";
+  for await (const bytes of stream) {
+    const lines = (rest + decoder.decode(bytes, { stream: true })).split("\n");
+    rest = lines.pop()!;
+    yield* lines;
+  }
+  yield rest;
+}

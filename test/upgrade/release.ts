@@ -1,7 +1,7 @@
 // A release to upgrade to, in a directory, signed; and an rt of its own for each test to be replaced, which trusts the key.
 import { expect } from "bun:test";
 import { createHash } from "node:crypto";
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { gzip, tar, zip } from "../../build/archive.ts";
 import { signContent } from "../../build/minisign.ts";
@@ -93,9 +93,15 @@ export async function versionOf(path: string): Promise<string> {
   return stdout.trim();
 }
 
+/** One file under two names, as placeRt() leaves it, or two that have the same in them. */
+async function isSameFile(one: string, other: string): Promise<boolean> {
+  if ((await stat(one)).ino === (await stat(other)).ino) return true;
+  return (await readFile(one)).equals(await readFile(other));
+}
+
 /** What an upgrade that fails must leave. */
 export async function expectUntouched(home: Project, rt: string): Promise<void> {
-  expect(await versionOf(rt)).toBe(OLD);
+  expect(await isSameFile(rt, await compileTrusting())).toBe(true);
   const left = [...new Bun.Glob("*").scanSync({ cwd: home.join("bin"), dot: true, onlyFiles: false })];
   expect(left).toEqual(["rt"]);
 }
