@@ -135,6 +135,12 @@ test.skipIf(!HAS_REDIS)("what was asked of a server that has gone is asked again
   await own.start();
   expect(await published).toBe(true);
   expect(await own.ask("HLEN", keyOf("x", "results"))).toBe("1");
+  // A run that is being ended waits for nothing.
+  const last = await claim(a, 1);
+  await own.kill();
+  const late = a.publish(last, DONE);
+  a.hurry();
+  expect(await late).toBe(true);
   await Promise.all([a.close(), b.close()]);
 });
 
