@@ -128,6 +128,36 @@ test.skipIf(!CAN_TRACE)(
   },
 );
 
+test.skipIf(!CAN_TRACE)(
+  "the password may come from [secrets], for the server that a person has allowed",
+  async () => {
+    const config = [
+      't = { outputs = ["out.txt"], env = ["GATES"] }',
+      `[secrets.RT_SHARE_PASSWORD]\nfrom.command = ["printf", "${PASSWORD}"]`,
+    ].join("\n");
+    const packages = { a: { t: "cat src.txt > out.txt; env" } };
+    await using machines = await createMachines({
+      count: 1,
+      packages,
+      config,
+      redis: await startRedis(PASSWORD),
+    });
+    const [machine] = machines.all;
+    const refused = await machine!.start([]).result;
+    expect(refused.stderr).toContain(" has not been allowed to read secrets, ");
+    expect(refused.status).toBe(1);
+    const [, hash] = /RT_TRUST=([\da-f]{64})$/m.exec(refused.stderr)!;
+    const allowed = await machine!.start([], { RT_TRUST: hash }).result;
+    expect(allowed).toMatchObject({
+      status: 0,
+      stderr: expect.stringContaining("1 of 1 scripts are shared"),
+    });
+    expect(allowed.stdout + allowed.stderr).not.toContain(PASSWORD);
+    const elsewhere = await machine!.start(["--share=redis://127.0.0.1:1"], { RT_TRUST: hash }).result;
+    expect(elsewhere.stderr).toContain(" has not been allowed to read secrets, ");
+  },
+);
+
 test.skipIf(!CAN_TRACE)("other machines have to run the same", async () => {
   await using machines = await createMachines({ count: 2, packages: { a: { t: "cat src.txt > out.txt" } } });
   const [one, two] = machines.all;
