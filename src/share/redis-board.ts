@@ -116,15 +116,18 @@ class RedisBoard implements Board {
     const { life } = this.#options;
     const answer = await this.#evaluate(CLAIM, [this.#whose, life, RUN_LIFE, ...scripts]);
     const [kind, first, second] = toTexts(answer);
+    if (kind === "held") return { kind, left: Math.max(0, Number(first) || 0) };
+    const script = Number(first);
+    if (!scripts.includes(script) || second === undefined)
+      throw new Failure("Redis answers what it was not asked", "--share needs a Redis, from version 6 on");
     if (kind === "claimed") {
-      const claim = { script: Number(first), id: second! };
-      this.#held.set(claim.script, claim);
+      const claim = { script, id: second };
+      this.#held.set(script, claim);
       return { kind, claim };
     }
-    if (kind === "held") return { kind, left: Math.max(0, Number(first)) };
-    this.#learn(first!, second!);
+    this.#learn(first!, second);
     // What it cannot be read as is nobody's: it would be asked for for ever.
-    if (!this.results.has(Number(first))) this.results.set(Number(first), UNREADABLE);
+    if (!this.results.has(script)) this.results.set(script, UNREADABLE);
     return { kind: "known" };
   }
 

@@ -112,6 +112,38 @@ test.skipIf(!HAS_REDIS)(
   },
 );
 
+test.skipIf(!HAS_REDIS)("what was asked of a server that has gone is asked again, for a while", async () => {
+  await using own = await startRedis();
+  const server = { url: own.url, user: "", password: "" };
+  const options = { server, id: "x", plan: "p", machine: "a", project: "x", life: DAY };
+  const a = await openRedisBoard({ ...options, patience: DAY });
+  const b = await openRedisBoard({ ...options, patience: 50 });
+  let heard = 0;
+  b.listen(() => heard++);
+  const held = await claim(a, 0);
+  const more = await claim(b, 1);
+  own.pause();
+  const published = a.publish(held, DONE);
+  const asked = b.claim([2]);
+  await own.kill();
+  expect(asked).rejects.toThrow("Redis has not been reached for 0.05 s");
+  await asked.catch(() => {});
+  expect(b.lost).toBe("Redis has not been reached for 0.05 s: it cannot be reached (ECONNREFUSED)");
+  expect(heard).toBe(1);
+  // Whoever is alone goes by himself.
+  expect(await b.publish(more, DONE)).toBe(true);
+  await own.start();
+  expect(await published).toBe(true);
+  expect(await own.ask("HLEN", keyOf("x", "results"))).toBe("1");
+  // A run that is being ended waits for nothing.
+  const last = await claim(a, 1);
+  await own.kill();
+  const late = a.publish(last, DONE);
+  a.hurry();
+  expect(await late).toBe(true);
+  await Promise.all([a.close(), b.close()]);
+});
+
 test.skipIf(!HAS_REDIS)(
   "another plan is refused, and what is no result counts as one that cannot be had",
   async () => {

@@ -19,7 +19,7 @@ export interface Machine {
 
 export interface RunningMachine {
   readonly result: Promise<Pick<RtResult, "stdout" | "stderr" | "status">>;
-  /** It has written this on standard error. */
+  /** It has written this. */
   said(text: string): Promise<void>;
   kill(signal: NodeJS.Signals): void;
 }
@@ -130,22 +130,23 @@ export async function createMachines(options: MachinesOptions): Promise<Machines
 }
 
 function watch(child: ReturnType<typeof startRt>): RunningMachine {
-  let stderr = "";
+  const written = { stdout: "", stderr: "" };
   let isOver = false;
-  const reading = (async () => {
-    for await (const chunk of child.stderr) stderr += new TextDecoder().decode(chunk);
-    isOver = true;
-  })();
+  const read = async (name: keyof typeof written) => {
+    for await (const chunk of child[name]) written[name] += new TextDecoder().decode(chunk);
+  };
   const result = (async () => {
-    const [stdout] = await Promise.all([new Response(child.stdout).text(), reading, child.exited]);
-    return { stdout, stderr, status: child.signalCode ?? child.exitCode ?? 1 };
+    await Promise.all([read("stdout"), read("stderr"), child.exited]);
+    isOver = true;
+    return { ...written, status: child.signalCode ?? child.exitCode ?? 1 };
   })();
+  const has = (text: string) => written.stdout.includes(text) || written.stderr.includes(text);
   return {
     result,
     kill: (signal) => child.kill(signal),
     async said(text) {
-      await waitUntil(() => stderr.includes(text) || isOver);
-      if (!stderr.includes(text)) throw new Error(stderr);
+      await waitUntil(() => has(text) || isOver);
+      if (!has(text)) throw new Error(written.stderr);
     },
   };
 }

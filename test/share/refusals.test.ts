@@ -1,6 +1,7 @@
 // What `--share` refuses, before anything runs: in one line, without the password; and what of a plan is not shared.
 import { expect, test } from "bun:test";
 import { CAN_TRACE } from "../cache/cached-project.ts";
+import { createCertificates } from "../support/certificates.ts";
 import { createProject } from "../support/project.ts";
 import { HAS_REDIS, startRedis } from "../support/redis.ts";
 import { expectRt, runRt } from "../support/rt.ts";
@@ -67,7 +68,7 @@ test.each<[words: string[], stderr: string, config?: string]>([
 const PASSWORD = "a wr0ng p/ss@word";
 
 test.skipIf(!HAS_REDIS)("a Redis that cannot be used is told in a line, without the password", async () => {
-  await using redis = await startRedis([], "right");
+  await using redis = await startRedis("right");
   await using project = await createProject(files(`[run.cache]\nt = true\n${caches}`));
   const env = { TURBO_TOKEN: "t", TURBO_REMOTE_CACHE_SIGNATURE_KEY: "k" };
   const run = async (url: string, password?: string) => {
@@ -100,6 +101,62 @@ test.skipIf(!HAS_REDIS)("a Redis that cannot be used is told in a line, without 
   const url = `redis://127.0.0.1:${liar.port}`;
   expect(await run(url, PASSWORD)).toBe(refused("does not answer as a Redis does", url));
 });
+
+test.skipIf(!CAN_TRACE)(
+  "a password goes to no server that the system does not trust, whatever .env says",
+  async () => {
+    await using certificates = await createCertificates();
+    await using machines = await createMachines({
+      count: 1,
+      packages: { a: { t: "cat src.txt > out.txt" } },
+      redis: await startRedis(PASSWORD, certificates),
+    });
+    const [machine] = machines.all;
+    await Bun.write(`${machine!.path}/.env`, "NODE_TLS_REJECT_UNAUTHORIZED=0\nRT_SHARE_PASSWORD=none\n");
+    const env = { RT_SHARE_PASSWORD: PASSWORD };
+    const refused = await machine!.start([], env).result;
+    expect(refused.stderr).toMatch(
+      /^error: The Redis at rediss:\/\/localhost:\d+ has a certificate that is not trusted here \([A-Z_]+\)\nhint: /,
+    );
+    const trusting = { ...env, NODE_EXTRA_CA_CERTS: certificates.authority };
+    const { stderr, status } = await machine!.start([], trusting).result;
+    expect({ stderr, status }).toEqual({
+      stderr: expect.stringContaining("1 of 1 scripts are shared"),
+      status: 0,
+    });
+    expect(stderr).not.toContain(PASSWORD);
+  },
+);
+
+test.skipIf(!CAN_TRACE)(
+  "the password may come from [secrets], for the server that a person has allowed",
+  async () => {
+    const config = [
+      't = { outputs = ["out.txt"], env = ["GATES"] }',
+      `[secrets.RT_SHARE_PASSWORD]\nfrom.command = ["printf", "${PASSWORD}"]`,
+    ].join("\n");
+    const packages = { a: { t: "cat src.txt > out.txt; env" } };
+    await using machines = await createMachines({
+      count: 1,
+      packages,
+      config,
+      redis: await startRedis(PASSWORD),
+    });
+    const [machine] = machines.all;
+    const refused = await machine!.start([]).result;
+    expect(refused.stderr).toContain(" has not been allowed to read secrets, ");
+    expect(refused.status).toBe(1);
+    const [, hash] = /RT_TRUST=([\da-f]{64})$/m.exec(refused.stderr)!;
+    const allowed = await machine!.start([], { RT_TRUST: hash }).result;
+    expect(allowed).toMatchObject({
+      status: 0,
+      stderr: expect.stringContaining("1 of 1 scripts are shared"),
+    });
+    expect(allowed.stdout + allowed.stderr).not.toContain(PASSWORD);
+    const elsewhere = await machine!.start(["--share=redis://127.0.0.1:1"], { RT_TRUST: hash }).result;
+    expect(elsewhere.stderr).toContain(" has not been allowed to read secrets, ");
+  },
+);
 
 test.skipIf(!CAN_TRACE)("other machines have to run the same", async () => {
   await using machines = await createMachines({ count: 2, packages: { a: { t: "cat src.txt > out.txt" } } });

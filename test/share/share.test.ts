@@ -98,7 +98,7 @@ test.skipIf(!CAN_TRACE)("what a killed machine had begun, another takes over", a
 test.skipIf(!CAN_TRACE)("what is ended with Ctrl-C is free at once", async () => {
   const packages = { a: { t: `${waitAt("hold")}; echo made > out.txt` } };
   await using machines = await createMachines({ count: 2, packages });
-  const life = { RT_SHARE_LIFE: "3600000" };
+  const life = { RT_SHARE_LIFE: "3600000", RT_SHARE_PATIENCE: "3600000" };
   const first = machines.all[0]!.start(ONE_AT_A_TIME, life);
   await machines.reached("hold");
   first.kill("SIGINT");

@@ -1,4 +1,5 @@
 // A real redis-server of a test's own, which keeps nothing: started again, it is empty.
+import type { Certificates } from "./certificates.ts";
 import { createProject } from "./project.ts";
 import { freePort } from "./ports.ts";
 import { cleanEnvironment } from "./rt.ts";
@@ -12,20 +13,25 @@ export interface Redis extends AsyncDisposable {
   readonly url: string;
   /** Its answer to a command, as redis-cli has it. */
   ask(...words: string[]): Promise<string>;
+  /** It takes what comes, and answers nothing. */
+  pause(): void;
   /** Ends it, at once. */
   kill(): Promise<void>;
   /** Another one in its place, on the same port. */
   start(): Promise<void>;
 }
 
-export async function startRedis(options: readonly string[] = [], password = ""): Promise<Redis> {
-  const folder = await createProject();
+/** @param certificates for a server that speaks TLS alone, as localhost */
+export async function startRedis(password = "", certificates?: Certificates): Promise<Redis> {
+  const { key = "", cert = "" } = certificates ?? {};
+  const folder = await createProject({ "server.key": key, "server.pem": cert });
   let port = freePort();
-  let server = await start(port, folder.path, options, password);
-  for (; server === undefined; server = await start(port, folder.path, options, password)) port = freePort();
+  const begin = async () => await start(port, folder.path, password, certificates !== undefined);
+  let server = await begin();
+  for (; server === undefined; server = await begin()) port = freePort();
   const redis: Redis = {
     port,
-    url: `redis://127.0.0.1:${port}`,
+    url: certificates ? `rediss://localhost:${port}` : `redis://127.0.0.1:${port}`,
     async ask(...words) {
       const child = Bun.spawn(["redis-cli", "-p", String(port), ...words], {
         env: cleanEnvironment({ REDISCLI_AUTH: password === "" ? undefined : password }),
@@ -34,12 +40,13 @@ export async function startRedis(options: readonly string[] = [], password = "")
       });
       return (await new Response(child.stdout).text()).trimEnd();
     },
+    pause: () => server!.kill("SIGSTOP"),
     async kill() {
       server!.kill("SIGKILL");
       await server!.exited;
     },
     async start() {
-      server = await start(port, folder.path, options, password);
+      server = await begin();
       if (!server) throw new Error("its port is another's by now");
     },
     async [Symbol.asyncDispose]() {
@@ -51,11 +58,14 @@ export async function startRedis(options: readonly string[] = [], password = "")
 }
 
 /** Undefined where the port is another's. */
-async function start(port: number, directory: string, options: readonly string[], password: string) {
-  const where = ["--port", String(port), "--bind", "127.0.0.1", "--dir", directory];
+async function start(port: number, directory: string, password: string, isSecure: boolean) {
+  const files = ["--tls-cert-file", "server.pem", "--tls-key-file", "server.key", "--tls-auth-clients", "no"];
+  const secure = ["--port", "0", "--tls-port", String(port), "--tls-ca-cert-file", "server.pem", ...files];
+  const where = isSecure ? secure : ["--port", String(port)];
   const secret = password === "" ? [] : ["--requirepass", password];
-  const words = [...where, "--save", "", "--appendonly", "no", ...secret, ...options];
+  const words = [...where, "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", ...secret];
   const server = Bun.spawn(["redis-server", ...words], {
+    cwd: directory,
     env: cleanEnvironment(),
     stdout: "pipe",
     stderr: "ignore",
