@@ -1,0 +1,429 @@
+// Runs inside VS Code, as an extension of it: does what a person does with its debugger (breakpoints, F5, a debug terminal)
+// and looks at what the editor's own debugger says. Each check is a line of JSON in the file that run.ts reads.
+import { type ChildProcess, spawn } from "node:child_process";
+import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import * as vscode from "vscode";
+import { lineOf } from "./project.ts";
+
+interface Message {
+  readonly session: vscode.DebugSession;
+  readonly type: string;
+  readonly event?: string;
+  readonly command?: string;
+  readonly body?: any;
+}
+
+const LONGEST_WAIT = 60_000; // ms
+
+const messages: Message[] = [];
+let arrived = Promise.withResolvers<void>();
+
+interface Program {
+  readonly child: ChildProcess;
+  /** What it has written so far. */
+  text: string;
+}
+const programs: Program[] = [];
+
+const results = process.env["RT_EDITOR_RESULTS"]!;
+const folder = () => vscode.workspace.workspaceFolders![0]!;
+const uriOf = (file: string) => vscode.Uri.file(join(folder().uri.fsPath, file));
+
+function report(check: string, failure?: unknown): void {
+  appendFileSync(
+    results,
+    `${JSON.stringify({ check, ...(failure === undefined ? {} : { failure: `${failure}` }) })}\n`,
+  );
+}
+
+/** Something has come from the editor's debugger, or from a program. */
+function notify(): void {
+  arrived.resolve();
+  arrived = Promise.withResolvers();
+}
+
+/** What is found at last; `describe` tells what there was instead. */
+async function until<Found>(find: () => Found | undefined, describe: () => string): Promise<Found> {
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() => late.reject(new Error(describe())), LONGEST_WAIT);
+  try {
+    for (;;) {
+      const found = find();
+      if (found !== undefined) return found;
+      await Promise.race([arrived.promise, late.promise]);
+    }
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** The next message that is as wanted; those in front of it are passed. */
+async function next(what: string, accept: (message: Message) => boolean): Promise<Message> {
+  const names = () => messages.map(({ event: name, command }) => name ?? command).join(" ");
+  return await until(
+    () => {
+      const index = messages.findIndex(accept);
+      return index < 0 ? undefined : messages.splice(0, index + 1).at(-1);
+    },
+    () => `waited for ${what}; there were ${names()}`,
+  );
+}
+
+const event = (name: string, accept: (body: any) => boolean = () => true) =>
+  next(name, (message) => message.event === name && accept(message.body ?? {}));
+
+interface Frame {
+  readonly id: number;
+  readonly name: string;
+  readonly line: number;
+  readonly source?: { readonly path?: string };
+}
+
+interface Stop {
+  readonly session: vscode.DebugSession;
+  readonly threadId: number;
+  readonly reason: string;
+  readonly frames: readonly Frame[];
+}
+
+async function stop(): Promise<Stop> {
+  const { session, body } = await event("stopped");
+  const { threadId, reason } = body;
+  const { stackFrames } = await session.customRequest("stackTrace", { threadId, startFrame: 0, levels: 20 });
+  return { session, threadId, reason, frames: stackFrames };
+}
+
+async function go(stopped: Stop, how: string): Promise<void> {
+  await stopped.session.customRequest(how, { threadId: stopped.threadId });
+}
+
+function isEqual(actual: unknown, expected: unknown): void {
+  const [one, other] = [JSON.stringify(actual), JSON.stringify(expected)];
+  if (one !== other) throw new Error(`got ${one}, not ${other}`);
+}
+
+async function variablesOf({ session, frames }: Stop, scope: RegExp): Promise<any[]> {
+  const { scopes } = await session.customRequest("scopes", { frameId: frames[0]!.id });
+  const found = scopes.find(({ name }: any) => scope.test(name));
+  if (!found) throw new Error(`no ${scope} among ${scopes.map(({ name }: any) => name)}`);
+  return await childrenOf(session, found.variablesReference);
+}
+
+async function childrenOf(session: vscode.DebugSession, variablesReference: number): Promise<any[]> {
+  return (await session.customRequest("variables", { variablesReference })).variables;
+}
+
+const named = (variables: any[], name: string) => variables.find((each) => each.name === name)?.value;
+
+function breakpoint(file: string, mark: string, options: { condition?: string; log?: string } = {}): void {
+  const location = new vscode.Location(uriOf(file), new vscode.Position(lineOf(file, mark) - 1, 0));
+  const made = new vscode.SourceBreakpoint(location, true, options.condition, undefined, options.log);
+  vscode.debug.addBreakpoints([made]);
+}
+
+const forget = () => vscode.debug.removeBreakpoints(vscode.debug.breakpoints);
+
+/** Resolves when the program has none any more. */
+async function clear(): Promise<void> {
+  forget();
+  await next("the end of all breakpoints", ({ type, command, body }) =>
+    Boolean(type === "response" && command === "setBreakpoints" && body?.breakpoints.length === 0),
+  );
+}
+
+/** Resolves with the port that it is at. */
+async function startProgram(...args: string[]): Promise<number> {
+  const { VSCODE_INSPECTOR_OPTIONS: _1, NODE_OPTIONS: _2, ...env } = process.env;
+  const child = spawn(process.env["RT_EDITOR_PROGRAM"]!, args, { cwd: folder().uri.fsPath, env });
+  const program: Program = { child, text: "" };
+  for (const stream of [child.stdout, child.stderr])
+    stream.on("data", (chunk: Buffer) => {
+      program.text += chunk;
+      notify();
+    });
+  child.on("exit", notify);
+  programs.push(program);
+  await said(program, "For Web Inspector: ");
+  return Number(/ws:\/\/\S+?:(\d+)\//.exec(program.text)![1]);
+}
+
+/** Resolves when a program has written something. */
+async function said(program: Program, text: string): Promise<void> {
+  await until(
+    () => {
+      if (program.text.includes(text)) return true;
+      if (program.child.exitCode === null && program.child.signalCode === null) return undefined;
+      throw new Error(`the program has ended: ${program.text}`);
+    },
+    () => `waited for ${text}; there was ${program.text}`,
+  );
+}
+
+const attachTo = (port: number, options: object = {}) =>
+  vscode.debug.startDebugging(folder(), {
+    name: "attach",
+    type: "node",
+    request: "attach",
+    address: "127.0.0.1",
+    port,
+    ...options,
+  });
+
+async function check(name: string, run: () => Promise<void>): Promise<void> {
+  try {
+    await run();
+    report(name);
+  } catch (error) {
+    report(name, error);
+    throw error;
+  }
+}
+
+/** Until nothing is debugged. */
+async function endSessions(): Promise<void> {
+  forget();
+  for (const { child } of programs.splice(0)) child.kill("SIGKILL");
+  // What runs in one goes on without its debugger, and the next would be written into it.
+  for (const terminal of vscode.window.terminals) terminal.dispose();
+  // Not awaited: it never answers for a session that ends meanwhile.
+  if (vscode.debug.activeDebugSession) void vscode.debug.stopDebugging();
+  await until(
+    () => (vscode.debug.activeDebugSession ? undefined : true),
+    () => `${vscode.debug.activeDebugSession?.name} goes on`,
+  );
+  messages.length = 0;
+}
+
+/** The 24 of an editor that has attached to a program that runs. */
+async function attached(): Promise<void> {
+  const port = await startProgram("--inspect=127.0.0.1:0", "a.ts");
+  breakpoint("a.ts", "// inner");
+  await check("attach", async () => isEqual(await attachTo(port), true));
+  await check("breakpoint-verified", async () => {
+    await next("a breakpoint that is set", ({ type, event: name, command, body }) =>
+      name === "breakpoint"
+        ? body.breakpoint.verified === true
+        : type === "response" && command === "setBreakpoints" && body?.breakpoints?.[0]?.verified === true,
+    );
+  });
+  let at!: Stop;
+  await check("hit", async () => {
+    at = await stop();
+    isEqual([at.reason, at.frames[0]!.line], ["breakpoint", lineOf("a.ts", "// inner")]);
+  });
+  await check("call-stack", async () => {
+    const lines = at.frames.slice(0, 2).map(({ name, line }) => [name.replace(/.*\./, ""), line]);
+    isEqual(lines, [
+      ["add", lineOf("a.ts", "// inner")],
+      ["tick", lineOf("a.ts", "// call")],
+    ]);
+  });
+  await check("step", async () => {
+    await go(at, "next");
+    at = await stop();
+    isEqual([at.reason, at.frames[0]!.line], ["step", lineOf("a.ts", "// inner") + 1]);
+  });
+  let answer = "";
+  let ticks = "";
+  await check("variable", async () => {
+    const variables = await variablesOf(at, /^Local/);
+    answer = named(variables, "answer");
+    ticks = named(variables, "a");
+    isEqual(Number(answer), Number(ticks) + 10);
+  });
+  await check("variable-object", async () => {
+    const object = (await variablesOf(at, /^Local/)).find(({ name }) => name === "object");
+    isEqual(named(await childrenOf(at.session, object.variablesReference), "answer"), answer);
+  });
+  await check("module-variable", async () =>
+    isEqual(named(await variablesOf(at, /^Module/), "ticks"), ticks),
+  );
+  const evaluate = async (expression: string, context: string) =>
+    await at.session.customRequest("evaluate", { expression, context, frameId: at.frames[0]!.id });
+  await check("console-eval", async () => isEqual((await evaluate("answer - a", "repl")).result, "10"));
+  await check("console-object", async () => {
+    const { variablesReference } = await evaluate("({ one: 1, map: new Map([[1, 2]]) })", "repl");
+    isEqual(named(await childrenOf(at.session, variablesReference), "one"), "1");
+  });
+  await check("watch", async () => isEqual((await evaluate("top1.name", "watch")).result, "'module'"));
+  await check("set-variable", async () => {
+    const { scopes } = await at.session.customRequest("scopes", { frameId: at.frames[0]!.id });
+    const { variablesReference } = scopes.find(({ name }: any) => /^Local/.test(name));
+    await at.session.customRequest("setVariable", { variablesReference, name: "answer", value: "500" });
+    isEqual((await evaluate("answer", "repl")).result, "500");
+  });
+  await check("step-out", async () => {
+    await go(at, "stepOut");
+    at = await stop();
+    isEqual(at.frames[0]!.name.replace(/.*\./, ""), "tick");
+  });
+  await check("continue", async () => {
+    await go(at, "continue");
+    at = await stop();
+    isEqual([at.reason, at.frames[0]!.line], ["breakpoint", lineOf("a.ts", "// inner")]);
+  });
+  await check("console-log", async () => {
+    await clear();
+    await go(at, "continue");
+    await event("output", ({ output }) => /tick/.test(output));
+  });
+  await check("step-into", async () => {
+    breakpoint("a.ts", "// call");
+    at = await stop();
+    await go(at, "stepIn");
+    at = await stop();
+    isEqual(at.frames[0]!.name.replace(/.*\./, ""), "add");
+    await clear();
+    await go(at, "continue");
+  });
+  await check("pause", async () => {
+    await at.session.customRequest("pause", { threadId: at.threadId });
+    at = await stop();
+    isEqual(at.reason, "pause");
+    await go(at, "continue");
+  });
+  await check("conditional", async () => {
+    breakpoint("a.ts", "// inner", { condition: "a % 7 === 0" });
+    at = await stop();
+    isEqual(Number((await evaluate("a % 7", "repl")).result), 0);
+    await clear();
+    await go(at, "continue");
+  });
+  await check("logpoint", async () => {
+    breakpoint("a.ts", "// inner", { log: "logged {answer > 0}" });
+    await event("output", ({ output }) => /logged true/.test(output));
+    await clear();
+  });
+  await check("exception", async () => {
+    await at.session.customRequest("setExceptionBreakpoints", { filters: ["all"] });
+    await at.session.customRequest("evaluate", { expression: "fail.next = true", context: "repl" });
+    at = await stop();
+    isEqual([at.reason, at.frames[0]!.line], ["exception", lineOf("a.ts", "// throws")]);
+    await at.session.customRequest("setExceptionBreakpoints", { filters: [] });
+    await go(at, "continue");
+  });
+  await check("breakpoint-while-running", async () => {
+    breakpoint("a.ts", "// call");
+    at = await stop();
+    isEqual(at.frames[0]!.line, lineOf("a.ts", "// call"));
+  });
+  const [program] = programs;
+  const stopped = (await evaluate("ticks", "repl")).result;
+  await check("detach-leaves-program-running", async () => {
+    await clear();
+    // Not stopDebugging(), which asks for the program's end.
+    await vscode.commands.executeCommand("workbench.action.debug.disconnect");
+    await event("terminated");
+    await said(program!, `tick ${Number(stopped) + 1} `);
+  });
+  await check("attach-again", async () => {
+    messages.length = 0;
+    breakpoint("a.ts", "// inner");
+    await attachTo(port);
+    at = await stop();
+    isEqual(at.frames[0]!.line, lineOf("a.ts", "// inner"));
+  });
+  await check("end-of-program-ends-session", async () => {
+    await clear();
+    await at.session.customRequest("evaluate", {
+      expression: "setTimeout(() => process.exit(), 1), 1",
+      context: "repl",
+    });
+    const ended = event("terminated");
+    await go(at, "continue");
+    await ended;
+  });
+}
+
+/** A session that the editor is to come to by itself, which stops where it is to. */
+async function comes(
+  name: string,
+  file: string,
+  mark: string,
+  start: () => vscode.Thenable<unknown>,
+): Promise<void> {
+  await check(name, async () => {
+    breakpoint(file, mark);
+    // Not awaited: what starts a program may answer when that has ended.
+    const failure = Promise.withResolvers<never>();
+    start().then(undefined, failure.reject);
+    const { frames } = await Promise.race([stop(), failure.promise]);
+    const [{ source, line }] = frames as [Frame];
+    // A path, or the editor's own name for what is open in it.
+    isEqual([source?.path?.endsWith(uriOf(file).fsPath), line], [true, lineOf(file, mark)]);
+  });
+  await endSessions();
+}
+
+const inTerminal = (command: string) =>
+  vscode.commands.executeCommand("extension.js-debug.createDebuggerTerminal", command, folder());
+
+async function watched(): Promise<void> {
+  // Where it is again after a restart.
+  const wanted = 20_000 + Math.floor(Math.random() * 12_000);
+  const port = await startProgram("--watch", `--inspect=127.0.0.1:${wanted}`, "watched.ts");
+  breakpoint("watched.ts", "// inner");
+  await attachTo(port, { restart: true });
+  const at = await stop();
+  const path = uriOf("watched.ts").fsPath;
+  await clear();
+  await go(at, "continue");
+  await check("watch-restart", async () => {
+    const [program] = programs as [Program];
+    program.text = "";
+    writeFileSync(path, readFileSync(path, "utf8").replace("value = 1", "value = 2"));
+    await said(program, "For Web Inspector: ");
+    // Of the program that was.
+    messages.length = 0;
+    breakpoint("watched.ts", "// inner");
+    const { session, frames } = await stop();
+    const asked = { expression: "value", context: "repl", frameId: frames[0]!.id };
+    isEqual((await session.customRequest("evaluate", asked)).result, "2");
+    isEqual(program.child.exitCode, null);
+  });
+  await endSessions();
+}
+
+export async function activate(): Promise<void> {
+  vscode.debug.onDidChangeActiveDebugSession(notify);
+  vscode.debug.registerDebugAdapterTrackerFactory("*", {
+    createDebugAdapterTracker: (session) => ({
+      onDidSendMessage: (message) => {
+        messages.push({ session, ...message });
+        notify();
+      },
+    }),
+  });
+  const parts: readonly (readonly [string, () => Promise<void>])[] = [
+    ["attached", attached],
+    [
+      "f5",
+      async () => {
+        await vscode.window.showTextDocument(uriOf("top.ts"));
+        await comes("f5", "top.ts", "// first", () =>
+          vscode.commands.executeCommand("workbench.action.debug.start"),
+        );
+      },
+    ],
+    ["terminal", () => comes("debug-terminal", "top.ts", "// first", () => inTerminal("rt top.ts"))],
+    ["script", () => comes("script", "top.ts", "// first", () => inTerminal("rt run start"))],
+    [
+      "monorepo",
+      () =>
+        comes("monorepo-script", "packages/app/main.ts", "// first", () =>
+          inTerminal("rt run --filter app dev"),
+        ),
+    ],
+    ["watch", watched],
+  ];
+  for (const [name, run] of parts) {
+    try {
+      await run();
+    } catch (error) {
+      report(`${name}: all of it`, error);
+    }
+    await endSessions().catch((error) => report(`${name}: its end`, error));
+  }
+  appendFileSync(results, `${JSON.stringify({ done: true })}\n`);
+}
