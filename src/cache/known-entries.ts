@@ -35,8 +35,10 @@ interface Written {
   readonly findings: readonly (readonly [id: string, stamp: string, print: string])[];
 }
 
-/** Keys; those that were not used for longest go. */
+/** Keys; those that were read first go. */
 const MOST = 5000;
+/** Bytes of it that are read as quickly as what is kept of one script. */
+const WORTH = 50_000;
 /** Milliseconds. Who was used in this time need not be marked as used again. */
 const HOUR = 3_600_000;
 /** Milliseconds, as in platform/path-state.ts. */
@@ -47,12 +49,30 @@ export class KnownEntries {
   readonly #name: string;
   readonly #rows = new Map<string, Row>();
   readonly #findings = new Map<string, { readonly stamp: string; readonly print: string }>();
+  #isRead = false;
+  /** Bytes, of the file. */
+  #size: number | undefined;
+  /** How many scripts asked before it was read. */
+  #asked = 0;
   #hasChanged = false;
 
   constructor(store: Store, root: string) {
     this.#store = store;
     this.#name = hashBytes(root);
-    const { conditions, rows, findings } = parse(store.readText("known", this.#name));
+  }
+
+  /** Whether it is of use: for one script of a thousand it would be more to read than what is kept of that one. */
+  #isWorthIt(): boolean {
+    if (this.#isRead) return true;
+    this.#size ??= this.#store.sizeOfText("known", this.#name);
+    this.#asked += 1;
+    if (this.#asked * WORTH < this.#size) return false;
+    this.#isRead = true;
+    this.#take(parse(this.#store.readText("known", this.#name)));
+    return true;
+  }
+
+  #take({ conditions, rows, findings }: Written): void {
     for (const [key, stamp, files] of rows) {
       const read = files.map(([name, at, entry, places]) => ({
         name,
@@ -66,6 +86,7 @@ export class KnownEntries {
 
   /** As `Store.entries`. */
   entries(key: string): { readonly path: string; readonly entry: KeptEntry }[] {
+    if (!this.#isWorthIt()) return [...this.#store.entries(key)];
     const directory = this.#store.keyDirectory(key);
     const row = this.#rows.get(key);
     if (row && stampOf(directory)?.stamp === row.stamp) {
@@ -124,7 +145,7 @@ export class KnownEntries {
   /** The finding was read, and is this one. */
   noteFound(id: string, print: string): void {
     const now = stampOf(this.#store.findingPath(id));
-    if (!now || now.isFresh) return;
+    if (!this.#isRead || !now || now.isFresh) return;
     this.#findings.set(id, { stamp: now.stamp, print });
     this.#hasChanged = true;
   }

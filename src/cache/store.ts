@@ -187,6 +187,11 @@ export class Store {
     this.#put(this.findingPath(id), text);
   }
 
+  /** Bytes; 0 where there is none. */
+  sizeOfText(kind: Kind, id: string): number {
+    return statSync(join(this.directory, kind, id), { throwIfNoEntry: false })?.size ?? 0;
+  }
+
   readText(kind: Kind, id: string): string | null {
     return read(join(this.directory, kind, id))?.toString() ?? null;
   }

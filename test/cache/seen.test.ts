@@ -2,6 +2,7 @@
 import { expect, test } from "bun:test";
 import { lstat, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { startLive } from "../options/live.ts";
 import { CAN_TRACE, cachedProject } from "./cached-project.ts";
 
 /** Three packages, each needs the one before. */
@@ -94,6 +95,7 @@ test.skipIf(!CAN_TRACE)(
     // Another entry of the same key: the one before is still there.
     await project.write({ "one/in": "2" });
     expect(await build()).toEqual(["ran", "ran", "hit"]);
+    expect(await build()).toEqual(["hit", "hit", "hit"]);
     await project.write({ "one/in": "1" });
     for (let run = 0; run < 3; run += 1) expect(await build()).toEqual(["hit", "hit", "hit"]);
     // What is remembered, damaged: the store is read.
@@ -111,6 +113,29 @@ test.skipIf(!CAN_TRACE)(
     expect(await build()).toEqual(["ran", "ran", "ran"]);
   },
 );
+
+test.skipIf(!CAN_TRACE)("in a watched run, what has changed since the last round is seen", async () => {
+  await using project = await cachedProject(
+    {},
+    {
+      ...chain({ one: "cat in.ts", two: "cat in.ts", three: "cat in.ts" }),
+      "one/in.ts": "1\n",
+      "two/in.ts": "1\n",
+      "three/in.ts": "1\n",
+    },
+    "build = true",
+  );
+  await project.rt(["--filter", "*", "run", "build"]);
+  await using live = startLive({
+    args: ["--watch", "run", "--filter", "*", "build"],
+    cwd: project.path,
+    env: { XDG_CACHE_HOME: project.cache },
+  });
+  await live.see("waiting for a change");
+  await project.write({ "one/in.ts": "2\n" });
+  await live.see("one build: 2\n");
+  expect(live.output.match(/^\w+ build: Done before/gm)).toHaveLength(3);
+});
 
 test.skipIf(!CAN_TRACE)("a script that fails is told of variables at its first failure alone", async () => {
   await using project = await cachedProject({ fail: "exit 1" });
