@@ -17,6 +17,7 @@ const BENCHES: readonly Bench[] = [
   { name: "start", load: () => import("./start/start.ts") },
   { name: "tasks", load: () => import("./tasks/workspaces.ts") },
   { name: "cache", load: () => import("./cache/figures.ts") },
+  { name: "remote", load: () => import("./remote/figures.ts") },
   { name: "secrets", load: () => import("./secrets/figures.ts") },
   { name: "redaction", load: () => import("./redaction/figures.ts") },
   { name: "options", load: () => import("./options/restart.ts") },

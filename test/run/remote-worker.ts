@@ -1,33 +1,10 @@
-// `rt run --remote` with Bazel's own worker, which is somebody else's idea of the Remote Execution API. It needs 490 MB of
-// packages, which `npm run test:remote` installs; `npm test` does not find this file.
+// `rt run --remote` with Bazel's own worker, for `npm run test:remote`; `npm test` does not find this file.
 import { expect, test } from "bun:test";
 import { existsSync, readdirSync } from "node:fs";
-import { join } from "node:path";
 import { waitUntil } from "../support/processes.ts";
 import { createProject } from "../support/project.ts";
-import { cleanEnvironment, REPOSITORY, runRt, startRt } from "../support/rt.ts";
-
-async function startWorker() {
-  const script = join(REPOSITORY, "test/support/reapi-worker.sh");
-  const child = Bun.spawn([script, "--cache", join(REPOSITORY, ".toolchain/reapi-worker")], {
-    env: cleanEnvironment(),
-    stdin: "ignore",
-    stdout: "pipe",
-    stderr: "ignore",
-  });
-  const reader = child.stdout.getReader();
-  let text = "";
-  while (!text.includes("\n")) {
-    const { value, done } = await reader.read();
-    if (done) throw new Error("The worker does not start");
-    text += new TextDecoder().decode(value);
-  }
-  const stop = async () => {
-    child.kill("SIGKILL");
-    await child.exited;
-  };
-  return { url: text.slice("ready ".length).trim(), stop, [Symbol.asyncDispose]: stop };
-}
+import { startWorker } from "../support/reapi-worker.ts";
+import { cleanEnvironment, runRt, startRt } from "../support/rt.ts";
 
 test("Bazel's worker runs scripts as they run here, and is missed when it is gone", async () => {
   await using worker = await startWorker();
