@@ -18,6 +18,7 @@ const BENCHES: readonly Bench[] = [
   { name: "tasks", load: () => import("./tasks/workspaces.ts") },
   { name: "share", load: () => import("./tasks/share.ts") },
   { name: "cache", load: () => import("./cache/figures.ts") },
+  { name: "remote", load: () => import("./remote/figures.ts") },
   { name: "secrets", load: () => import("./secrets/figures.ts") },
   { name: "redaction", load: () => import("./redaction/figures.ts") },
   { name: "options", load: () => import("./options/restart.ts") },

@@ -14,7 +14,7 @@ export interface Digest {
 export const EMPTY = digestOf(new Uint8Array());
 
 export function digestOf(bytes: Uint8Array): Digest {
-  return { hash: new Bun.CryptoHasher("sha256").update(bytes).digest("hex"), size: bytes.length };
+  return { hash: Bun.CryptoHasher.hash("sha256", bytes, "hex"), size: bytes.length };
 }
 
 export function isOf({ hash, size }: Digest, bytes: Uint8Array): boolean {

@@ -2,14 +2,8 @@
 //
 // Contract: pure, and canonical: the same files give the same digest, in whichever order they are told. Names in a
 // directory are sorted by their UTF-8 bytes, each is one segment, and none is there twice.
-import { create } from "@bufbuild/protobuf";
-import { type Digest, type Encoded, encode, toMessage } from "./digest.ts";
-import {
-  DirectoryNodeSchema,
-  DirectorySchema,
-  FileNodeSchema,
-  SymlinkNodeSchema,
-} from "./messages/remote_execution_pb.ts";
+import { type Digest, digestOf, type Encoded } from "./digest.ts";
+import { encodeDirectory } from "./directory.ts";
 
 /** Paths are relative to the root, with forward slashes. */
 export type Input =
@@ -77,23 +71,21 @@ function encodeFolder(folder: Folder, messages: Map<string, Encoded>): Encoded {
   const { files, links, trees, folders } = folder;
   const directories = new Map(trees);
   for (const [name, each] of folders) directories.set(name, encodeFolder(each, messages).digest);
-  const message = create(DirectorySchema, {
-    files: byName(files).map(([name, { digest, isExecutable }]) =>
-      create(FileNodeSchema, { name, digest: toMessage(digest), isExecutable }),
-    ),
-    directories: byName(directories).map(([name, digest]) =>
-      create(DirectoryNodeSchema, { name, digest: toMessage(digest) }),
-    ),
-    symlinks: byName(links).map(([name, target]) => create(SymlinkNodeSchema, { name, target })),
+  const bytes = encodeDirectory({
+    files: byName(files),
+    directories: byName(directories),
+    links: byName(links),
   });
-  const encoded = encode(DirectorySchema, message);
+  const encoded = { digest: digestOf(bytes), bytes };
   messages.set(encoded.digest.hash, encoded);
   return encoded;
 }
 
-/** By their bytes, which is another order than that of UTF-16. */
+/** By their bytes, which is another order than that of UTF-16 where one of them has a character of two units. */
 function byName<Value>(entries: ReadonlyMap<string, Value>): [string, Value][] {
-  return [...entries].sort(([a], [b]) => compareBytes(a, b));
+  const sorted = [...entries];
+  const isSimple = sorted.every(([name]) => !/[\ud800-\udfff]/.test(name));
+  return sorted.sort(isSimple ? ([a], [b]) => (a < b ? -1 : 1) : ([a], [b]) => compareBytes(a, b));
 }
 
 export function compareBytes(a: string, b: string): number {

@@ -142,7 +142,7 @@ test.skipIf(!CAN_TRACE)("a server that cannot answer is one line, and the script
   server.faults = { fail: (_, count) => (count % 2 === 1 ? Code.UNAVAILABLE : undefined) };
   expect((await anew()).isHit).toBe(true);
   server.faults = {};
-  const config = (url: string) => `[run.cache]\nbuild = true\n[cache.remote]\nurl = "${url}"\ntimeout = 1\n`;
+  const config = (url: string) => `[run.cache]\nbuild = true\n[cache.remote]\nurl = "${url}"\n`;
   await project.write({ "rtfig.toml": config("grpc://127.0.0.1:1") });
   expect(await anew()).toEqual(told(`The shared cache cannot be reached (UNAVAILABLE); ${WITHOUT}`));
   using silent = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });

@@ -4,6 +4,7 @@ import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { describeAction } from "../../src/reapi/action.ts";
 import { compress, decompress, largestPacked } from "../../src/reapi/compression.ts";
 import { digestOf, EMPTY, fromMessage, toMessage } from "../../src/reapi/digest.ts";
+import { encodeDirectory } from "../../src/reapi/directory.ts";
 import { buildInputRoot, type Input } from "../../src/reapi/input-root.ts";
 import {
   ActionResultSchema,
@@ -73,6 +74,29 @@ describe("buildInputRoot()", () => {
     expect(messages.map((each) => each.digest.hash).toSorted()).toEqual(
       [digestOf(bytes).hash, EMPTY.hash].toSorted(),
     );
+  });
+
+  test("encodes any directory as the library does", () => {
+    const random = createRandom(7);
+    const digest = () => ({
+      hash: digestOf(Buffer.from(String(random.below(2 ** 32)))).hash,
+      size: [0, 1, 127, 128, 300, 2 ** 31, 2 ** 32 + 5, 2 ** 53 - 1][random.below(8)]!,
+    });
+    const name = () => `${"\u00e9\u{1f600}x".repeat(random.below(90))}${random.below(2 ** 32)}`;
+    const list = <Item>(item: () => Item) => Array.from({ length: random.below(20) }, item);
+    for (let round = 0; round < 50; round++) {
+      const parts = {
+        files: list(() => [name(), { digest: digest(), isExecutable: random.below(2) === 1 }] as const),
+        directories: list(() => [name(), digest()] as const),
+        links: list(() => [name(), random.below(4) === 0 ? "" : name()] as const),
+      };
+      const message = create(DirectorySchema, {
+        files: parts.files.map(([name, file]) => ({ name, ...file, digest: toMessage(file.digest) })),
+        directories: parts.directories.map(([name, each]) => ({ name, digest: toMessage(each) })),
+        symlinks: parts.links.map(([name, target]) => ({ name, target })),
+      });
+      expect(Buffer.from(encodeDirectory(parts))).toEqual(Buffer.from(toBinary(DirectorySchema, message)));
+    }
   });
 
   test("of nothing is the empty message", () => {

@@ -52,6 +52,20 @@ test("what is being sent for one is not sent for another, which waits for it", a
   expect(store.sent).toEqual([["a", "b"], ["c"]]);
 });
 
+test("what is late keeps nobody waiting who sends the same", async () => {
+  const store = openStore();
+  const uploads = new Uploads(store);
+  const late = uploads.sendLate([blob("a"), blob("b")]);
+  const own = uploads.send([blob("a")]);
+  await store.answer(1);
+  await own;
+  await store.answer(0);
+  await late;
+  await uploads.sendLate([blob("a"), blob("b")]);
+  await uploads.send([blob("b")]);
+  expect(store.sent).toEqual([["a", "b"], ["a"]]);
+});
+
 test("what could not be sent is sent again, and all of it when the server has lost something", async () => {
   const store = openStore();
   const uploads = new Uploads(store);

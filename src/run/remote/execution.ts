@@ -93,11 +93,16 @@ export async function carryOut(job: Job, connection: Connection, attempt: Attemp
 }
 
 async function execute(
-  { blobs, trees, action }: Job,
+  { blobs, inputs, action }: Job,
   { client, uploads }: Connection,
   { usesKnown, signal, onStart }: Attempt,
 ): Promise<ActionResult> {
-  await Promise.all([uploads.send(blobs), ...trees.map((tree) => uploads.sendTree(tree))]);
+  const { late, trees } = inputs;
+  await Promise.all([
+    uploads.send(blobs),
+    uploads.sendLate(late),
+    ...trees.map((tree) => uploads.sendTree(tree)),
+  ]);
   const { result, status, message } = await client.execute(action.digest, {
     skipCache: !usesKnown,
     signal,

@@ -32,21 +32,21 @@ export interface Tree {
 /** That of tools, which is in no way of a project's. */
 const CACHES = [".cache", ".vite", ".vite-temp"];
 const WHOLE = 1 << 20;
-/** How many small files are read before what runs meanwhile is heard. */
+/** Milliseconds in which a file may change again and keep its times. */
+const FRESH = 2000;
+/** How many files are looked at before what runs meanwhile is heard. */
 const AT_ONCE = 64;
 /** Packages that git is asked for by name; of more it lists everything. */
 const MOST_NAMED = 100;
-/** Milliseconds in which a file may change again without another time. */
-const FRESH = 2000;
 
 export class WorkspaceFiles {
   readonly root: string;
   readonly #packages: readonly string[];
   readonly #digests = new Map<string, { readonly stamp: string; readonly digest: Digest }>();
   #listed: Promise<readonly string[]> | undefined;
-  #found = new Map<string, Promise<Found | undefined>>();
+  #found = new Map<string, Found | undefined | Promise<Found | undefined>>();
   #trees = new Map<string, Promise<Tree | undefined>>();
-  #read = 0;
+  #asked = 0;
 
   /** @param packages absolute; nothing else is listed */
   constructor(root: string, packages: readonly string[]) {
@@ -100,39 +100,47 @@ export class WorkspaceFiles {
   }
 
   /** Undefined for what is neither file nor link, or not there: git names what was removed, and submodules. */
-  find(path: string): Promise<Found | undefined> {
-    let found = this.#found.get(path);
-    if (!found) this.#found.set(path, (found = this.#find(path)));
+  async find(path: string): Promise<Found | undefined> {
+    if (++this.#asked % AT_ONCE === 0) await new Promise((next) => setImmediate(next));
+    const known = this.#found.get(path);
+    if (known !== undefined || this.#found.has(path)) return known;
+    const found = this.#find(path);
+    this.#found.set(path, found);
     return found;
   }
 
-  async #find(path: string): Promise<Found | undefined> {
-    const file = join(this.root, path);
-    const state = lstatSync(file, { bigint: true, throwIfNoEntry: false });
+  #find(path: string): Found | undefined | Promise<Found | undefined> {
+    const file = `${this.root}/${path}`;
+    const state = lstatSync(file, { throwIfNoEntry: false });
     if (state?.isSymbolicLink())
       return { input: { kind: "link", path, target: this.#readLink(path, readlinkSync(file)) } };
     if (!state?.isFile()) return undefined;
-    const stamp = [state.dev, state.ino, state.size, state.mtimeNs, state.ctimeNs].join(" ");
+    const { dev, ino, size, mode, mtimeMs, ctimeMs } = state;
+    const stamp = `${dev} ${ino} ${size} ${mtimeMs} ${ctimeMs}`;
     const known = this.#digests.get(path);
-    const digest = known?.stamp === stamp ? known.digest : await this.#hash(file, Number(state.size));
-    if (digest === undefined) return undefined;
-    if (Number(state.ctimeMs) + FRESH < Date.now()) this.#digests.set(path, { stamp, digest });
-    return {
-      input: { kind: "file", path, digest, isExecutable: (Number(state.mode) & 0o100) !== 0 },
-      blob: { digest, read: (start, end) => readPart(file, digest, start, end) },
+    if (known?.stamp === stamp) return describeFile(path, file, mode, known.digest);
+    const keep = (digest: Digest): Found => {
+      if (ctimeMs + FRESH < Date.now()) this.#digests.set(path, { stamp, digest });
+      return describeFile(path, file, mode, digest);
     };
+    return this.#hash(file, size, keep);
   }
 
   /** Undefined for one that is gone. */
-  async #hash(file: string, size: number): Promise<Digest | undefined> {
+  #hash(file: string, size: number, keep: (digest: Digest) => Found) {
+    const explain = (error: unknown) => {
+      const { code } = error as NodeJS.ErrnoException;
+      if (code === "ENOENT") return undefined;
+      throw new Failure(`Cannot read ${oneLine(file)}: ${code}`);
+    };
+    if (size > WHOLE) return digestLarge(file).then(keep, explain);
+    let bytes;
     try {
-      if (size > WHOLE) return await digestLarge(file);
-      if (++this.#read % AT_ONCE === 0) await new Promise((next) => setImmediate(next));
-      return digestOf(readFileSync(file));
+      bytes = readFileSync(file);
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-      throw new Failure(`Cannot read ${oneLine(file)}: ${(error as NodeJS.ErrnoException).code}`);
+      return explain(error);
     }
+    return keep(digestOf(bytes));
   }
 
   #readLink(path: string, target: string): string {
@@ -160,7 +168,7 @@ export class WorkspaceFiles {
     let files = 0;
     let bytes = 0;
     for (const each of paths) {
-      const found = await this.#find(each);
+      const found = await this.find(each);
       if (!found) continue;
       inputs.push({ ...found.input, path: each.slice(path.length + 1) });
       if (!found.blob) continue;
@@ -187,6 +195,13 @@ export class WorkspaceFiles {
       else if (each.isFile() || each.isSymbolicLink()) paths.push(at);
     }
   }
+}
+
+function describeFile(path: string, file: string, mode: number, digest: Digest): Found {
+  return {
+    input: { kind: "file", path, digest, isExecutable: (mode & 0o100) !== 0 },
+    blob: { digest, read: (start, end) => readPart(file, digest, start, end) },
+  };
 }
 
 /** In ascending texts. */

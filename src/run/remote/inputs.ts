@@ -20,6 +20,8 @@ import type { Found, Tree, WorkspaceFiles } from "./files.ts";
 export interface Inputs {
   readonly entries: readonly Input[];
   readonly blobs: readonly Blob[];
+  /** What others have made: the server has it, or it has to be made and fetched before it can be sent. */
+  readonly late: readonly Blob[];
   readonly trees: readonly Tree[];
   readonly files: number;
   /** Of the files. */
@@ -67,12 +69,14 @@ export async function collectInputs(
   );
   const entries = new Map<string, Input>();
   const found = new Map<string, Found>();
+  const blobs = new Map<string, Blob>();
   const dropped = [...modules, ...script.outputs.map((output) => posix.join(own, withoutSlash(output)))];
   const replaced = made.flatMap(({ outputs }) => outputs);
   removeBelow([...dropped, ...replaced], paths);
   for (const path of paths) {
     const each = await files.find(path);
     if (each) found.set(path, each);
+    if (each?.blob) blobs.set(each.blob.digest.hash, each.blob);
   }
   for (const each of made) {
     removeBelow(each.outputs, found);
@@ -86,16 +90,22 @@ export async function collectInputs(
     entries.set(path, { kind: "tree", path, digest: tree.digest });
   }
   entries.set(own, { kind: "directory", path: own === "" ? "." : own });
-  const blobs = new Map<string, Blob>();
+  const late = new Map<string, Blob>();
   const sum = { files: 0, bytes: 0 };
   for (const tree of trees) count(sum, tree.files, tree.bytes);
   for (const [path, { input, blob }] of found) {
     entries.set(path, input);
     if (!blob) continue;
-    blobs.set(blob.digest.hash, blob);
+    if (!blobs.has(blob.digest.hash)) late.set(blob.digest.hash, blob);
     count(sum, 1, blob.digest.size);
   }
-  return { entries: [...entries.values()], blobs: [...blobs.values()], trees, ...sum };
+  return {
+    entries: [...entries.values()],
+    blobs: [...blobs.values()],
+    late: [...late.values()],
+    trees,
+    ...sum,
+  };
 }
 
 function count(sum: { files: number; bytes: number }, files: number, bytes: number): void {

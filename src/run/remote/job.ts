@@ -14,15 +14,15 @@ import type { ScriptSettings } from "../../settings/script.ts";
 import type { RemoteEnding, Task } from "../../tasks/run-tasks.ts";
 import { textField } from "../../workspace/package-json.ts";
 import { appendArguments } from "../script/quoting.ts";
-import type { Tree, WorkspaceFiles } from "./files.ts";
+import type { WorkspaceFiles } from "./files.ts";
 import { collectInputs, type Inputs, type Made } from "./inputs.ts";
 
 export interface Job {
   readonly script: RemoteScript;
   readonly inputs: Inputs;
   readonly action: Action;
+  /** But for what `inputs` says of trees, and of what others have made. */
   readonly blobs: readonly Blob[];
-  readonly trees: readonly Tree[];
   /** Between what one step has written and what the next has. */
   readonly mark: string;
 }
@@ -79,7 +79,7 @@ export async function prepareJob(
     inputRoot: inputRoot.digest,
   });
   const blobs = [...[...inputRoot.messages, ...action.messages].map(blobOf), ...inputs.blobs];
-  return { script, inputs, action, blobs, trees: inputs.trees, mark };
+  return { script, inputs, action, blobs, mark };
 }
 
 function buildRoot({ entries }: Inputs) {

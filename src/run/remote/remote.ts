@@ -40,6 +40,8 @@ interface Order {
 
 /** Scripts whose files are fetched at a time, each into memory. */
 const MOST_FETCHED = 4;
+/** Milliseconds that the end of a run waits at most until the server knows what is cancelled. */
+const CANCEL_PATIENCE = 3000;
 
 /** Throws Failure. @param tasks those that are to run there */
 export async function openRemote(
@@ -286,7 +288,8 @@ class Remote implements RemoteRun {
     } finally {
       // What is cancelled there has been told so when these have ended.
       this.abandon();
-      await Promise.allSettled(this.#running);
+      if (this.#running.size > 0)
+        await Promise.race([Promise.allSettled(this.#running), Bun.sleep(CANCEL_PATIENCE)]);
       (await this.#connection?.catch(() => undefined))?.client[Symbol.dispose]();
     }
   }
