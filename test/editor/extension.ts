@@ -193,6 +193,10 @@ async function endSessions(): Promise<void> {
   for (const { child } of programs.splice(0)) child.kill("SIGKILL");
   // What runs in one goes on without its debugger, and the next would be written into it.
   for (const terminal of vscode.window.terminals) terminal.dispose();
+  await until(
+    () => (vscode.window.terminals.length > 0 ? undefined : true),
+    () => "a terminal does not close",
+  );
   messages.length = 0;
 }
 
@@ -388,6 +392,7 @@ async function watched(): Promise<void> {
 
 export async function activate(): Promise<void> {
   vscode.debug.onDidChangeActiveDebugSession(notify);
+  vscode.window.onDidCloseTerminal(notify);
   vscode.debug.registerDebugAdapterTrackerFactory("*", {
     createDebugAdapterTracker: (session) => ({
       onDidSendMessage: (message) => {
