@@ -183,14 +183,19 @@ async function check(name: string, run: () => Promise<void>): Promise<void> {
 /** Until nothing is debugged. */
 async function endSessions(): Promise<void> {
   forget();
-  for (const { child } of programs.splice(0)) child.kill("SIGKILL");
-  // What runs in one goes on without its debugger, and the next would be written into it.
-  for (const terminal of vscode.window.terminals) terminal.dispose();
-  // Not awaited: it never answers for a session that ends meanwhile.
+  // Before its program goes, which one that waits for a restart would look for. Not awaited: it never answers for a session
+  // that ends meanwhile.
   if (vscode.debug.activeDebugSession) void vscode.debug.stopDebugging();
   await until(
     () => (vscode.debug.activeDebugSession ? undefined : true),
     () => `${vscode.debug.activeDebugSession?.name} goes on`,
+  );
+  for (const { child } of programs.splice(0)) child.kill("SIGKILL");
+  // What runs in one goes on without its debugger, and the next would be written into it.
+  for (const terminal of vscode.window.terminals) terminal.dispose();
+  await until(
+    () => (vscode.window.terminals.length > 0 ? undefined : true),
+    () => "a terminal does not close",
   );
   messages.length = 0;
 }
@@ -387,6 +392,7 @@ async function watched(): Promise<void> {
 
 export async function activate(): Promise<void> {
   vscode.debug.onDidChangeActiveDebugSession(notify);
+  vscode.window.onDidCloseTerminal(notify);
   vscode.debug.registerDebugAdapterTrackerFactory("*", {
     createDebugAdapterTracker: (session) => ({
       onDidSendMessage: (message) => {

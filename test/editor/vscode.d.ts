@@ -24,6 +24,7 @@ declare module "vscode" {
   export type Thenable<T> = PromiseLike<T>;
   export const workspace: { readonly workspaceFolders?: readonly WorkspaceFolder[] };
   export const window: {
+    onDidCloseTerminal(listener: () => void): { dispose(): void };
     readonly terminals: readonly { dispose(): void }[];
     showTextDocument(uri: Uri): Thenable<unknown>;
   };
