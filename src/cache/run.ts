@@ -25,7 +25,7 @@ import { isAlwaysIgnored, matcher } from "./patterns.ts";
 import { fixedPlaces, type IsFixed, isBelow, keepEntry, placeEntry, withoutBinariesAbove } from "./place.ts";
 import { addDeclared, type Recorded, recordRun, type Rooted, Unkept } from "./record.ts";
 import { restoreOutputs } from "./restore.ts";
-import { describeUndeclared, findUndeclared } from "./verification.ts";
+import { verify } from "./verification.ts";
 import type { Seen } from "./seen.ts";
 import type { SharedCache } from "./shared.ts";
 import type { CachedRun, CachedScript, Hit, Publication, StepRequest } from "./script.ts";
@@ -331,18 +331,8 @@ export class Run implements CachedRun {
     return { cache: this.#shared!, key: this.#sharedKey, store: this.#store };
   }
 
-  /** Lines for people; without any it has done nothing but what is declared. */
   async #verify(trace: Trace): Promise<string[]> {
-    const { label } = this.#script;
-    const lines: string[] = [];
-    try {
-      if (trace.doubt) throw new Unkept(trace.doubt.kind, trace.doubt.detail);
-      const undeclared = await findUndeclared(trace, this.#rule, this.#world, this.#isFixed);
-      lines.push(...describeUndeclared(label, undeclared));
-    } catch (error) {
-      if (!(error instanceof Unkept)) throw error;
-      lines.push(describeDoubt(label, error.why, error.detail));
-    }
+    const lines = await verify(this.#script.label, trace, this.#rule, this.#world, this.#isFixed);
     this.isFaulty = lines.length > 0;
     return lines;
   }

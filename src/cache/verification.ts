@@ -4,18 +4,36 @@
 // installed is declared by the lockfile, what belongs to the machine or to the user by nobody.
 import type { Trace } from "../../platform/contract/tracing.ts";
 import { declaredInputs } from "./declaration.ts";
-import { hasWritten, type Rooted } from "./record.ts";
+import { describeDoubt } from "./doubts.ts";
+import { hasWritten, type Rooted, Unkept } from "./record.ts";
 import type { CacheRule } from "../settings/cache.ts";
 import { isBelow, type IsFixed, keepPath } from "./place.ts";
 
-export interface Undeclared {
+interface Undeclared {
   /** From the root where they are in it; sorted. */
   readonly read: readonly string[];
   readonly written: readonly string[];
 }
 
-/** @param isFixed as `fixedPlaces` says. Throws Unkept, Failure */
-export async function findUndeclared(
+/** Lines for people; without any it has done nothing but what is declared. @param isFixed as `fixedPlaces` says. Throws Failure. */
+export async function verify(
+  label: string,
+  trace: Trace,
+  rule: CacheRule,
+  world: Rooted,
+  isFixed: IsFixed,
+): Promise<string[]> {
+  try {
+    if (trace.doubt) throw new Unkept(trace.doubt.kind, trace.doubt.detail);
+    return describeUndeclared(label, await findUndeclared(trace, rule, world, isFixed));
+  } catch (error) {
+    if (!(error instanceof Unkept)) throw error;
+    return [describeDoubt(label, error.why, error.detail)];
+  }
+}
+
+/** Throws Unkept, Failure. */
+async function findUndeclared(
   { paths }: Trace,
   rule: CacheRule,
   world: Rooted,
@@ -41,8 +59,8 @@ export async function findUndeclared(
 
 const MOST_SHOWN = 20;
 
-/** Lines for people; none where all is declared. */
-export function describeUndeclared(label: string, { read, written }: Undeclared): string[] {
+/** None where all is declared. */
+function describeUndeclared(label: string, { read, written }: Undeclared): string[] {
   const lines = [
     ...read.map((path) => `${label} reads ${path}, which is not declared: inputs in [run.cache]`),
     ...written.map((path) => `${label} writes ${path}, which is not declared: outputs in [run.cache]`),

@@ -5,29 +5,22 @@
 // is over because of a signal or a failure, nothing of it is left running. A background process that a
 // script leaves behind in a run without either is the script's affair. In a run that is watched it is not: it ends before
 // its task starts again, and with the run.
-import { files } from "../../platform/files.ts";
 import { host } from "../../platform/process.ts";
 import { trees } from "../../platform/process-tree.ts";
 import type { Child, ChildExit, ChildRequest, StopSignal } from "../../platform/contract/process-tree.ts";
 import type { RedactedOutput } from "../redaction/stream.ts";
 import { runElsewhere } from "./elsewhere.ts";
 import type { TaskEvent } from "./event.ts";
+import { replay, replayFailure } from "./replay.ts";
 import { describeWhy, labelOf } from "./report/wording.ts";
 import { Refused } from "./schedule.ts";
+import { explainStart } from "./start-failure.ts";
 import type { Turn, Turns } from "./share/turns.ts";
-import type { CachedHit, CachedTask, Command, Step, Task, TaskRequest, Outcome, Watcher } from "./task.ts";
+import type { CachedTask, Command, Step, Task, TaskRequest, Outcome, Watcher } from "./task.ts";
 import { familyOf, GRACE, WatchedTrees } from "./watched-trees.ts";
 import { decideWhere, type RemoteRun } from "./where.ts";
 
 const LOOK_AGAIN_AFTER = 10; // ms
-const LACK_OF_RESOURCES = new Set(["EMFILE", "ENFILE", "EAGAIN", "ENOMEM"]);
-/** What shells say of a program that is not there, or is none. */
-const START_FAILURES: Readonly<Record<string, number>> = {
-  ENOENT: 127,
-  EACCES: 126,
-  ENOEXEC: 126,
-  E2BIG: 126,
-};
 const FORWARDED = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 export interface ExecutorOptions {
@@ -109,11 +102,11 @@ export class Executor {
     let where = offer && decideWhere(offer, cached && { isHit: cached.hit !== undefined, why: cached.why });
     if (cached && request.explainCached)
       void emit({ type: "remark", line: describeWhy(task, cached.hit !== undefined, cached.why) });
-    if (turn?.failure) outcome = await this.#replayFailure(task, turn.failure);
+    if (turn?.failure) outcome = await replayFailure(task, turn.failure, this);
     else if (cached?.hit) {
       const machine = turn?.other !== undefined && { machine: turn.other };
       const isShown = cached.hit.restored === 0 && this.#options.watcher?.isShown(task, cached.inputs);
-      if (!isShown) await this.#replay(task, { ...cached.hit, ...machine });
+      if (!isShown) await replay(task, { ...cached.hit, ...machine }, this);
       outcome = { kind: "success", saved: cached.hit.saved, ...machine };
     } else if (where?.place === "remote" && !this.#isEnding(task)) {
       const ended = await runElsewhere(task, remote!, this.#redactionOf(task), this);
@@ -187,31 +180,6 @@ export class Executor {
     }
   }
 
-  /** As it was on another machine. */
-  async #replayFailure(task: Task, { code, step, pieces }: NonNullable<Turn["failure"]>): Promise<Outcome> {
-    const last = Math.min(step, task.steps.length - 1);
-    await this.#replay(task, { pieces }, { last, code });
-    return { kind: "failure", code, step: task.steps[last]! };
-  }
-
-  /** What it wrote then, as if it had run. */
-  async #replay(
-    task: Task,
-    { pieces, saved, machine }: Pick<CachedHit, "pieces"> & { saved?: number; machine?: string },
-    failure?: { readonly last: number; readonly code: number },
-  ): Promise<void> {
-    const { emit } = this.#options;
-    for (const [index, step] of task.steps.slice(0, failure && failure.last + 1).entries()) {
-      const at = this.now();
-      await emit({ type: "step-start", task, step, at });
-      for (const { bytes, isError } of pieces.filter((piece) => piece.step === index))
-        await emit({ type: "output", task, step, bytes, isError });
-      const exit = { code: index === failure?.last ? failure.code : 0, signal: null };
-      const told = step.isMain && saved !== undefined && { saved, ...(machine !== undefined && { machine }) };
-      await emit({ type: "step-end", task, step, exit, at, duration: 0, ...told });
-    }
-  }
-
   async #beginWatched(task: Task, watched: WatchedTrees): Promise<void> {
     if (await watched.begin(task)) this.#again.add(task);
     if (!this.#isStopping) this.#options.watcher?.onStart(task);
@@ -236,10 +204,9 @@ export class Executor {
       });
       exit = await this.#start(task, step, command, begin, cached);
     } catch (error) {
-      const { code = "", message } = error as { code?: string; message: string };
-      if (LACK_OF_RESOURCES.has(code) && step === task.steps[0]) throw new Refused(message, code);
-      const reason = (command && explainStart(code, command)) ?? message;
-      return { kind: "unstartable", code: START_FAILURES[code] ?? 1, step, reason };
+      const failure = explainStart(error as Error, command);
+      if (failure.isLack && step === task.steps[0]) throw new Refused(failure.message, failure.system);
+      return { kind: "unstartable", code: failure.code, step, reason: failure.reason };
     }
     const at = this.now();
     await emit({ type: "step-end", task, step, exit, at, duration: at - begin });
@@ -370,17 +337,6 @@ export class Executor {
   close(): void {
     for (const remove of this.#listeners) remove();
   }
-}
-
-/** The system's own words do not say what it is that is missing. */
-function explainStart(code: string, { program, argv, cwd }: Command): string | undefined {
-  if (files.readFile(cwd, 1) === "ENOENT") return `its directory is not there: ${cwd}`;
-  const name = program ?? argv[0];
-  if (code === "ENOENT") return `${name} is not there`;
-  if (code === "EACCES") return `permission denied, for ${name} or ${cwd}`;
-  if (code === "EMFILE") return `too many open files: the limit is ${host.descriptorLimit()} (ulimit -n)`;
-  if (code === "E2BIG") return "the command and its environment are too long for this system";
-  return undefined;
 }
 
 function isTerminal(): boolean {

@@ -146,7 +146,7 @@ test.skipIf(!CAN_TRACE)("a server that cannot answer is one line, and the script
   await project.write({ "rtfig.toml": config("grpc://127.0.0.1:1") });
   expect(await anew()).toEqual(told(`The shared cache cannot be reached (UNAVAILABLE); ${WITHOUT}`));
   using silent = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
-  await project.write({ "rtfig.toml": config(`grpc://127.0.0.1:${silent.port}`) });
+  await project.write({ "rtfig.toml": `${config(`grpc://127.0.0.1:${silent.port}`)}timeout = 1\n` });
   expect(await anew()).toEqual(told(`The shared cache did not answer within 1 s; ${WITHOUT}`));
 });
 

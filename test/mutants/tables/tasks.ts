@@ -106,18 +106,6 @@ export default {
       tests: ["tasks/ending", "tasks/signals"],
     },
     {
-      fault: "a program that is not there is 126",
-      text: "ENOENT: 127,",
-      becomes: "ENOENT: 126,",
-      tests: ["tasks/ending"],
-    },
-    {
-      fault: "a program that may not be started is 127",
-      text: "EACCES: 126,",
-      becomes: "EACCES: 127,",
-      tests: ["tasks/ending"],
-    },
-    {
       fault: "the script runs although its pre-hook failed",
       text: `if (outcome.kind !== "success") return outcome;`,
       becomes: "",
@@ -140,6 +128,20 @@ export default {
       text: "if (stdout.length > 0) await deliver(stdout, false);",
       becomes: "",
       tests: ["run/built-in-shell"],
+    },
+  ],
+  "src/tasks/start-failure.ts": [
+    {
+      fault: "a program that is not there is 126",
+      text: "ENOENT: 127,",
+      becomes: "ENOENT: 126,",
+      tests: ["tasks/ending"],
+    },
+    {
+      fault: "a program that may not be started is 127",
+      text: "EACCES: 126,",
+      becomes: "EACCES: 127,",
+      tests: ["tasks/ending"],
     },
   ],
   "src/tasks/run-tasks.ts": [

@@ -51,8 +51,8 @@ export default {
   "src/tasks/execute.ts": [
     {
       fault: "a script of which nothing has changed shows again what it did",
-      text: "if (!isShown) await this.#replay",
-      becomes: "await this.#replay",
+      text: "if (!isShown) await replay",
+      becomes: "await replay",
       tests: ["run/watch-cache"],
     },
   ],
