@@ -6,8 +6,7 @@ const FIRST_LINUX = [5, 9] as const;
 
 /** Undefined where there is no such thing. */
 export async function findTracing(): Promise<TracingOperations | undefined> {
-  if (process.platform !== "linux") return undefined;
-  found ??= isRecent() ? import("./linux/tracing/tracer.ts") : undefined;
+  if (process.platform === "linux") found ??= isRecent() ? import("./linux/tracing/tracer.ts") : undefined;
   return (await found)?.operations;
 }
 

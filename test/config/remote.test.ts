@@ -10,20 +10,27 @@ import { effect } from "./effects.ts";
 const isLinux = process.platform === "linux";
 const SYSTEM = `${process.platform}-${process.arch}`;
 
+interface There {
+  readonly script?: string;
+  readonly files?: Files;
+  readonly env?: Environment;
+  readonly words?: readonly string[];
+}
+
 /** What the script `t` prints on a server, and how rt ends. @param more of [run.remote], and tables below it */
 async function runThere(
   server: Pick<ReapiServer, "url">,
   more: string,
-  { script = "echo there", files = {}, env = {} }: { script?: string; files?: Files; env?: Environment } = {},
+  { script = "echo there", files = {}, env = {}, words = ["t"] }: There = {},
 ) {
   const system = more.includes("system =") ? "" : `system = "${SYSTEM}"\n`;
   await using project = await createProject({
-    ...files,
     "package.json": { scripts: { t: script } },
+    ...files,
     "rtfig.toml": `[run.remote]\nurl = "${server.url}"\n${system}${more}\n`,
   });
   await Bun.spawn(["git", "init", "-q"], { cwd: project.path, env: cleanEnvironment() }).exited;
-  const result = await runRt({ args: ["run", "--remote", "--silent", "t"], cwd: project.path, env });
+  const result = await runRt({ args: ["run", "--remote", "--silent", ...words], cwd: project.path, env });
   const made = Bun.file(project.join("made"));
   return { ...result, made: (await made.exists()) ? await made.text() : undefined };
 }
@@ -137,4 +144,40 @@ effect("run.remote.scripts.*.inputs", "names files that are sent besides", async
   expect((await runThere(server, table, { script: "ls", files })).stdout).toBe(
     "made-a\npackage.json\nrtfig.toml\n",
   );
+});
+
+effect("run.remote.scripts.*.remote", "keeps a script here, or sends it", async () => {
+  if (!isLinux) return;
+  await using server = await openReapiServer();
+  const ran = { stdout: "there\n", status: 0 };
+  const table = (value: boolean) => `[run.remote.scripts.t]\nremote = ${value}`;
+  expect(await runThere(server, table(false))).toMatchObject(ran);
+  expect(server.commands).toEqual([]);
+  expect(await runThere(server, table(true))).toMatchObject(ran);
+  expect(server.commands.length).toBe(1);
+});
+
+effect("run.remote.concurrency", "bounds how many run there at a time", async () => {
+  if (!isLinux) return;
+  const packages = ["a", "b"].map((name) => [
+    `${name}/package.json`,
+    { name, scripts: { t: `echo ${name}` } },
+  ]);
+  const files = { "package.json": { workspaces: ["a", "b"] }, ...Object.fromEntries(packages) };
+  for (const most of [1, 2]) {
+    let running = 0;
+    const seen: number[] = [];
+    const all = Promise.withResolvers<void>();
+    await using server = await openReapiServer({
+      async started() {
+        seen.push(++running);
+        if (running === most) all.resolve();
+        await all.promise;
+      },
+      result: () => void running--,
+    });
+    const there = { files, words: ["--filter", "*", "t"] };
+    expect((await runThere(server, `concurrency = ${most}`, there)).status).toBe(0);
+    expect(seen).toEqual(most === 1 ? [1, 1] : [1, 2]);
+  }
 });

@@ -65,11 +65,16 @@ testTranscripts("the exit code", [
   ],
   [
     "of an empty script",
-    { files: scripts({ go: "" }), args: ["run", "go"], status: 1, stderr: /^error: Script not found "go"\n/ },
+    {
+      files: scripts({ gone: "" }),
+      args: ["run", "gone"],
+      status: 1,
+      stderr: /^error: Script not found "gone"\n/,
+    },
   ],
   [
     "of a script that is no text",
-    { files: scripts({ go: ["a"] }), args: ["run", "go"], status: 1, stderr: /^error: .*"go"/ },
+    { files: scripts({ gone: ["a"] }), args: ["run", "gone"], status: 1, stderr: /^error: .*"gone"/ },
   ],
   ["of a missing script with --if-present", { files: scripts({}), args: ["--if-present", "run", "gone"] }],
   [

@@ -7,7 +7,6 @@
 //
 // Surprising: tasks that depend on one that runs again come after it in the schedule, whatever is said here. They find out
 // when it is their turn whether anything of theirs has changed.
-import { basename } from "node:path";
 import { reachable, reverseGraph } from "../../workspace/dependencies.ts";
 import { findOwners, SHARED_FILES } from "../../workspace/affected.ts";
 import type { Plan, RecordedInputs, Task } from "../../tasks/run-tasks.ts";
@@ -16,6 +15,10 @@ import type { Plan, RecordedInputs, Task } from "../../tasks/run-tasks.ts";
 export type Affected = readonly Task[] | "everything" | "anew";
 
 const OF_THE_PLAN: readonly string[] = [...SHARED_FILES, "rtfig.toml"];
+
+function nameOf(path: string): string {
+  return path.slice(Math.max(path.lastIndexOf("/"), path.lastIndexOf("\\")) + 1);
+}
 
 /**
  * By packages alone.
@@ -26,7 +29,7 @@ export function findAffectedTasks(
   { tasks, packages }: Plan,
   hasReference: boolean,
 ): (path: string) => Affected {
-  if (!packages) return (path) => (OF_THE_PLAN.includes(basename(path)) ? "anew" : "everything");
+  if (!packages) return (path) => (OF_THE_PLAN.includes(nameOf(path)) ? "anew" : "everything");
   const { workspace, graph, selected } = packages;
   const { members } = workspace;
   const ownerOf = findOwners(workspace);
@@ -43,7 +46,7 @@ export function findAffectedTasks(
 
   return (path) => {
     const owner = ownerOf(path);
-    if (owner === "all" || tasks.length === 0 || /^(?:package\.json|rtfig\.toml)$/.test(basename(path)))
+    if (owner === "all" || tasks.length === 0 || /^(?:package\.json|rtfig\.toml)$/.test(nameOf(path)))
       return "anew";
     if (owner === undefined) return "everything";
     const affected = known.get(owner) ?? affectedBy(owner);

@@ -1,11 +1,12 @@
 // Whose a path is, from the kernel itself: `struct statx` is the same for every processor, where `struct stat` is not. Libraries
 // have the call by a name only of late, so it is made by its number.
 //
-// Contract: undefined for whatever is not answered (an old sandbox refuses the call): then node:fs says what is wrong.
+// Contract: undefined for whatever is not answered (macOS has no such call, an old sandbox refuses it): then node:fs says what
+// is wrong.
 import type { Pointer } from "bun:ffi";
 import type { PathOwner } from "../contract/files.ts";
-import { FFIType, ptr, readCString } from "../posix/ffi.ts";
-import { encodeCString, openLibc } from "../posix/libc.ts";
+import { FFIType, ptr, readCString } from "./ffi.ts";
+import { encodeCString, openLibc } from "./libc.ts";
 
 const STATX = process.arch === "arm64" ? 291 : 332;
 const AT_FDCWD = -100;
@@ -28,6 +29,7 @@ const open = () =>
   }).functions;
 
 export function readOwner(path: string): PathOwner | undefined {
+  if (process.platform !== "linux") return undefined;
   const { syscall } = (opened ??= open());
   const result = new Uint8Array(SIZE);
   const name = ptr(encodeCString(path));
@@ -36,6 +38,7 @@ export function readOwner(path: string): PathOwner | undefined {
 }
 
 export function whereReally(path: string): string | undefined {
+  if (process.platform !== "linux") return undefined;
   const { realpath } = (opened ??= open());
   const result = new Uint8Array(PATH_MAX);
   const found = realpath(ptr(encodeCString(path)), ptr(result)) as Pointer | null;
