@@ -96,7 +96,6 @@ const SHARED: Readonly<Record<string, readonly string[]>> = {
   settings: [
     "src/config/rtfig",
     "src/settings/tool",
-    "src/settings/remote",
     "src/settings/share",
     "src/run/named-files",
     "src/run/script/env-files",
@@ -125,6 +124,7 @@ const ALONE: Readonly<Record<string, string>> = {
   "src/options/options": "a start without options does without the table",
   "src/options/commands": "`rt dev` asks for no more of the command line",
   "src/run/file/in-process": "in main's own chunk",
+  "src/settings/remote": "needs node:path, and few projects send scripts away",
   "src/workspace/lenient-json": "for a package.json that is no JSON",
   "src/workspace/syntax-line": "for a file that cannot be parsed",
   "src/csrf/csrf": "in the runtime's parts",

@@ -70,7 +70,8 @@ export function parseConfig(text: string, file: string): Config {
     throw new Failure(`${file}:${lineOfSyntaxError(text, Bun.TOML.parse)}: ${reason}`);
   }
   const settings: Setting[] = [];
-  for (const name of Object.keys(content)) collect([name], content[name], settings, { text, file });
+  for (const name of Object.keys(content))
+    collect([name], content[name], candidatesAt(name), settings, { text, file });
   return { file, text, content, settings };
 }
 
@@ -83,25 +84,47 @@ function isTable(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && Object.getPrototypeOf(value) === Object.prototype;
 }
 
-/** `define."process.env.X"` matches `define.*`. */
-function matches(name: string, path: readonly string[], isPrefix: boolean): boolean {
-  if (!name.startsWith(path[0]!)) return false; // parting all of them is most of what reading a file takes
-  const parts = name.split(".");
-  if (isPrefix ? parts.length <= path.length : parts.length !== path.length) return false;
-  return path.every((part, index) => parts[index] === part || parts[index] === "*");
+/** A key that a place in the file may still turn out to be. */
+interface Candidate {
+  readonly key: Key;
+  /** What its name has below that place; "*" is any name. */
+  readonly rest: readonly string[];
 }
 
-function collect(path: readonly string[], value: unknown, settings: Setting[], source: Source): void {
-  const key = KEYS.find(({ name }) => matches(name, path, false));
+function candidatesAt(name: string): Candidate[] {
+  const found: Candidate[] = [];
+  // Parting the names of all keys would be most of what reading a file takes.
+  for (const key of KEYS)
+    if (key.name === name || key.name.startsWith(`${name}.`))
+      found.push({ key, rest: key.name.split(".").slice(1) });
+  return found;
+}
+
+function below(candidates: readonly Candidate[], name: string): Candidate[] {
+  const found: Candidate[] = [];
+  for (const { key, rest } of candidates)
+    if (rest[0] === name || rest[0] === "*") found.push({ key, rest: rest.slice(1) });
+  return found;
+}
+
+function collect(
+  path: readonly string[],
+  value: unknown,
+  candidates: readonly Candidate[],
+  settings: Setting[],
+  source: Source,
+): void {
+  const key = candidates.find(({ rest }) => rest.length === 0)?.key;
   if (key && key.kinds.some((kind) => isOfKind(value, kind))) {
     checkChoice(key, path, value, source);
     checkRange(key, path, value, source);
     settings.push({ key, path, value });
     return;
   }
-  const isSection = KEYS.some(({ name }) => matches(name, path, true));
+  const isSection = candidates.some(({ rest }) => rest.length > 0);
   if (isSection && isTable(value)) {
-    for (const name of Object.keys(value)) collect([...path, name], value[name], settings, source);
+    for (const name of Object.keys(value))
+      collect([...path, name], value[name], below(candidates, name), settings, source);
     return;
   }
   const place = `${source.file}:${lineOf(source.text, path)}`;
