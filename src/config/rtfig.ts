@@ -93,6 +93,7 @@ interface Candidate {
 
 function candidatesAt(name: string): Candidate[] {
   const found: Candidate[] = [];
+  if (name.includes(".")) return found; // in quotes, it is one part
   // Parting the names of all keys would be most of what reading a file takes.
   for (const key of KEYS)
     if (key.name === name || key.name.startsWith(`${name}.`))

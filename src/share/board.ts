@@ -30,6 +30,8 @@ export type Answer =
   | { readonly kind: "known" };
 
 export interface Board {
+  /** What this machine is called. */
+  readonly machine: string;
   /** By the positions of scripts: what is known, of this machine's own too. */
   readonly results: ReadonlyMap<number, Result>;
   /** Why nothing is to be heard from the others any more: a clause, for people. */

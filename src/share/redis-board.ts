@@ -43,6 +43,7 @@ export async function openRedisBoard(options: RedisBoardOptions): Promise<Board>
 class RedisBoard implements Board {
   readonly results = new Map<number, Result>();
   readonly times = new Map<string, number>();
+  readonly machine: string;
   lost: string | undefined;
   readonly #options: RedisBoardOptions;
   readonly #link: RedisLink;
@@ -55,6 +56,7 @@ class RedisBoard implements Board {
 
   constructor(options: RedisBoardOptions) {
     this.#options = options;
+    this.machine = options.machine;
     // In braces: what is done at once has to be in one place of a cluster.
     const run = `rt:share:${FORMAT}:{${encodeURIComponent(options.id)}}`;
     this.#keys = [`${run}:results`, `${run}:claims`, `${run}:lock:`, `${run}:news`, `${run}:plan`];
@@ -136,8 +138,7 @@ class RedisBoard implements Board {
   }
 
   async publish(claim: Claim, result: Omit<Result, "claim" | "machine">): Promise<boolean> {
-    const { machine } = this.#options;
-    const whole: Result = { claim: claim.id, machine, ...result };
+    const whole: Result = { claim: claim.id, machine: this.machine, ...result };
     const isOwn = this.isHeld(claim);
     this.#held.delete(claim.script);
     if (!isOwn) return false;

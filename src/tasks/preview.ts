@@ -2,6 +2,7 @@
 //
 // Contract: nothing is started or written, and another machine is asked where --cache says so, for a while at most.
 import { oneLine } from "../printable.ts";
+import { Lane } from "./lane.ts";
 import type { Plan } from "./plan.ts";
 import { environmentOfCached } from "./report/choose.ts";
 import type { OutputQueue } from "./report/output-queue.ts";
@@ -42,16 +43,13 @@ async function explainCached(
   const beside = await request.openBeside?.(tasks, (line) => void queue.write(2, `warn: ${oneLine(line)}\n`));
   const clock = beside && setTimeout(() => beside.abandon(), PATIENCE);
   const extra = environmentOfCached(request);
-  const waiting = [...tasks];
-  const go = async () => {
-    for (let task = waiting.shift(); task; task = waiting.shift()) {
-      const reason = await request.explainCached!(task, extra);
-      if (reason) reasons.set(task, reason);
-    }
+  const lane = new Lane(AT_ONCE);
+  const explain = async (task: Task) => {
+    const reason = await request.explainCached!(task, extra);
+    if (reason) reasons.set(task, reason);
   };
-  await Promise.all(Array.from({ length: AT_ONCE }, go));
+  await Promise.all(tasks.map((task) => lane.run(0, () => explain(task))));
   clearTimeout(clock);
-  beside?.abandon();
   request.closeCache?.();
   return reasons;
 }

@@ -65,6 +65,10 @@ describe("parseConfig()", () => {
       'rtfig.toml:1: Unknown key "nothing"',
       "rtfig.toml.example lists the keys",
     ]);
+    // A name in quotes is one part, whatever is in it.
+    for (const text of ['"run.silent" = true', '["run.secrets"]\nsecrets.x = ["A"]'])
+      expect(failureOf(text)[0]).toStartWith('rtfig.toml:1: Unknown key "run.s');
+    expect(failureOf("smo = true")).toEqual(['rtfig.toml:1: Unknown key "smo"', "did you mean smol?"]);
     expect(failureOf('[install.registry]\nurl = "x"\ntoken2 = "y"')[0]).toStartWith(
       "rtfig.toml:3: Unknown key",
     );

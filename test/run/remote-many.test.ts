@@ -4,6 +4,7 @@
 import { status as Code } from "@grpc/grpc-js";
 import { describe, expect, test } from "bun:test";
 import { existsSync, readdirSync } from "node:fs";
+import { CAN_TRACE } from "../cache/cached-project.ts";
 import { waitUntil } from "../support/processes.ts";
 import type { Files } from "../support/project.ts";
 import type { Faults } from "../support/reapi-server.ts";
@@ -40,6 +41,19 @@ async function open(files: Files = CHAIN, faults: Faults = {}, more = ""): Promi
 async function configure({ project, server }: RemoteProject, more: string, keys = ""): Promise<void> {
   const text = `[run.remote]\nurl = "${server.url}"\nsystem = "${SYSTEM}"\n${keys}`;
   await project.write({ "rtfig.toml": `${text}[run.remote.scripts.build]\noutputs = ["dist"]\n${more}` });
+}
+
+/** Of a server on which what runs goes on until `over`; `both` is settled when two do. */
+function holdTwo() {
+  const both = Promise.withResolvers<void>();
+  const over = Promise.withResolvers<void>();
+  const faults: Faults = {
+    started(number) {
+      if (number === 2) both.resolve();
+      return over.promise;
+    },
+  };
+  return { both, over, faults };
 }
 
 const made = async ({ project }: RemoteProject, name: string) => {
@@ -91,6 +105,31 @@ describe.if(process.platform === "linux")("rt run --filter --remote", () => {
     expect(await made(opened, "site")).toBe("site\nother\nlib\n");
     expect(await run([...MANY, "--force", "build"])).toMatchObject({ status: 0 });
     expect(count(server, "execute")).toBe(10);
+  });
+
+  test.skipIf(!CAN_TRACE)("is seen by scripts that are cached here, whoever had looked before", async () => {
+    const reader = (needs: string) => ({ dependencies: { [needs]: "*" }, scripts: { build: READ } });
+    const READ = "cat ../two/dist/out.txt || exit 0";
+    const files = {
+      ...workspace({ one: { scripts: { build: READ } }, two: part("one"), three: reader("two") }),
+      ".gitignore": "node_modules\ndist\n",
+      "packages/two/src.txt": "old\n",
+      "packages/one/dist/out.txt": "",
+    };
+    const here = ["one", "three"].map((name) => `[run.remote.scripts."${name}#build"]\nremote = false\n`);
+    const cached = '[run.cache]\n"one#build" = true\n"three#build" = true\n';
+    await using opened = await open(files, {}, here.join("") + cached);
+    const { project, run } = opened;
+    const build = async () => await run([...MANY, "build"]);
+    await build();
+    await build();
+    const third = await build();
+    expect(third.stdout).toContain("one build: Done before");
+    expect(third.stdout).toContain("three build: Done before");
+    await project.write({ "packages/two/src.txt": "new\n" });
+    const { stdout, status } = await build();
+    expect(stdout).toContain("one build: Done before");
+    expect({ shown: stdout.includes("three build: new\n"), status }).toEqual({ shown: true, status: 0 });
   });
 
   test("decides of each where it runs, and says so before", async () => {
@@ -262,14 +301,8 @@ describe.if(process.platform === "linux")("rt run --filter --remote", () => {
   });
 
   test("Ctrl-C cancels all that runs there, and leaves nothing", async () => {
-    const both = Promise.withResolvers<void>();
-    const over = Promise.withResolvers<void>();
-    await using opened = await open(CHAIN, {
-      started(number) {
-        if (number === 2) both.resolve();
-        return over.promise;
-      },
-    });
+    const { both, over, faults } = holdTwo();
+    await using opened = await open(CHAIN, faults);
     const { project, server } = opened;
     const child = startRt({ args: [...MANY, "build"], cwd: project.path });
     await both.promise;
@@ -306,14 +339,8 @@ describe.if(process.platform === "linux")("a server that is not well, while many
   });
 
   test("is lost while two run: one error, no hang, nothing by halves", async () => {
-    const both = Promise.withResolvers<void>();
-    const over = Promise.withResolvers<void>();
-    await using opened = await open(CHAIN, {
-      started(number) {
-        if (number === 2) both.resolve();
-        return over.promise;
-      },
-    });
+    const { both, over, faults } = holdTwo();
+    await using opened = await open(CHAIN, faults);
     const running = opened.run([...MANY, "build"]);
     await both.promise;
     await opened.server[Symbol.asyncDispose]();

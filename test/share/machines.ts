@@ -48,7 +48,7 @@ export const RECORD = 'echo "$npm_package_name $PWD" >> "$RAN"';
 
 export interface MachinesOptions {
   readonly count: number;
-  readonly packages: Readonly<Record<string, { t: string; needs?: readonly string[] }>>;
+  readonly packages: Readonly<Record<string, { pret?: string; t: string; needs?: readonly string[] }>>;
   /** Lines of [run.cache], instead of all that is needed for `t`. */
   readonly config?: string;
   readonly redis?: Redis;
@@ -59,9 +59,9 @@ export async function createMachines(options: MachinesOptions): Promise<Machines
   const redis = options.redis ?? (await startRedis());
   const served = await serveCache();
   const folder = await createProject({ "gates/.keep": "", "ran.txt": "" });
-  const manifests = Object.entries(packages).map(([name, { t, needs = [] }]) => [
+  const manifests = Object.entries(packages).map(([name, { needs = [], ...scripts }]) => [
     name,
-    { scripts: { t }, dependencies: Object.fromEntries(needs.map((each) => [each, "*"])) },
+    { scripts, dependencies: Object.fromEntries(needs.map((each) => [each, "*"])) },
   ]);
   // What the test itself is told does not matter.
   const ignored = `../../../../${basename(folder.path)}/**`;

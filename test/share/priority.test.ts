@@ -1,7 +1,7 @@
 // Which scripts come first, and what that is worth: the decision, by itself.
 import { expect, test } from "bun:test";
 import { findCriticalPath } from "../../src/tasks/critical-path.ts";
-import { Lane } from "../../src/tasks/share/lane.ts";
+import { Lane } from "../../src/tasks/lane.ts";
 import { rankTasks } from "../../src/tasks/share/priority.ts";
 import { createRandom } from "../support/random.ts";
 

@@ -137,7 +137,7 @@ test.skipIf(!CAN_TRACE)(
 
 test.skipIf(!CAN_TRACE)("a failure is everyone's, with its code and what was written", async () => {
   const packages = {
-    a: { t: `${RECORD}; ${waitAt("all")}; echo out; echo err >&2; exit 3` },
+    a: { pret: "echo first", t: `${RECORD}; ${waitAt("all")}; echo out; echo err >&2; exit 3` },
     b: { t: RECORD, needs: ["a"] },
     c: { t: `${RECORD}; kill -9 $$` },
   };
@@ -149,6 +149,7 @@ test.skipIf(!CAN_TRACE)("a failure is everyone's, with its code and what was wri
   const results = await Promise.all(running.map(({ result }) => result));
   expect((await machines.ran()).map((line) => line.split(" ")[0]).toSorted()).toEqual(["a", "c"]);
   for (const { stdout, stderr, status } of results) {
+    expect(stdout).toContain("a pret: first\na pret: Exited with code 0\n");
     expect(stdout).toContain("a t: out\na t: err\na t: Exited with code 3\n");
     expect(stdout).toContain("b t: Skipped because a t did not succeed\n");
     expect(stdout).toMatch(/^c t: (?:Signaled with code SIGKILL|Exited with code 137)$/m);

@@ -14,6 +14,7 @@ import { codeOf, RemoteError } from "../../reapi/trouble.ts";
 import { Uploads } from "../../reapi/uploads.ts";
 import type { RemoteSettings } from "../../settings/remote.ts";
 import type { ScriptSettings } from "../../settings/script.ts";
+import { Lane } from "../../tasks/lane.ts";
 import type { Refusal, RemoteEnding, RemoteRun, Sketch, Task } from "../../tasks/run-tasks.ts";
 import { VERSION } from "../../version.ts";
 import { findWorkspaceRoot } from "../../workspace/members.ts";
@@ -85,8 +86,7 @@ class Remote implements RemoteRun {
   #connection: Promise<Connection> | undefined;
   readonly #ended = new Map<Task, Ended>();
   readonly #running = new Set<Promise<unknown>>();
-  #fetching = 0;
-  readonly #waiting: (() => void)[] = [];
+  readonly #fetches = new Lane(MOST_FETCHED);
 
   /** Throws Failure where what is installed here is not for that system. */
   constructor(tasks: readonly Task[], order: Order, remote: RemoteSettings, script: ScriptSettings) {
@@ -233,26 +233,16 @@ class Remote implements RemoteRun {
           const ended = this.#ended.get(task)!;
           ended.made = this.#madeOf(task, current, ended.placed);
         }
-        return await this.#inTurn(() => bringBack(current, store, task.packageDirectory));
+        return await this.#fetches.run(0, async () => {
+          this.#all.signal.throwIfAborted();
+          await bringBack(current, store, task.packageDirectory);
+        });
       } catch (error) {
         this.#all.signal.throwIfAborted();
         if (attempt >= TRIES || !isWorthAnother(error)) throw error;
       } finally {
         this.#files.forget(pathsOf(this.#files.pathOf(task.packageDirectory), current.roots));
       }
-    }
-  }
-
-  /** A few at a time, each of which is in memory as a whole. */
-  async #inTurn(fetch: () => Promise<void>): Promise<void> {
-    while (this.#fetching >= MOST_FETCHED) await new Promise<void>((next) => this.#waiting.push(next));
-    this.#fetching++;
-    try {
-      this.#all.signal.throwIfAborted();
-      await fetch();
-    } finally {
-      this.#fetching--;
-      this.#waiting.shift()?.();
     }
   }
 

@@ -109,13 +109,13 @@ export async function launchScript(
   throw new Failure(`Cannot run the script "${target.name}": ${explainExec(outcome)}`, hint, 126);
 }
 
-export interface Line {
+interface Line {
   readonly event: string;
   readonly line: string;
 }
 
 /** Hooks and script, in the order in which they run, of those that there are. */
-export function linesOf(
+function linesOf(
   { name, package: { manifest } }: Extract<Plan, { mode: "script" }>["target"],
   args: readonly string[],
 ): Line[] {

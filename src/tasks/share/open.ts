@@ -48,7 +48,6 @@ export async function openSharedRun(
   const unshared = await findUnshared(plan, request);
   const { tasks, waitsFor } = plan;
   const share = request.share!;
-  const machine = share.name ?? process.getBuiltinModule("node:os").hostname();
   const keys = keysOf(plan);
   const times = readTimes(share.times, request.cwd);
   if (unshared.size === tasks.length)
@@ -63,7 +62,6 @@ export async function openSharedRun(
   );
   const turns = new Turns({
     board,
-    machine,
     places: chooseLimit({ ...request, parallel: false }),
     ranks: rankTasks(fillTimes(durations), waitsFor),
     isShared: tasks.map((task) => !unshared.has(task)),
@@ -73,20 +71,16 @@ export async function openSharedRun(
   return {
     turns,
     line: oneLine(
-      `Run ${share.id} at ${share.server.url}, here ${machine}: ${count} of ${tasks.length} scripts are shared`,
+      `Run ${share.id} at ${share.server.url}, here ${board.machine}: ${count} of ${tasks.length} scripts are shared`,
     ),
     notices:
       unshared.size > 0 ? [`Each machine runs what it cannot share: ${describeUnshared(unshared)}`] : [],
-    close: async () => await closeSharedRun(turns, board, keys, machine),
+    close: async () => await closeSharedRun(turns, board, keys),
   };
 }
 
-async function closeSharedRun(
-  turns: Turns,
-  board: Board,
-  keys: readonly string[],
-  machine: string,
-): Promise<string> {
+async function closeSharedRun(turns: Turns, board: Board, keys: readonly string[]): Promise<string> {
+  const { machine } = board;
   board.keepTimes(new Map([...turns.durations].map(([index, time]) => [nameOf(keys[index]!), time])));
   await board.close();
   const here = turns.counts.get(machine) ?? 0;

@@ -12,13 +12,11 @@
 // here has not run: its turn is taken again. Nothing is asked in a loop: who waits is woken.
 import { oneLine } from "../../printable.ts";
 import type { Board, Claim, Result } from "../../share/board.ts";
+import { Lane } from "../lane.ts";
 import type { CachedHit, CachedTask, Outcome, Publication, Task } from "../task.ts";
-import { Lane } from "./lane.ts";
 
 export interface TurnsOptions {
   readonly board: Board;
-  /** Of this machine. */
-  readonly machine: string;
   /** How many scripts may run here at a time. */
   readonly places: number;
   /** By position: the greater, the sooner. */
@@ -83,7 +81,8 @@ export class Turns {
 
   /** When a script may start here, or need not. @param open looks it up */
   async take(task: Task, open: () => Promise<CachedTask | undefined>): Promise<Turn> {
-    const { board, machine, isShared, ranks } = this.#options;
+    const { board, isShared, ranks } = this.#options;
+    const { machine } = board;
     const { index } = task;
     if (!isShared[index]) {
       const start = await this.#wait(task, true);
@@ -109,12 +108,13 @@ export class Turns {
 
   #given(cached: CachedTask, machine: string): Turn {
     this.#count(machine);
-    const other = machine !== this.#options.machine && { other: machine };
+    const other = machine !== this.#options.board.machine && { other: machine };
     return { cached, machine, ...other, end: () => undefined, finish: async () => true };
   }
 
   #begin(task: Task, cached: CachedTask | undefined, start: Start): Turn {
-    const { board, machine } = this.#options;
+    const { board } = this.#options;
+    const { machine } = board;
     const claim = start.kind === "run" ? start.claim : undefined;
     const isStopped = start.kind === "stopped";
     let isPlaced = !isStopped;

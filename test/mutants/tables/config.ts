@@ -48,6 +48,18 @@ export default {
   ],
   "src/config/rtfig.ts": [
     {
+      fault: "the beginning of a key's name is that key",
+      text: "key.name.startsWith(`${name}.`)",
+      becomes: "key.name.startsWith(name)",
+      tests: ["config/keys"],
+    },
+    {
+      fault: "a name in quotes is parted at its dots",
+      text: `if (name.includes(".")) return found;`,
+      becomes: "",
+      tests: ["config/keys"],
+    },
+    {
       fault: "the value of a credential is told",
       text: `if (typeof value === "string") return "a string";`,
       becomes: `if (typeof value === "string") return value;`,

@@ -2,6 +2,14 @@
 import type { MutantTable } from "../mutant.ts";
 
 export default {
+  "src/tasks/replay.ts": [
+    {
+      fault: "what ran before the step that failed elsewhere has failed too",
+      text: "index === failure?.last ? failure.code : 0",
+      becomes: "failure?.code ?? 0",
+      tests: ["share/share"],
+    },
+  ],
   "src/share/redis-scripts.ts": [
     {
       fault: "who has lost a script publishes over its successor",

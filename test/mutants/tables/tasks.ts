@@ -70,6 +70,12 @@ export default {
   ],
   "src/tasks/execute.ts": [
     {
+      fault: "what was seen of files stays known where others bring some",
+      text: "if (this.#watched || remote) request.beforeStart?.();",
+      becomes: "if (this.#watched) request.beforeStart?.();",
+      tests: ["run/remote-many"],
+    },
+    {
       fault: "a script that starts again gets the secrets of its first start",
       text: "if (this.#again.delete(task)) await request.prepare?.([task]);",
       becomes: "",

@@ -1,4 +1,5 @@
-// A few jobs at a time, those first that matter most: for what a machine does beside running scripts.
+// A few jobs at a time, those first that matter most, and of those that came first: for what a machine does beside running
+// scripts.
 
 export class Lane {
   readonly #limit: number;
