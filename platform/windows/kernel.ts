@@ -7,6 +7,7 @@ const { i32, ptr: pointer, u32, u64, void: nothing } = FFIType;
 const SYMBOLS = {
   AssignProcessToJobObject: { args: [u64, u64], returns: i32 },
   CloseHandle: { args: [u64], returns: i32 },
+  CreateFileW: { args: [pointer, u32, u32, u64, u32, u32, u64], returns: u64 },
   CreateJobObjectW: { args: [u64, u64], returns: u64 },
   CreateProcessW: { args: [u64, u64, u64, u64, i32, u32, u64, u64, u64, u64], returns: i32 },
   ExitProcess: { args: [u32], returns: nothing },
@@ -45,7 +46,12 @@ export function address(buffer: NodeJS.TypedArray): bigint {
   return BigInt(ptr(buffer));
 }
 
-/** The address of UTF-16LE with the NUL that ends it. */
+/** UTF-16LE with the NUL that ends it. */
+export function wideBytes(text: string): Buffer {
+  return Buffer.from(`${text}\0`, "utf16le");
+}
+
+/** The address of such bytes. */
 export function wideString(text: string): bigint {
-  return address(Buffer.from(`${text}\0`, "utf16le"));
+  return address(wideBytes(text));
 }

@@ -5,7 +5,7 @@ import { directoriesNeeded, listPackageFiles, sharedFiles } from "../workspace/p
 import type { CacheRule } from "../settings/cache.ts";
 import type { World } from "./check.ts";
 import { listFiles, type Matcher } from "./patterns.ts";
-import { Unkept } from "./record.ts";
+import { Unkept } from "./unkept.ts";
 
 export interface DeclaredWorld extends World {
   readonly root: string;

@@ -9,6 +9,7 @@ export type Cause =
   | "rewritten"
   | "changed"
   | "edited"
+  | "overlapped"
   | "outside"
   | "pipe"
   | "secret"
@@ -40,6 +41,7 @@ const CAUSES: Readonly<Record<Cause, readonly [cause: string, help: string]>> = 
   ],
   changed: ["$ was changed while it ran, by something else", "run it again"],
   edited: ["while it ran, $", "run it again"],
+  overlapped: ["another rt ran it, or put back what it makes, at the same time", "run it again"],
   outside: ["it wrote $, outside the project", "list it in ignore of [run.cache], if it does not matter"],
   pipe: ["it read $, which is no file", "such a script cannot be cached"],
   secret: ["it printed the value of $", "keep it out of the output"],

@@ -132,11 +132,20 @@ export function ownStamp(): string {
 
 let stamp: string | undefined;
 
-/** The same of a program on every machine. */
+/**
+ * The same of a program on every machine; "" where it cannot be read. It is read again when it looks like another one
+ * afterwards: somebody may just have made a hard link to it, which is no other content.
+ */
 export async function hashOf(path: string, hashes: Hashes, look: Look): Promise<string> {
-  const state = look(path);
-  return (state.kind === "file" && (await hashes.hash(path, state))) || "";
+  for (let reading = 0; reading < MOST_READINGS; reading += 1) {
+    const state = look(path);
+    const hash = state.kind === "file" ? await hashes.hash(path, state) : null;
+    if (hash !== null) return hash;
+  }
+  return "";
 }
+
+const MOST_READINGS = 3;
 
 /** What is different, in words; at most a few. */
 export function compareKeys(before: readonly Field[], now: readonly Field[]): string[] {

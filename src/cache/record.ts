@@ -8,10 +8,10 @@
 // again as it was made counts for nothing, but is no part of a listing either.
 import type { PathState, Trace, TracedPath } from "../../platform/contract/tracing.ts";
 import { namesOf, type World } from "./check.ts";
-import type { Cause } from "./doubts.ts";
 import type { Condition, Output } from "./entry.ts";
 import { listFiles, type Matcher } from "./patterns.ts";
 import { isBelow } from "./place.ts";
+import { Unkept } from "./unkept.ts";
 
 export interface Rooted extends World {
   readonly root: string;
@@ -27,18 +27,6 @@ export interface Recorded {
   readonly conditions: Condition[];
   readonly outputs: Output[];
   readonly own: string[];
-}
-
-/** Not kept, because of this. */
-export class Unkept extends Error {
-  readonly why: Cause;
-  readonly detail: string;
-
-  constructor(why: Cause, detail: string) {
-    super(detail);
-    this.why = why;
-    this.detail = detail;
-  }
 }
 
 /** Throws Unkept. */

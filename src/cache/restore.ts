@@ -23,12 +23,17 @@ import { hashFile } from "./hashes.ts";
 import { isBelow } from "./place.ts";
 import type { Store } from "./store.ts";
 
-/** How many files were put back; null where that cannot be done. */
+/**
+ * How many files were put back; null where that cannot be done.
+ *
+ * @param announce called before anything is touched, so that others know
+ */
 export async function restoreOutputs(
   entry: Entry,
   root: string,
   store: Store,
   world: World,
+  announce: () => { leave(): void },
 ): Promise<number | null> {
   const missing: Output[] = [];
   for (const output of entry.outputs) {
@@ -38,6 +43,7 @@ export async function restoreOutputs(
     missing.push(output);
   }
   if (missing.length === 0) return 0;
+  const presence = announce();
   try {
     const ordered = inOrder(missing);
     for (const output of ordered) await put(output, realpathSync(root), store);
@@ -47,6 +53,7 @@ export async function restoreOutputs(
   } catch {
     return null;
   } finally {
+    presence.leave();
     world.seen.forget();
   }
   return missing.filter(({ kind }) => kind !== "directory").length;

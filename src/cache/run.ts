@@ -19,29 +19,17 @@ import { Inputs, listCounted } from "./inputs.ts";
 import type { KnownEntries } from "./known-entries.ts";
 import { compareKeys, hashOf, type Key, makeKey, ownStamp } from "./key.ts";
 import { Log, type Piece, readLog } from "./log.ts";
-import { openHashes } from "./memory.ts";
 import { mentionsIn } from "./mention.ts";
-import { isAlwaysIgnored, matcher } from "./patterns.ts";
 import { fixedPlaces, type IsFixed, isBelow, keepEntry, placeEntry, withoutBinariesAbove } from "./place.ts";
-import { addDeclared, type Recorded, recordRun, type Rooted, Unkept } from "./record.ts";
+import type { Presence } from "./presence.ts";
+import { addDeclared, type Recorded, recordRun, type Rooted } from "./record.ts";
 import { restoreOutputs } from "./restore.ts";
-import { verify } from "./verification.ts";
-import type { Seen } from "./seen.ts";
-import type { SharedCache } from "./shared.ts";
 import type { CachedRun, CachedScript, Hit, Publication, StepRequest } from "./script.ts";
+import type { SharedCache } from "./shared.ts";
 import type { Store } from "./store.ts";
-
-/** What the scripts of a run share. */
-export interface Surroundings {
-  /** Absent where inputs are declared. */
-  readonly tracing: TracingOperations | undefined;
-  readonly store: Store;
-  readonly shared: SharedCache | undefined;
-  readonly seen: Seen;
-  readonly known: KnownEntries;
-  /** What rt was started with. */
-  readonly original: Readonly<Record<string, string>>;
-}
+import { Unkept } from "./unkept.ts";
+import { verify } from "./verification.ts";
+import { openWorld, type Surroundings } from "./world.ts";
 
 export class Run implements CachedRun {
   hit: Hit | undefined;
@@ -70,13 +58,16 @@ export class Run implements CachedRun {
   #entry: Entry | undefined;
   #tracer: ReturnType<TracingOperations["openTracer"]> | undefined;
   #refused = false;
+  /** From the first step on. */
+  #presence: Presence | undefined;
   constructor(
     script: CachedScript,
     rule: CacheRule,
     settings: CacheSettings,
     packageDirectory: string,
-    { tracing, store, shared, seen, known, original }: Surroundings,
+    surroundings: Surroundings,
   ) {
+    const { tracing, store, shared, known, original } = surroundings;
     this.#script = script;
     this.#rule = rule;
     this.#settings = settings;
@@ -90,31 +81,14 @@ export class Run implements CachedRun {
     this.#environments = environments.map(({ variables }) => variables);
     this.#withheld = environments.flatMap(({ withheld }) => withheld);
     this.#findings = new Findings(settings.root, packageDirectory, script, store, known);
-    const ignored = matcher(rule.ignore, packageDirectory);
-    this.#world = {
-      look: seen.look,
-      list: seen.list,
-      seen,
-      hashes: openHashes(settings.root, look, store),
-      // The store is no input of anything, wherever it is.
-      isIgnored: (path) => ignored(path) || isAlwaysIgnored(path) || isBelow(path, store.directory),
-      root: settings.root,
-      isDeclared: matcher(rule.outputs, packageDirectory),
-      declared: rule.outputs,
-      packageDirectory,
-      keep: async (path, state) => {
-        const hash = await store.keepFile(path);
-        const now = look(path);
-        return now.kind === "file" && now.stamp === state.stamp ? hash : null;
-      },
-    };
+    this.#world = openWorld(rule, settings.root, packageDirectory, surroundings);
   }
 
   /** @param purpose "look" puts nothing back and remembers nothing */
   async find(purpose: "use" | "look"): Promise<this> {
     this.#key = await this.#makeOwnKey();
     if (this.#shared) {
-      const program = await hashOf(process.execPath, this.#world.hashes, this.#world.look);
+      const program = await hashOf(process.execPath, this.#world.hashes, look);
       this.#sharedKey = (await this.#makeKey(this.#shared.secret, program)).hash;
     }
     this.why = "nothing that is kept is to be used";
@@ -226,12 +200,23 @@ export class Run implements CachedRun {
   async #apply(entry: Entry): Promise<Hit | undefined> {
     const log = this.#store.readBlob(entry.log);
     if (!log) return undefined;
-    const restored = await restoreOutputs(entry, this.#settings.root, this.#store, this.#world);
+    const { root } = this.#settings;
+    const restored = await restoreOutputs(entry, root, this.#store, this.#world, this.#announce);
     return restored === null ? undefined : { pieces: readLog(log), saved: entry.duration, restored };
   }
 
   start(step: number, request: StepRequest): Child & { readonly isTraced: Promise<boolean> } {
+    this.#presence ??= this.#announce();
     this.#started ??= performance.now();
+    try {
+      return this.#startStep(step, request);
+    } catch (error) {
+      this.#presence.leave();
+      throw error;
+    }
+  }
+
+  #startStep(step: number, request: StepRequest): Child & { readonly isTraced: Promise<boolean> } {
     const { program, argv } = this.#script.steps[step]!;
     const wanted = { ...request, program, argv, env: this.environmentOf(step) };
     const plain = () => ({
@@ -263,6 +248,14 @@ export class Run implements CachedRun {
   }
 
   async close(outcome: string, publication?: Publication): Promise<readonly string[]> {
+    try {
+      return await this.#keep(outcome, publication);
+    } finally {
+      this.#presence?.leave();
+    }
+  }
+
+  async #keep(outcome: string, publication?: Publication): Promise<readonly string[]> {
     const trace = await this.#tracer?.finish();
     const lines = [...(trace?.calls ?? [])].map((call) => `trace ${call}`);
     if (this.#refused) {
@@ -297,6 +290,8 @@ export class Run implements CachedRun {
         this.#settings.root,
         mentionsIn(entry, this.#settings.root, this.#log.bytes(), this.#store),
       );
+      // After all of it was read: who comes from here on changes nothing of it.
+      this.#presence?.requireAlone();
       const outside = shared?.findOutside(entry, this.#world);
       const mayLeave = outside === undefined;
       if (publication && !(await publishMade(this.#sharing, publication, kept, mayLeave))) return lines;
@@ -316,6 +311,9 @@ export class Run implements CachedRun {
       return [...lines, line];
     }
   }
+
+  readonly #announce = (): Presence =>
+    this.#store.announce([this.#world.packageDirectory, this.#script.scriptName]);
 
   /** Milliseconds. */
   get #elapsed(): number {

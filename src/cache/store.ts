@@ -4,6 +4,7 @@
 //                        keys/<key>/<hash>.zst       an entry, named after its own bytes
 //                        scripts/<id>.json           what was last found out about a script
 //                        hashes/<id>, known/<id>     the memory of hashes, and of what was read of this
+//                        presence/<place>-<id>       who runs a script there now
 //                        secret                      the key of variables' hashes
 //
 // Contract: everything appears by a rename, so that several rt at once, a full disk or a kill leave nothing half. What is read
@@ -30,6 +31,7 @@ import { hashBytes, hashFile } from "./hashes.ts";
 import { filesIn, sizeOf, touch } from "./kept-files.ts";
 import { FORMAT } from "./key.ts";
 import { isKeptPath } from "./place.ts";
+import { Presence, sweep } from "./presence.ts";
 
 /** Bytes. */
 const LARGEST = 5 * 1024 ** 3;
@@ -68,7 +70,7 @@ export class Store {
     this.directory = directory;
     mkdirSync(dirname(directory), { recursive: true, mode: 0o700 });
     makePrivate(directory);
-    for (const name of ["blobs", "keys", "scripts", "hashes", "known", "drafts"])
+    for (const name of ["blobs", "keys", "scripts", "hashes", "known", "presence", "drafts"])
       makePrivate(join(directory, name));
   }
 
@@ -148,6 +150,11 @@ export class Store {
     for (const { path } of this.#entryFiles(key).slice(MOST_ENTRIES)) rmSync(path, { force: true });
   }
 
+  /** @param script what it is called and where it runs */
+  announce(script: readonly string[]): Presence {
+    return new Presence(join(this.directory, "presence"), script, this.#draft());
+  }
+
   keyDirectory(key: string): string {
     return join(this.directory, "keys", key);
   }
@@ -222,6 +229,7 @@ export class Store {
 
   /** Removes what was used longest ago until there is no more than so many bytes. */
   shrink(limit = LARGEST, grace = GRACE): void {
+    sweep(join(this.directory, "presence"));
     const files = filesIn(this.directory).filter((file) => !this.#removeDraft(file, grace));
     let total = sizeOf(files);
     if (total <= limit) return;

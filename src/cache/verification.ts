@@ -5,7 +5,8 @@
 import type { Trace } from "../../platform/contract/tracing.ts";
 import { declaredInputs } from "./declaration.ts";
 import { describeDoubt } from "./doubts.ts";
-import { hasWritten, type Rooted, Unkept } from "./record.ts";
+import { hasWritten, type Rooted } from "./record.ts";
+import { Unkept } from "./unkept.ts";
 import type { CacheRule } from "../settings/cache.ts";
 import { isBelow, type IsFixed, keepPath } from "./place.ts";
 

@@ -146,7 +146,17 @@ test.skipIf(!CAN_TRACE)("what is kept is readable by its user alone, whatever th
   const store = storeOf(project);
   const names = (await readdir(store, { recursive: true })).toSorted();
   const kinds = new Set(names.map((name) => name.split("/")[0]!));
-  expect([...kinds]).toEqual(["blobs", "drafts", "hashes", "keys", "known", "scripts", "secret", "shrunk"]);
+  expect([...kinds]).toEqual([
+    "blobs",
+    "drafts",
+    "hashes",
+    "keys",
+    "known",
+    "presence",
+    "scripts",
+    "secret",
+    "shrunk",
+  ]);
   expect(await readdir(`${store}/drafts`)).toEqual([]);
   for (const name of ["", ...names]) {
     const found = await stat(`${store}/${name}`);

@@ -97,6 +97,24 @@ export default {
   ],
   "src/cache/restore.ts": [
     {
+      fault: "nobody is told that something is put back",
+      text: "  const presence = announce();\n",
+      becomes: "  const presence = { leave() {} };\n",
+      tests: ["cache/presence"],
+    },
+    {
+      fault: "who put something back is there for ever",
+      text: "    presence.leave();\n",
+      becomes: "",
+      tests: ["cache/presence"],
+    },
+    {
+      fault: "what is there already is put back to others",
+      text: "  if (missing.length === 0) return 0;\n",
+      becomes: "",
+      tests: ["cache/presence"],
+    },
+    {
       fault: "a link is put back as another",
       text: "symlinkSync(output.target, draft)",
       becomes: "symlinkSync(output.target.slice(1), draft)",
@@ -227,7 +245,107 @@ export default {
       tests: ["cache/key"],
     },
   ],
+  "src/cache/presence.ts": [
+    {
+      fault: "who comes later does not see who is there",
+      text: "        this.#hasMet = true;\n",
+      becomes: "",
+      tests: ["cache/presence"],
+    },
+    {
+      fault: "who was there first is not told",
+      text: '        writeFileSync(join(directory, other + MARK), "", { mode: 0o600 });\n',
+      becomes: "",
+      tests: ["cache/presence"],
+    },
+    {
+      fault: "a script meets itself",
+      text: "        if (other === own) continue;\n",
+      becomes: "",
+      tests: ["cache/presence", "cache/hits"],
+    },
+    {
+      fault: "all scripts meet",
+      text: "const place = hashBytes(JSON.stringify(script));",
+      becomes: 'const place = hashBytes("");',
+      tests: ["cache/presence"],
+    },
+    {
+      fault: "who could tell nobody is kept",
+      text: '    if (this.#failure !== undefined) throw new Unkept("store", this.#failure);\n',
+      becomes: "",
+      tests: ["cache/presence"],
+    },
+    {
+      fault: "its lock is not given back",
+      text: "      lock.release();\n",
+      becomes: "",
+      tests: ["cache/presence"],
+    },
+    {
+      fault: "its mark stays",
+      text: "      rmSync(this.#path + MARK, { force: true });\n",
+      becomes: "",
+      tests: ["cache/presence"],
+    },
+    {
+      fault: "what a killed rt has left is somebody who is there",
+      text: "    if (!isHeld) rmSync(",
+      becomes: "    if (!isHeld) return true;\n    if (!isHeld) rmSync(",
+      tests: ["cache/presence"],
+    },
+    {
+      fault: "what a killed rt has left stays",
+      text: "    if (!isHeld) rmSync(join(directory, name), { force: true });\n",
+      becomes: "",
+      tests: ["cache/presence"],
+    },
+    {
+      fault: "an end that cannot be written fails the script",
+      text: "    } catch {\n      // Whoever comes next takes it away.\n    }",
+      becomes: "    } finally {\n    }",
+      tests: ["cache/presence"],
+    },
+  ],
+  "platform/posix/file-lock.ts": [
+    {
+      fault: "it is seen before it is held",
+      text: 'openSync(draft, "wx", 0o600)',
+      becomes: 'openSync(path, "w", 0o600)',
+      tests: ["posix/file-lock"],
+    },
+    {
+      fault: "it is not held at all",
+      text: "lock(descriptor, LOCK_EX)",
+      becomes: "0",
+      tests: ["posix/file-lock"],
+    },
+    {
+      fault: "what could not be named is left",
+      text: "    rmSync(draft, { force: true });\n",
+      becomes: "",
+      tests: ["posix/file-lock"],
+    },
+    {
+      fault: "its name stays",
+      text: "        rmSync(path, { force: true });\n",
+      becomes: "",
+      tests: ["posix/file-lock"],
+    },
+  ],
   "src/cache/run.ts": [
+    {
+      fault: "what overlapped is kept",
+      text: "      this.#presence?.requireAlone();\n",
+      becomes: "",
+      tests: ["cache/presence"],
+    },
+    {
+      fault: "it is there for ever",
+      text: "      this.#presence?.leave();\n",
+      becomes: "",
+      tests: ["cache/presence"],
+    },
     {
       fault: "what could not be followed is kept",
       text: "    if (this.#refused) {",

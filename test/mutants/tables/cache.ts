@@ -220,6 +220,12 @@ export default {
   ],
   "src/cache/key.ts": [
     {
+      fault: "a hard link that is made at that moment gives it another key",
+      text: "const MOST_READINGS = 3;",
+      becomes: "const MOST_READINGS = 1;",
+      tests: ["cache/key"],
+    },
+    {
       fault: "variables do not count",
       text: "fields.push({ name: `the variable ${name}`, hash: hashesOf(meant) });",
       becomes: "void hash;",

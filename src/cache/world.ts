@@ -1,0 +1,50 @@
+// What a script's inputs and outputs are looked at by: the files as a run has seen them, and which of them count.
+import type { TracingOperations } from "../../platform/contract/tracing.ts";
+import { look } from "../../platform/path-state.ts";
+import type { CacheRule } from "../settings/cache.ts";
+import type { KnownEntries } from "./known-entries.ts";
+import { openHashes } from "./memory.ts";
+import { isAlwaysIgnored, matcher } from "./patterns.ts";
+import { isBelow } from "./place.ts";
+import type { Rooted } from "./record.ts";
+import type { Seen } from "./seen.ts";
+import type { SharedCache } from "./shared.ts";
+import type { Store } from "./store.ts";
+
+/** What the scripts of a run share. */
+export interface Surroundings {
+  /** Absent where inputs are declared. */
+  readonly tracing: TracingOperations | undefined;
+  readonly store: Store;
+  readonly shared: SharedCache | undefined;
+  readonly seen: Seen;
+  readonly known: KnownEntries;
+  /** What rt was started with. */
+  readonly original: Readonly<Record<string, string>>;
+}
+
+export function openWorld(
+  rule: CacheRule,
+  root: string,
+  packageDirectory: string,
+  { store, seen }: Surroundings,
+): Rooted {
+  const ignored = matcher(rule.ignore, packageDirectory);
+  return {
+    look: seen.look,
+    list: seen.list,
+    seen,
+    hashes: openHashes(root, look, store),
+    // The store is no input of anything, wherever it is.
+    isIgnored: (path) => ignored(path) || isAlwaysIgnored(path) || isBelow(path, store.directory),
+    root,
+    isDeclared: matcher(rule.outputs, packageDirectory),
+    declared: rule.outputs,
+    packageDirectory,
+    keep: async (path, state) => {
+      const hash = await store.keepFile(path);
+      const now = look(path);
+      return now.kind === "file" && now.stamp === state.stamp ? hash : null;
+    },
+  };
+}

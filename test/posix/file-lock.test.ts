@@ -1,0 +1,78 @@
+// A file that is held: by whoever made it, seen from another process and from the same one, until it is released or its holder
+// is killed.
+import { expect, test } from "bun:test";
+import { existsSync, readdirSync } from "node:fs";
+import { operations } from "../../platform/posix/file-lock.ts";
+import { waitUntil } from "../support/processes.ts";
+import { createProject } from "../support/project.ts";
+
+const MODULE = new URL("../../platform/posix/file-lock.ts", import.meta.url).pathname;
+
+function startCode(code: string, cwd: string) {
+  const words = [process.execPath, "-e", `import { operations } from ${JSON.stringify(MODULE)};\n${code}`];
+  return Bun.spawn(words, { cwd, stdin: "pipe", stdout: "ignore", stderr: "inherit" });
+}
+
+test("it is held until it is released, and then gone", async () => {
+  await using directory = await createProject();
+  const path = directory.join("held");
+  const lock = operations.holdFile(path, directory.join("draft"));
+  expect(readdirSync(directory.path)).toEqual(["held"]);
+  // Who looks leaves it as it is.
+  expect([operations.isHeld(path), operations.isHeld(path)]).toEqual([true, true]);
+  lock.release();
+  expect(readdirSync(directory.path)).toEqual([]);
+  expect(operations.isHeld(path)).toBe(false);
+});
+
+test("another process sees it, and what its holder has started does not hold it on when that is killed", async () => {
+  await using directory = await createProject();
+  const path = directory.join("held");
+  const code = `
+    operations.holdFile("held", "draft");
+    const child = Bun.spawn(["sleep", "1000"]);
+    require("node:fs").writeFileSync("ready.part", String(child.pid));
+    require("node:fs").renameSync("ready.part", "ready");
+    await new Promise(() => setInterval(() => {}, 1 << 30));`;
+  const holder = startCode(code, directory.path);
+  await waitUntil(() => existsSync(directory.join("ready")));
+  const started = Number(await Bun.file(directory.join("ready")).text());
+  try {
+    expect(operations.isHeld(path)).toBe(true);
+    holder.kill("SIGKILL");
+    await holder.exited;
+    process.kill(started, 0);
+    expect([operations.isHeld(path), existsSync(path)]).toEqual([false, true]);
+  } finally {
+    process.kill(started, "SIGKILL");
+  }
+});
+
+test("nobody sees one at its path that is not held yet", async () => {
+  await using directory = await createProject();
+  const code = `
+    const { existsSync, readdirSync, writeFileSync } = require("node:fs");
+    writeFileSync("looks", "");
+    let seen = 0;
+    while (!existsSync("end")) {
+      // There before and afterwards, it was there all the time: no name comes twice.
+      for (const name of readdirSync(".").filter((name) => name.startsWith("held-")))
+        if (!operations.isHeld(name) && existsSync(name)) seen += 1;
+    }
+    writeFileSync("seen", String(seen));`;
+  const looker = startCode(code, directory.path);
+  await waitUntil(() => existsSync(directory.join("looks")));
+  for (let round = 0; round < 4000; round += 1)
+    operations.holdFile(directory.join(`held-${round}`), directory.join("draft")).release();
+  await directory.write({ end: "" });
+  await looker.exited;
+  expect(await Bun.file(directory.join("seen")).text()).toBe("0");
+});
+
+test("a path that cannot be had leaves nothing behind", async () => {
+  await using directory = await createProject({ "held/inside": "" });
+  expect(() => operations.holdFile(directory.join("held"), directory.join("draft"))).toThrow(
+    /EISDIR|ENOTEMPTY/,
+  );
+  expect(readdirSync(directory.path)).toEqual(["held"]);
+});
