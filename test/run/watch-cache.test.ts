@@ -3,7 +3,7 @@
 //
 // Whether something started nothing is seen in what is said, to the line, up to the end of the next thing that does start.
 import { expect, test } from "bun:test";
-import { rename, rm, symlink, unlink } from "node:fs/promises";
+import { mkdir, rename, rm, symlink, unlink } from "node:fs/promises";
 import { startLive } from "../options/live.ts";
 import { createProject, type Files, type Project } from "../support/project.ts";
 import { RT } from "../support/rt.ts";
@@ -367,6 +367,14 @@ test("what is declared, what is not cached and what was not kept, beside each ot
   expect(await live.round()).toEqual(["rt: packages/declared/dist/sub/c.txt changed", ...declared, ...plain]);
   await write("packages/declared/dist/sub/c.txt", "");
   expect((await live.round()).slice(1)).toEqual([...restored("declared", "a"), ...plain]);
+  // One folder at a time as well: when the file is heard of, so is the folder that was made before.
+  await rm(project.join("packages/declared/dist"), { recursive: true });
+  expect((await live.round()).slice(1)).toEqual([...restored("declared", "a"), ...plain]);
+  await mkdir(project.join("packages/declared/dist"));
+  await write("packages/declared/b.txt", "c");
+  expect((await live.round()).slice(1)).toEqual([...declared, ...plain]);
+  await write("packages/declared/dist/sub/c.txt", "");
+  expect((await live.round()).slice(1)).toEqual([...declared, ...plain]);
 
   // By its package, as if it were not cached.
   await write("packages/doubtful/a.ts", "1");
@@ -392,7 +400,8 @@ test("what is declared, what is not cached and what was not kept, beside each ot
 test.skipIf(!CAN_TRACE)("what one that fails leaves behind starts nobody", async () => {
   const line = [
     "mkdir -p dist; ls > /dev/null; mktemp ./left.XXXXXX > /dev/null; echo made; cat needed.txt",
-    "date +%N > dist/out; test -e needed.txt",
+    // The last is not heard of before it has ended.
+    "date +%N > dist/out; mktemp ./last.XXXXXX > /dev/null; test -e needed.txt",
   ].join("; ");
   await using live = await watch({
     files: {
@@ -412,6 +421,9 @@ test.skipIf(!CAN_TRACE)("what one that fails leaves behind starts nobody", async
     "rt: packages/lib/needed.txt changed",
     "lib build: made",
   ]);
+  await write("packages/app/unrelated.ts", "");
+  const idle = "nothing that was chosen depends on it\n";
+  expect(await live.sees(new RegExp(`^[^]*?${idle}`))).toBe(`rt: packages/app/unrelated.ts changed; ${idle}`);
   await write("packages/lib/needed.txt", "needed again\n");
   expect(await live.round()).toEqual([
     "rt: packages/lib/needed.txt changed",

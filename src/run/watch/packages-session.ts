@@ -118,8 +118,12 @@ export class Session implements Watcher {
         for (const maker of makers) if (!this.#run!.isRunning(maker)) tasks.add(maker);
         isReason = true;
       }
+      // It may be what one that has failed left behind: what that made is not known.
+      const isListed = this.#plan.tasks.some(
+        (task) => this.#failed.has(task) && known.of(task)?.inputs.has(path),
+      );
       if (isReason) reasons.push(path);
-      else if (!isHeld && exact.length === 0 && makers.length === 0) idle.push(path);
+      else if (!isHeld && !isListed && exact.length === 0 && makers.length === 0) idle.push(path);
     }
     if (this.#isOver) return;
     if (tasks.size > 0) this.#start(tasks, reasons);

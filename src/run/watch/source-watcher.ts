@@ -125,9 +125,22 @@ export function watchSources(
     return isInput?.(path) === true && !isIgnored(path, false, [ignore]);
   }
 
+  /** What is above it first, also where nothing else is of interest: it may go, and come back one folder at a time. */
   function include(directory: string): void {
     included.add(directory);
-    if (isDirectory(directory)) follow(directory);
+    for (const each of [...foldersAbove(directory), directory]) if (isDirectory(each)) follow(each);
+  }
+
+  /** Those within a root, from the top. */
+  function foldersAbove(directory: string): string[] {
+    const above: string[] = [];
+    for (let at = parentDirectory(directory); at !== null && isInRoot(at); at = parentDirectory(at))
+      above.unshift(at);
+    return above;
+  }
+
+  function isInRoot(path: string): boolean {
+    return roots.some(({ directory }) => path.startsWith(startOf(directory)));
   }
 
   /** What comes back. */

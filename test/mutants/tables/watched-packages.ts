@@ -4,6 +4,12 @@ import type { MutantTable } from "../mutant.ts";
 export default {
   "src/run/watch/packages-session.ts": [
     {
+      fault: "what one that fails leaves in a folder that it lists is told as a change of the user's",
+      text: "!isHeld && !isListed &&",
+      becomes: "!isHeld &&",
+      tests: ["run/watch-cache"],
+    },
+    {
       fault: "a task that has ended is not started again",
       text: "const again = this.#run!.again([...tasks]);",
       becomes: "const again = this.#run!.again([...tasks].filter((task) => this.#run!.isRunning(task)));",
@@ -81,6 +87,12 @@ export default {
       fault: "a folder that took another's place is not watched",
       text: "if (isAnother(path)) leave(path);",
       becomes: "",
+      tests: ["run/watch-cache"],
+    },
+    {
+      fault: "of what was read and is ignored, what is above is not watched",
+      text: "for (const each of [...foldersAbove(directory), directory])",
+      becomes: "for (const each of [directory])",
       tests: ["run/watch-cache"],
     },
     {
