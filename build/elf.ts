@@ -57,10 +57,13 @@ function redirect(view: DataView, start: number, end: number, from: number, to: 
   return places[0]!;
 }
 
-/** @throws Error when the file is not laid out as the toolchain lays it out */
-export function compactElf(file: Uint8Array): Uint8Array {
-  const bytes = new Uint8Array(file);
-  const view = new DataView(bytes.buffer);
+/**
+ * @param bytes a hundred megabytes, changed where they are
+ * @returns what to keep of them
+ * @throws Error when the file is not laid out as the toolchain lays it out
+ */
+export function compactElf(bytes: Uint8Array): Uint8Array {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const head = headerAt(view, 0);
   const tableOf = (start: number, size: number, count: number) =>
     Array.from({ length: view.getUint16(count, true) }, (_, index) => headerAt(view, start + index * size));
@@ -109,7 +112,7 @@ export function compactElf(file: Uint8Array): Uint8Array {
   const newOffset = alignUp(zerosAt, SMALLEST_PAGE);
   const newAddress = address - (address % alignment) + (newOffset % alignment);
   const saved = offset - newOffset;
-  if (saved <= 0) return file;
+  if (saved <= 0) return bytes;
   const end = offset + size;
   const followers = sections.map((section) => section.get(SECTION.offset)).filter((start) => start >= end);
   const tail = Math.min(head.get(FILE.sections), ...followers);
@@ -118,6 +121,7 @@ export function compactElf(file: Uint8Array): Uint8Array {
   /** How far a place in the file moves up. */
   const shift = (place: number) =>
     place < end ? saved : tail - alignUp(newOffset + size, LARGEST_ALIGNMENT);
+  const noteWords = new BigUint64Array(Uint8Array.from(bytes.subarray(note.at, note.at + 56)).buffer);
   const pointer = redirect(view, data.get(SEGMENT.offset), zerosAt, address, newAddress);
   program.set(SECTION.address, newAddress);
   data.set(SEGMENT.fileSize, zerosAt - data.get(SEGMENT.offset));
@@ -141,7 +145,6 @@ export function compactElf(file: Uint8Array): Uint8Array {
   const from = alignUp(zerosAt, ENGINE_ALIGNMENT);
   const removed = newTail - from;
   const table = head.get(FILE.sections) - removed;
-  const noteWords = new BigUint64Array(Uint8Array.from(file.subarray(note.at, note.at + 56)).buffer);
   const edits: number[][] = [
     [note.at, ...Array.from(noteWords, Number)],
     [pointer, 0],
@@ -162,5 +165,8 @@ export function compactElf(file: Uint8Array): Uint8Array {
   bytes.copyWithin(newOffset, offset, end);
   bytes.fill(0, newOffset + size, newTail);
   bytes.copyWithin(newTail, tail);
-  return Buffer.concat([bytes.subarray(0, bytes.length - shift(tail)), undoing]);
+  const length = bytes.length - shift(tail);
+  if (length + undoing.length > bytes.length) return Buffer.concat([bytes.subarray(0, length), undoing]);
+  bytes.set(undoing, length);
+  return bytes.subarray(0, length + undoing.length);
 }

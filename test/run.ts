@@ -97,8 +97,8 @@ async function runTests(patterns: readonly string[]): Promise<Count> {
   writeFileSync(timings, JSON.stringify({ version: 1, files: timingsOf() }));
   const command = [
     "test",
-    // One more than there are processors, since some tests wait.
-    `--parallel=${availableParallelism() + 1}`,
+    // More than there are processors, since tests wait: for what they have started to see something, to end, to be killed.
+    `--parallel=${availableParallelism() + 2}`,
     `--timings=${timings}`,
     "--only-failures",
     "--timeout=60000",

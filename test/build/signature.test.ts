@@ -76,9 +76,10 @@ for (const arch of ["x64", "arm64"]) {
         [requirement + 45, /^special slot -2 is wrong$/],
       ];
       for (const [at, problem] of cases) {
-        const changed = Buffer.from(signed);
-        changed[at]! ^= 1;
-        expect({ at, problems: verifySignature(changed).problems }).toEqual({
+        signed[at]! ^= 1;
+        const { problems } = verifySignature(signed);
+        signed[at]! ^= 1;
+        expect({ at, problems }).toEqual({
           at,
           problems: expect.arrayContaining([expect.stringMatching(problem)]),
         });

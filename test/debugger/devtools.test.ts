@@ -47,8 +47,12 @@ test("DevTools evaluates in its console, shows the file, stops at a breakpoint, 
       .locator(".cm-execution-line, .cm-executionLine", { hasText: "const answer: number = a + 40;" })
       .waitFor();
     expect(await page.locator(".call-frame-item").first().innerText()).toMatch(/add\s+a\.ts:7/);
-    await page.keyboard.press("F8");
+    // The breakpoint goes first: a program that goes on would stop there again, and a profile of one that stands still
+    // has no end.
     await page.locator(".cm-gutterElement", { hasText: /^7$/ }).click();
+    await page.locator(".cm-breakpoint").waitFor({ state: "detached" });
+    await page.keyboard.press("F8");
+    await page.locator(".cm-execution-line, .cm-executionLine").waitFor({ state: "detached" });
 
     await page.getByRole("tab", { name: "Performance" }).click();
     await page.getByRole("button", { name: "Record" }).first().click();

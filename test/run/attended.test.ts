@@ -165,8 +165,13 @@ describe
         "vim",
         async (terminal) => {
           await terminal.shows("line 22");
-          terminal.type("iabc\x1b");
-          await terminal.shows("abc");
+          terminal.type("i");
+          await terminal.shows("-- INSERT --");
+          terminal.type("abc");
+          await terminal.shows("abcline 0");
+          // Not by Escape: vim waits for what may follow that, and what is shown meanwhile is a matter of time.
+          terminal.type("\x1c\x0e");
+          await terminal.shows("\x1b[24;1H\x1b[K");
           terminal.resize(60, 40);
           await terminal.shows("line 38");
           terminal.type(":q!\r");

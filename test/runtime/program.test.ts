@@ -191,8 +191,12 @@ test.skipIf(!canRunWindows || !isWine)("a program for Windows keeps credentials 
   await using windows = await openWindows();
   if (!existsSync(project.join(FOR_WINDOWS)))
     await make("ask.ts", "--target", "bun-windows-x64", "--outfile", FOR_WINDOWS);
-  const [wine] = windows.command() as [string];
-  const options = { program: [wine, project.join(FOR_WINDOWS)], cwd: project.path, env: windows.environment };
+  const wine = windows.command().slice(0, -1); // without rt itself
+  const options = {
+    program: [...wine, project.join(FOR_WINDOWS)],
+    cwd: project.path,
+    env: windows.environment,
+  };
   const { stdout } = await runRt(options);
   expect(stdout).toBe("x y true true 0\n");
 });

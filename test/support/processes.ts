@@ -92,3 +92,34 @@ const LOOK_AGAIN = 5; // ms
 export async function waitUntil(condition: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await condition())) await Bun.sleep(LOOK_AGAIN);
 }
+
+/**
+ * The process that ends the scripts of an rt which is killed outright (platform/posix/guardian.ts), as soon as it has so many
+ * of them on its list. Before that, at the very moment that a script starts, a killed rt leaves it behind. Linux.
+ */
+export async function guardianOf(rt: number, scripts: number): Promise<number> {
+  let guardian = 0;
+  await waitUntil(() => {
+    guardian = childrenOf(rt).find((pid) => commandOf(pid).includes("rt-guardian")) ?? 0;
+    return guardian > 0 && listOf(guardian).length >= scripts;
+  });
+  return guardian;
+}
+
+function childrenOf(pid: number): number[] {
+  const names = readFileSync(`/proc/${pid}/task/${pid}/children`, "latin1").split(" ");
+  return names.filter((name) => name !== "").map(Number);
+}
+
+function commandOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, "latin1");
+  } catch {
+    return ""; // it has ended meanwhile
+  }
+}
+
+/** The file without a name that it reads when rt has ended. */
+function listOf(guardian: number): string[] {
+  return readFileSync(`/proc/${guardian}/fd/3`, "latin1").match(/\d+/g) ?? [];
+}

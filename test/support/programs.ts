@@ -1,11 +1,18 @@
 // Programs for tests that exchange rt for another: rt itself under another name, and tiny ones that say a version.
-import { outputOfProgram } from "./output.ts";
+import { constants } from "node:fs";
 import { copyFile, link } from "node:fs/promises";
+import { compiledOnce } from "./compiled.ts";
+import { outputOfProgram } from "./output.ts";
 import { RT } from "./rt.ts";
 
-/** Without copying its hundred megabytes, where the file system allows it. What replaces a link leaves dist/rt alone. */
-export async function placeRt(path: string, rt = RT): Promise<void> {
-  await link(rt, path).catch(async () => await copyFile(rt, path));
+/**
+ * Without copying its hundred megabytes each time, where the file system allows it. What replaces a link leaves the others
+ * alone. The links are of a copy, since a link more or less changes when dist/rt was last changed: what reads that
+ * file in another test at that moment would take it for one that is being written.
+ */
+export async function placeRt(path: string, rt?: string): Promise<void> {
+  const copy = rt ?? (await compiledOnce("copy", (draft) => copyFile(RT, draft, constants.COPYFILE_FICLONE)));
+  await link(copy, path).catch(async () => await copyFile(copy, path));
 }
 
 /** Compiles C; `source` is the body of main. */

@@ -4,7 +4,12 @@
 //
 // Objects are written as JSON. The path is real (symlinks resolved), so that what a program prints of
 // its own location can be compared. `executable` marks files by name with mode 755.
-import { chmod, mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
+//
+// Surprising: files are written in one go, on the thread that starts programs. A program that is being started holds for a
+// moment what another thread has open for writing, and the system executes no file that somebody writes (ETXTBSY): the
+// files of one test could not be started because another test was starting something.
+import { chmodSync, mkdirSync, mkdtempSync, realpathSync, writeFileSync } from "node:fs";
+import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 
@@ -17,16 +22,16 @@ export interface Project extends AsyncDisposable {
 }
 
 export async function createProject(files: Files = {}, executable: readonly string[] = []): Promise<Project> {
-  const path = await realpath(await mkdtemp(join(tmpdir(), "rt-test-")));
+  const path = realpathSync(mkdtempSync(join(tmpdir(), "rt-test-")));
   const project: Project = {
     path,
     join: (...parts) => join(path, ...parts),
     async write(entries) {
       for (const [name, content] of Object.entries(entries)) {
         const file = join(path, name);
-        await mkdir(dirname(file), { recursive: true });
+        mkdirSync(dirname(file), { recursive: true });
         const isRaw = typeof content === "string" || content instanceof Uint8Array;
-        await writeFile(file, isRaw ? content : `${JSON.stringify(content, null, 2)}\n`);
+        writeFileSync(file, isRaw ? content : `${JSON.stringify(content, null, 2)}\n`);
       }
     },
     async [Symbol.asyncDispose]() {
@@ -34,6 +39,6 @@ export async function createProject(files: Files = {}, executable: readonly stri
     },
   };
   await project.write(files);
-  for (const name of executable) await chmod(join(path, name), 0o755);
+  for (const name of executable) chmodSync(join(path, name), 0o755);
   return project;
 }

@@ -24,7 +24,10 @@ export const isWine = process.platform !== "win32";
 /** Wine runs programs for its own processor. */
 export const canRunWindows = !isWine || (process.platform === "linux" && process.arch === "x64");
 
-const WINE = "/usr/lib/wine/wine64";
+const PROGRAM = "/usr/lib/wine/wine64";
+// A Windows program has addresses that it must be at. Where the kernel happens to have put something else there, Wine ends
+// with 1 and says nothing.
+const WINE = ["setarch", "x86_64", "--addr-no-randomize", PROGRAM];
 const WINESERVER = "/usr/lib/wine/wineserver";
 const TEMPLATE = join(REPOSITORY, ".toolchain/wine-prefix");
 
@@ -48,11 +51,11 @@ export async function openWindows(): Promise<Windows> {
     isWine ? [alignedRt(), copyTemplate()] : [windowsRt(), undefined],
   );
   const system = prefix ? wineEnvironment(prefix) : (process.env as Record<string, string>);
-  const command = (...args: readonly string[]) => [...(isWine ? [WINE] : []), program, ...args];
+  const command = (...args: readonly string[]) => [...(isWine ? WINE : []), program, ...args];
   if (prefix) {
     await runQuietly([WINESERVER, "-p"], system);
     // The first program starts the system's services, which keep its pipes.
-    await runQuietly([WINE, "cmd.exe", "/c", "exit"], system);
+    await runQuietly([...WINE, "cmd.exe", "/c", "exit"], system);
   }
 
   function start({ args = [], cwd = tmpdir(), env = {}, stdin = "ignore" }: WindowsOptions) {
@@ -149,11 +152,12 @@ async function findTemplate(draft: string): Promise<void> {
 }
 
 async function makeTemplate(): Promise<void> {
-  if (!existsSync(WINE)) throw new Error("The tests of the Windows binary need Wine: apt-get install wine64");
+  if (!existsSync(PROGRAM))
+    throw new Error("The tests of the Windows binary need Wine: apt-get install wine64");
   await mkdir(join(TEMPLATE, ".."), { recursive: true });
   const draft = await mkdtemp(`${TEMPLATE}-`);
   const env = wineEnvironment(draft);
-  await runQuietly([WINE, "wineboot.exe", "--init"], env);
+  await runQuietly([...WINE, "wineboot.exe", "--init"], env);
   await runQuietly([WINESERVER, "-w"], env);
   const source = join(draft, "bcryptprimitives.c");
   await writeFile(source, RANDOM_NUMBERS);

@@ -1,10 +1,9 @@
 // How a run ends that is told to: by which of several signals, when what will not end is killed, and what is left alone.
 // Scripts say when they have heard a signal, so that the next one is the second for certain.
 import { expect, test } from "bun:test";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { chmod } from "node:fs/promises";
-import { readProc } from "../../platform/posix/process-table.ts";
-import { createMark, type Mark, waitUntil } from "../support/processes.ts";
+import { createMark, guardianOf, type Mark, waitUntil } from "../support/processes.ts";
 import { createProject } from "../support/project.ts";
 import { RT, startRt } from "../support/rt.ts";
 
@@ -152,13 +151,10 @@ test.skipIf(process.platform !== "linux")(
           text += Buffer.from((await told.read()).value!).toString();
         const find = (command: string) => mark.find().find((each) => each.command === command);
         await waitUntil(() => find("sleep 1018") !== undefined && existsSync(`${path}/listens`));
-        const isGuardian = (pid: number) =>
-          readFileSync(`/proc/${pid}/cmdline`, "latin1").includes("rt-guardian");
-        const guardians = readProc().filter(({ pid, parent }) => parent === child.pid && isGuardian(pid));
-        expect(guardians).toHaveLength(1);
+        const guardian = await guardianOf(child.pid, 1);
         child.kill("SIGKILL");
         // It ends when it has killed all that it is going to kill, and stops each of them before.
-        await waitUntil(() => !existsSync(`/proc/${guardians[0]!.pid}/cwd`));
+        await waitUntil(() => !existsSync(`/proc/${guardian}/cwd`));
         await waitUntil(() => find("sleep 1018") === undefined);
         const left = mark.find().find(({ command }) => command.endsWith(" left"));
         process.kill(left!.pid, "SIGUSR1");

@@ -113,7 +113,8 @@ describe("the page of a run", () => {
     await page.keyboard.press("ArrowDown");
     expect(await focused()).toBe("core t");
     await page.keyboard.press("Enter");
-    expect(await rowOf(page, "core t").locator("pre").isVisible()).toBe(true);
+    // Its inside is made when the browser says that it is open.
+    await rowOf(page, "core t").locator("pre").waitFor();
     await page.keyboard.press("Tab");
     expect(await page.evaluate(() => document.activeElement!.getAttribute("aria-label"))).toBe(
       "Output of core t",

@@ -1,8 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "bun:test";
-import { readProc } from "../../platform/posix/process-table.ts";
 import { createProject } from "../support/project.ts";
-import { createMark, type Mark, waitUntil } from "../support/processes.ts";
+import { createMark, guardianOf, type Mark, waitUntil } from "../support/processes.ts";
 import { RT, startRt } from "../support/rt.ts";
 
 // Each script starts a plain child, one in the background, one in a session of its own and one whose parent
@@ -98,6 +97,7 @@ describe.each(MODES.map((mode) => [mode.join(" "), mode] as const))("rt run %s",
       [...mode, "--concurrency", "2"],
       FAMILY,
       async ({ child, sleeps }) => {
+        await guardianOf(child.pid, 2);
         child.kill("SIGKILL");
         await child.exited;
         await waitUntil(() => sleeps().length === ORPHANED.length);
@@ -117,16 +117,11 @@ test("what ends scripts when rt is killed outlives a signal that is sent to all 
     ["--parallel", "--workspaces"],
     "exec sleep 1016",
     async ({ child, sleeps }) => {
-      const guardians = readProc().flatMap(({ pid, parent }) =>
-        parent === child.pid && readFileSync(`/proc/${pid}/cmdline`, "latin1").includes("rt-guardian")
-          ? [pid]
-          : [],
-      );
-      expect(guardians).toHaveLength(1);
+      const guardian = await guardianOf(child.pid, 2);
       // It says so itself, with its first command.
-      await waitUntil(() => [1, 2, 3, 15].every((signal) => ignores(guardians[0]!, signal)));
+      await waitUntil(() => [1, 2, 3, 15].every((signal) => ignores(guardian, signal)));
       for (const signal of ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"] as const)
-        process.kill(guardians[0]!, signal);
+        process.kill(guardian, signal);
       child.kill("SIGKILL");
       await child.exited;
       await waitUntil(() => sleeps().length === 0);
@@ -232,17 +227,12 @@ test.skipIf(process.platform !== "linux")(
     await using project = await createProject({ "package.json": { scripts } });
     const mark = createMark();
     const child = startRt({ args: ["run", "--parallel", "t", "u"], cwd: project.path, env: mark.env });
-    const guardians = () =>
-      readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, "utf8")
-        .split(" ")
-        .filter((pid) => pid !== "" && readFileSync(`/proc/${pid}/cmdline`, "utf8").includes("rt-guardian"));
     try {
-      // The list is written when a script has started.
-      await waitUntil(() => guardians().length === 1 && mark.find().length > 2);
+      const guardian = await guardianOf(child.pid, 2);
       // The list is a file, and may be written no more.
       await Bun.$`prlimit --pid ${child.pid} --fsize=0`;
       await project.write({ go: "" });
-      await waitUntil(() => guardians().length === 0);
+      await waitUntil(() => !existsSync(`/proc/${guardian}/cwd`));
       await project.write({ end: "" });
       expect(await child.exited).toBe(0);
     } finally {

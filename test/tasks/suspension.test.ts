@@ -7,7 +7,7 @@ import { cleanEnvironment, RT } from "../support/rt.ts";
 import { startOnTerminal } from "../support/terminal.ts";
 
 /** It cannot stand still unnoticed: a file grows. (bash without a trap may take a Ctrl-C for its sleep's affair.) */
-const ticking = (file: string) => `trap 'exit 130' INT; while :; do echo >> ${file}; sleep 0.01; done`;
+const ticking = (file: string) => `trap 'exit 130' INT; while :; do echo >> ${file}; sleep 0.05; done`;
 const PLAIN = `bash -c "${ticking("ticks")}"`;
 /** In a session of its own. */
 const APART = `setsid --wait bash -c "${ticking("apart")}"`;
