@@ -320,8 +320,14 @@ export default {
   "platform/linux/prompts.ts": [
     {
       fault: "dialogs are shown side by side",
-      text: "const shown = this.#last.then(() => this.#show(path, Math.max(timeout, PERSON_TIMEOUT)));",
-      becomes: "const shown = this.#show(path, Math.max(timeout, PERSON_TIMEOUT));",
+      text: "const shown = this.#last.then(",
+      becomes: "const shown = Promise.resolve().then(",
+      tests: ["secrets/linux-prompts"],
+    },
+    {
+      fault: "a dialog is shown when nobody wants it any more",
+      text: "      begin();\n",
+      becomes: "",
       tests: ["secrets/linux-prompts"],
     },
     {
@@ -387,11 +393,37 @@ export default {
       tests: ["secrets/address"],
     },
   ],
+  "platform/linux/operation.ts": [
+    {
+      fault: "an answer that came too late for who asked is one for all who waited with it",
+      text: "    rejectIfOver(operation); // its time",
+      becomes: "    // its time",
+      tests: ["secrets/linux-prompts"],
+    },
+  ],
   "platform/linux/unlocking.ts": [
     {
+      fault: "what was given up is declined for the others",
+      text: "failure instanceof ProviderFailure && !(failure instanceof GivenUp)",
+      becomes: "failure instanceof ProviderFailure",
+      tests: ["secrets/linux-prompts"],
+    },
+    {
+      fault: "who joined what is given up is given up with it",
+      text: "if (!(failure instanceof GivenUp)) throw failure;",
+      becomes: "throw failure;",
+      tests: ["secrets/linux-prompts"],
+    },
+    {
+      fault: "a dialog is opened for an operation that was given up",
+      text: "() => rejectIfOver(operation)",
+      becomes: "() => {}",
+      tests: ["secrets/linux-prompts"],
+    },
+    {
       fault: "everybody asks for the same",
-      text: "  if (connection.asking) {\n    await connection.asking;\n    return false;\n  }\n",
-      becomes: "",
+      text: "if (!asking) break;",
+      becomes: "break;",
       tests: ["secrets/linux-prompts"],
     },
     {
