@@ -479,6 +479,12 @@ export default {
       tests: ["secrets/linux-answers", "secrets/fuzz"],
     },
     {
+      fault: "the longest message there may be is none",
+      text: "header + body > MAX_SENT",
+      becomes: "header + body >= MAX_SENT",
+      tests: ["secrets/linux-answers"],
+    },
+    {
       fault: "the fields' padding is not counted",
       text: "Math.ceil(fields / 8) * 8",
       becomes: "fields",
