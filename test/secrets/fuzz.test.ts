@@ -99,6 +99,9 @@ describe("damaged messages of the bus", () => {
         readBody(bytes, readHeader(bytes));
         expect(readPlainHeader(bytes, measureMessage(bytes).header)).toBeDefined();
       }
+      const misplaced = Buffer.from(MESSAGES.at(-1)!);
+      misplaced.write("-", misplaced.indexOf("/org") + 2);
+      compareHeaders(misplaced);
       await fuzz("D-Bus messages", { inputs: MESSAGES, check });
       const make = (random: Random) => damageBody(random, random.pick(MESSAGES));
       await fuzz("D-Bus bodies", { inputs: MESSAGES, make, check });
