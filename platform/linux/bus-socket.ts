@@ -7,14 +7,14 @@
 import type { Endpoint } from "./address.ts";
 import { BusFailure } from "./bus-failure.ts";
 import { distrustPeer } from "./peer.ts";
-import { FIXED_SIZE, MAX_MESSAGE, measureMessage } from "./reader.ts";
+import { FIXED_SIZE, MAX_MESSAGE, measureMessage, type MessageSize } from "./reader.ts";
 
 /** Bytes of the longest line that a bus greets with. */
 const MAX_GREETING = 4096;
 
 export interface BusSocketEvents {
   /** A message has come in; of one that is longer than MAX_MESSAGE, its header. It is the receiver's to zero. */
-  received(message: Buffer): void;
+  received(message: Buffer, size: MessageSize): void;
   /** The socket is open, and what was given to `send` is on its way. */
   opened(): void;
   /** Called once, unless `end` was. */
@@ -34,6 +34,7 @@ export class BusSocket {
   /** The message that is coming in, or its fixed part until its size is known, and how much of it is there. */
   #message: Buffer = Buffer.alloc(FIXED_SIZE);
   #filled = 0;
+  #size: MessageSize | undefined;
   /** Bytes to come that nobody will read. */
   #skipped = 0;
   #greeting = "";
@@ -151,7 +152,8 @@ export class BusSocket {
     this.#message.set(bytes.subarray(0, size), this.#filled);
     this.#filled += size;
     if (this.#filled < this.#message.length) return size;
-    const { header, whole } = measureMessage(this.#message);
+    const expected = (this.#size ??= measureMessage(this.#message));
+    const { header, whole } = expected;
     const kept = whole > MAX_MESSAGE ? header : whole;
     if (this.#filled < kept) {
       const begun = this.#message;
@@ -163,7 +165,8 @@ export class BusSocket {
     this.#skipped = whole - kept;
     this.#message = Buffer.alloc(FIXED_SIZE);
     this.#filled = 0;
-    this.#events.received(message);
+    this.#size = undefined;
+    this.#events.received(message, expected);
     return size;
   }
 

@@ -29,7 +29,7 @@ import {
   type Header,
   MAX_MESSAGE,
   METHOD_RETURN,
-  measureMessage,
+  type MessageSize,
   readBody,
   readHeader,
   SIGNAL,
@@ -90,7 +90,7 @@ export class Bus {
   /** Starts to connect; calls may be made at once. `label` names the address in messages. */
   constructor(endpoints: readonly Endpoint[], label: string, uid: number) {
     this.#socket = new BusSocket(endpoints, label, uid, {
-      received: (message) => this.#receive(message),
+      received: (message, size) => this.#receive(message, size),
       opened: () => this.onOpen(),
       failed: (failure) => this.#fail(failure),
     });
@@ -207,8 +207,8 @@ export class Bus {
     this.#socket.send(bytes);
   }
 
-  #receive(message: Buffer): void {
-    const header = readHeader(message);
+  #receive(message: Buffer, size: MessageSize): void {
+    const header = readHeader(message, size);
     const isOfBus = header.sender === BUS_NAME || header.sender === undefined; // the bus signs what others send
     if (header.type === SIGNAL) this.#hear(message, header, isOfBus);
     const pending = this.#pending.get(header.replySerial ?? 0);
@@ -219,8 +219,7 @@ export class Bus {
     if (!pending || !isAnswer || !isExpected) return void message.fill(0);
     this.#settle(header.replySerial!);
     try {
-      const size = measureMessage(message).whole;
-      if (size > MAX_MESSAGE) throw new Error(`${size} bytes, more than ${MAX_MESSAGE}`);
+      if (size.whole > MAX_MESSAGE) throw new Error(`${size.whole} bytes, more than ${MAX_MESSAGE}`);
       if (header.type === METHOD_RETURN) checkReply(pending.member, header.signature);
       const body = readBody(message, header);
       if (header.type === METHOD_RETURN) return pending.resolve(body);

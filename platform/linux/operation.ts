@@ -33,11 +33,23 @@ export function call(
 
 export async function send(operation: Operation, call: Call | PreparedCall): Promise<unknown[]> {
   rejectIfOver(operation);
-  return operation.connection.bus.call(call, operation.patience);
+  try {
+    return await operation.connection.bus.call(call, operation.patience);
+  } catch (error) {
+    rejectIfOver(operation); // its time may have been too short for the answer, and others' is longer
+    throw error;
+  }
 }
 
 export function rejectIfOver(operation: Operation): void {
-  if (operation.isOver) throw new ProviderFailure("CANCELED", "The operation was given up");
+  if (operation.isOver) throw new GivenUp();
+}
+
+/** Why an operation goes no further whose caller has given up. It is nobody's answer: that caller has heard already. */
+export class GivenUp extends ProviderFailure {
+  constructor() {
+    super("CANCELED", "The operation was given up");
+  }
 }
 
 export async function readProperty(

@@ -70,7 +70,7 @@ export function prepareOpenSession(publicKey: () => Uint8Array): PreparedCall {
 /** SearchItems with up to a few attributes. */
 export function prepareSearchItems(attributes: readonly (readonly [string, string])[]): PreparedCall {
   let size = 8; // the array's length, and padding to its first entry
-  for (const [key, value] of attributes) size = textEnd(textEnd(align(size, 8), key), value);
+  for (const [key, value] of attributes) size = textEnd(textEnd(Math.ceil(size / 8) * 8, key), value);
   const [message, body] = fill(SEARCH_ITEMS, SERVICE_PATH, size);
   message.writeUInt32LE(size - 8, body);
   let at = 8;
@@ -120,12 +120,12 @@ function fill(template: Buffer, path: string, bodySize: number): [Buffer, number
 }
 
 function textEnd(offset: number, text: string): number {
-  return align(offset, 4) + 4 + Buffer.byteLength(text) + 1;
+  return Math.ceil(offset / 4) * 4 + 4 + Buffer.byteLength(text) + 1;
 }
 
 /** Writes a string or object path at the next place for it and answers the offset after it, relative to the body. */
 function writeText(message: Buffer, body: number, offset: number, text: string): number {
-  const at = align(offset, 4);
+  const at = Math.ceil(offset / 4) * 4;
   const length = message.write(text, body + at + 4);
   message.writeUInt32LE(length, body + at);
   return at + 4 + length + 1;

@@ -33,11 +33,15 @@ export class Prompts {
   /**
    * Shows the prompt at `path`, after those before it, and waits for its end; nothing for the path "/".
    * Rejects with CANCELED when the person declines, with LOCKED when nobody could be asked, with TIMEOUT
-   * after `timeout` milliseconds, two minutes at least.
+   * after `timeout` milliseconds, two minutes at least. `begin` is called when its turn has come; it is not shown
+   * when that throws.
    */
-  show(path: string, timeout: number): Promise<void> {
+  show(path: string, timeout: number, begin: () => void): Promise<void> {
     if (path === NO_OBJECT) return Promise.resolve();
-    const shown = this.#last.then(() => this.#show(path, Math.max(timeout, PERSON_TIMEOUT)));
+    const shown = this.#last.then(() => {
+      begin();
+      return this.#show(path, Math.max(timeout, PERSON_TIMEOUT));
+    });
     this.#last = shown.catch(() => {});
     return shown;
   }

@@ -5,7 +5,9 @@
 // over. Work and memory are bounded by the message's size and by MAX_VALUES.
 //
 // What would surprise you: dbus-next has a reader. It answers "" and undefined behind the end, follows an array of empty
-// structures for ever, and takes 2 ms to load, which a process that reads one credential no longer needs.
+// structures for ever, and takes 2 ms to load, which a process that reads one credential no longer needs. And headers
+// are read twice, by one loop for those that every bus sends, and where that has a doubt by what reads everything else:
+// with some thirty calls for each header the engine compiled all of that before the first secret was there.
 
 export class MalformedMessage extends Error {}
 
@@ -56,8 +58,13 @@ export class TypedValue {
   }
 }
 
+export interface MessageSize {
+  readonly header: number;
+  readonly whole: number;
+}
+
 /** Bytes of the message that begins here, and of its header; `bytes` has its fixed part at least. */
-export function measureMessage(bytes: Buffer): { readonly header: number; readonly whole: number } {
+export function measureMessage(bytes: Buffer): MessageSize {
   if (bytes[0] !== LITTLE_ENDIAN && bytes[0] !== BIG_ENDIAN) throw new MalformedMessage("no byte order");
   if (bytes[3] !== VERSION) throw new MalformedMessage(`version ${bytes[3]}`);
   const isLittle = bytes[0] === LITTLE_ENDIAN;
@@ -87,8 +94,53 @@ const REQUIRED: Readonly<Record<number, readonly (keyof Header)[]>> = {
 };
 
 /** The header of a message whose header, at least, is there. */
-export function readHeader(bytes: Buffer): Header {
-  const bodyAt = measureMessage(bytes).header;
+export function readHeader(bytes: Buffer, size = measureMessage(bytes)): Header {
+  const header = readPlainHeader(bytes, size.header) ?? readAnyHeader(bytes, size.header);
+  for (const name of REQUIRED[bytes[1]!] ?? []) if (!header[name]) throw new MalformedMessage(`no ${name}`);
+  return header as unknown as Header;
+}
+
+const LETTER_G = 0x67;
+const LETTER_O = 0x6f;
+const LETTER_S = 0x73;
+const LETTER_U = 0x75;
+const IS_PLAIN = /^[ -~]*$/;
+
+/** As `readAnyHeader`; undefined where anything is not as it usually is. */
+export function readPlainHeader(bytes: Buffer, bodyAt: number): Record<string, unknown> | undefined {
+  if (bytes[0] !== LITTLE_ENDIAN || bytes.length < bodyAt) return undefined;
+  const header: Record<string, unknown> = { type: bytes[1]!, signature: "", bodyAt };
+  const end = FIXED_SIZE + (bytes[12]! | (bytes[13]! << 8)); // MAX_FIELDS has been looked at
+  for (let at = FIXED_SIZE; at < end;) {
+    const letter = bytes[at + 2]!;
+    if (bytes[at + 1] !== 1 || bytes[at + 3] !== 0) return undefined;
+    const [name, type] = FIELDS[bytes[at]!] ?? [];
+    if (name && type!.charCodeAt(0) !== letter) return undefined;
+    at += 4;
+    const number = bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24);
+    let value: unknown = number >>> 0;
+    if (letter === LETTER_U) at += 4;
+    else {
+      const isSignature = letter === LETTER_G;
+      if (!isSignature && letter !== LETTER_O && letter !== LETTER_S) return undefined;
+      const start = isSignature ? at + 1 : at + 4;
+      const stop = start + (isSignature ? number & 255 : number);
+      if (stop < start || stop >= end || bytes[stop] !== 0) return undefined;
+      const text = bytes.toString("latin1", start, stop);
+      if (!IS_PLAIN.test(text) || (letter === LETTER_O && !IS_PATH.test(text))) return undefined;
+      value = text;
+      at = stop + 1;
+    }
+    if (name) header[name] = value;
+    const isLast = at === end;
+    for (; at % 8 !== 0; at++) if (bytes[at] !== 0) return undefined;
+    if (at >= end && !isLast) return undefined;
+  }
+  return header;
+}
+
+/** Without what a header of this type must have. */
+export function readAnyHeader(bytes: Buffer, bodyAt: number): Record<string, unknown> {
   const reader = new Reader(bytes, FIXED_SIZE - 4, bodyAt);
   const header: Record<string, unknown> = { type: bytes[1]!, signature: "", bodyAt };
   for (const [code, { signature, value }] of reader.read("a(yv)")[0] as [number, TypedValue][]) {
@@ -98,8 +150,7 @@ export function readHeader(bytes: Buffer): Header {
     header[name] = value;
   }
   reader.align(8);
-  for (const name of REQUIRED[bytes[1]!] ?? []) if (!header[name]) throw new MalformedMessage(`no ${name}`);
-  return header as unknown as Header;
+  return header;
 }
 
 /**

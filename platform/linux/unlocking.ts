@@ -2,11 +2,12 @@
 //
 // However many operations need the same, one asks and the others wait for its outcome; what the person declined,
 // or nobody answered, counts for every operation that had been called by then. Twenty reads are one dialog.
+// What is given up before its dialog is there has asked nobody: of those who waited for it, one asks then.
 import { ProviderFailure } from "../contract/secret-provider.ts";
 import { renewDefaultCollection } from "./connection.ts";
 import { isLocked } from "./failures.ts";
 import { COLLECTION_INTERFACE, isKept, NO_OBJECT, SERVICE_INTERFACE, SERVICE_PATH } from "./names.ts";
-import { call, type Operation, readProperty } from "./operation.ts";
+import { call, GivenUp, type Operation, readProperty, rejectIfOver } from "./operation.ts";
 
 /** How often an object that was just unlocked may be found locked again. */
 const MAX_UNLOCKS = 3;
@@ -54,12 +55,12 @@ export async function requireCollection(operation: Operation): Promise<string> {
   }
 }
 
-/** Shows what a call answered as its prompt; nothing for the path "/". */
+/** Shows what a call answered as its prompt, if somebody still wants it; nothing for the path "/". */
 export async function showPrompt(operation: Operation, path: string): Promise<void> {
   if (path === NO_OBJECT) return;
   operation.isPrompting = true;
   try {
-    await operation.connection.prompts.show(path, operation.patience);
+    await operation.connection.prompts.show(path, operation.patience, () => rejectIfOver(operation));
   } finally {
     operation.isPrompting = false;
   }
@@ -68,18 +69,24 @@ export async function showPrompt(operation: Operation, path: string): Promise<vo
 /** Asks, and answers true; or waits until another operation has asked, which may have helped, and answers false. */
 async function askOnce(operation: Operation, ask: () => Promise<void>): Promise<boolean> {
   const { connection } = operation;
-  const { declined } = connection;
-  if (declined && operation.calledAt <= declined.at) throw declined.failure;
-  if (connection.asking) {
-    await connection.asking;
-    return false;
+  for (;;) {
+    const { asking, declined } = connection;
+    if (declined && operation.calledAt <= declined.at) throw declined.failure;
+    if (!asking) break;
+    try {
+      await asking;
+      return false;
+    } catch (failure) {
+      if (!(failure instanceof GivenUp)) throw failure;
+    }
   }
   connection.asking = ask();
   try {
     await connection.asking;
     return true;
   } catch (failure) {
-    if (failure instanceof ProviderFailure) connection.declined = { at: performance.now(), failure };
+    if (failure instanceof ProviderFailure && !(failure instanceof GivenUp))
+      connection.declined = { at: performance.now(), failure };
     throw failure;
   } finally {
     connection.asking = undefined;

@@ -19,13 +19,19 @@ type Reader = ReadableStreamDefaultReader<Uint8Array>;
 export class Keyboard {
   readonly #options: KeyboardOptions;
   #reader: Reader | undefined;
+  #starting: ReturnType<typeof setImmediate> | undefined;
 
   constructor(options: KeyboardOptions) {
     this.#options = options;
   }
 
+  /** From the next turn of the event loop on: what has ended by then needs no keys, and they stay whose they are. */
   start(): void {
-    if (this.#reader) return;
+    if (!this.#reader) this.#starting ??= setImmediate(() => this.#open());
+  }
+
+  #open(): void {
+    this.#starting = undefined;
     const descriptor = this.#options.open();
     if (descriptor < 0) return;
     this.#reader = Bun.file(descriptor).stream().getReader();
@@ -33,6 +39,8 @@ export class Keyboard {
   }
 
   stop(): void {
+    clearImmediate(this.#starting);
+    this.#starting = undefined;
     const reader = this.#reader;
     this.#reader = undefined;
     void reader?.cancel().catch(() => {});

@@ -25,7 +25,7 @@ export class Outlet {
   }
 
   attach(): void {
-    this.#stream = this.#pump();
+    if (!this.#isClosed) this.#stream = this.#pump();
   }
 
   /** The child has exited: delivers the rest. */

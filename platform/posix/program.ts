@@ -33,6 +33,8 @@ function libc(): Libc<typeof SYMBOLS>["functions"] {
   return (opened ??= openLibc(SYMBOLS).functions);
 }
 
+const encoder = new TextEncoder();
+
 /** Larger than any system's of these structures: 336 bytes at most. */
 const STRUCTURE = 1024;
 const SETSIGDEF = 4;
@@ -94,13 +96,19 @@ function start(
 ): { pid: number } | { error: number } {
   const switchedOff = { [ENGINE_SWITCH]: originalVariable(ENGINE_SWITCH) ?? SWITCHED_OFF };
   const environment = engine ? { ...changes, ...switchedOff } : changes;
-  const inherited = environmentEntries().filter(
-    (entry) => !Object.hasOwn(environment, nameOf(readCString(entry))),
-  );
-  const copies = Object.entries(environment).flatMap(([name, value]) =>
-    value === undefined ? [] : [encodeCString(`${name}=${value}`)],
-  );
   const first = engine ? [encodeCString(`${ENGINE_SWITCH}=1`)] : [];
+  const entries = first.map((entry) => ptr(entry));
+  for (const entry of environmentEntries()) {
+    const text = readCString(entry);
+    if (!Object.hasOwn(environment, text.slice(0, Math.max(text.indexOf("="), 0)))) entries.push(entry);
+  }
+  const copies: Uint8Array[] = [];
+  for (const name of Object.keys(environment)) {
+    const text = `${name}=${environment[name]}\0`;
+    if (environment[name] !== undefined)
+      copies.push(text.isWellFormed() ? encoder.encode(text) : encodeCString(`${name}=${environment[name]}`));
+  }
+  for (const copy of copies) entries.push(ptr(copy));
   const words = argv.map(encodeCString);
   const path = encodeCString(program);
   const pid = new Int32Array(1);
@@ -110,18 +118,16 @@ function start(
     actions,
     attributes,
     ptr(pointers(words.map((word) => ptr(word)))),
-    ptr(pointers([...first.map((entry) => ptr(entry)), ...inherited, ...copies.map((copy) => ptr(copy))])),
+    ptr(pointers(entries)),
   );
   for (const copy of copies) copy.fill(0);
   return error === 0 ? { pid: pid[0]! } : { error };
 }
 
-function nameOf(entry: string): string {
-  return entry.slice(0, Math.max(entry.indexOf("="), 0));
-}
-
 function pointers(list: readonly Pointer[]): BigUint64Array {
-  return BigUint64Array.from([...list.map(BigInt), 0n]);
+  const array = new BigUint64Array(list.length + 1);
+  for (let at = 0; at < list.length; at += 1) array[at] = BigInt(list[at]!);
+  return array;
 }
 
 const WNOHANG = 1;

@@ -104,18 +104,25 @@ function follow(
     ]),
   );
   const outlets = session ? [...piped.values(), session.outlet] : [...piped.values()];
-  for (const outlet of outlets) outlet.attach();
-  session?.lead(pid);
   const ended = new Promise<ChildExit>((resolve) => {
+    let isOver = false;
     const ask = () => {
-      for (let change = waitFor(pid); change; change = waitFor(pid)) {
-        if (change.kind !== "stopped") return resolve(exitOf(change));
-        session?.onStopped();
+      for (let change = waitFor(pid); change && !isOver; change = waitFor(pid)) {
+        if (change.kind === "stopped") session?.onStopped();
+        else {
+          isOver = true;
+          resolve(exitOf(change));
+        }
       }
     };
     changes.onChange = ask;
-    ask();
+    // To hear of output and keys takes as long to arrange as a short program runs: by the next turn that may have ended.
+    setImmediate(() => {
+      ask();
+      if (!isOver) for (const outlet of outlets) outlet.attach();
+    });
   });
+  session?.lead(pid);
   return {
     pid,
     done: ended.then(async (exit) => {

@@ -2,7 +2,9 @@
 // skip (Wu and Manber's way), and by what a form begins.
 //
 // Contract: finds every occurrence, overlapping ones too, and tells of the end of a text whether a form may begin there.
-// Where two values have the same form, the first has its name. `close` zeroes all that is made of values.
+// Where two values have the same form, the first has its name. `zero` zeroes all that is made of values.
+//
+// Surprising: it is made by two long functions, for the reason that encodings.ts has.
 import { oneLine } from "../printable.ts";
 import { formsOf } from "./forms.ts";
 import type { SecretValue } from "./secret-value.ts";
@@ -39,53 +41,54 @@ export class Patterns {
 
   /** Those that may be shown are left out. */
   constructor(secrets: readonly SecretValue[]) {
-    for (const { name, value } of secrets.filter(({ isRedacted }) => isRedacted)) {
+    let shortest = LONGEST_SKIP + GRAM - 1;
+    for (const { name, value, isRedacted } of secrets) {
+      if (!isRedacted) continue;
       const mark = new TextEncoder().encode(`[${oneLine(name)}]`);
-      for (const form of formsOf(value)) this.#add({ ...form, mark });
+      for (const { bytes, publicLength } of formsOf(value)) {
+        const start = (bytes[0]! << 8) | bytes[1]!;
+        let alike = this.#byStart.get(start);
+        if (!alike) this.#byStart.set(start, (alike = []));
+        let isKnown = false;
+        for (const other of alike) isKnown ||= Buffer.compare(other.bytes, bytes) === 0;
+        if (isKnown) {
+          bytes.fill(0);
+          continue;
+        }
+        const pattern = { bytes, publicLength, mark };
+        alike.push(pattern);
+        this.#all.push(pattern);
+        this.#isFirst[bytes[0]!] = 1;
+        this.#isStart[start] = 1;
+        if (bytes.length > this.longest) this.longest = bytes.length;
+        if (bytes.length < shortest) shortest = bytes.length;
+      }
     }
-    const lengths = this.#all.map(({ bytes }) => bytes.length);
-    if (lengths.length === 0) return;
-    this.longest = Math.max(...lengths);
-    this.#window = Math.min(...lengths, LONGEST_SKIP + GRAM - 1);
+    if (this.isEmpty) return;
+    this.#window = shortest;
     this.#skips.fill(this.#window - GRAM + 1);
-    for (const pattern of this.#all) this.#enter(pattern);
+    this.#enterAll();
   }
 
   get isEmpty(): boolean {
     return this.#all.length === 0;
   }
 
-  #add(pattern: Pattern): void {
-    const { bytes } = pattern;
-    const start = (bytes[0]! << 8) | bytes[1]!;
-    const alike = this.#byStart.get(start) ?? [];
-    if (
-      alike.some(
-        (other) => other.bytes.length === bytes.length && agrees(bytes, 0, other.bytes, bytes.length),
-      )
-    ) {
-      bytes.fill(0);
-      return;
-    }
-    alike.push(pattern);
-    this.#byStart.set(start, alike);
-    this.#isFirst[bytes[0]!] = 1;
-    this.#isStart[start] = 1;
-    this.#all.push(pattern);
-  }
-
-  #enter(pattern: Pattern): void {
-    const { bytes } = pattern;
+  #enterAll(): void {
     const skips = this.#skips;
     const last = this.#window - GRAM;
-    for (let at = 0; at <= last; at += 1) {
-      const gram = gramOf(bytes[at]!, bytes[at + 1]!, bytes[at + 2]!);
-      if (skips[gram]! > last - at) skips[gram] = last - at;
+    for (const pattern of this.#all) {
+      const { bytes } = pattern;
+      let gram = 0;
+      for (let at = 0; at <= last; at += 1) {
+        // As `gramOf`.
+        gram = Math.imul((bytes[at]! << 16) | (bytes[at + 1]! << 8) | bytes[at + 2]!, FACTOR) >>> 16;
+        if (skips[gram]! > last - at) skips[gram] = last - at;
+      }
+      const alike = this.#byEnd.get(gram);
+      if (alike) alike.push(pattern);
+      else this.#byEnd.set(gram, [pattern]);
     }
-    const gram = gramOf(bytes[last]!, bytes[last + 1]!, bytes[last + 2]!);
-    const alike = this.#byEnd.get(gram);
-    if (alike) alike.push(pattern);
-    else this.#byEnd.set(gram, [pattern]);
   }
 
   /** All that end behind `seen`. */
@@ -156,9 +159,11 @@ export class Patterns {
 /** What a byte of the table holds. */
 const LONGEST_SKIP = 255;
 
+const FACTOR = 0x9e3779b1;
+
 /** Different ones may be the same number: it is compared what is found. */
 function gramOf(first: number, second: number, third: number): number {
-  return Math.imul((first << 16) | (second << 8) | third, 0x9e3779b1) >>> 16;
+  return Math.imul((first << 16) | (second << 8) | third, FACTOR) >>> 16;
 }
 
 function agrees(text: Uint8Array, start: number, bytes: Uint8Array, length: number): boolean {

@@ -122,12 +122,12 @@ async function executeScript(
       return await (await import("./many.ts")).runCached(task, settings, config, process.cwd());
     if (task && reason) console.error(`warning: ${reason}`);
   }
-  const [supply, { launchProgram, launchScript }] = await Promise.all([
+  const [supply, { launchProgram, launchScript, prepared }] = await Promise.all([
     fetchFor(secrets),
-    loadLaunch(settings, secrets),
+    loadLaunch(plan, settings, secrets),
   ]);
   return plan.mode === "script"
-    ? await launchScript(plan, settings.script, supply)
+    ? await launchScript(plan, settings.script, supply, prepared)
     : await launchProgram(plan, settings.script, supply);
 }
 
@@ -157,15 +157,19 @@ function receiversOf(located: LocatedPackage, name: string): ScriptName[] {
   );
 }
 
-/** What starts it. While a store is asked there is time to load that, but first it has to be asked. */
+type Launch = typeof import("./script/launch.ts");
+
+/** What starts it. While a store is asked there is time to get ready, but first it has to be asked. */
 async function loadLaunch(
+  plan: Extract<Plan, { mode: "program" | "script" }>,
   { script }: Settings,
   secrets: TargetSecrets | undefined,
-): Promise<typeof import("./script/launch.ts")> {
+): Promise<Launch & { readonly prepared?: ReturnType<Launch["prepareScript"]> }> {
   if (!secrets) return await import("./script/launch.ts");
   for (let turn = 0; turn < 2; turn += 1) await new Promise((resolve) => setImmediate(resolve));
   if (!script.showsSecrets) await import("./script/attended.ts");
-  return await import("./script/launch.ts");
+  const launch = await import("./script/launch.ts");
+  return plan.mode === "script" ? { ...launch, prepared: launch.prepareScript(plan, script) } : launch;
 }
 
 /** What the target gets, when it has been fetched. */

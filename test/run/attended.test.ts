@@ -422,7 +422,8 @@ describe.skipIf(process.platform === "win32").concurrent("a value is shown by it
       expect(shown).toContain("[TOKEN]");
       expect(status).toBe(0);
     }
-    expect((await run("slowly")).stdout).toMatch(/^(?:ghp_A1|gh|)\[TOKEN\]\n$/);
+    // What everybody knows of it and two letters may be shown while the rest is waited for, as far as that has come.
+    expect((await run("slowly")).stdout).toMatch(/^(?:g(?:h(?:p(?:_(?:A1?)?)?)?)?)?\[TOKEN\]\n$/);
   });
 
   test("where standard output and error are one file, in the order in which they were written", async () => {

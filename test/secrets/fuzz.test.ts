@@ -3,7 +3,14 @@
 import { describe, expect, test } from "bun:test";
 import type { Socket } from "node:net";
 import { Variant } from "dbus-next";
-import { MalformedMessage, measureMessage, readBody, readHeader } from "../../platform/linux/reader.ts";
+import {
+  MalformedMessage,
+  measureMessage,
+  readAnyHeader,
+  readBody,
+  readHeader,
+  readPlainHeader,
+} from "../../platform/linux/reader.ts";
 import { openProvider } from "../../platform/secret-provider.ts";
 import { createSecrets } from "../../src/secrets/secrets.ts";
 import { fuzz, mutate } from "../support/fuzz.ts";
@@ -54,6 +61,27 @@ function damageBody(random: Random, good: Buffer): Buffer {
   return bytes;
 }
 
+/** With its fields damaged, and a length that is right. */
+function damageHeader(random: Random, good: Buffer): Buffer {
+  const fields = mutate(random, [good.subarray(16, measureMessage(good).header)]);
+  const bytes = Buffer.concat([good.subarray(0, 16), fields, Buffer.alloc(8)]);
+  bytes.writeUInt32LE(0, 4);
+  bytes.writeUInt32LE(fields.length, 12);
+  return bytes.subarray(0, 16 + Math.ceil(fields.length / 8) * 8);
+}
+
+/** What the short way takes, the long one takes as well, and reads the same. */
+function compareHeaders(bytes: Buffer): void {
+  const { header } = measureMessage(bytes);
+  const plain = readPlainHeader(bytes, header);
+  if (!plain) return;
+  try {
+    expect(readAnyHeader(bytes, header)).toEqual(plain);
+  } catch (error) {
+    throw new Error("the two ways to read a header differ", { cause: error });
+  }
+}
+
 describe("damaged messages of the bus", () => {
   test(
     "are read, or refused as malformed",
@@ -61,15 +89,24 @@ describe("damaged messages of the bus", () => {
       const check = (bytes: Buffer) => {
         try {
           if (bytes.length < 16 || measureMessage(bytes).whole !== bytes.length) return;
+          compareHeaders(bytes);
           readBody(bytes, readHeader(bytes));
         } catch (error) {
           if (!(error instanceof MalformedMessage)) throw error;
         }
       };
-      for (const bytes of MESSAGES) readBody(bytes, readHeader(bytes));
+      for (const bytes of MESSAGES) {
+        readBody(bytes, readHeader(bytes));
+        expect(readPlainHeader(bytes, measureMessage(bytes).header)).toBeDefined();
+      }
+      const misplaced = Buffer.from(MESSAGES.at(-1)!);
+      misplaced.write("-", misplaced.indexOf("/org") + 2);
+      compareHeaders(misplaced);
       await fuzz("D-Bus messages", { inputs: MESSAGES, check });
       const make = (random: Random) => damageBody(random, random.pick(MESSAGES));
       await fuzz("D-Bus bodies", { inputs: MESSAGES, make, check });
+      const makeHeader = (random: Random) => damageHeader(random, random.pick(MESSAGES));
+      await fuzz("D-Bus headers", { inputs: MESSAGES, make: makeHeader, check });
     },
     PATIENCE,
   );

@@ -3,6 +3,7 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { Variant } from "dbus-next";
+import { measureMessage } from "../../platform/linux/reader.ts";
 import { openProvider } from "../../platform/secret-provider.ts";
 import { createSecrets } from "../../src/secrets/secrets.ts";
 import { marshal, startRawBus } from "../support/raw-bus.ts";
@@ -219,6 +220,24 @@ describe.skipIf(process.platform !== "linux")("the size of messages", () => {
       member === "SearchItems" ? [...lengthen(signal(), 17 * MIB), reply] : [reply];
     expect(await get(bus.env)).toMatchObject({ stdout: "value", status: 0 });
   }, 30_000);
+
+  test("a message of 128 MiB is one, and a longer one is none", async () => {
+    await using bus = await startRawBus({ value: "value" });
+    let size = 128 * MIB;
+    bus.alter = (member, reply) => {
+      if (member === "GetSecret") reply.writeUInt32LE(size - measureMessage(reply).header, 4);
+      return [reply];
+    };
+    const most = await get(bus.env);
+    expect(most).toMatchObject({ stdout: "", status: 2 });
+    expect(most.stderr).toStartWith("error: The secret service sent an answer to GetSecret");
+    size += 1;
+    const more = await get(bus.env);
+    expect(more).toMatchObject({ stdout: "", status: 2 });
+    expect(more.stderr).toMatch(
+      /^error: The session bus .* sent something that is no D-Bus message \(a message of 134217729 bytes\)\n/,
+    );
+  });
 
   test("a bus that greets without an end is left", async () => {
     await using bus = await startRawBus({ value: "value", greeting: "OK ".padEnd(200 * MIB, "x") });

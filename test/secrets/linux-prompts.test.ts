@@ -144,6 +144,83 @@ describe.skipIf(process.platform !== "linux")("secrets on Linux", () => {
       expect(fake.count("Prompt")).toBe(1);
     });
 
+    test("who was given up before there was a dialog has declined nothing for the others", async () => {
+      await using entered = await enterFake();
+      using _ = setEnvironment({ DISPLAY: ":0" });
+      const { fake, secrets } = entered;
+      for (const name of ["a", "b"]) fake.addItem(PAIR.service, name, name, { isLocked: true });
+      fake.held.add("SearchItems");
+      const controller = new AbortController();
+      const searched = fake.called("SearchItems");
+      const first = failureOf(secrets.get({ ...PAIR, name: "a", signal: controller.signal }));
+      const second = secrets.get(PAIR.service, "b");
+      await searched;
+      controller.abort(new Error("no longer"));
+      expect((await first).message).toBe("no longer");
+      fake.release();
+      expect(await second).toBe("b");
+      expect(fake.count("Prompt")).toBe(1);
+    });
+
+    test.each([
+      ["by the program", { signal: true }],
+      ["by its time-out", { timeout: 100 }],
+    ])(
+      "who joined an operation that was given up %s before there was a dialog asks by itself",
+      async (_how, { signal, timeout }: { signal?: boolean; timeout?: number }) => {
+        await using entered = await enterFake();
+        const { fake, secrets } = entered;
+        for (const name of ["a", "b", "c"]) fake.addItem(PAIR.service, name, name, { isLocked: true });
+        const controller = new AbortController();
+        fake[signal ? "held" : "silent"].add("Unlock");
+        const options = signal ? { signal: controller.signal } : { timeout };
+        const asked = fake.called("Unlock");
+        const first = failureOf(secrets.get({ ...PAIR, name: "a", ...options }));
+        await asked;
+        const others = ["b", "c"].map((name) => secrets.get(PAIR.service, name));
+        fake.addItem(PAIR.service, "open", "value");
+        // What was called later has been answered, so the others have found theirs locked and wait.
+        expect(await secrets.get(PAIR.service, "open")).toBe("value");
+        fake.silent.clear();
+        controller.abort(new Error("no longer"));
+        await first;
+        fake.release();
+        expect(await Promise.all(others)).toEqual(["b", "c"]);
+        expect(fake.count("Prompt")).toBe(2);
+        expect(fake.maxOpenPrompts).toBe(1);
+      },
+    );
+
+    test("a dialog that waits for another's end is not shown when nobody wants it any more", async () => {
+      await using entered = await enterFake();
+      const { fake, secrets } = entered;
+      fake.addItem(PAIR.service, "a", "a", { isLocked: true });
+      fake.addItem(PAIR.service, "open", "value");
+      fake.needsPrompt = true;
+      fake.prompts = "ignore";
+      const prompted = fake.called("Prompt");
+      const stored = secrets.set(PAIR.service, "new", "value");
+      await prompted;
+      const controller = new AbortController();
+      const asked = fake.called("Unlock");
+      const failure = failureOf(secrets.get({ ...PAIR, name: "a", signal: controller.signal }));
+      await asked;
+      // Answered after the call that wants the dialog, which is in the queue then.
+      expect(await secrets.get(PAIR.service, "open")).toBe("value");
+      // On the same connection, and answered after the dialog's place has come and gone.
+      fake.held.add("SearchItems");
+      const searched = fake.called("SearchItems");
+      const last = secrets.get(PAIR.service, "open");
+      await searched;
+      controller.abort(new Error("no longer"));
+      expect((await failure).message).toBe("no longer");
+      fake.completePrompts();
+      await stored;
+      fake.release();
+      expect(await last).toBe("value");
+      expect(fake.count("Prompt")).toBe(1);
+    });
+
     test("a service that answers for a locked item with an empty value, as KWallet", async () => {
       await using entered = await enterFake();
       const { fake, secrets } = entered;

@@ -14,7 +14,7 @@ import type { Plan } from "../plan.ts";
 import { appendArguments } from "./quoting.ts";
 import type { ShellCommand } from "./shell.ts";
 import type { ScriptSettings } from "../../settings/script.ts";
-import { openRun, prepareProgram, prepareStep, type Step } from "./preparation.ts";
+import { openRun, prepareProgram, prepareStep, type RunContext, type Step } from "./preparation.ts";
 import { largestOf, variablesOf } from "./secret-variables.ts";
 import type { Ending } from "./waiting.ts";
 
@@ -64,15 +64,47 @@ function explainExec(code: string): string {
   return code;
 }
 
+type ScriptPlan = Extract<Plan, { mode: "script" }>;
+
+/** What a run of a script consists of, and all of its steps where they are wanted before it is launched. */
+interface Preparation {
+  readonly context: RunContext;
+  readonly lines: readonly Line[];
+  readonly steps?: readonly Step[];
+}
+
+function openScript({ target, args }: ScriptPlan, settings: ScriptSettings): Preparation {
+  return { context: openRun(settings), lines: linesOf(target, args) };
+}
+
+/**
+ * For a script whose secrets are on their way: it changes nothing, and what it takes is not waited for twice. Undefined where
+ * something is wrong, which `launchScript` says when it is its turn.
+ */
+export function prepareScript(plan: ScriptPlan, settings: ScriptSettings): Preparation | undefined {
+  try {
+    const { context, lines } = openScript(plan, settings);
+    const { package: located } = plan.target;
+    return {
+      context,
+      lines,
+      steps: lines.map(({ event, line }) => prepareStep(context, located, event, line)),
+    };
+  } catch {
+    return undefined;
+  }
+}
+
 export async function launchScript(
-  { target, args }: Extract<Plan, { mode: "script" }>,
+  plan: ScriptPlan,
   settings: ScriptSettings,
   supply = NOTHING,
+  prepared?: Preparation,
 ): Promise<Ending> {
+  const { target } = plan;
   const { secretsFor, descriptors: inherited } = supply;
   const { directory } = target.package;
-  const context = openRun(settings);
-  const lines = linesOf(target, args);
+  const { context, lines, steps: ready } = prepared ?? openScript(plan, settings);
   const answer = lines.length === 1 ? context.shell.answer(lines[0]!.line) : undefined;
   if (answer) {
     echo(lines[0]!.line, settings);
@@ -85,8 +117,10 @@ export async function launchScript(
     refuseShort(shown);
   }
   const steps: Step[] = [];
-  for (const { event, line } of lines)
-    steps.push(withSecrets(prepareStep(context, target.package, event, line), secretsFor(event)));
+  for (const [index, { event, line }] of lines.entries()) {
+    const step = ready?.[index] ?? prepareStep(context, target.package, event, line);
+    steps.push(withSecrets(step, secretsFor(event)));
+  }
   if (directory !== context.initialDirectory) process.chdir(directory);
   const last = steps.pop()!;
   // A hook is waited for with descriptors of rt's own, which are not the script's.
