@@ -5,7 +5,7 @@ import { toBinary } from "@bufbuild/protobuf";
 import { status as Code } from "@grpc/grpc-js";
 import { expect, test } from "bun:test";
 import { chmod, readdir, rm } from "node:fs/promises";
-import { ActionResultSchema } from "../../src/reapi/messages/remote_execution_pb.ts";
+import { ActionResultSchema } from "../support/reapi-messages/remote_execution_pb.ts";
 import { openReapiServer } from "../support/reapi-server.ts";
 import { startRt } from "../support/rt.ts";
 import { CAN_TRACE, cachedProject } from "./cached-project.ts";

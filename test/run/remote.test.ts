@@ -9,8 +9,8 @@ import { waitUntil } from "../support/processes.ts";
 import { createProject, type Files } from "../support/project.ts";
 import { type Faults, openReapiServer } from "../support/reapi-server.ts";
 import { config, count, openProject, SYSTEM } from "../support/remote-project.ts";
-import { toMessage } from "../../src/reapi/digest.ts";
-import { OutputFileSchema } from "../../src/reapi/messages/remote_execution_pb.ts";
+import { toMessage } from "../support/reapi-digests.ts";
+import { OutputFileSchema } from "../support/reapi-messages/remote_execution_pb.ts";
 import { cleanEnvironment, type Environment, runRt, startRt } from "../support/rt.ts";
 import { workspace } from "../support/workspace.ts";
 

@@ -1,6 +1,9 @@
 // A server of the Remote Execution API that lies, loses things and breaks off when a test asks it to. It executes for real:
 // the input root in a folder of its own, the command in it, and what it has made. Bazel's own worker, which does none of that
 // wrong, is in reapi-worker.ts.
+//
+// It speaks with @grpc/grpc-js and with messages of @bufbuild/protobuf, as others made them: rt has its own of both, and must
+// not be the one who reads what it writes.
 import {
   type handleUnaryCall,
   Server,
@@ -35,9 +38,9 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { zstdCompressSync, zstdDecompressSync } from "node:zlib";
-import { type Digest, digestOf, encode, toMessage } from "../../src/reapi/digest.ts";
-import { ByteStream } from "../../src/reapi/messages/bytestream_pb.ts";
-import { Operations, OperationSchema } from "../../src/reapi/messages/operations_pb.ts";
+import { type Digest, digestOf, encode, toMessage } from "./reapi-digests.ts";
+import { ByteStream } from "./reapi-messages/bytestream_pb.ts";
+import { Operations, OperationSchema } from "./reapi-messages/operations_pb.ts";
 import {
   ActionCache,
   ActionResultSchema,
@@ -49,7 +52,7 @@ import {
   ExecuteResponseSchema,
   Execution,
   TreeSchema,
-} from "../../src/reapi/messages/remote_execution_pb.ts";
+} from "./reapi-messages/remote_execution_pb.ts";
 
 export type ActionResult = MessageShape<typeof ActionResultSchema>;
 
