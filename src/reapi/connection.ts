@@ -34,6 +34,8 @@ export interface Follower {
 
 const PATIENCE: Patience = { connect: 20_000, ping: 310_000, pong: 20_000 };
 const DEFAULT_PORTS: Readonly<Record<string, string>> = { "grpc:": "80", "grpcs:": "443" };
+/** At a time, before a server has said how many it takes: any takes as many. */
+const CALLS = 100;
 /** Milliseconds without traffic after which the system asks whether the other end is there. */
 const KEEP_ALIVE = 30_000;
 
@@ -44,6 +46,8 @@ export class Connection {
   readonly #followers = new Set<Follower>();
   readonly #connecting: ReturnType<typeof setTimeout>;
   #timer: ReturnType<typeof setTimeout> | undefined;
+  /** At a time. */
+  #mostCalls = CALLS;
   #isLeft = false;
   #lost: Status | undefined;
 
@@ -66,13 +70,15 @@ export class Connection {
     this.#session.on("error", (error: Error) => this.#lose(error.message));
     this.#session.on("close", () => this.#lose("the connection was lost"));
     this.#session.on("goaway", () => (this.#isLeft = true));
+    this.#session.on("remoteSettings", ({ maxConcurrentStreams: most }) => {
+      this.#mostCalls = most ?? Number.POSITIVE_INFINITY;
+    });
   }
 
   /** Whether another call may begin on it. */
   get takesCalls(): boolean {
-    const { remoteSettings, closed, destroyed } = this.#session;
-    if (this.#lost || this.#isLeft || closed || destroyed) return false;
-    return this.#followers.size < (remoteSettings?.maxConcurrentStreams ?? Number.POSITIVE_INFINITY);
+    const { closed, destroyed } = this.#session;
+    return !this.#lost && !this.#isLeft && !closed && !destroyed && this.#followers.size < this.#mostCalls;
   }
 
   /** Why there is none any more. */
@@ -110,6 +116,7 @@ export class Connection {
   #ping(): void {
     this.#timer = setTimeout(() => this.#lose("it does not answer any more"), this.#patience.pong);
     this.#session.ping(() => {
+      if (this.#lost) return;
       clearTimeout(this.#timer);
       this.#timer =
         this.#followers.size > 0 ? setTimeout(() => this.#ping(), this.#patience.ping) : undefined;
