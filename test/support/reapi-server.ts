@@ -59,6 +59,8 @@ export type ActionResult = MessageShape<typeof ActionResultSchema>;
 export interface Faults {
   /** Fails a call with this code, or leaves it without an answer. @param count of this method's calls, from 1 up */
   fail?(method: string, count: number): status | "never" | undefined;
+  /** Keeps an answer back until this is settled. @param hashes of the content that is to be read */
+  hold?(method: string, hashes: readonly string[]): Promise<void> | undefined;
   /** Changes what an action has made. */
   result?(result: ActionResult, keep: (bytes: Uint8Array) => Digest): void;
   /** Changes content that is read. */
@@ -163,10 +165,13 @@ export async function openReapiServer(
         const error = code === undefined ? undefined : { code, details: `no ${name} now` };
         if (error && answer) return answer(error);
         if (error) return void call.emit("error", error);
-        return handle(
-          call as never,
-          ((failure, message) => answer!(failure, message && outputOf(message))) as Answer,
-        );
+        const go = () =>
+          handle(
+            call as never,
+            ((failure, message) => answer!(failure, message && outputOf(message))) as Answer,
+          );
+        const held = state.faults.hold?.(name, readHashes(call.request));
+        return held ? held.then(go) : go();
       }) as never;
     }
     server.addService(definition as never, handlers as never);
@@ -400,6 +405,11 @@ export async function openReapiServer(
     url: `${tls ? "grpcs" : "grpc"}://${tls ? "localhost" : "127.0.0.1"}:${port}`,
     [Symbol.asyncDispose]: async () => server.forceShutdown(),
   });
+}
+
+function readHashes(request: object | undefined): string[] {
+  const { digests, resourceName } = (request ?? {}) as { digests?: Digest[]; resourceName?: string };
+  return digests?.map(({ hash }) => hash) ?? /[\da-f]{64}/.exec(resourceName ?? "") ?? [];
 }
 
 async function writeTree(
