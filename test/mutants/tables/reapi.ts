@@ -38,6 +38,12 @@ export default {
       tests: ["reapi/uploads"],
     },
     {
+      fault: "what is late overwrites what is known of the same, unread",
+      text: "if (!known.has(digest.hash)) known.set(digest.hash, Promise.resolve());",
+      becomes: "known.set(digest.hash, Promise.resolve());",
+      tests: ["reapi/uploads"],
+    },
+    {
       fault: "what could not be sent counts as sent",
       text: "if (known.get(name) === sending) known.delete(name);",
       becomes: "void name;",
