@@ -2,16 +2,9 @@
 //
 // Contract: pure, and canonical: variables and properties are sorted by name, outputs sorted and each there once. Servers
 // before 2.1 know outputs as files and directories only, later ones ignore these two, so that both are said.
-import { create } from "@bufbuild/protobuf";
 import { type Digest, type Encoded, encode, toMessage } from "./digest.ts";
 import { compareBytes } from "./input-root.ts";
-import {
-  ActionSchema,
-  Command_EnvironmentVariableSchema,
-  CommandSchema,
-  Platform_PropertySchema,
-  PlatformSchema,
-} from "./messages/remote_execution_pb.ts";
+import { Action as ActionMessage, Command } from "./messages/remote_execution.ts";
 
 export interface Work {
   readonly argv: readonly string[];
@@ -33,33 +26,22 @@ export function describeAction(work: Work): Action {
   const outputs = [...new Set(work.outputs.map(withoutSlash))].sort(compareBytes);
   const isDirectory = (path: string) =>
     work.outputs.includes(`${path}/`) || !path.slice(path.lastIndexOf("/") + 2).includes(".");
-  const platform = create(PlatformSchema, {
-    properties: sorted(work.platform).map(([name, value]) =>
-      create(Platform_PropertySchema, { name, value }),
-    ),
+  const platform = { properties: sorted(work.platform) };
+  const command = encode(Command, {
+    arguments: [...work.argv],
+    environmentVariables: sorted(work.environment),
+    outputFiles: outputs.filter((path) => !isDirectory(path)),
+    outputDirectories: outputs.filter(isDirectory),
+    outputPaths: outputs,
+    workingDirectory: work.directory,
+    platform,
   });
-  const command = encode(
-    CommandSchema,
-    create(CommandSchema, {
-      arguments: [...work.argv],
-      environmentVariables: sorted(work.environment).map(([name, value]) =>
-        create(Command_EnvironmentVariableSchema, { name, value }),
-      ),
-      outputFiles: outputs.filter((path) => !isDirectory(path)),
-      outputDirectories: outputs.filter(isDirectory),
-      outputPaths: outputs,
-      workingDirectory: work.directory,
-      platform,
-    }),
-  );
-  const action = encode(
-    ActionSchema,
-    create(ActionSchema, {
-      commandDigest: toMessage(command.digest),
-      inputRootDigest: toMessage(work.inputRoot),
-      platform,
-    }),
-  );
+  const action = encode(ActionMessage, {
+    commandDigest: toMessage(command.digest),
+    inputRootDigest: toMessage(work.inputRoot),
+    doNotCache: false,
+    platform,
+  });
   return { digest: action.digest, messages: [command, action] };
 }
 
@@ -67,6 +49,8 @@ export function withoutSlash(path: string): string {
   return path.endsWith("/") ? path.slice(0, -1) : path;
 }
 
-function sorted(values: Readonly<Record<string, string>>): [string, string][] {
-  return Object.entries(values).sort(([a], [b]) => compareBytes(a, b));
+function sorted(values: Readonly<Record<string, string>>): { name: string; value: string }[] {
+  return Object.entries(values)
+    .sort(([a], [b]) => compareBytes(a, b))
+    .map(([name, value]) => ({ name, value }));
 }

@@ -1,7 +1,7 @@
 // What a server can do, of what it says when it is asked.
 //
 // Contract: pure. What it does not say, it cannot do.
-import type { ServerCapabilities } from "./messages/remote_execution_pb.ts";
+import type { ServerCapabilities } from "./messages/remote_execution.ts";
 
 export interface Abilities {
   readonly knowsSha256: boolean;

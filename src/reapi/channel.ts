@@ -1,191 +1,96 @@
-// A connection to a server that speaks gRPC: calls by the descriptors of their methods.
+// Calls to a server that speaks gRPC, over connections that are made when they are needed, and made again when they are lost.
 //
-// Contract: each call ends with its time limit and with its signal. What goes wrong is a ServiceError of the library's, which
-// has the server's code. Loaded by a run that asks for it: the library costs more than rt's whole start.
-import {
-  type CallOptions,
-  type ChannelCredentials,
-  Client,
-  credentials,
-  Metadata,
-  type ServiceError,
-} from "@grpc/grpc-js";
-import {
-  create,
-  type DescMessage,
-  type DescMethodClientStreaming,
-  type DescMethodServerStreaming,
-  type DescMethodUnary,
-  fromBinary,
-  type MessageInitShape,
-  type MessageShape,
-  toBinary,
-} from "@bufbuild/protobuf";
-import { RemoteError } from "./trouble.ts";
+// Contract: each call ends with its time limit and with its signal. What goes wrong is a RemoteError, with the server's code;
+// whether to try again is the caller's to say. It is written for rt, because the library that there is costs more than a run
+// may: docs/architecture.md has the figures.
+import { BinaryReader } from "@bufbuild/protobuf/wire";
+import { type Address, Connection } from "./connection.ts";
+import { Exchange } from "./exchange.ts";
+import type { Codec, Method } from "./methods.ts";
+import { Code } from "./status.ts";
+import { type Limits, RemoteError } from "./trouble.ts";
 
-export interface Endpoint {
-  /** `grpc://host:port`, or `grpcs://` over TLS. */
-  readonly url: string;
-  /** PEM. */
-  readonly tls: { readonly ca?: string; readonly cert?: string; readonly key?: string };
-  readonly headers: Readonly<Record<string, string | Uint8Array>>;
+export interface Endpoint extends Address {
+  readonly headers: Readonly<Record<string, string>>;
 }
-
-export interface Limits {
-  /** Milliseconds; absent for as long as it takes. */
-  readonly timeout?: number;
-  readonly signal: AbortSignal;
-}
-
-/** Bytes. */
-const LARGEST_MESSAGE = 64 << 20;
-const DEFAULT_PORTS: Readonly<Record<string, string>> = { "grpc:": "80", "grpcs:": "443" };
 
 export class Channel implements Disposable {
-  readonly #client: Client;
-  readonly #metadata: Metadata;
+  readonly #endpoint: Endpoint;
+  #connections: Connection[] = [];
+  #isClosed = false;
 
-  constructor({ url, tls, headers }: Endpoint) {
-    const { protocol, hostname, port } = new URL(url);
-    this.#client = new Client(
-      `${hostname}:${port || DEFAULT_PORTS[protocol]}`,
-      credentialsFor(protocol, tls),
-      {
-        "grpc.max_receive_message_length": LARGEST_MESSAGE,
-        "grpc.max_send_message_length": LARGEST_MESSAGE,
-        // Whether to try again is the caller's to say.
-        "grpc.enable_retries": 0,
-      },
-    );
-    this.#metadata = new Metadata();
-    for (const [key, value] of Object.entries(headers))
-      this.#metadata.set(key, typeof value === "string" ? value : Buffer.from(value));
+  constructor(endpoint: Endpoint) {
+    this.#endpoint = endpoint;
   }
 
   [Symbol.dispose](): void {
-    this.#client.close();
+    this.#isClosed = true;
+    for (const connection of this.#connections.splice(0)) connection.close();
   }
 
-  async call<I extends DescMessage, O extends DescMessage>(
-    method: DescMethodUnary<I, O>,
-    request: MessageInitShape<I>,
+  async call<Request, Answer>(
+    method: Method<Request, Answer>,
+    request: Request,
     limits: Limits,
-  ): Promise<MessageShape<O>> {
-    const { promise, resolve, reject } = Promise.withResolvers<MessageShape<O>>();
-    const call = this.#client.makeUnaryRequest(
-      pathOf(method),
-      serializer(method.input),
-      deserializer(method.output),
-      create(method.input, request),
-      this.#metadata,
-      optionsFor(limits),
-      settle(resolve, reject),
-    );
-    return await cancelled(call, limits.signal, promise);
+  ): Promise<Answer> {
+    const exchange = this.#begin(method.path, limits);
+    exchange.end(encode(method.request, request));
+    return decode(method.answer, await exchange.answer());
   }
 
-  async *stream<I extends DescMessage, O extends DescMessage>(
-    method: DescMethodServerStreaming<I, O>,
-    request: MessageInitShape<I>,
+  async *stream<Request, Answer>(
+    method: Method<Request, Answer>,
+    request: Request,
     limits: Limits,
-  ): AsyncGenerator<MessageShape<O>, void> {
-    const call = this.#client.makeServerStreamRequest(
-      pathOf(method),
-      serializer(method.input),
-      deserializer(method.output),
-      create(method.input, request),
-      this.#metadata,
-      optionsFor(limits),
-    );
-    const cancel = () => call.cancel();
-    limits.signal.addEventListener("abort", cancel, { once: true });
-    try {
-      for await (const message of call) yield message as MessageShape<O>;
-    } finally {
-      limits.signal.removeEventListener("abort", cancel);
-      call.on("error", () => {}); // of what is cancelled here, which nobody waits for
-      call.cancel();
-    }
+  ): AsyncGenerator<Answer, void> {
+    const exchange = this.#begin(method.path, limits);
+    exchange.end(encode(method.request, request));
+    for await (const message of exchange.messages()) yield decode(method.answer, message);
   }
 
   /** Sends what `messages` yields, as fast as it is taken; an answer may come before its end. */
-  async send<I extends DescMessage, O extends DescMessage>(
-    method: DescMethodClientStreaming<I, O>,
-    messages: AsyncIterable<MessageInitShape<I>>,
+  async send<Request, Answer>(
+    method: Method<Request, Answer>,
+    messages: AsyncIterable<Request>,
     limits: Limits,
-  ): Promise<MessageShape<O>> {
-    const { promise, resolve, reject } = Promise.withResolvers<MessageShape<O>>();
-    let isOver = false;
-    const call = this.#client.makeClientStreamRequest(
-      pathOf(method),
-      serializer(method.input),
-      deserializer(method.output),
-      this.#metadata,
-      optionsFor(limits),
-      settle(resolve, reject),
-    );
-    const whenOver = promise.then(
-      () => void (isOver = true),
-      () => void (isOver = true),
-    );
-    const write = async () => {
-      for await (const message of messages) {
-        if (isOver) return;
-        const isFull = !call.write(create(method.input, message));
-        if (isFull) await Promise.race([new Promise((drained) => call.once("drain", drained)), whenOver]);
-      }
-      call.end();
-    };
-    write().catch((error: unknown) => {
-      reject(error);
-      call.cancel();
+  ): Promise<Answer> {
+    const exchange = this.#begin(method.path, limits);
+    let failure: { readonly error: unknown } | undefined;
+    exchange.send(encodeAll(method.request, messages)).catch((error: unknown) => {
+      failure = { error };
+      exchange.cancel();
     });
-    return await cancelled(call, limits.signal, promise);
+    try {
+      return decode(method.answer, await exchange.answer());
+    } catch (error) {
+      throw failure ? failure.error : error;
+    }
+  }
+
+  #begin(path: string, limits: Limits): Exchange {
+    if (this.#isClosed) throw new RemoteError("the connection was closed", Code.UNAVAILABLE);
+    this.#connections = this.#connections.filter(({ lost }) => !lost);
+    let connection = this.#connections.find(({ takesCalls }) => takesCalls);
+    if (!connection) this.#connections.push((connection = new Connection(this.#endpoint)));
+    return new Exchange(connection, path, this.#endpoint.headers, limits);
   }
 }
 
-function credentialsFor(protocol: string, { ca, cert, key }: Endpoint["tls"]): ChannelCredentials {
-  if (protocol !== "grpcs:") return credentials.createInsecure();
-  const [root, secret, chain] = [ca, key, cert].map((text) =>
-    text === undefined ? null : Buffer.from(text),
-  );
+function encode<Message>(codec: Codec<Message>, message: Message): Uint8Array {
+  return codec.encode(message).finish();
+}
+
+async function* encodeAll<Message>(codec: Codec<Message>, messages: AsyncIterable<Message>) {
+  for await (const message of messages) yield encode(codec, message);
+}
+
+/** Throws RemoteError for what is none, or more than one. */
+export function decode<Message>(codec: Codec<Message>, bytes: Uint8Array): Message {
+  const reader = new BinaryReader(bytes);
+  let message;
   try {
-    return credentials.createSsl(root, secret, chain);
-  } catch (error) {
-    throw new RemoteError(`the certificates cannot be used: ${(error as Error).message}`);
-  }
-}
-
-function pathOf({ parent, name }: { parent: { typeName: string }; name: string }): string {
-  return `/${parent.typeName}/${name}`;
-}
-
-function serializer<Schema extends DescMessage>(schema: Schema) {
-  return (message: MessageShape<Schema>) => Buffer.from(toBinary(schema, message));
-}
-
-function deserializer<Schema extends DescMessage>(schema: Schema) {
-  return (bytes: Buffer) => fromBinary(schema, bytes);
-}
-
-function optionsFor({ timeout }: Limits): CallOptions {
-  return timeout === undefined ? {} : { deadline: Date.now() + timeout };
-}
-
-function settle<Answer>(resolve: (answer: Answer) => void, reject: (error: ServiceError) => void) {
-  return (error: ServiceError | null, answer?: Answer) => (error ? reject(error) : resolve(answer!));
-}
-
-async function cancelled<Answer>(
-  call: { cancel(): void },
-  signal: AbortSignal,
-  answer: Promise<Answer>,
-): Promise<Answer> {
-  const cancel = () => call.cancel();
-  signal.addEventListener("abort", cancel, { once: true });
-  try {
-    return await answer;
-  } finally {
-    signal.removeEventListener("abort", cancel);
-  }
+    message = codec.decode(reader);
+  } catch {}
+  if (message && reader.pos === reader.len) return message;
+  throw new RemoteError("it sends what is no message", Code.INTERNAL, true);
 }

@@ -4,25 +4,22 @@
 // Contract: nothing lasts longer than its time limit, and all of it ends with `signal`. What a server may answer otherwise a
 // moment later (unreachable, out of resources) is asked again, a few times. Headers, which may be credentials, go to the server that was named and no other,
 // and are in no message.
-import { randomUUID } from "node:crypto";
-import { create, toBinary } from "@bufbuild/protobuf";
-import { anyUnpack } from "@bufbuild/protobuf/wkt";
-import { status as Code } from "@grpc/grpc-js";
 import { type Abilities, readCapabilities } from "./capabilities.ts";
-import { Channel, type Limits } from "./channel.ts";
+import { Channel, decode } from "./channel.ts";
 import { ContentStore } from "./content.ts";
 import { type Digest, toMessage } from "./digest.ts";
-import { type Operation, Operations } from "./messages/operations_pb.ts";
+import type { Operation } from "./messages/operations.ts";
+import { type ActionResult, ExecuteResponse, RequestMetadata } from "./messages/remote_execution.ts";
 import {
-  ActionCache,
-  type ActionResult,
-  Capabilities,
-  Execution,
-  type ExecuteResponse,
-  ExecuteResponseSchema,
-  RequestMetadataSchema,
-} from "./messages/remote_execution_pb.ts";
-import { asRemoteError, codeOf, isPassing, pause, RemoteError, retry, TRIES } from "./trouble.ts";
+  cancelOperation,
+  execute,
+  getActionResult,
+  getCapabilities,
+  updateActionResult,
+  waitExecution,
+} from "./methods.ts";
+import { Code } from "./status.ts";
+import { codeOf, isPassing, type Limits, pause, RemoteError, retry, TRIES } from "./trouble.ts";
 
 export interface Endpoint {
   /** `grpc://host:port`, or `grpcs://` over TLS. */
@@ -48,6 +45,7 @@ export interface ExecuteOptions {
 const METADATA = "build.bazel.remote.execution.v2.requestmetadata-bin";
 /** Milliseconds. */
 const CANCEL_TIMEOUT = 1000;
+const RESPONSE = /\/build\.bazel\.remote\.execution\.v2\.ExecuteResponse$/;
 
 export class RemoteClient implements Disposable {
   readonly #endpoint: Endpoint;
@@ -59,11 +57,12 @@ export class RemoteClient implements Disposable {
     this.#endpoint = endpoint;
     this.#signal = signal;
     this.#limits = { timeout: endpoint.timeout, signal };
-    const metadata = create(RequestMetadataSchema, {
+    const metadata = RequestMetadata.encode({
       toolDetails: { toolName: "rt", toolVersion: endpoint.toolVersion },
-      toolInvocationId: randomUUID(),
-    });
-    const named = { [METADATA]: toBinary(RequestMetadataSchema, metadata) };
+      actionId: "",
+      toolInvocationId: crypto.randomUUID(),
+    }).finish();
+    const named = { [METADATA]: Buffer.from(metadata).toString("base64") };
     this.#channel = new Channel({ ...endpoint, headers: { ...endpoint.headers, ...named } });
   }
 
@@ -82,7 +81,7 @@ export class RemoteClient implements Disposable {
   async connectCache(): Promise<{ readonly store: ContentStore; readonly abilities: Abilities }> {
     const { instance } = this.#endpoint;
     const answer = await retry(this.#limits, (options) =>
-      this.#channel.call(Capabilities.method.getCapabilities, { instanceName: instance }, options),
+      this.#channel.call(getCapabilities, { instanceName: instance }, options),
     );
     const abilities = readCapabilities(answer);
     if (!abilities.knowsSha256) throw new RemoteError("it does not know SHA-256");
@@ -97,9 +96,7 @@ export class RemoteClient implements Disposable {
       inlineStdout,
     };
     try {
-      return await retry(this.#limits, (options) =>
-        this.#channel.call(ActionCache.method.getActionResult, request, options),
-      );
+      return await retry(this.#limits, (options) => this.#channel.call(getActionResult, request, options));
     } catch (error) {
       if (codeOf(error) === Code.NOT_FOUND) return undefined;
       throw error;
@@ -113,9 +110,7 @@ export class RemoteClient implements Disposable {
       actionDigest: toMessage(action),
       actionResult,
     };
-    await retry(this.#limits, (options) =>
-      this.#channel.call(ActionCache.method.updateActionResult, request, options),
-    );
+    await retry(this.#limits, (options) => this.#channel.call(updateActionResult, request, options));
   }
 
   /** Runs an action to its end, across lost connections. Throws RemoteError when it cannot. */
@@ -147,8 +142,8 @@ export class RemoteClient implements Disposable {
           const options = { signal: stream.signal };
           const operations =
             name === ""
-              ? this.#channel.stream(Execution.method.execute, request, options)
-              : this.#channel.stream(Execution.method.waitExecution, { name }, options);
+              ? this.#channel.stream(execute, request, options)
+              : this.#channel.stream(waitExecution, { name }, options);
           for await (const operation of operations) {
             name = operation.name;
             named.resolve();
@@ -162,7 +157,7 @@ export class RemoteClient implements Disposable {
           // An operation that was delivered, or whose server is another by now, is not there any more.
           const isLost = name !== "" && code === Code.NOT_FOUND;
           if (isLost) name = "";
-          if (attempt >= TRIES || !(isLost || isPassing(code))) throw asRemoteError(error);
+          if (attempt >= TRIES || !(isLost || isPassing(code))) throw error;
           await pause(attempt, signal);
         }
       }
@@ -175,13 +170,12 @@ export class RemoteClient implements Disposable {
   /** As far as the server knows how; nobody waits for it for long. */
   async #cancel(name: string): Promise<void> {
     const limits = { timeout: CANCEL_TIMEOUT, signal: new AbortController().signal };
-    await this.#channel.call(Operations.method.cancelOperation, { name }, limits).catch(() => {});
+    await this.#channel.call(cancelOperation, { name }, limits).catch(() => {});
   }
 }
 
-function responseOf({ result }: Operation): ExecuteResponse {
-  if (result.case === "error") throw new RemoteError(result.value.message, result.value.code);
-  const response = result.case === "response" ? anyUnpack(result.value, ExecuteResponseSchema) : undefined;
-  if (!response) throw new RemoteError("it ends without a result");
-  return response;
+function responseOf({ error, response }: Operation): ExecuteResponse {
+  if (error) throw new RemoteError(error.message, error.code);
+  if (!response || !RESPONSE.test(response.typeUrl)) throw new RemoteError("it ends without a result");
+  return decode(ExecuteResponse, response.value);
 }

@@ -3,15 +3,13 @@
 // Contract: content is what its digest says, or an error. No message is longer than servers take: what is small goes with
 // others, what is large in a stream of its own, a few of either at a time. It is compressed where the server offers that,
 // and never becomes more than its digest says (compression.ts).
-import { randomUUID } from "node:crypto";
-import { status as Code } from "@grpc/grpc-js";
 import { type Abilities, ZSTD } from "./capabilities.ts";
-import type { Channel, Limits } from "./channel.ts";
+import type { Channel } from "./channel.ts";
 import { compress, decompress, largestPacked, MOST_COMPRESSED } from "./compression.ts";
 import { type Digest, type Encoded, isOf, toMessage } from "./digest.ts";
-import { ByteStream } from "./messages/bytestream_pb.ts";
-import { ContentAddressableStorage } from "./messages/remote_execution_pb.ts";
-import { codeOf, RemoteError, retry } from "./trouble.ts";
+import { batchReadBlobs, batchUpdateBlobs, findMissingBlobs, readBytes, writeBytes } from "./methods.ts";
+import { Code } from "./status.ts";
+import { codeOf, type Limits, RemoteError, retry } from "./trouble.ts";
 
 /** Content to be uploaded. */
 export interface Blob {
@@ -56,7 +54,7 @@ export class ContentStore {
     for (const part of inParts([...wanted.values()], MOST_DIGESTS)) {
       const { missingBlobDigests } = await retry(this.#limits, (options) =>
         this.#channel.call(
-          ContentAddressableStorage.method.findMissingBlobs,
+          findMissingBlobs,
           {
             instanceName: this.#instance,
             blobDigests: part.map(({ digest }) => toMessage(digest)),
@@ -83,15 +81,11 @@ export class ContentStore {
       batch.map(async ({ digest, read }) => {
         const data = await read(0, digest.size);
         const packed = this.#zstd.inBatches ? await compress(data) : undefined;
-        return { digest: toMessage(digest), ...(packed ? { data: packed, compressor: ZSTD } : { data }) };
+        return { digest: toMessage(digest), data: packed ?? data, compressor: packed ? ZSTD : 0 };
       }),
     );
     const { responses } = await retry(this.#limits, (options) =>
-      this.#channel.call(
-        ContentAddressableStorage.method.batchUpdateBlobs,
-        { instanceName: this.#instance, requests },
-        options,
-      ),
+      this.#channel.call(batchUpdateBlobs, { instanceName: this.#instance, requests }, options),
     );
     const refused = responses.find(({ status }) => (status?.code ?? 0) !== 0);
     if (refused)
@@ -107,13 +101,13 @@ export class ContentStore {
     const packed = isToBePacked ? await compress(await read(0, size)) : undefined;
     const length = packed?.length ?? size;
     const way = packed ? "compressed-blobs/zstd" : "blobs";
-    const resourceName = `${this.#prefix}uploads/${randomUUID()}/${way}/${hash}/${size}`;
+    const resourceName = `${this.#prefix}uploads/${crypto.randomUUID()}/${way}/${hash}/${size}`;
     async function* pieces() {
       for (let start = 0; start < length; start += CHUNK) {
         const end = Math.min(length, start + CHUNK);
         const data = packed ? packed.subarray(start, end) : await read(start, end);
         yield {
-          ...(start === 0 && { resourceName }),
+          resourceName: start === 0 ? resourceName : "",
           writeOffset: BigInt(start),
           data,
           finishWrite: end === length,
@@ -121,7 +115,7 @@ export class ContentStore {
       }
     }
     const { committedSize } = await retry(this.#limitsFor(size), (options) =>
-      this.#channel.send(ByteStream.method.write, pieces(), options),
+      this.#channel.send(writeBytes, pieces(), options),
     );
     // What somebody else has sent meanwhile is not counted where it is compressed.
     const kept = Number(committedSize);
@@ -163,7 +157,7 @@ export class ContentStore {
       try {
         const { responses } = await retry(this.#limits, (options) =>
           this.#channel.call(
-            ContentAddressableStorage.method.batchReadBlobs,
+            batchReadBlobs,
             {
               instanceName: this.#instance,
               digests: digests.map(toMessage),
@@ -193,11 +187,12 @@ export class ContentStore {
     const { hash, size } = digest;
     const isPacked = this.#zstd.inStreams;
     const resourceName = `${this.#prefix}${isPacked ? "compressed-blobs/zstd" : "blobs"}/${hash}/${size}`;
+    const request = { resourceName, readOffset: 0n, readLimit: 0n };
     const most = isPacked ? largestPacked(size) : size;
     const bytes = await retry(this.#limitsFor(size), async (options) => {
       const parts: Uint8Array[] = [];
       let length = 0;
-      for await (const { data } of this.#channel.stream(ByteStream.method.read, { resourceName }, options)) {
+      for await (const { data } of this.#channel.stream(readBytes, request, options)) {
         length += data.length;
         if (length > most)
           throw new RemoteError(`it sends more than the ${size} bytes of ${hash}`, undefined, true);

@@ -1,8 +1,8 @@
 // The name of content in the Remote Execution API: its SHA-256 and its size.
 //
 // Contract: what a server sends is checked before anything is made of it.
-import { create, type DescMessage, type MessageShape, toBinary } from "@bufbuild/protobuf";
-import { type Digest as Message, DigestSchema } from "./messages/remote_execution_pb.ts";
+import type { Digest as Message } from "./messages/remote_execution.ts";
+import type { Codec } from "./methods.ts";
 
 export interface Digest {
   /** Lower-case hex. */
@@ -22,7 +22,7 @@ export function isOf({ hash, size }: Digest, bytes: Uint8Array): boolean {
 }
 
 export function toMessage({ hash, size }: Digest): Message {
-  return create(DigestSchema, { hash, sizeBytes: BigInt(size) });
+  return { hash, sizeBytes: BigInt(size) };
 }
 
 /** Undefined for what is none. */
@@ -38,7 +38,7 @@ export interface Encoded {
   readonly bytes: Uint8Array;
 }
 
-export function encode<Schema extends DescMessage>(schema: Schema, message: MessageShape<Schema>): Encoded {
-  const bytes = toBinary(schema, message);
+export function encode<Type>(codec: Codec<Type>, message: Type): Encoded {
+  const bytes = codec.encode(message).finish();
   return { digest: digestOf(bytes), bytes };
 }

@@ -3,16 +3,12 @@
 // Contract: pure. Nothing in the list lies elsewhere than in the outputs that were asked for, or leads out of its output:
 // names are single segments, no path is there twice, links are relative and stay below the output that holds them. The API
 // knows neither devices nor pipes. Whatever is wrong is an error, and then there is no list at all.
-import { fromBinary, toBinary } from "@bufbuild/protobuf";
 import { withoutSlash } from "./action.ts";
-import { RemoteError } from "./trouble.ts";
+import { decode } from "./channel.ts";
 import { type Digest, digestOf, fromMessage } from "./digest.ts";
-import {
-  type ActionResult,
-  type Directory,
-  DirectorySchema,
-  TreeSchema,
-} from "./messages/remote_execution_pb.ts";
+import { type ActionResult, Directory, Tree } from "./messages/remote_execution.ts";
+import type { Codec } from "./methods.ts";
+import { RemoteError } from "./trouble.ts";
 
 /** `path` begins with the output that it belongs to. */
 export type Output =
@@ -60,19 +56,22 @@ export function readOutputs(
 }
 
 function readTree(root: string, bytes: Uint8Array, outputs: Output[]): void {
-  let tree;
-  try {
-    tree = fromBinary(TreeSchema, bytes);
-  } catch {
-    throw refuse("is no tree", root);
-  }
-  const children = new Map<string, Directory>();
-  for (const child of tree.children) children.set(digestOf(toBinary(DirectorySchema, child)).hash, child);
+  const tree = read(Tree, bytes);
+  const children = new Map(tree.children.map((child) => [digestOf(child).hash, child]));
   if (!tree.root) throw refuse("is no tree", root);
   readDirectory(tree.root, root, 0);
 
-  function readDirectory(directory: Directory, path: string, depth: number): void {
+  function read<Message>(codec: Codec<Message>, message: Uint8Array): Message {
+    try {
+      return decode(codec, message);
+    } catch {
+      throw refuse("is no tree", root);
+    }
+  }
+
+  function readDirectory(message: Uint8Array, path: string, depth: number): void {
     if (depth > DEEPEST || outputs.length > MOST) throw refuse("is too deep, or has too much in it", root);
+    const directory = read(Directory, message);
     outputs.push({ kind: "directory", path });
     const names = new Set<string>();
     const place = (name: string): string => {

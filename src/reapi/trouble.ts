@@ -1,17 +1,23 @@
 // What may go wrong with a server, and what is asked again: it may answer otherwise a moment later.
 //
 // Contract: nothing lasts longer than its time limit, and all of it ends with its signal.
-import { type ServiceError, status as Code } from "@grpc/grpc-js";
-import type { Limits } from "./channel.ts";
+import { Code } from "./status.ts";
+
+export interface Limits {
+  /** Milliseconds; absent for as long as it takes. */
+  readonly timeout?: number;
+  readonly signal: AbortSignal;
+}
 
 /** The server cannot do what is asked, or did wrong. The message is fit for people when it has been made printable. */
 export class RemoteError extends Error {
   override readonly name = "RemoteError";
-  readonly code: Code | undefined;
+  /** Of status.ts. */
+  readonly code: number | undefined;
   /** What it sends is not what it says. */
   readonly isDamaged: boolean;
 
-  constructor(message: string, code?: Code, isDamaged = false) {
+  constructor(message: string, code?: number, isDamaged = false) {
     super(message);
     this.code = code;
     this.isDamaged = isDamaged;
@@ -23,7 +29,7 @@ export const TRIES = 4;
 const PAUSE = 100; // ms, doubled each time
 
 /** Unreachable, out of resources, in the way of another. */
-export function isPassing(code: Code | undefined): boolean {
+export function isPassing(code: number | undefined): boolean {
   return code === Code.UNAVAILABLE || code === Code.RESOURCE_EXHAUSTED || code === Code.ABORTED;
 }
 
@@ -37,7 +43,7 @@ export async function retry<Answer>(
       return await call(limits);
     } catch (error) {
       limits.signal.throwIfAborted();
-      if (attempt >= TRIES || !isPassing(codeOf(error))) throw asRemoteError(error);
+      if (attempt >= TRIES || !isPassing(codeOf(error))) throw error;
       await pause(attempt, limits.signal);
     }
   }
@@ -49,12 +55,7 @@ export async function pause(attempt: number, signal: AbortSignal): Promise<void>
   signal.throwIfAborted();
 }
 
-export function codeOf(error: unknown): Code | undefined {
+export function codeOf(error: unknown): number | undefined {
   const { code } = error as { code?: unknown };
   return typeof code === "number" ? code : undefined;
-}
-
-export function asRemoteError(error: unknown): Error {
-  const { name, details, code } = error as Partial<ServiceError>;
-  return name === "RemoteError" || details === undefined ? (error as Error) : new RemoteError(details, code);
 }

@@ -3,7 +3,7 @@
 import { status as Code } from "@grpc/grpc-js";
 import { expect, test } from "bun:test";
 import { readdir, rm, stat } from "node:fs/promises";
-import { toMessage } from "../../src/reapi/digest.ts";
+import { toMessage } from "../support/reapi-digests.ts";
 import { type Faults, openReapiServer } from "../support/reapi-server.ts";
 import { CAN_TRACE, cachedProject } from "./cached-project.ts";
 import { editIndex } from "./lying-server.ts";

@@ -5,9 +5,9 @@ import { toBinary } from "@bufbuild/protobuf";
 import { status as Code } from "@grpc/grpc-js";
 import { expect, test } from "bun:test";
 import { chmod, readdir, rm } from "node:fs/promises";
-import { ActionResultSchema } from "../../src/reapi/messages/remote_execution_pb.ts";
+import { ActionResultSchema } from "../support/reapi-messages/remote_execution_pb.ts";
 import { openReapiServer } from "../support/reapi-server.ts";
-import { startRt } from "../support/rt.ts";
+import { cleanEnvironment, startRt } from "../support/rt.ts";
 import { CAN_TRACE, cachedProject } from "./cached-project.ts";
 import { BUILD, callsOf, ENV, forget, HIT, openShared, RAN, told } from "./reapi-project.ts";
 
@@ -218,4 +218,49 @@ test.skipIf(!CAN_TRACE)("a header's value comes from [secrets], when a person ha
   expect([allowed.stderr.includes("warn"), allowed.status]).toEqual([false, 0]);
   expect([server.headers.get("authorization"), server.results.size]).toEqual(["Bearer s3cret-t0ken", 1]);
   expect(allowed.stdout + allowed.stderr).not.toContain("s3cret");
+
+  // It is for that header, and for that server: another one, of the same host, gets neither it nor a call.
+  await using other = await openReapiServer();
+  const write = async (url: string) =>
+    await project.write({ "rtfig.toml": `[run.cache]\n${lines.join("\n")}`.replace(server.url, url) });
+  lines[1] += '\nx-team = "acme"';
+  await write(server.url);
+  server.calls.length = 0;
+  expect(await project.rt(["--force", "run", "build"], { RT_TRUST: hash })).toMatchObject({ status: 0 });
+  expect(server.calls.length).toBeGreaterThan(0);
+  expect([...server.headers].filter(([, value]) => value.includes("s3cret")).map(([name]) => name)).toEqual([
+    "authorization",
+  ]);
+  expect(server.headers.get("x-team")).toBe("acme");
+  await write(other.url);
+  const elsewhere = await project.rt(["--force", "run", "build"], { RT_TRUST: hash });
+  expect([elsewhere.status, elsewhere.stderr.includes("the shared cache is not used")]).toEqual([0, true]);
+  expect(elsewhere.stdout + elsewhere.stderr).not.toContain("s3cret");
+  expect([other.calls, [...other.headers]]).toEqual([[], []]);
+});
+
+test.skipIf(!CAN_TRACE)("a header of the cache is none of the server that runs scripts", async () => {
+  await using cache = await openReapiServer();
+  await using remote = await openReapiServer();
+  const text = [
+    `build = true\n[cache.remote]\nurl = "${cache.url}"\nsignature = false`,
+    '[cache.remote.headers]\nauthorization = "Bearer $CACHE_KEY"\nx-cache = "$CACHE_KEY"',
+    `[run.remote]\nurl = "${remote.url}"\nsystem = "${process.platform}-${process.arch}"`,
+    '[run.remote.headers]\nauthorization = "Bearer $RUN_KEY"\n[run.remote.scripts.check]\nremote = true\n',
+  ].join("\n");
+  await using project = await cachedProject(
+    { build: "cat page", check: "cat page" },
+    { page: "hello" },
+    text,
+  );
+  await Bun.spawn(["git", "init", "--quiet"], { cwd: project.path, env: cleanEnvironment() }).exited;
+  const env = { CACHE_KEY: "s3cret-of-cache", RUN_KEY: "s3cret-of-run" };
+  for (const script of ["build", "check"])
+    expect(await project.rt(["run", script], env)).toMatchObject({ status: 0 });
+  const secrets = ({ headers }: typeof cache) => [...headers].filter(([, value]) => value.includes("s3cret"));
+  expect(secrets(cache).toSorted()).toEqual([
+    ["authorization", "Bearer s3cret-of-cache"],
+    ["x-cache", "s3cret-of-cache"],
+  ]);
+  expect(secrets(remote)).toEqual([["authorization", "Bearer s3cret-of-run"]]);
 });

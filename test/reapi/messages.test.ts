@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { describeAction } from "../../src/reapi/action.ts";
 import { compress, decompress, largestPacked } from "../../src/reapi/compression.ts";
-import { digestOf, EMPTY, fromMessage, toMessage } from "../../src/reapi/digest.ts";
+import { digestOf, EMPTY, fromMessage } from "../../src/reapi/digest.ts";
 import { encodeDirectory } from "../../src/reapi/directory.ts";
 import { buildInputRoot, type Input } from "../../src/reapi/input-root.ts";
 import {
@@ -13,9 +13,11 @@ import {
   DirectorySchema,
   DigestSchema,
   TreeSchema,
-} from "../../src/reapi/messages/remote_execution_pb.ts";
+} from "../support/reapi-messages/remote_execution_pb.ts";
+import { ActionResult, Digest as DigestMessage } from "../../src/reapi/messages/remote_execution.ts";
 import { readOutputs, treesOf } from "../../src/reapi/outputs.ts";
 import { createRandom } from "../support/random.ts";
+import { toMessage } from "../support/reapi-digests.ts";
 
 const content = (text: string) => digestOf(new TextEncoder().encode(text));
 const file = (path: string, text = path, isExecutable = false): Input => ({
@@ -39,7 +41,8 @@ describe("digests", () => {
 
   test("of others are looked at before they are believed", () => {
     const { hash } = EMPTY;
-    const read = (fields: object) => fromMessage(create(DigestSchema, fields));
+    const read = (fields: object) =>
+      fromMessage(DigestMessage.decode(toBinary(DigestSchema, create(DigestSchema, fields))));
     expect(read({ hash, sizeBytes: 5n })).toEqual({ hash, size: 5 });
     expect(fromMessage(undefined)).toBeUndefined();
     for (const bad of [
@@ -161,6 +164,10 @@ test("an action says its outputs for old servers and for new ones, and sorts wha
   expect(digest).toEqual(digestOf(messages[1]!.bytes));
 });
 
+/** As a server's bytes, which rt reads with its own code. */
+const resultOf = (fields: object) =>
+  ActionResult.decode(toBinary(ActionResultSchema, create(ActionResultSchema, fields)));
+
 describe("readOutputs()", () => {
   type Init = Parameters<typeof create<typeof DirectorySchema>>[1];
   const leaf = { name: "f", digest: toMessage(content("x")) };
@@ -171,7 +178,7 @@ describe("readOutputs()", () => {
       create(TreeSchema, { root: create(DirectorySchema, root as never), children: directories }),
     );
     const treeDigest = toMessage(digestOf(tree));
-    const result = create(ActionResultSchema, { outputDirectories: [{ path: "dist", treeDigest }] });
+    const result = resultOf({ outputDirectories: [{ path: "dist", treeDigest }] });
     const [digest] = treesOf(result);
     return readOutputs(result, ["dist/", "a.txt"], new Map([[digest!.hash, tree]])).map(
       (each) => `${each.kind} ${each.path}`,
@@ -234,7 +241,7 @@ describe("readOutputs()", () => {
     ["a link", { outputSymlinks: [{ path: "a.txt", target: "x" }] }],
     ["a link as old servers say it", { outputFileSymlinks: [{ path: "a.txt", target: "/etc/passwd" }] }],
   ])("refuses %s", (_, result) => {
-    expect(() => readOutputs(create(ActionResultSchema, result), ["a.txt"], new Map())).toThrow(
+    expect(() => readOutputs(resultOf(result), ["a.txt"], new Map())).toThrow(
       /^among what the script has made, /,
     );
   });

@@ -66,6 +66,29 @@ test("what is late keeps nobody waiting who sends the same", async () => {
   expect(store.sent).toEqual([["a", "b"], ["a"]]);
 });
 
+test("what is being sent is not there yet, though another has sent the same as something late", async () => {
+  const store = openStore();
+  const uploads = new Uploads(store);
+  const late = uploads.sendLate([blob("a")]);
+  const own = uploads.send([blob("a"), blob("b")]);
+  await store.answer(0);
+  await late;
+  // Who needs it waits for the one that is on its way, and nothing is sent again.
+  let isThere = false;
+  const next = uploads.send([blob("b"), blob("a")]).then(() => (isThere = true));
+  const lateAgain = uploads.sendLate([blob("a")]);
+  for (let turn = 0; turn < 5; turn++) await null;
+  expect(isThere).toBe(false);
+  const failures = Promise.allSettled([own, next, lateAgain]);
+  await store.answer(1, new Error("no room"));
+  for (const { status } of await failures) expect(status).toBe("rejected");
+  // What failed is known of neither.
+  const again = uploads.send([blob("a")]);
+  await store.answer(2);
+  await again;
+  expect(store.sent).toEqual([["a"], ["a", "b"], ["a"]]);
+});
+
 test("what could not be sent is sent again, and all of it when the server has lost something", async () => {
   const store = openStore();
   const uploads = new Uploads(store);

@@ -61,6 +61,8 @@ const made = async ({ project }: RemoteProject, name: string) => {
   return (await file.exists()) ? await file.text() : undefined;
 };
 
+const hashOf = (text: string) => new Bun.CryptoHasher("sha256").update(text).digest("hex");
+
 const lines = (text: string) => text.trimEnd().split("\n").toSorted();
 const errors = ({ stderr }: RtResult) => stderr.split("\n").filter((line) => line.startsWith("error: "));
 
@@ -294,10 +296,62 @@ describe.if(process.platform === "linux")("rt run --filter --remote", () => {
     const all = await run([...MANY, "--no-exit-on-error", "build"]);
     expect(all.stdout).toContain("site build: built site\n");
     expect(all.status).toBe(3);
-    // What had ended before the failure is here, though the failure ends the run.
-    await Bun.$`rm -r packages/lib/dist`.cwd(opened.project.path);
-    expect(await run([...MANY, "--sequential", "build"])).toMatchObject({ status: 3 });
+  });
+
+  test("has what had ended before a failure, though that ends the run", async () => {
+    const asked = Promise.withResolvers<void>();
+    const over = Promise.withResolvers<void>();
+    const files = { ...workspace({ lib: part() }), "packages/lib/src.txt": "lib\n", hold: "" };
+    await using opened = await open(files, {
+      hold(_, hashes) {
+        if (!hashes.includes(hashOf("lib\n"))) return undefined;
+        asked.resolve();
+        return over.promise;
+      },
+    });
+    const { project, server } = opened;
+    // One fails when what was made before is on its way; the other runs until the failure has it cancelled.
+    const wait = (file: string, test: string) =>
+      `while [ ${test} ${project.join(file)} ]; do sleep 0.1; done`;
+    await project.write({
+      ...workspace({
+        bad: { scripts: { build: `${wait("fail", "! -e")}; exit 3` } },
+        tool: { scripts: { build: wait("hold", "-e") } },
+      }),
+    });
+    const child = startRt({ args: [...MANY, "--parallel", "build"], cwd: project.path });
+    await asked.promise;
+    await waitUntil(() => count(server, "execute") === 3);
+    await project.write({ fail: "" });
+    await waitUntil(() => server.cancelled.length === 1);
+    expect(await made(opened, "lib")).toBeUndefined();
+    over.resolve();
+    expect(await child.exited).toBe(3);
     expect(await made(opened, "lib")).toBe("lib\n");
+    await Bun.$`rm hold`.cwd(project.path);
+  });
+
+  test("has each output at its end, however late it comes", async () => {
+    const names = ["a", "b", "c", "d", "e", "f"];
+    const files = {
+      ...workspace(Object.fromEntries(names.map((name) => [name, part()]))),
+      ...Object.fromEntries(names.map((name) => [`packages/${name}/src.txt`, `${name}\n`])),
+    };
+    const over = Promise.withResolvers<void>();
+    const contents = new Set(names.map((name) => hashOf(`${name}\n`)));
+    await using opened = await open(files, {
+      hold: (_, hashes) => (hashes.some((hash) => contents.has(hash)) ? over.promise : undefined),
+    });
+    const child = startRt({ args: [...MANY, "build"], cwd: opened.project.path });
+    let said = "";
+    for await (const chunk of child.stdout) {
+      said += new TextDecoder().decode(chunk);
+      if (said.split("Exited with code 0").length === names.length + 1) break;
+    }
+    for (const name of names) expect(await made(opened, name)).toBeUndefined();
+    over.resolve();
+    expect(await child.exited).toBe(0);
+    for (const name of names) expect(await made(opened, name)).toBe(`${name}\n`);
   });
 
   test("Ctrl-C cancels all that runs there, and leaves nothing", async () => {

@@ -9,8 +9,8 @@ import { waitUntil } from "../support/processes.ts";
 import { createProject, type Files } from "../support/project.ts";
 import { type Faults, openReapiServer } from "../support/reapi-server.ts";
 import { config, count, openProject, SYSTEM } from "../support/remote-project.ts";
-import { toMessage } from "../../src/reapi/digest.ts";
-import { OutputFileSchema } from "../../src/reapi/messages/remote_execution_pb.ts";
+import { toMessage } from "../support/reapi-digests.ts";
+import { OutputFileSchema } from "../support/reapi-messages/remote_execution_pb.ts";
 import { cleanEnvironment, type Environment, runRt, startRt } from "../support/rt.ts";
 import { workspace } from "../support/workspace.ts";
 
@@ -421,6 +421,52 @@ describe.if(isLinux)("a server that is not well", () => {
       expect(stderr).not.toContain("s3cret");
     }
     expect(server.calls.length).toBe(calls);
+  });
+
+  test("behind TLS is verified, and reached without a proxy, whatever a project's .env says", async () => {
+    await using certificates = await createCertificates();
+    const { key, cert, authority, directory } = certificates;
+    await using server = await openReapiServer({}, { key, cert });
+    let visits = 0;
+    using proxy = Bun.listen({
+      hostname: "127.0.0.1",
+      port: 0,
+      socket: {
+        open(socket) {
+          visits++;
+          socket.end();
+        },
+        data() {},
+      },
+    });
+    const address = `http://127.0.0.1:${proxy.port}`;
+    const proxies = ["grpc_proxy", "https_proxy", "http_proxy", "all_proxy"];
+    const lines = [
+      "NODE_TLS_REJECT_UNAUTHORIZED=0",
+      `NODE_EXTRA_CA_CERTS=${authority}`,
+      `SSL_CERT_FILE=${authority}`,
+      `SSL_CERT_DIR=${directory}`,
+      "NODE_USE_SYSTEM_CA=1",
+      ...proxies.flatMap((name) => [`${name}=${address}`, `${name.toUpperCase()}=${address}`]),
+    ];
+    await using project = await createProject({ ...single, ".env": lines.join("\n") });
+    await Bun.spawn(["git", "init", "--quiet"], { cwd: project.path, env: cleanEnvironment() }).exited;
+    const header = '[run.remote.headers]\nx-api-key = "$API_KEY"\n';
+    const run = async (more: string, script = "build") => {
+      await project.write({ "rtfig.toml": config(server.url, `${more}${header}`) });
+      const env = { API_KEY: "s3cret-t0ken" };
+      return await runRt({ args: ["run", "--remote", "--silent", script], cwd: project.path, env });
+    };
+    const refused = await run("");
+    expect(refused.stderr).toStartWith(`error: The server ${server.url} cannot be reached: `);
+    expect({ status: refused.status, calls: server.calls, visits }).toEqual({
+      status: 1,
+      calls: [],
+      visits: 0,
+    });
+    // It is the certificate that was wrong.
+    expect(await run(`ca = "${authority}"\n`)).toMatchObject(right);
+    expect(visits).toBe(0);
   });
 });
 

@@ -1,6 +1,9 @@
 // A server of the Remote Execution API that lies, loses things and breaks off when a test asks it to. It executes for real:
 // the input root in a folder of its own, the command in it, and what it has made. Bazel's own worker, which does none of that
 // wrong, is in reapi-worker.ts.
+//
+// It speaks with @grpc/grpc-js and with messages of @bufbuild/protobuf, as others made them: rt has its own of both, and must
+// not be the one who reads what it writes.
 import {
   type handleUnaryCall,
   Server,
@@ -35,9 +38,9 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { zstdCompressSync, zstdDecompressSync } from "node:zlib";
-import { type Digest, digestOf, encode, toMessage } from "../../src/reapi/digest.ts";
-import { ByteStream } from "../../src/reapi/messages/bytestream_pb.ts";
-import { Operations, OperationSchema } from "../../src/reapi/messages/operations_pb.ts";
+import { type Digest, digestOf, encode, toMessage } from "./reapi-digests.ts";
+import { ByteStream } from "./reapi-messages/bytestream_pb.ts";
+import { Operations, OperationSchema } from "./reapi-messages/operations_pb.ts";
 import {
   ActionCache,
   ActionResultSchema,
@@ -49,13 +52,15 @@ import {
   ExecuteResponseSchema,
   Execution,
   TreeSchema,
-} from "../../src/reapi/messages/remote_execution_pb.ts";
+} from "./reapi-messages/remote_execution_pb.ts";
 
 export type ActionResult = MessageShape<typeof ActionResultSchema>;
 
 export interface Faults {
   /** Fails a call with this code, or leaves it without an answer. @param count of this method's calls, from 1 up */
   fail?(method: string, count: number): status | "never" | undefined;
+  /** Keeps an answer back until this is settled. @param hashes of the content that is to be read */
+  hold?(method: string, hashes: readonly string[]): Promise<void> | undefined;
   /** Changes what an action has made. */
   result?(result: ActionResult, keep: (bytes: Uint8Array) => Digest): void;
   /** Changes content that is read. */
@@ -160,10 +165,13 @@ export async function openReapiServer(
         const error = code === undefined ? undefined : { code, details: `no ${name} now` };
         if (error && answer) return answer(error);
         if (error) return void call.emit("error", error);
-        return handle(
-          call as never,
-          ((failure, message) => answer!(failure, message && outputOf(message))) as Answer,
-        );
+        const go = () =>
+          handle(
+            call as never,
+            ((failure, message) => answer!(failure, message && outputOf(message))) as Answer,
+          );
+        const held = state.faults.hold?.(name, readHashes(call.request));
+        return held ? held.then(go) : go();
       }) as never;
     }
     server.addService(definition as never, handlers as never);
@@ -397,6 +405,11 @@ export async function openReapiServer(
     url: `${tls ? "grpcs" : "grpc"}://${tls ? "localhost" : "127.0.0.1"}:${port}`,
     [Symbol.asyncDispose]: async () => server.forceShutdown(),
   });
+}
+
+function readHashes(request: object | undefined): string[] {
+  const { digests, resourceName } = (request ?? {}) as { digests?: Digest[]; resourceName?: string };
+  return digests?.map(({ hash }) => hash) ?? /[\da-f]{64}/.exec(resourceName ?? "") ?? [];
 }
 
 async function writeTree(

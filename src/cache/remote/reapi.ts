@@ -11,8 +11,6 @@
 // signature but the index: it has the hash of each content.
 //
 // Contract: server.ts. The sizes in a result are nobody's: they only say what to ask for. Loaded when something is asked.
-import { create } from "@bufbuild/protobuf";
-import { status as Code } from "@grpc/grpc-js";
 import { statSync } from "node:fs";
 import { oneLine } from "../../printable.ts";
 import { type Action, describeAction } from "../../reapi/action.ts";
@@ -20,12 +18,9 @@ import { RemoteClient } from "../../reapi/client.ts";
 import { type Blob, blobOf, type ContentStore } from "../../reapi/content.ts";
 import { type Digest, digestOf, fromMessage, isOf, toMessage } from "../../reapi/digest.ts";
 import { buildInputRoot } from "../../reapi/input-root.ts";
-import {
-  type ActionResult,
-  ActionResultSchema,
-  OutputFileSchema,
-} from "../../reapi/messages/remote_execution_pb.ts";
-import { asRemoteError, codeOf, type RemoteError } from "../../reapi/trouble.ts";
+import { ActionResult } from "../../reapi/messages/remote_execution.ts";
+import { Code, nameOf } from "../../reapi/status.ts";
+import { codeOf, type RemoteError } from "../../reapi/trouble.ts";
 import type { ReapiSettings } from "../../settings/remote-cache.ts";
 import { VERSION } from "../../version.ts";
 import { contentsOf, type Entry } from "../entry.ts";
@@ -161,13 +156,14 @@ export class ReapiServer implements Server {
     const stdout = { digest: digestOf(sealed), bytes: sealed };
     const { digest, messages } = actionFor(id);
     const files = [...new Set(entries.flatMap(contentsOf))].slice(0, MOST_FILES);
-    const result = create(ActionResultSchema, {
+    const result: ActionResult = {
+      ...ActionResult.decode(new Uint8Array()),
       stdoutDigest: toMessage(stdout.digest),
       outputFiles: files.toSorted().flatMap((hash) => {
         const [content] = this.#measure([hash]) ?? [];
-        return content ? [create(OutputFileSchema, { path: hash, digest: toMessage(content) })] : [];
+        return content ? [{ path: hash, digest: toMessage(content), isExecutable: false }] : [];
       }),
-    });
+    };
     const isThere = await this.#try("write", async () => {
       const { store } = await this.#connect();
       // Servers refuse results of actions that they do not have.
@@ -256,11 +252,11 @@ function keptBlob(digest: Digest, store: Store): Blob {
 }
 
 function reactionTo(thrown: unknown, isWrite: boolean, patience: number): Reaction {
-  const error = asRemoteError(thrown);
+  const error = thrown as Error;
   const code = codeOf(error);
   if ((error as RemoteError).isDamaged) return { say: DAMAGED };
   if (code === Code.DEADLINE_EXCEEDED)
     return { ends: isWrite ? "writing" : "both", say: describePatience(patience / 1000) };
-  if (code !== undefined) return reactToStatus(Code[code] ?? String(code), isWrite);
+  if (code !== undefined) return reactToStatus(nameOf(code), isWrite);
   return { ends: isWrite ? "writing" : "both", say: describeUnfit(oneLine(error.message)) };
 }

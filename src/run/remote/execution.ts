@@ -7,14 +7,14 @@
 //
 // Surprising: an action may be carried out twice, when the server is lost and comes back. It runs in a folder of its own
 // there, so that nobody sees the first.
-import { status as Code } from "@grpc/grpc-js";
 import { posix } from "node:path";
 import { withoutSlash } from "../../reapi/action.ts";
 import type { RemoteClient } from "../../reapi/client.ts";
 import type { ContentStore } from "../../reapi/content.ts";
 import { fromMessage } from "../../reapi/digest.ts";
-import type { ActionResult } from "../../reapi/messages/remote_execution_pb.ts";
+import type { ActionResult } from "../../reapi/messages/remote_execution.ts";
 import { type Output, readOutputs, treesOf } from "../../reapi/outputs.ts";
+import { Code } from "../../reapi/status.ts";
 import { codeOf, RemoteError } from "../../reapi/trouble.ts";
 import type { Uploads } from "../../reapi/uploads.ts";
 import type { Job } from "./job.ts";
@@ -53,7 +53,7 @@ export const TRIES = 3;
 /** Content that is gone is uploaded or made again; a machine that is gone has others beside it. */
 export function isWorthAnother(error: unknown): boolean {
   const code = codeOf(error);
-  const passing = [
+  const passing: readonly number[] = [
     Code.NOT_FOUND,
     Code.FAILED_PRECONDITION,
     Code.UNAVAILABLE,

@@ -1,11 +1,11 @@
 // What is wrong with a server, as one error for whoever has started the run.
-import { status as Code } from "@grpc/grpc-js";
 import { Failure } from "../../failure.ts";
 import { oneLine } from "../../printable.ts";
+import { Code } from "../../reapi/status.ts";
 import type { RemoteError } from "../../reapi/trouble.ts";
 import type { RemoteSettings } from "../../settings/remote.ts";
 
-const EXPLANATIONS: Readonly<Partial<Record<Code, string>>> = {
+const EXPLANATIONS: Readonly<Record<number, string>> = {
   [Code.UNAVAILABLE]: "cannot be reached",
   [Code.UNAUTHENTICATED]: "does not accept the credentials",
   [Code.PERMISSION_DENIED]: "does not allow it",
@@ -18,8 +18,7 @@ const LONGEST = 300;
 
 export function describeFault({ message, code }: RemoteError, { url, isAsked }: RemoteSettings): Failure {
   const reason = code === undefined ? undefined : EXPLANATIONS[code];
-  const brief = message.replace(/ Resolution note:\s*$/, "");
-  const said = oneLine(brief.length > LONGEST ? `${brief.slice(0, LONGEST)}...` : brief);
+  const said = oneLine(message.length > LONGEST ? `${message.slice(0, LONGEST)}...` : message);
   return new Failure(
     `The server ${url} ${reason ?? "has failed"}: ${said}`,
     isAsked ? "without --remote the script runs here" : "with --no-remote it runs here",

@@ -5,11 +5,12 @@
 // here, secrets at any rate. What one script has made, another gets by its digests, without a way over this machine; it is
 // fetched beside what runs, and is in place before a script that waits for it starts here, and at the end of the run. A
 // script that fails is no error; what is wrong with the server is one, for all scripts alike.
-import { status as Code } from "@grpc/grpc-js";
+import { dropEnvironmentFiles } from "../../../platform/environment-files.ts";
 import { host } from "../../../platform/process.ts";
 import { Failure } from "../../failure.ts";
 import { oneLine } from "../../printable.ts";
 import { RemoteClient } from "../../reapi/client.ts";
+import { Code } from "../../reapi/status.ts";
 import { codeOf, RemoteError } from "../../reapi/trouble.ts";
 import { Uploads } from "../../reapi/uploads.ts";
 import type { RemoteSettings } from "../../settings/remote.ts";
@@ -292,6 +293,8 @@ class Remote implements RemoteRun {
 }
 
 async function connect(remote: RemoteSettings, signal: AbortSignal): Promise<Connection> {
+  // The engine would warn of what a project's files say, and src/reapi/connection.ts has no use for it.
+  dropEnvironmentFiles();
   const client = new RemoteClient({ ...remote, toolVersion: VERSION }, signal);
   try {
     const store = await client.connect();

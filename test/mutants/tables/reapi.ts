@@ -38,6 +38,12 @@ export default {
       tests: ["reapi/uploads"],
     },
     {
+      fault: "what is late overwrites what is known of the same, unread",
+      text: "if (!known.has(digest.hash)) known.set(digest.hash, Promise.resolve());",
+      becomes: "known.set(digest.hash, Promise.resolve());",
+      tests: ["reapi/uploads"],
+    },
+    {
       fault: "what could not be sent counts as sent",
       text: "if (known.get(name) === sending) known.delete(name);",
       becomes: "void name;",
@@ -96,6 +102,86 @@ export default {
       text: "if (isDeclared === false)",
       becomes: "if (false)",
       tests: ["run/remote-many"],
+    },
+  ],
+  "src/reapi/exchange.ts": [
+    {
+      fault: "a connection that is lost counts more than what the server has said",
+      text: "this.#end(this.#status ?? this.#describeLoss())",
+      becomes: "this.#end(this.#describeLoss())",
+      tests: ["reapi/channel"],
+    },
+    {
+      fault: "who is told of the loss forgets what the server has said",
+      text: "this.#end(this.#status ?? status);",
+      becomes: "this.#end(status);",
+      tests: ["reapi/channel"],
+    },
+    {
+      fault: "the server is not held back",
+      text: "if (this.#waitingBytes > MOST_WAITING) this.#stream.pause();",
+      becomes: "",
+      tests: ["reapi/channel"],
+    },
+    {
+      fault: "what is sent is not held back",
+      text: "if (this.#stream.write(frame(message))) continue;",
+      becomes: "if (this.#stream.write(frame(message)) || message) continue;",
+      tests: ["reapi/channel"],
+    },
+    {
+      fault: "a call has no time limit",
+      text: "if (patience !== undefined)\n      this.#timer",
+      becomes: "if (patience === -1)\n      this.#timer",
+      tests: ["reapi/channel"],
+    },
+    {
+      fault: "half a message at the end is no error",
+      text: "if (this.#frames.isMidway) throw",
+      becomes: "if (this.#frames === undefined) throw",
+      tests: ["reapi/channel"],
+    },
+  ],
+  "src/reapi/connection.ts": [
+    {
+      fault: "the environment decides whether a server is verified",
+      text: "rejectUnauthorized: true",
+      becomes: "rejectUnauthorized: false",
+      tests: ["run/remote"],
+    },
+    {
+      fault: "headers are kept in the tables of a connection",
+      text: "[sensitiveHeaders]: [...secret]",
+      becomes: "[sensitiveHeaders]: []",
+      tests: ["reapi/channel"],
+    },
+    {
+      fault: "a server that is silent is never given up",
+      text: 'this.#timer = setTimeout(() => this.#lose("it does not answer any more"), this.#patience.pong);',
+      becomes: "",
+      tests: ["reapi/channel"],
+    },
+    {
+      fault: "a server gets more calls than it takes",
+      text: "this.#followers.size < this.#mostCalls",
+      becomes: "this.#followers.size >= 0",
+      tests: ["reapi/channel"],
+    },
+  ],
+  "src/reapi/frames.ts": [
+    {
+      fault: "a message may be of any length",
+      text: "if (length > this.#most) throw",
+      becomes: "if (length === -1) throw",
+      tests: ["reapi/channel"],
+    },
+  ],
+  "src/reapi/status.ts": [
+    {
+      fault: "what says nothing is a success",
+      text: "if (text === undefined) return undefined;",
+      becomes: 'if (text === undefined) return { code: Code.OK, message: "" };',
+      tests: ["reapi/channel"],
     },
   ],
   "src/reapi/content.ts": [

@@ -1,0 +1,100 @@
+// A simulation: is rt what a large cluster waits for? So many scripts, a thousand simulated machines (cluster.ts), and what rt
+// does of each beside reading and writing files: the action, what is missing, the execution, its result, its output.
+//
+//   node build/setup.mjs bench/remote/simulation.ts 100000
+//
+// Not one script is run and there is no network; what is measured is what rt itself takes, in one thread of it, and whether
+// that is enough to have all machines busy.
+import { join } from "node:path";
+import { describeAction } from "../../src/reapi/action.ts";
+import { RemoteClient } from "../../src/reapi/client.ts";
+import { blobOf } from "../../src/reapi/content.ts";
+import { digestOf } from "../../src/reapi/digest.ts";
+import { buildInputRoot, type Input } from "../../src/reapi/input-root.ts";
+import { Uploads } from "../../src/reapi/uploads.ts";
+import { type Connection, carryOut } from "../../src/run/remote/execution.ts";
+
+const MACHINES = 1000;
+/** Milliseconds that a script takes, as long as the longest of the other figures. */
+const DURATION = 2000;
+/** Files that all scripts read, beside one of their own. */
+const SHARED = 20;
+
+const scripts = Number(process.argv[2] ?? 10_000);
+const cluster = Bun.spawn(
+  [process.execPath, join(import.meta.dir, "cluster.ts"), String(MACHINES), String(DURATION)],
+  { stdin: "pipe", stdout: "pipe", stderr: "inherit" },
+);
+const output = cluster.stdout.getReader();
+const url = new TextDecoder().decode((await output.read()).value).trim();
+const { signal } = new AbortController();
+const client = new RemoteClient(
+  { url, instance: "", headers: {}, tls: {}, timeout: 60_000, toolVersion: "0" },
+  signal,
+);
+const store = await client.connect();
+const connection: Connection = { client, store, uploads: new Uploads(store) };
+
+const contentOf = (text: string) => {
+  const bytes = Buffer.from(text);
+  return { digest: digestOf(bytes), bytes };
+};
+const shared = Array.from({ length: SHARED }, (_, at) => contentOf(`shared ${at}\n`));
+const fileOf = (path: string, { digest }: ReturnType<typeof contentOf>): Input => ({
+  kind: "file",
+  path,
+  digest,
+  isExecutable: false,
+});
+
+async function runScript(number: number): Promise<void> {
+  const own = contentOf(`script ${number}\n`);
+  const entries = [
+    ...shared.map((each, at) => fileOf(`shared/${at}.txt`, each)),
+    fileOf(`packages/p${number}/in.txt`, own),
+  ];
+  const root = buildInputRoot(entries);
+  const script = { name: "build", outputs: ["made.txt"], env: [], inputs: [], isRemote: undefined };
+  const action = describeAction({
+    argv: ["/bin/sh", "-c", "cat in.txt > made.txt"],
+    environment: { PATH: "/usr/bin:/bin" },
+    directory: `packages/p${number}`,
+    outputs: script.outputs,
+    platform: {},
+    inputRoot: root.digest,
+  });
+  const blobs = [...root.messages, ...action.messages, ...shared, own].map(blobOf);
+  const inputs = { entries, blobs: [], late: [], trees: [], files: entries.length, bytes: 0 };
+  const result = await carryOut({ script, inputs, action, blobs, mark: "" }, connection, {
+    usesKnown: true,
+    signal,
+  });
+  const files = result.outputs.flatMap((each) => (each.kind === "file" ? [each.digest] : []));
+  const contents = await store.download(files);
+  if (result.code !== 0 || contents.size !== 1) throw new Error(`script ${number} ended otherwise`);
+}
+
+let next = 0;
+async function work(): Promise<void> {
+  while (next < scripts) await runScript(next++);
+}
+// Some more than there are machines, so that none waits for the next.
+const before = { usage: process.cpuUsage(), memory: process.memoryUsage.rss(), at: performance.now() };
+await Promise.all(Array.from({ length: Math.ceil(MACHINES * 1.2) }, work));
+const elapsed = (performance.now() - before.at) / 1000;
+const { user, system } = process.cpuUsage(before.usage);
+const memory = process.memoryUsage.rss() - before.memory;
+client[Symbol.dispose]();
+cluster.stdin.end();
+const { most, count } = JSON.parse(new TextDecoder().decode((await output.read()).value)) as {
+  most: number;
+  count: number;
+};
+console.log(
+  [
+    `${count} scripts of ${DURATION / 1000} s on ${MACHINES} simulated machines: ${elapsed.toFixed(0)} s`,
+    `${most} machines busy at best`,
+    `${((user + system) / 1000 / scripts).toFixed(2)} ms of processor time a script`,
+    `${(memory / 1000 / scripts).toFixed(1)} kB of memory a script`,
+  ].join("; "),
+);

@@ -1,0 +1,515 @@
+// Calls of gRPC over rt's own channel, with servers of the engine's HTTP/2 that say it in every way there is, or do not.
+import { describe, expect, test } from "bun:test";
+import http2, { type ServerHttp2Session, type ServerHttp2Stream } from "node:http2";
+import type { AddressInfo } from "node:net";
+import { Channel } from "../../src/reapi/channel.ts";
+import { Connection, type Patience } from "../../src/reapi/connection.ts";
+import { FrameReader, frame } from "../../src/reapi/frames.ts";
+import { findMissingBlobs, readBytes, writeBytes } from "../../src/reapi/methods.ts";
+import { Code, nameOf } from "../../src/reapi/status.ts";
+import { codeOf } from "../../src/reapi/trouble.ts";
+import { waitUntil } from "../support/processes.ts";
+
+const GRPC = { ":status": 200, "content-type": "application/grpc" };
+/** A message of bytes; the empty one is an answer of any method. */
+const DATA = (length: number) =>
+  Buffer.concat([Buffer.from([0x52]), varint(length), Buffer.alloc(length, "x")]);
+
+function varint(value: number): Buffer {
+  const bytes = [];
+  for (let rest = value; ; rest >>>= 7) {
+    bytes.push(rest > 127 ? (rest & 127) | 128 : rest);
+    if (rest <= 127) return Buffer.from(bytes);
+  }
+}
+
+type Answer = (stream: ServerHttp2Stream, headers: http2.IncomingHttpHeaders) => void;
+
+async function serve(answer: Answer, options: http2.ServerOptions = {}) {
+  const sessions: ServerHttp2Session[] = [];
+  const server = http2.createServer(options);
+  server.on("session", (session) => {
+    sessions.push(session);
+    session.on("error", () => {});
+  });
+  server.on("stream", (stream: ServerHttp2Stream, headers) => {
+    stream.on("error", () => {});
+    answer(stream, headers);
+  });
+  await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
+  const url = `grpc://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return {
+    url,
+    sessions,
+    [Symbol.dispose]() {
+      for (const session of sessions) session.destroy();
+      server.close();
+    },
+  };
+}
+
+/** A server that has no more than frames: settings at first, then what `answer` makes of each that comes. */
+function serveFrames(answer: (type: number, stream: number, socket: Bun.Socket) => void) {
+  const received = new WeakMap<object, Buffer>();
+  const PREFACE = 24;
+  const server = Bun.listen({
+    hostname: "127.0.0.1",
+    port: 0,
+    socket: {
+      open(socket) {
+        received.set(socket, Buffer.alloc(0));
+        socket.write(Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0]));
+      },
+      data(socket, chunk) {
+        let rest = Buffer.concat([received.get(socket)!, chunk]);
+        if (rest.subarray(0, 3).toString() === "PRI") {
+          if (rest.length < PREFACE) return void received.set(socket, rest);
+          rest = rest.subarray(PREFACE);
+        }
+        while (rest.length >= 9 && rest.length >= 9 + rest.readUIntBE(0, 3)) {
+          answer(rest[3]!, rest[8]!, socket);
+          rest = rest.subarray(9 + rest.readUIntBE(0, 3));
+        }
+        received.set(socket, rest);
+      },
+    },
+  });
+  return {
+    url: `grpc://127.0.0.1:${server.port}`,
+    [Symbol.dispose]: () => server.stop(true),
+  };
+}
+
+const open = (url: string, headers = {}) => new Channel({ url, tls: {}, headers });
+const limits = (timeout?: number, signal = new AbortController().signal) => ({
+  signal,
+  ...(timeout !== undefined && { timeout }),
+});
+const ask = (channel: Channel, more = limits()) =>
+  channel.call(findMissingBlobs, { instanceName: "i", blobDigests: [] }, more);
+
+async function outcomeOf(call: Promise<unknown>): Promise<string> {
+  try {
+    await call;
+    return "OK";
+  } catch (error) {
+    const code = codeOf(error);
+    return `${code === undefined ? (error as Error).name : nameOf(code)}: ${(error as Error).message}`;
+  }
+}
+
+/** A whole answer, with this status behind it. */
+function finish(
+  stream: ServerHttp2Stream,
+  status: Record<string, string>,
+  messages = [frame(Buffer.alloc(0))],
+) {
+  stream.respond(GRPC, { waitForTrailers: true });
+  stream.once("wantTrailers", () => stream.sendTrailers(status));
+  for (const message of messages) stream.write(message);
+  stream.end();
+}
+
+describe("what a server says of a call", () => {
+  const OK = { "grpc-status": "0" };
+  const cases: [string, Answer, string][] = [
+    ["success", (stream) => finish(stream, OK), "OK"],
+    [
+      "a failure, behind its answer",
+      (stream) => finish(stream, { "grpc-status": "8", "grpc-message": "no room, 100%25: %E2%82%AC %zz %4" }),
+      "RESOURCE_EXHAUSTED: no room, 100%: \u20ac %zz %4",
+    ],
+    [
+      "a failure, in front",
+      (stream) =>
+        stream.respond({ ...GRPC, "grpc-status": "16", "grpc-message": "who?" }, { endStream: true }),
+      "UNAUTHENTICATED: who?",
+    ],
+    [
+      "a failure in front of HTTP's",
+      (stream) => stream.respond({ ":status": 503, "grpc-status": "7" }, { endStream: true }),
+      "PERMISSION_DENIED: ",
+    ],
+    ["a code that nobody knows", (stream) => finish(stream, { "grpc-status": "99" }), "99: "],
+    ["a code that is none", (stream) => finish(stream, { "grpc-status": "-1" }), "UNKNOWN: "],
+    ["success without an answer", (stream) => finish(stream, OK, []), "INTERNAL: it sends no answer"],
+    [
+      "success with two answers",
+      (stream) => finish(stream, OK, [frame(Buffer.alloc(0)), frame(Buffer.alloc(0))]),
+      "INTERNAL: it sends more than one answer",
+    ],
+    [
+      "half a message",
+      (stream) => finish(stream, OK, [frame(Buffer.alloc(0)), frame(Buffer.alloc(9)).subarray(0, 8)]),
+      "INTERNAL: it sends half a message",
+    ],
+    [
+      "what is no message",
+      (stream) => finish(stream, OK, [frame(Buffer.from([0x0a, 0x7f]))]),
+      "INTERNAL: it sends what is no message",
+    ],
+    [
+      "more than a message",
+      (stream) => finish(stream, OK, [frame(Buffer.from([0, 1]))]),
+      "INTERNAL: it sends what is no message",
+    ],
+    [
+      "a message that is compressed",
+      (stream) => finish(stream, OK, [Buffer.from([1, 0, 0, 0, 1, 0])]),
+      "INTERNAL: it sends what is compressed in no known way",
+    ],
+    [
+      "a message without an end",
+      (stream) => finish(stream, OK, [Buffer.from([0, 255, 255, 255, 255, 0])]),
+      "INTERNAL: it sends a message of 4294967295 bytes",
+    ],
+    [
+      "nothing at all",
+      (stream) => finish(stream, { "x-other": "1" }),
+      "UNAVAILABLE: it has broken off the answer (HTTP/2 error 0)",
+    ],
+    [
+      "a page",
+      (stream) => stream.respond({ ":status": 200, "content-type": "text/html" }, { endStream: true }),
+      "UNKNOWN: what it answers is not gRPC",
+    ],
+    ...(
+      [
+        [400, "INTERNAL"],
+        [401, "UNAUTHENTICATED"],
+        [403, "PERMISSION_DENIED"],
+        [404, "UNIMPLEMENTED"],
+        [429, "UNAVAILABLE"],
+        [502, "UNAVAILABLE"],
+        [503, "UNAVAILABLE"],
+        [504, "UNAVAILABLE"],
+        [500, "UNKNOWN"],
+      ] as const
+    ).map(([status, name]): [string, Answer, string] => [
+      `HTTP ${status}`,
+      (stream) => stream.respond({ ":status": status }, { endStream: true }),
+      `${name}: it answers with HTTP ${status}`,
+    ]),
+  ];
+  test.each(cases)("%s", async (_, answer, outcome) => {
+    using server = await serve(answer);
+    using channel = open(server.url);
+    expect(await outcomeOf(ask(channel))).toBe(outcome);
+  });
+
+  test.each([
+    [0, "UNAVAILABLE"],
+    [2, "INTERNAL"],
+    [7, "UNAVAILABLE"],
+    [8, "CANCELLED"],
+    [11, "RESOURCE_EXHAUSTED"],
+    [12, "PERMISSION_DENIED"],
+  ])("HTTP/2's error %d", async (error, name) => {
+    using server = serveFrames((type, stream, socket) => {
+      if (type !== 1) return;
+      const reset = Buffer.from([0, 0, 4, 3, 0, 0, 0, 0, stream, 0, 0, 0, error]);
+      socket.write(reset);
+    });
+    using channel = open(server.url);
+    expect(await outcomeOf(ask(channel))).toBe(
+      `${name}: it has broken off the answer (HTTP/2 error ${error})`,
+    );
+  });
+
+  test("counts, though the connection is gone a moment later; what says nothing is unavailable", async () => {
+    const said: Answer = (stream) => {
+      stream.respond({ ...GRPC, "grpc-status": "7", "grpc-message": "no" }, { endStream: true });
+      stream.session!.destroy();
+    };
+    const silent: Answer = (stream) => stream.session!.destroy();
+    const half: Answer = (stream) => {
+      stream.respond(GRPC);
+      stream.write(frame(Buffer.alloc(0)), () => stream.session!.destroy());
+    };
+    // :status 200, grpc-status 7, and no end.
+    const head = Buffer.from(`\x88\0\x0bgrpc-status\x017`, "latin1");
+    const reset = Buffer.from([0, 0, 4, 3, 0, 0, 0, 0, 1, 0, 0, 0, 2]);
+    for (const isReset of [true, false]) {
+      using server = serveFrames((type, stream, socket) => {
+        if (type !== 1) return;
+        socket.write(Buffer.concat([Buffer.from([0, 0, head.length, 1, 4, 0, 0, 0, stream]), head]));
+        if (isReset) socket.write(reset);
+        else socket.end();
+      });
+      using channel = open(server.url);
+      expect(await outcomeOf(ask(channel))).toBe("PERMISSION_DENIED: ");
+    }
+    // The same when it is this side that gives the connection up; the ping is answered when the head was read.
+    const heard = Promise.withResolvers<void>();
+    const ping = Buffer.from([0, 0, 8, 6, 0, 0, 0, 0, 0, ...Buffer.alloc(8)]);
+    using server = serveFrames((type, stream, socket) => {
+      if (type === 6) heard.resolve();
+      if (type !== 1) return;
+      socket.write(Buffer.concat([Buffer.from([0, 0, head.length, 1, 4, 0, 0, 0, stream]), head, ping]));
+    });
+    const channel = open(server.url);
+    const outcome = outcomeOf(ask(channel));
+    await heard.promise;
+    channel[Symbol.dispose]();
+    expect(await outcome).toBe("PERMISSION_DENIED: ");
+    for (const [answer, outcome] of [
+      [said, "PERMISSION_DENIED"],
+      [silent, "UNAVAILABLE"],
+      [half, "UNAVAILABLE"],
+    ] as const) {
+      using server = await serve(answer);
+      using channel = open(server.url);
+      expect((await outcomeOf(ask(channel))).split(":")[0]).toBe(outcome);
+    }
+  });
+});
+
+test("a call says what it is, and what is configured is in no table of the connection", async () => {
+  const { promise, resolve } = Promise.withResolvers<http2.IncomingHttpHeaders>();
+  using server = await serve((stream, headers) => {
+    resolve(headers);
+    finish(stream, { "grpc-status": "0" });
+  });
+  using channel = open(server.url, { "x-key": "s3cret-t0ken", te: "gzip", ":path": "/other" });
+  expect(await ask(channel, limits(1500.5))).toEqual({ missingBlobDigests: [] });
+  const headers = await promise;
+  expect(headers).toMatchObject({
+    ":method": "POST",
+    ":path": findMissingBlobs.path,
+    te: "trailers",
+    "content-type": "application/grpc",
+    "grpc-timeout": "1501m",
+    "x-key": "s3cret-t0ken",
+  });
+  expect(headers[http2.sensitiveHeaders as unknown as string]).toContain("x-key");
+});
+
+describe("a call ends, and leaves nothing open", () => {
+  test("with its time limit, with its signal, and not at all when that has come before", async () => {
+    const streams: ServerHttp2Stream[] = [];
+    using server = await serve((stream) => void streams.push(stream));
+    using channel = open(server.url);
+    expect(await outcomeOf(ask(channel, limits(50)))).toBe("DEADLINE_EXCEEDED: no answer within 0.05 s");
+    const controller = new AbortController();
+    const call = outcomeOf(ask(channel, limits(undefined, controller.signal)));
+    await waitUntil(() => streams.length === 2);
+    controller.abort();
+    expect(await call).toBe("CANCELLED: it was cancelled");
+    expect(await outcomeOf(ask(channel, limits(undefined, controller.signal)))).toBe(
+      "CANCELLED: it was cancelled",
+    );
+    // The server is told.
+    await waitUntil(() => streams.every(({ closed }) => closed));
+    expect(streams.map(({ rstCode }) => rstCode)).toEqual([8, 8]);
+    // Who stops to listen does not want the rest.
+    const far = new AbortController();
+    const listening = channel.stream(readBytes, REQUEST, limits(2 ** 40, far.signal));
+    const first = listening.next();
+    await waitUntil(() => streams.length === 3);
+    streams[2]!.respond(GRPC);
+    streams[2]!.write(frame(DATA(3)));
+    expect((await first).value).toEqual({ data: expect.any(Uint8Array) });
+    await listening.return();
+    await waitUntil(() => streams[2]!.closed);
+  });
+
+  test("with the connection, which is made again for the next", async () => {
+    let isWell = false;
+    using server = await serve((stream) => {
+      if (isWell) finish(stream, { "grpc-status": "0" });
+    });
+    using channel = open(server.url);
+    const calls = [ask(channel), ask(channel)].map(outcomeOf);
+    await waitUntil(() => server.sessions.length === 1);
+    await waitUntil(() => server.sessions[0]!.state.nextStreamID !== undefined);
+    server.sessions[0]!.destroy();
+    for (const outcome of await Promise.all(calls)) expect(outcome).toStartWith("UNAVAILABLE: ");
+    isWell = true;
+    expect(await outcomeOf(ask(channel))).toBe("OK");
+    expect(server.sessions.length).toBe(2);
+    channel[Symbol.dispose]();
+    expect(await outcomeOf(ask(channel))).toBe("UNAVAILABLE: the connection was closed");
+    await waitUntil(() => server.sessions[1]!.destroyed);
+  });
+
+  test("by itself when the server wants to end: the next has another connection", async () => {
+    const held: ServerHttp2Stream[] = [];
+    using server = await serve((stream) => {
+      if (server.sessions.length > 1) finish(stream, { "grpc-status": "0" });
+      else held.push(stream);
+    });
+    using channel = open(server.url);
+    const first = outcomeOf(ask(channel));
+    await waitUntil(() => held.length === 1);
+    server.sessions[0]!.goaway(0, held[0]!.id);
+    // Until it has heard of that, calls go to the first.
+    while (server.sessions.length < 2) await outcomeOf(ask(channel, limits(20)));
+    finish(held[0]!, { "grpc-status": "0" });
+    expect(await first).toBe("OK");
+    expect(await outcomeOf(ask(channel))).toBe("OK");
+    expect(server.sessions.length).toBe(2);
+  });
+});
+
+test("a server that takes few calls at a time gets more connections", async () => {
+  const streams: ServerHttp2Stream[] = [];
+  let isHeld = false;
+  const answer: Answer = (stream) =>
+    isHeld ? void streams.push(stream) : finish(stream, { "grpc-status": "0" });
+  using server = await serve(answer, { settings: { maxConcurrentStreams: 2 } });
+  using channel = open(server.url);
+  await ask(channel); // by then it has said how many
+  isHeld = true;
+  const calls: Promise<unknown>[] = [];
+  for (let count = 1; count <= 5; count++) {
+    calls.push(ask(channel));
+    await waitUntil(() => streams.length === count);
+  }
+  for (const stream of streams) finish(stream, { "grpc-status": "0" });
+  await Promise.all(calls);
+  expect(server.sessions.length).toBe(3);
+});
+
+describe("a connection is given up", () => {
+  const PATIENCE: Patience = { connect: 60_000, ping: 60_000, pong: 60_000 };
+  const lost = async (url: string, patience: Partial<Patience>, begins: boolean) => {
+    const connection = new Connection({ url, tls: {} }, { ...PATIENCE, ...patience });
+    const told: unknown[] = [];
+    const follower = { lose: (status: unknown) => void told.push(status) };
+    if (begins) connection.open({ ":method": "POST", ":path": "/x" }, [], follower).on("error", () => {});
+    await waitUntil(() => connection.lost !== undefined);
+    expect(told).toEqual(begins ? [connection.lost] : []);
+    expect(connection.takesCalls).toBe(false);
+    return connection.lost;
+  };
+
+  test("when it does not come about", async () => {
+    using silent = Bun.listen({ hostname: "localhost", port: 0, socket: { data() {} } });
+    expect(await lost(`grpcs://localhost:${silent.port}`, { connect: 20 }, true)).toEqual({
+      code: Code.UNAVAILABLE,
+      message: "it does not answer",
+    });
+    expect(await lost("grpc://127.0.0.1:1", {}, false)).toMatchObject({ code: Code.UNAVAILABLE });
+  });
+
+  test("when not even a ping is answered, and not before", async () => {
+    using deaf = serveFrames(() => {});
+    expect(await lost(deaf.url, { ping: 20, pong: 20 }, true)).toEqual({
+      code: Code.UNAVAILABLE,
+      message: "it does not answer any more",
+    });
+    let pings = 0;
+    using server = await serve(() => {});
+    const connection = new Connection({ url: server.url, tls: {} }, { ...PATIENCE, ping: 5 });
+    const follower = { lose() {} };
+    const stream = connection.open({ ":method": "POST", ":path": "/x" }, [], follower);
+    stream.on("error", () => {});
+    await waitUntil(() => server.sessions.length === 1);
+    server.sessions[0]!.on("ping", () => pings++);
+    await waitUntil(() => pings > 3);
+    expect(connection.lost).toBeUndefined();
+    connection.close();
+  });
+});
+
+const REQUEST = { resourceName: "x", readOffset: 0n, readLimit: 0n };
+const PIECE = 1 << 20;
+const PIECES = 64;
+/** What may be on its way: in windows, in buffers of sockets and streams. */
+const MOST_AHEAD = 12;
+
+/** Until it is the same for many turns of everybody. */
+async function untilStill(count: () => number): Promise<void> {
+  for (let turn = 0, last = -1; turn < 300; turn++) {
+    if (count() !== last) [last, turn] = [count(), 0];
+    await new Promise((next) => setImmediate(next));
+  }
+}
+
+describe("who is slow holds the other one back", () => {
+  test("the server that takes", async () => {
+    let sent = 0;
+    let taken = 0;
+    let ahead = 0;
+    using server = await serve(async (stream) => {
+      for await (const chunk of stream) {
+        taken += (chunk as Buffer).length;
+        ahead = Math.max(ahead, sent - taken / PIECE);
+        await new Promise((next) => setImmediate(next));
+      }
+      finish(stream, { "grpc-status": "0" });
+    });
+    using channel = open(server.url);
+    async function* pieces() {
+      for (; sent < PIECES; sent++)
+        yield { resourceName: "", writeOffset: 0n, finishWrite: false, data: Buffer.alloc(PIECE) };
+    }
+    await channel.send(writeBytes, pieces(), limits());
+    expect(taken).toBeGreaterThan(PIECES * PIECE);
+    expect(ahead).toBeLessThan(MOST_AHEAD);
+  });
+
+  test("who takes from the server", async () => {
+    let sent = 0;
+    using server = await serve(async (stream) => {
+      stream.respond(GRPC, { waitForTrailers: true });
+      stream.once("wantTrailers", () => stream.sendTrailers({ "grpc-status": "0" }));
+      const message = frame(DATA(PIECE));
+      for (; sent < PIECES; sent++)
+        if (!stream.write(message)) await new Promise((drained) => stream.once("drain", drained));
+      stream.end();
+    });
+    using channel = open(server.url);
+    let taken = 0;
+    let ahead = 0;
+    for await (const { data } of channel.stream(readBytes, REQUEST, limits())) {
+      expect(data.length).toBe(PIECE);
+      if (++taken === 1) await untilStill(() => sent);
+      ahead = Math.max(ahead, sent - taken);
+    }
+    expect(taken).toBe(PIECES);
+    expect(ahead).toBeLessThan(MOST_AHEAD);
+  });
+
+  test("and an answer before the end of what is sent ends the sending", async () => {
+    using server = await serve((stream) => stream.once("data", () => finish(stream, { "grpc-status": "0" })));
+    using channel = open(server.url);
+    let isEnded = false;
+    async function* pieces() {
+      try {
+        for (;;) yield { resourceName: "", writeOffset: 0n, finishWrite: false, data: Buffer.alloc(PIECE) };
+      } finally {
+        isEnded = true;
+      }
+    }
+    expect(await channel.send(writeBytes, pieces(), limits())).toEqual({ committedSize: 0n });
+    await waitUntil(() => isEnded);
+    // What cannot be read is the error of the one who sends it.
+    async function* broken() {
+      yield { resourceName: "", writeOffset: 0n, finishWrite: false, data: Buffer.alloc(0) };
+      throw new Error("cannot read");
+    }
+    using other = await serve(() => {});
+    using second = open(other.url);
+    expect(await outcomeOf(second.send(writeBytes, broken(), limits()))).toBe("Error: cannot read");
+  });
+});
+
+test("messages come whole, however they are cut", () => {
+  const sizes = [0, 1, 5, 300, 70_000];
+  const bytes = Buffer.concat(sizes.map((size) => frame(Buffer.alloc(size, size))));
+  for (const step of [1, 4, 5, 6, 1000, bytes.length]) {
+    const reader = new FrameReader(70_000);
+    const read: Buffer[] = [];
+    for (let at = 0; at < bytes.length; at += step) {
+      reader.push(bytes.subarray(at, at + step));
+      for (let message = reader.next(); message; message = reader.next()) read.push(message);
+    }
+    expect(read.map(({ length }) => length)).toEqual(sizes);
+    expect(read.every((message, at) => message.every((byte) => byte === (sizes[at]! & 255)))).toBe(true);
+    expect(reader.isMidway).toBe(false);
+  }
+  const reader = new FrameReader(10);
+  reader.push(frame(Buffer.alloc(11)).subarray(0, 5));
+  expect(() => reader.next()).toThrow("it sends a message of 11 bytes");
+});
