@@ -2,7 +2,7 @@
 import { afterAll, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { readdir, rm } from "node:fs/promises";
-import { waitUntil } from "../support/processes.ts";
+import { guardianOf, waitUntil } from "../support/processes.ts";
 import { RT, runRt, startRt } from "../support/rt.ts";
 import { trustOf } from "../support/trusted.ts";
 import { CAN_TRACE, cachedProject } from "./cached-project.ts";
@@ -167,6 +167,7 @@ test.skipIf(!CAN_TRACE)("rt that is killed leaves nothing half, and nothing runn
   );
   const rt = startRt({ args: ["run", "t"], cwd: project.path, env: { XDG_CACHE_HOME: project.cache } });
   await waitUntil(async () => await Bun.file(project.join("pid")).exists());
+  await guardianOf(rt.pid, 1);
   rt.kill("SIGKILL");
   await rt.exited;
   const pid = (await Bun.file(project.join("pid")).text()).trim();

@@ -432,6 +432,37 @@ test.skipIf(!CAN_TRACE)("what one that fails leaves behind starts nobody", async
   ]);
 });
 
+test.skipIf(!CAN_TRACE)("what one makes in a folder that it lists does not end it", async () => {
+  const line =
+    "ls > /dev/null; mktemp ./left.XXXXXX > /dev/null; cat in.txt; until test -e go; do sleep 0.01; done";
+  await using live = await watch({
+    files: {
+      ...WORKSPACE,
+      "rtfig.toml": '[run.cache]\nbuild = { ignore = ["go"] }\n',
+      "packages/lib/package.json": build("lib", `${line}; rm go`),
+      "packages/lib/in.txt": "1\n",
+      "packages/app/package.json": build("app", "cat in.txt"),
+      "packages/app/in.txt": "1\n",
+    },
+    words: ["--filter=*", "build"],
+  });
+  const write = async (name: string, text: string) =>
+    await live.project.write({ [`packages/${name}`]: text });
+  await live.sees("lib build: 1\n");
+  await write("lib/go", "");
+  await live.round();
+  for (const text of ["2", "3"]) {
+    await write("lib/in.txt", `${text}\n`);
+    await live.sees(`lib build: ${text}\n`);
+    // When this is heard of, so is what came before.
+    await write("app/in.txt", `${text}\n`);
+    const said = `rt: packages/app/in.txt changed\napp build: ${text}\napp build: Exited with code 0\n`;
+    expect(await live.sees(new RegExp(`^[^]*?app build: Exited.*\n`))).toBe(said);
+    await write("lib/go", "");
+    expect(await live.round()).toEqual(["lib build: Exited with code 0"]);
+  }
+});
+
 test.skipIf(!CAN_TRACE)(
   "what changed before a script came to its turn is found by it, and no reason",
   async () => {

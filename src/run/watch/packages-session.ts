@@ -3,7 +3,7 @@
 //
 // Contract: a task that a change reaches ends and starts again, whether it runs, has ended or was held back by a
 // failure; one that has yet to begin, or is ending already, finds the change when it starts. Of a task that is known by its
-// inputs, a change while it runs counts at once if it is one of those, and else when it has ended and its inputs are known.
+// inputs, a change while it runs counts at once if it has read that, and else when it has ended and its inputs are known.
 import type { StopSignal } from "../../../platform/contract/process-tree.ts";
 import type {
   CachedTask,
@@ -112,6 +112,8 @@ export class Session implements Watcher {
       // What one leaves that has failed is nobody's reason: it would be tried again with each who reads that.
       const isLeft = makers.some((task) => this.#failed.has(task));
       for (const task of isLeft ? [] : exact) {
+        // What comes and goes in a folder that it lists may be its own doing: that is known when it has ended.
+        if (this.#pending.has(task) && !known.of(task)!.inputs.hasRead(path)) continue;
         if (this.#mayHaveSeen(task, path) || !(await known.of(task)!.inputs.differs(path))) continue;
         tasks.add(task);
         // Who has made it, and is not about to, makes it again first.

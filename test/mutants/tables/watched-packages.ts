@@ -4,6 +4,12 @@ import type { MutantTable } from "../mutant.ts";
 export default {
   "src/run/watch/packages-session.ts": [
     {
+      fault: "what one makes in a folder that it lists ends it",
+      text: "        if (this.#pending.has(task) && !known.of(task)!.inputs.hasRead(path)) continue;\n",
+      becomes: "",
+      tests: ["run/watch-cache"],
+    },
+    {
       fault: "what one that fails leaves in a folder that it lists is told as a change of the user's",
       text: "!isHeld && !isListed &&",
       becomes: "!isHeld &&",
