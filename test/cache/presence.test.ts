@@ -89,7 +89,7 @@ test.skipIf(!CAN_TRACE)("what is put back while it runs counts, and the hit stay
   expect(await run(project)).toBe("ran");
   const child = await startAt("gate-a", project);
   expect(await run(project)).toBe("hit");
-  expect(announced(project)).toHaveLength(1);
+  expect(announced(project).filter((name) => !name.endsWith(".met"))).toHaveLength(1);
   expect(await letThrough("gate-a", child, project)).toBe(OVERLAPPED);
 });
 
