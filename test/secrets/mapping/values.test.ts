@@ -76,7 +76,8 @@ describe.skipIf(process.platform !== "linux")("values", () => {
     const running = Array(8).fill(`show in ${project.path}`).join("\n");
     const runAgain = () =>
       runRt({ args: ["run", "show"], cwd: project.path, env: { ...env, RT_SCRIPTS: running } });
-    await project.write({ value: "exit 9" });
+    // It takes longer than all that rt does meanwhile.
+    await project.write({ value: "i=0; while [ $i -lt 100000 ]; do i=$((i + 1)); done; exit 9" });
     expect((await runAgain()).stderr).toStartWith("error: The secret TOKEN is not there\n");
     await project.write({ value: "echo a-value-1" });
     expect((await runAgain()).stderr).toStartWith('error: The script "show" calls itself without end');
