@@ -33,6 +33,7 @@ export interface Follower {
   lose(status: Status): void;
 }
 
+const LOST: Status = { code: Code.UNAVAILABLE, message: "the connection was lost" };
 const PATIENCE: Patience = { connect: 20_000, ping: 310_000, pong: 20_000 };
 const DEFAULT_PORTS: Readonly<Record<string, string>> = { "grpc:": "80", "grpcs:": "443" };
 /** At a time, before a server has said how many it takes: any takes as many. */
@@ -86,8 +87,9 @@ export class Connection {
     return !this.#lost && !this.#isLeft && !closed && !destroyed && this.#followers.size < this.#mostCalls;
   }
 
-  /** Why there is none any more. */
+  /** Why there is none any more. Its calls may hear of it first, as of something that the server has cancelled. */
   get lost(): Status | undefined {
+    if (!this.#lost && (this.#session.destroyed || this.#socket.destroyed)) return LOST;
     return this.#lost;
   }
 
