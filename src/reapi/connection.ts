@@ -6,7 +6,8 @@
 // when the server answers nothing any more, not even a ping.
 //
 // Surprising: windows are left as they are. With another one for the whole connection (setLocalWindowSize) the engine loses
-// count, and a download of some megabytes never ends.
+// count, and a download of some megabytes never ends. And calls take turns to send: of hundreds that wait for the window of the
+// connection, the engine lets later ones go first, and some never.
 import type { ClientHttp2Session, ClientHttp2Stream, OutgoingHttpHeaders } from "node:http2";
 import type { Socket } from "node:net";
 import { Code, type Status } from "./status.ts";
@@ -32,10 +33,13 @@ export interface Follower {
   lose(status: Status): void;
 }
 
+const LOST: Status = { code: Code.UNAVAILABLE, message: "the connection was lost" };
 const PATIENCE: Patience = { connect: 20_000, ping: 310_000, pong: 20_000 };
 const DEFAULT_PORTS: Readonly<Record<string, string>> = { "grpc:": "80", "grpcs:": "443" };
 /** At a time, before a server has said how many it takes: any takes as many. */
 const CALLS = 100;
+/** Calls that send at a time. */
+const SENDERS = 8;
 /** Milliseconds without traffic after which the system asks whether the other end is there. */
 const KEEP_ALIVE = 30_000;
 
@@ -48,6 +52,8 @@ export class Connection {
   #timer: ReturnType<typeof setTimeout> | undefined;
   /** At a time. */
   #mostCalls = CALLS;
+  readonly #waiting: ((done: () => void) => void)[] = [];
+  #sending = 0;
   #isLeft = false;
   #lost: Status | undefined;
 
@@ -81,8 +87,9 @@ export class Connection {
     return !this.#lost && !this.#isLeft && !closed && !destroyed && this.#followers.size < this.#mostCalls;
   }
 
-  /** Why there is none any more. */
+  /** Why there is none any more. Its calls may hear of it first, as of something that the server has cancelled. */
   get lost(): Status | undefined {
+    if (!this.#lost && (this.#session.destroyed || this.#socket.destroyed)) return LOST;
     return this.#lost;
   }
 
@@ -98,6 +105,25 @@ export class Connection {
     this.#followers.add(follower);
     this.#timer ??= setTimeout(() => this.#ping(), this.#patience.ping);
     return stream;
+  }
+
+  /** @param send is called when it is its turn, and calls `done` when all is sent, or will not be */
+  takeTurn(send: (done: () => void) => void): void {
+    this.#waiting.push(send);
+    if (this.#sending < SENDERS) this.#giveTurn();
+  }
+
+  #giveTurn(): void {
+    const send = this.#waiting.shift();
+    if (!send) return;
+    this.#sending++;
+    let isDone = false;
+    send(() => {
+      if (isDone) return;
+      isDone = true;
+      this.#sending--;
+      queueMicrotask(() => this.#giveTurn());
+    });
   }
 
   /** The follower's call is over. */

@@ -25,10 +25,11 @@ export class Exchange implements Follower {
   readonly #frames = new FrameReader(LARGEST_MESSAGE);
   readonly #signal: AbortSignal;
   readonly #timer: ReturnType<typeof setTimeout> | undefined;
-  readonly #over = Promise.withResolvers<void>();
   readonly #waiting: Buffer[] = [];
   #waitingBytes = 0;
   #wake: () => void = () => {};
+  /** Gives up the turn to send. */
+  #sent: () => void = () => {};
   /** What the server has said. */
   #status: Status | undefined;
   #outcome: Status | undefined;
@@ -87,17 +88,34 @@ export class Exchange implements Follower {
 
   /** The last message. */
   end(message: Uint8Array): void {
-    if (!this.#outcome) this.#stream.end(frame(message));
+    this.#connection.takeTurn((done) => {
+      if (this.#outcome) return done();
+      this.#sent = done;
+      this.#stream.end(frame(message), done);
+    });
   }
 
   /** Sends what `messages` yields, as fast as it is taken, and until there is an answer. */
   async send(messages: AsyncIterable<Uint8Array>): Promise<void> {
     for await (const message of messages) {
       if (this.#outcome) return;
-      if (this.#stream.write(frame(message))) continue;
-      await Promise.race([new Promise((drained) => this.#stream.once("drain", drained)), this.#over.promise]);
+      await this.#write(message);
     }
     if (!this.#outcome) this.#stream.end();
+  }
+
+  /** Until it is sent, or the call is over. */
+  async #write(message: Uint8Array): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#connection.takeTurn((done) => {
+      this.#sent = () => {
+        done();
+        resolve();
+      };
+      if (this.#outcome) this.#sent();
+      else this.#stream.write(frame(message), this.#sent);
+    });
+    await promise;
   }
 
   /** What comes, to its end. Throws RemoteError when that is no success. */
@@ -160,7 +178,7 @@ export class Exchange implements Follower {
     this.#outcome = outcome;
     clearTimeout(this.#timer);
     this.#signal.removeEventListener("abort", this.#abort);
-    this.#over.resolve();
+    this.#sent();
     this.#wake();
     if (!this.#stream.closed && !this.#stream.destroyed) this.#stream.close(CANCEL);
     this.#connection.leave(this);

@@ -7,7 +7,6 @@
 //
 // Surprising: base64 is looked for without the letters that also depend on what stands before and behind the value, so
 // that it is found in the middle of a longer text; they stay to be seen, which is 2 to 4 bits.
-
 import {
   inBase64,
   inBase64Url,

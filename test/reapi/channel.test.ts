@@ -239,6 +239,13 @@ describe("what a server says of a call", () => {
       using channel = open(server.url);
       expect(await outcomeOf(ask(channel))).toBe("PERMISSION_DENIED: ");
     }
+    for (const cut of ["end", "terminate"] as const) {
+      using server = serveFrames((type, _, socket) => {
+        if (type === 1) socket[cut]();
+      });
+      using channel = open(server.url);
+      expect(await outcomeOf(ask(channel))).toStartWith("UNAVAILABLE: ");
+    }
     // The same when it is this side that gives the connection up; the ping is answered when the head was read.
     const heard = Promise.withResolvers<void>();
     const ping = Buffer.from([0, 0, 8, 6, 0, 0, 0, 0, 0, ...Buffer.alloc(8)]);

@@ -63,6 +63,7 @@ const SCRIPTS = {
   forms: `${RT} forms.ts`,
   slowly: `${RT} slowly.ts`,
   letter: "printf 'continue? gh'; read -r answer; echo $answer",
+  half: "printf 'it began %.12s' $TOKEN",
   lines: "yes $TOKEN",
   stops: "kill -STOP $$; echo went on",
   segv: "kill -SEGV $$",
@@ -424,6 +425,13 @@ describe.skipIf(process.platform === "win32").concurrent("a value is shown by it
     }
     // What everybody knows of it and two letters may be shown while the rest is waited for, as far as that has come.
     expect((await run("slowly")).stdout).toMatch(/^(?:g(?:h(?:p(?:_(?:A1?)?)?)?)?)?\[TOKEN\]\n$/);
+  });
+
+  test("and what only began one is shown at the end, all of it", async () => {
+    await using project = await createScripts();
+    const begun = `it began ${TOKEN.slice(0, 12)}`;
+    expect(await run("half")).toEqual({ stdout: begun, stderr: "", status: 0 });
+    expect((await play(project, "half", [], () => {})).shown).toBe(begun);
   });
 
   test("where standard output and error are one file, in the order in which they were written", async () => {

@@ -1,5 +1,5 @@
 // `rt run --filter '*' --remote` with Bazel's own worker, for `npm run test:remote`: a workspace of thirty packages, built by
-// tsc and esbuild from its node_modules. `npm test` does not find this file.
+// tsc and esbuild and tested by vitest, all from its node_modules. `npm test` does not find this file.
 //
 // Surprising: the binaries in node_modules/.bin are files, as pnpm writes them, and not links: that worker leaves links out
 // of what it is given.
@@ -12,21 +12,43 @@ import { startWorker } from "../support/reapi-worker.ts";
 import { SYSTEM } from "../support/remote-project.ts";
 import { cleanEnvironment, REPOSITORY, runRt, type RtResult, startRt } from "../support/rt.ts";
 
+const MODULES = join(REPOSITORY, "node_modules");
 const COUNT = 30;
 const NAMES = Array.from({ length: COUNT }, (_, index) => `p${String(index).padStart(2, "0")}`);
 /** Up to two earlier ones: those of half and of a third of its number. */
 const needs = (index: number) =>
   index === 0 ? [] : [...new Set([index >> 1, Math.floor(index / 3)])].filter((each) => each < index);
 
-/** Writes down that it ran; every third compiles, the others bundle. */
+/** Writes down that it ran; every third compiles, the others bundle, and every fifth is tested. */
 const MARK = 'echo "$npm_package_name" >> "$RAN"';
 const TSC =
   "tsc src/index.ts --outDir dist --declaration --target es2022 --module es2022 --strict --skipLibCheck --lib es2022";
 const ESBUILD = "esbuild src/index.ts --bundle --format=esm --log-level=warning --outfile=dist/index.js";
+/** Its own output has times in it. */
+const VITEST = "vitest run --root . > /dev/null 2>&1 && echo tested";
+const testOf = (name: string, text: string) =>
+  `import { expect, test } from "vitest";\nimport { ${name} } from "./index.ts";\n` +
+  `test("says what it is", () => expect(${name}).toMatch(/${text}$/));\n`;
+
+/** With all that they need. */
+function withDependencies(...names: string[]): string[] {
+  const found = new Set(names);
+  for (const name of found) {
+    const manifest = JSON.parse(readFileSync(join(MODULES, name, "package.json"), "utf8")) as {
+      dependencies?: object;
+      optionalDependencies?: object;
+    };
+    const needed = Object.keys({ ...manifest.dependencies, ...manifest.optionalDependencies });
+    for (const each of needed) if (existsSync(join(MODULES, each))) found.add(each);
+  }
+  return [...found];
+}
 
 function packageFiles(name: string, index: number): Files {
   const others = needs(index).map((each) => NAMES[each]!);
   const isBundled = index % 3 !== 2;
+  const isTested = index % 5 === 3;
+  const build = isBundled ? `${ESBUILD} && cp src/index.d.ts dist` : TSC;
   const imports = others.map((each) => `import { ${each} } from "../../${each}/dist/index.js";\n`).join("");
   const sum = [...others, `"${name}"`].join(" + ");
   return {
@@ -36,12 +58,13 @@ function packageFiles(name: string, index: number): Files {
       dependencies: Object.fromEntries(others.map((each) => [each, "*"])),
       scripts: {
         prebuild: MARK,
-        build: isBundled ? `${ESBUILD} && cp src/index.d.ts dist` : TSC,
+        build: isTested ? `${build} && ${VITEST}` : build,
         postbuild: `node -e 'import("./dist/index.js").then((own) => console.log(own.${name}))'`,
         hold: 'touch "$RAN.$npm_package_name"; while :; do sleep 1; done',
       },
     },
     [`packages/${name}/src/index.ts`]: `${imports}export const ${name}: string = ${sum};\n`,
+    ...(isTested && { [`packages/${name}/src/index.test.ts`]: testOf(name, name) }),
     ...(isBundled && { [`packages/${name}/src/index.d.ts`]: `export declare const ${name}: string;\n` }),
   };
 }
@@ -56,18 +79,19 @@ async function createMonorepo(url: string): Promise<Project> {
       "node_modules/.bin/tsc": '#!/bin/sh\nexec node "$(dirname "$0")/../typescript/lib/tsc.js" "$@"\n',
       "node_modules/.bin/esbuild":
         '#!/bin/sh\nexec "$(dirname "$0")/../@esbuild/linux-x64/bin/esbuild" "$@"\n',
+      "node_modules/.bin/vitest": '#!/bin/sh\nexec node "$(dirname "$0")/../vitest/vitest.mjs" "$@"\n',
     },
-    ["node_modules/.bin/tsc", "node_modules/.bin/esbuild"],
+    ["node_modules/.bin/tsc", "node_modules/.bin/esbuild", "node_modules/.bin/vitest"],
   );
-  const modules = join(REPOSITORY, "node_modules");
-  const typescript = readdirSync(join(modules, "typescript/lib")).filter((name) =>
+  const typescript = readdirSync(join(MODULES, "typescript/lib")).filter((name) =>
     /^(?:_?tsc\.js|lib\..*\.d\.ts)$/.test(name),
   );
   for (const name of [
     ...["package.json", ...typescript.map((each) => `lib/${each}`)].map((each) => `typescript/${each}`),
     ...["package.json", "bin/esbuild"].map((each) => `@esbuild/linux-x64/${each}`),
+    ...withDependencies("vitest", "vite"),
   ])
-    cpSync(join(modules, name), project.join(`node_modules/${name}`), { recursive: true });
+    cpSync(join(MODULES, name), project.join(`node_modules/${name}`), { recursive: true });
   await Bun.spawn(["git", "init", "-q"], { cwd: project.path, env: cleanEnvironment() }).exited;
   return project;
 }
@@ -123,11 +147,25 @@ test("a workspace of thirty packages is made there as it is here, byte for byte,
   // One that fails there has the same code, and the same skips, as here.
   for (const project of [local, remote])
     await project.write({ "packages/p14/src/index.ts": "export const p14: number = 'no';\n" });
-  const [failed, failedThere] = [await run(local, "...p14"), await run(remote, "...p14", "--remote")];
-  expect(failed.status).not.toBe(0);
-  expect(failedThere.status).toBe(failed.status);
+  // So has one whose test fails.
+  for (const project of [local, remote])
+    await project.write({ "packages/p13/src/index.test.ts": testOf("p13", "another") });
   const skips = (result: RtResult) => sorted(result).filter((line) => /Skipped|error TS|Exited/.test(line));
-  expect(skips(failedThere)).toEqual(skips(failed));
+  for (const [name, skipped] of [
+    ["p14", "p28"],
+    ["p13", "p26"],
+  ]) {
+    const [failed, failedThere] = [
+      await run(local, `...${name}`),
+      await run(remote, `...${name}`, "--remote"),
+    ];
+    expect(failed.status).not.toBe(0);
+    expect(failedThere.status).toBe(failed.status);
+    expect(skips(failed).some((line) => line.startsWith(`${skipped} `) && line.includes("Skipped"))).toBe(
+      true,
+    );
+    expect(skips(failedThere)).toEqual(skips(failed));
+  }
 
   // The worker dies while scripts run: one error, no hang, nothing by halves.
   const before = outputs(remote);

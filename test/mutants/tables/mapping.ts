@@ -197,6 +197,14 @@ export default {
       tests: ["options/secrets"],
     },
   ],
+  "src/run/script/launch.ts": [
+    {
+      fault: "a script that is wrong does not wait for its secrets",
+      text: "  } catch {\n    return undefined;\n  }",
+      becomes: "  } finally {\n  }",
+      tests: ["secrets/mapping/values"],
+    },
+  ],
   "src/run/execution.ts": [
     {
       fault: "a program gets the connection to the store",

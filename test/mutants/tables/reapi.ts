@@ -125,8 +125,8 @@ export default {
     },
     {
       fault: "what is sent is not held back",
-      text: "if (this.#stream.write(frame(message))) continue;",
-      becomes: "if (this.#stream.write(frame(message)) || message) continue;",
+      text: "      await this.#write(message);",
+      becomes: "      void this.#write(message);",
       tests: ["reapi/channel"],
     },
     {

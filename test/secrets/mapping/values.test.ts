@@ -72,6 +72,17 @@ describe.skipIf(process.platform !== "linux")("values", () => {
     expect(stderr).not.toContain("a-value-1");
   });
 
+  test("what is wrong with the script itself is said when they are there, and not before", async () => {
+    const running = Array(8).fill(`show in ${project.path}`).join("\n");
+    const runAgain = () =>
+      runRt({ args: ["run", "show"], cwd: project.path, env: { ...env, RT_SCRIPTS: running } });
+    // It takes longer than all that rt does meanwhile.
+    await project.write({ value: "i=0; while [ $i -lt 100000 ]; do i=$((i + 1)); done; exit 9" });
+    expect((await runAgain()).stderr).toStartWith("error: The secret TOKEN is not there\n");
+    await project.write({ value: "echo a-value-1" });
+    expect((await runAgain()).stderr).toStartWith('error: The script "show" calls itself without end');
+  });
+
   test("one that is too long for the system is named by its size", async () => {
     await project.write({ value: "printf %0200000d 7" });
     const { stdout, stderr, status } = await run(["run", "show"]);
