@@ -5,7 +5,7 @@ import { copyFile, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type BuildTarget, TARGETS } from "../../build/targets.ts";
-import { compiledFor } from "../support/compiled.ts";
+import { compiledFor, PREPARATION } from "../support/compiled.ts";
 import { type Keyring, startKeyring } from "../support/keyring.ts";
 import { createProject, type Project } from "../support/project.ts";
 import { type Environment, type RtOptions, runRt } from "../support/rt.ts";
@@ -81,7 +81,7 @@ for (const target of TARGETS) {
         prepare(directory),
         compiledFor(target),
       ]);
-    });
+    }, PREPARATION);
 
     afterAll(async () => {
       await keyring[Symbol.asyncDispose]();

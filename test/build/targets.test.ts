@@ -10,7 +10,7 @@ import { MOST_ADDED } from "../../build/release.ts";
 import type { System } from "../../platform/own-program.ts";
 import { unpackScripts } from "../../src/runtime/embedded-parts.ts";
 import { TARGETS, type BuildTarget } from "../../build/targets.ts";
-import { compiledFor } from "../support/compiled.ts";
+import { compiledFor, PREPARATION } from "../support/compiled.ts";
 import { REPOSITORY } from "../support/rt.ts";
 import { verifySignature } from "./code-signature.ts";
 import { COMPARED, ELSEWHERE_LIMIT, madeElsewhere } from "./elsewhere.ts";
@@ -61,7 +61,7 @@ for (const target of TARGETS) {
 
     beforeAll(async () => {
       file = await readFile(await compiledFor(target));
-    });
+    }, PREPARATION);
 
     afterAll(() => {
       file = Buffer.alloc(0);

@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from "bun:test";
 import { readFile } from "node:fs/promises";
 import { TARGETS } from "../../build/targets.ts";
 import { BEGIN, unpackScripts } from "../../src/runtime/embedded-parts.ts";
-import { compiledFor } from "../support/compiled.ts";
+import { compiledFor, PREPARATION } from "../support/compiled.ts";
 
 const MUST_HAVE = [
   "SecItemCopyMatching",
@@ -32,7 +32,7 @@ describe.each(TARGETS.filter(({ os }) => os === "darwin"))("the program for $nam
   let program: Buffer;
   beforeAll(async () => {
     program = await readFile(await compiledFor(target));
-  }, 300_000); // the engine may have to be fetched
+  }, PREPARATION);
 
   test("is one for this system", () => {
     const CPU = { x64: 0x01000007, arm64: 0x0100000c };

@@ -7,12 +7,13 @@ import { dirname } from "node:path";
 import { enginePath } from "../../build/engine.ts";
 import { hostTarget, TARGETS } from "../../build/targets.ts";
 import { SCRIPTS_OPTION, SCRIPTS_SEPARATOR } from "../../src/runtime/preload-mark.ts";
+import { PREPARATION } from "../support/compiled.ts";
 import { type Keyring, startKeyring } from "../support/keyring.ts";
 import { createProject, type Project } from "../support/project.ts";
 import { runRt } from "../support/rt.ts";
 import { canRunWindows, isWine, openWindows } from "../support/windows.ts";
 
-setDefaultTimeout(120_000); // the engine of another system may have to be fetched
+setDefaultTimeout(PREPARATION);
 
 const FILES = {
   "app.ts": `

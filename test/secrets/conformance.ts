@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type CredentialName } from "../../platform/contract/secret-provider.ts";
 import { openProvider } from "../../platform/secret-provider.ts";
 import { createSecrets, type Secrets } from "../../src/secrets/secrets.ts";
+import { PREPARATION } from "../support/compiled.ts";
 import type { Keyring } from "../support/keyring.ts";
 
 export interface Store extends AsyncDisposable {
@@ -53,7 +54,7 @@ export function testConformance(
     beforeAll(async () => {
       store = await open();
       secrets = store.secrets;
-    }, 30_000);
+    }, PREPARATION);
     afterAll(() => store?.[Symbol.asyncDispose]());
 
     /** Stores, reads and deletes; answers what was read. */

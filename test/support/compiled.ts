@@ -9,6 +9,12 @@ import { type BuildTarget, hostTarget } from "../../build/targets.ts";
 import { waitUntil } from "./processes.ts";
 import { RT } from "./rt.ts";
 
+/**
+ * Milliseconds for who may be the first to need one of them, or has to wait for that one: the engine of another system may
+ * have to be fetched. Whoever gives up while it makes something leaves all others waiting.
+ */
+export const PREPARATION = 300_000;
+
 const making = new Map<string, Promise<string>>();
 
 /**

@@ -1,6 +1,7 @@
 // Scripts that are not run again, on Windows: what is declared counts, as nobody can follow them there.
 import { expect, test } from "bun:test";
 import { rm } from "node:fs/promises";
+import { PREPARATION } from "../support/compiled.ts";
 import { createProject } from "../support/project.ts";
 import { canRunWindows, openWindows } from "../support/windows.ts";
 
@@ -39,4 +40,5 @@ test.skipIf(!canRunWindows)(
     expect(await run()).toBe("need not run");
     expect(await Bun.file(out).text()).toBe("one");
   },
+  PREPARATION,
 );

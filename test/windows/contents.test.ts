@@ -2,13 +2,14 @@
 import { beforeAll, expect, test } from "bun:test";
 import { readFile } from "node:fs/promises";
 import { unpackScripts } from "../../src/runtime/embedded-parts.ts";
+import { PREPARATION } from "../support/compiled.ts";
 import { RT } from "../support/rt.ts";
 import { canRunWindows, windowsRt } from "../support/windows.ts";
 
 let program: Buffer;
 beforeAll(async () => {
   if (canRunWindows) program = await readFile(await windowsRt());
-}, 120_000);
+}, PREPARATION);
 
 const absent = ["org.freedesktop.secrets", "gnome-keyring-daemon", "kSecClass", "libc.so.6", "/proc/self/fd"];
 

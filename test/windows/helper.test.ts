@@ -1,5 +1,6 @@
 // `rt secrets helper` of the Windows binary, with the Credential Manager.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { PREPARATION } from "../support/compiled.ts";
 import { createProject, type Project } from "../support/project.ts";
 import { canRunWindows, openWindows, type Windows } from "../support/windows.ts";
 
@@ -14,7 +15,7 @@ describe.skipIf(!canRunWindows)("rt secrets helper on Windows", () => {
   let home: Project;
   beforeAll(async () => {
     [windows, home] = await Promise.all([openWindows(), createProject()]);
-  }, 60_000);
+  }, PREPARATION);
   afterAll(async () => {
     await home?.[Symbol.asyncDispose]();
     await windows?.[Symbol.asyncDispose]();

@@ -1,5 +1,6 @@
 // Values of secrets in what a script shows, on Windows: kept out of pipes, with the exit code of the script.
 import { expect, test } from "bun:test";
+import { PREPARATION } from "../support/compiled.ts";
 import { createProject } from "../support/project.ts";
 import { canRunWindows, openWindows } from "../support/windows.ts";
 
@@ -23,5 +24,5 @@ test.skipIf(!canRunWindows)(
       expect(stderr).not.toContain(btoa(env.TOKEN).slice(0, 12));
     }
   },
-  120_000,
+  PREPARATION,
 );

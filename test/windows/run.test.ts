@@ -2,6 +2,7 @@
 // Several things are looked at per start, since a start costs a fifth of a second under Wine.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
+import { PREPARATION } from "../support/compiled.ts";
 import { createProject, type Project } from "../support/project.ts";
 import { waitUntil } from "../support/processes.ts";
 import { startOnTerminal } from "../support/terminal.ts";
@@ -76,7 +77,7 @@ describe.skipIf(!canRunWindows)("rt.exe", () => {
   let project: Project;
   beforeAll(async () => {
     [windows, project] = await Promise.all([openWindows(), createProject(FILES)]);
-  });
+  }, PREPARATION);
   afterAll(async () => {
     await windows?.[Symbol.asyncDispose]();
     await project?.[Symbol.asyncDispose]();

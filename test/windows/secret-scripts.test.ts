@@ -1,5 +1,6 @@
 // Secrets of scripts in the Windows binary, from the Credential Manager.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { PREPARATION } from "../support/compiled.ts";
 import { createProject, type Project } from "../support/project.ts";
 import { hashIn } from "../support/trusted.ts";
 import { canRunWindows, openWindows, type Windows } from "../support/windows.ts";
@@ -18,7 +19,7 @@ describe.skipIf(!canRunWindows)("secrets of scripts on Windows", () => {
   let project: Project;
   beforeAll(async () => {
     [windows, project] = await Promise.all([openWindows(), createProject(FILES)]);
-  });
+  }, PREPARATION);
   afterAll(async () => {
     await windows?.[Symbol.asyncDispose]();
     await project?.[Symbol.asyncDispose]();

@@ -1,6 +1,7 @@
 // `rt.secrets` of the Windows binary with the Credential Manager: what is stored where, other programs' entries, and the
 // process. Values of many parts are in large-values.ts, the conformance suite in conformance.test.ts.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { PREPARATION } from "../support/compiled.ts";
 import { countCanaries, hideCanary, makeCanary, SHOWN_CANARIES } from "../support/memory.ts";
 import { createProject, type Project } from "../support/project.ts";
 import { canRunWindows, isWine, openWindows, type Windows } from "../support/windows.ts";
@@ -57,7 +58,7 @@ describe.skipIf(!canRunWindows)("rt.secrets on Windows", () => {
     windows = await openWindows();
     store = openStore(windows);
     project = await createProject({ ...PROGRAMS, ...LARGE_VALUE_PROGRAMS });
-  }, 60_000);
+  }, PREPARATION);
   afterAll(async () => {
     await store?.[Symbol.asyncDispose]();
     await windows?.[Symbol.asyncDispose]();
