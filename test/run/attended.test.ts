@@ -258,7 +258,13 @@ describe
           terminal.type("\x1a");
           await terminal.shows("Stopped");
           await terminal.shows("READY> ", 2);
-          terminal.type("kill -KILL %1; while kill -0 %1 2>/dev/null; do sleep 0.01; done; exit 9\n");
+          terminal.type("fg\n");
+          await terminal.shows("cat\r\n", 3);
+          terminal.type("down\n");
+          await terminal.shows("down\r\n", 2);
+          terminal.type("\x04");
+          await terminal.shows("READY> ", 3);
+          terminal.type("exit 9\n");
         },
         9,
         "Stopped",
