@@ -124,7 +124,8 @@ server.on("stream", (stream: ServerHttp2Stream, headers) => {
   const handle = handlers.get(headers[":path"]!);
   if (!handle) {
     const code = headers[":path"] === methods.getActionResult.path ? Code.NOT_FOUND : Code.UNIMPLEMENTED;
-    stream.respond({ ...GRPC, "grpc-status": String(code) }, { endStream: true });
+    stream.on("end", () => stream.respond({ ...GRPC, "grpc-status": String(code) }, { endStream: true }));
+    stream.resume();
     return;
   }
   stream.respond(GRPC, { waitForTrailers: true });

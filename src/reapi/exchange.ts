@@ -4,6 +4,8 @@
 // what that was stays so: what a server has said counts, though it is gone a moment later. What comes faster than it is
 // taken is held back at the server, and what is sent faster than the server takes it waits here. When it is over nothing of
 // it is left: no timer, no listener, no stream.
+//
+// Surprising: who has taken the last message that it wants has still to hear the end, since a server counts what is broken off.
 import type { ClientHttp2Stream } from "node:http2";
 import type { Connection, Follower } from "./connection.ts";
 import { FrameReader, frame } from "./frames.ts";
@@ -16,6 +18,8 @@ const LARGEST_MESSAGE = 64 << 20;
 const MOST_WAITING = 1 << 20;
 /** Milliseconds: what timers know. */
 const LONGEST = 2 ** 31 - 1;
+/** Milliseconds from the last message to the end of what the server sends. */
+const GRACE = 1000;
 /** HTTP/2's error for what nobody wants any more. */
 const CANCEL = 8;
 
@@ -24,9 +28,10 @@ export class Exchange implements Follower {
   readonly #stream: ClientHttp2Stream;
   readonly #frames = new FrameReader(LARGEST_MESSAGE);
   readonly #signal: AbortSignal;
-  readonly #timer: ReturnType<typeof setTimeout> | undefined;
+  #timer: ReturnType<typeof setTimeout> | undefined;
   readonly #waiting: Buffer[] = [];
   #waitingBytes = 0;
+  #isReleased = false;
   #wake: () => void = () => {};
   /** Gives up the turn to send. */
   #sent: () => void = () => {};
@@ -134,8 +139,17 @@ export class Exchange implements Follower {
       if (code !== Code.OK) throw new RemoteError(message, code);
       if (this.#frames.isMidway) throw new RemoteError("it sends half a message", Code.INTERNAL, true);
     } finally {
-      this.cancel();
+      this.#release();
     }
+  }
+
+  /** Nobody wants more. A server that has said all is given a moment to end it. */
+  #release(): void {
+    if (this.#waiting.length > 0 || !this.#stream.writableFinished) return this.cancel();
+    if (this.#outcome) return;
+    this.#isReleased = true;
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(this.#abort, GRACE);
   }
 
   /** The one message that comes. Throws RemoteError. */
@@ -151,6 +165,7 @@ export class Exchange implements Follower {
 
   #take(chunk: Buffer): void {
     if (this.#outcome) return;
+    if (this.#isReleased) return this.cancel();
     this.#frames.push(chunk);
     try {
       for (let message = this.#frames.next(); message; message = this.#frames.next()) {
@@ -180,7 +195,9 @@ export class Exchange implements Follower {
     this.#signal.removeEventListener("abort", this.#abort);
     this.#sent();
     this.#wake();
-    if (!this.#stream.closed && !this.#stream.destroyed) this.#stream.close(CANCEL);
+    // One that both have ended closes by itself. Servers leave those who break off many: that looks like an attack.
+    const isWhole = this.#stream.readableEnded && this.#stream.writableFinished;
+    if (!isWhole && !this.#stream.closed && !this.#stream.destroyed) this.#stream.close(CANCEL);
     this.#connection.leave(this);
   }
 }

@@ -520,3 +520,37 @@ test("messages come whole, however they are cut", () => {
   reader.push(frame(Buffer.alloc(11)).subarray(0, 5));
   expect(() => reader.next()).toThrow("it sends a message of 11 bytes");
 });
+
+test("the end behind the last message is waited for, by who takes that and no more", async () => {
+  let held: ServerHttp2Stream | undefined;
+  using server = await serve((stream, headers) => {
+    if (headers[":path"] !== readBytes.path) return finish(stream, { "grpc-status": "0" });
+    held = stream;
+    stream.respond(GRPC, { waitForTrailers: true });
+    stream.once("wantTrailers", () => stream.sendTrailers({ "grpc-status": "0" }));
+    stream.write(frame(DATA(3)));
+  });
+  using channel = open(server.url);
+  for await (const _ of channel.stream(readBytes, REQUEST, limits())) break;
+  // What was sent before this has come before it.
+  await ask(channel);
+  expect([held!.closed, held!.rstCode]).toEqual([false, 0]);
+  const { promise, resolve } = Promise.withResolvers<void>();
+  held!.once("close", resolve);
+  held!.end();
+  await promise;
+  expect(held!.rstCode).toBe(0);
+});
+
+test("what would go on is broken off when nobody takes more", async () => {
+  const resets: (number | undefined)[] = [];
+  using server = await serve(async (stream) => {
+    stream.on("close", () => resets.push(stream.rstCode));
+    stream.respond(GRPC);
+    while (!stream.destroyed && stream.write(frame(DATA(3)))) await new Promise((next) => setImmediate(next));
+  });
+  using channel = open(server.url);
+  for await (const _ of channel.stream(readBytes, REQUEST, limits())) break;
+  await waitUntil(() => resets.length === 1);
+  expect(resets).toEqual([8]);
+});

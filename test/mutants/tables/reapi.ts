@@ -112,6 +112,12 @@ export default {
       tests: ["reapi/channel"],
     },
     {
+      fault: "who has the last message breaks the rest off",
+      text: "    this.#timer = setTimeout(this.#abort, GRACE);\n",
+      becomes: "    this.#abort();\n",
+      tests: ["reapi/channel"],
+    },
+    {
       fault: "who is told of the loss forgets what the server has said",
       text: "this.#end(this.#status ?? status);",
       becomes: "this.#end(status);",
