@@ -103,10 +103,14 @@ export async function openWindows(): Promise<Windows> {
   };
 }
 
-/** Without the engine's complaint about Wine, and with the line ends of other systems. */
+/**
+ * Without the engine's complaint about Wine, and Wine's about itself: a thread of it may yet speak to its server when the end of
+ * the process has closed that. With the line ends of other systems.
+ */
 function readable(output: string): string {
   const lines = output.replaceAll("\r\n", "\n");
-  return isWine ? lines.replace(/^Internal error: directory mismatch for directory .*\n/gm, "") : lines;
+  if (!isWine) return lines;
+  return lines.replace(/^(?:Internal error: directory mismatch for directory |wine client error:).*\n/gm, "");
 }
 
 function wineEnvironment(prefix: string): Record<string, string> {
