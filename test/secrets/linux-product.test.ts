@@ -108,8 +108,10 @@ describe.skipIf(process.platform !== "linux")("rt.secrets in a process", () => {
         };
         await secrets.set("growth", "n0", "value");
         const before = await round(1000);
-        const after = await round(3000);
-        console.log(after.files - before.files, after.memory - before.memory < 6 * 2 ** 20);`,
+        // Memory rises and falls by some megabytes; what stays, stays in each round.
+        const after = [await round(1000), await round(1000), await round(1000)];
+        const least = Math.min(...after.map(({ memory }) => memory));
+        console.log(after[2].files - before.files, least - before.memory < 6 * 2 ** 20);`,
     });
     expect(await runRt({ args: [project.join("main.ts")], env: keyring.env })).toEqual(output("0 true\n"));
   }, 60_000);
