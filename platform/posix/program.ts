@@ -33,8 +33,6 @@ function libc(): Libc<typeof SYMBOLS>["functions"] {
   return (opened ??= openLibc(SYMBOLS).functions);
 }
 
-const encoder = new TextEncoder();
-
 /** Larger than any system's of these structures: 336 bytes at most. */
 const STRUCTURE = 1024;
 const SETSIGDEF = 4;
@@ -104,9 +102,8 @@ function start(
   }
   const copies: Uint8Array[] = [];
   for (const name of Object.keys(environment)) {
-    const text = `${name}=${environment[name]}\0`;
-    if (environment[name] !== undefined)
-      copies.push(text.isWellFormed() ? encoder.encode(text) : encodeCString(`${name}=${environment[name]}`));
+    const value = environment[name];
+    if (value !== undefined) copies.push(encodeCString(`${name}=${value}`));
   }
   for (const copy of copies) entries.push(ptr(copy));
   const words = argv.map(encodeCString);
