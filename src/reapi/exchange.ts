@@ -145,7 +145,6 @@ export class Exchange implements Follower {
 
   /** Nobody wants more. A server that has said all is given a moment to end it. */
   #release(): void {
-    if (this.#waiting.length > 0 || !this.#stream.writableFinished) return this.cancel();
     if (this.#outcome) return;
     this.#isReleased = true;
     clearTimeout(this.#timer);

@@ -25,6 +25,18 @@ test("it is held until it is released, and then gone", async () => {
   expect(operations.isHeld(path)).toBe(false);
 });
 
+test("neither who holds nor who looks keeps a descriptor", async () => {
+  await using directory = await createProject();
+  const path = directory.join("held");
+  const openFiles = () => readdirSync("/dev/fd").length;
+  operations.holdFile(path, directory.join("draft")).release(); // the C library is opened
+  const before = openFiles();
+  const lock = operations.holdFile(path, directory.join("draft"));
+  operations.isHeld(path);
+  lock.release();
+  expect(openFiles()).toBe(before);
+});
+
 test("another process sees it, and what its holder has started does not hold it on when that is killed", async () => {
   await using directory = await createProject();
   const path = directory.join("held");

@@ -1,5 +1,5 @@
 // Calls of gRPC over rt's own channel, with servers of the engine's HTTP/2 that say it in every way there is, or do not.
-import { describe, expect, test } from "bun:test";
+import { describe, expect, spyOn, test } from "bun:test";
 import http2, { type ServerHttp2Session, type ServerHttp2Stream } from "node:http2";
 import type { AddressInfo } from "node:net";
 import { Channel } from "../../src/reapi/channel.ts";
@@ -519,6 +519,21 @@ test("messages come whole, however they are cut", () => {
   const reader = new FrameReader(10);
   reader.push(frame(Buffer.alloc(11)).subarray(0, 5));
   expect(() => reader.next()).toThrow("it sends a message of 11 bytes");
+});
+
+test("a call that is over is nothing to its connection, nor to its signal", async () => {
+  using server = await serve((stream) => finish(stream, { "grpc-status": "0" }), {
+    settings: { maxConcurrentStreams: 2 },
+  });
+  using channel = open(server.url);
+  const { signal } = new AbortController();
+  const added = spyOn(signal, "addEventListener");
+  const removed = spyOn(signal, "removeEventListener");
+  for (let call = 0; call < 6; call += 1) await ask(channel, limits(undefined, signal));
+  expect(server.sessions).toHaveLength(1);
+  const listeners = (calls: readonly unknown[][]) => new Set(calls.map(([, listener]) => listener));
+  expect(listeners(added.mock.calls).size).toBe(6);
+  expect(listeners(removed.mock.calls)).toEqual(listeners(added.mock.calls));
 });
 
 test("the end behind the last message is waited for, by who takes that and no more", async () => {

@@ -112,6 +112,18 @@ export default {
       tests: ["reapi/channel"],
     },
     {
+      fault: "a call that is over still counts for its connection",
+      text: "    this.#connection.leave(this);\n",
+      becomes: "",
+      tests: ["reapi/channel"],
+    },
+    {
+      fault: "a call that is over listens on",
+      text: '    this.#signal.removeEventListener("abort", this.#abort);\n',
+      becomes: "",
+      tests: ["reapi/channel"],
+    },
+    {
       fault: "who has the last message breaks the rest off",
       text: "    this.#timer = setTimeout(this.#abort, GRACE);\n",
       becomes: "    this.#abort();\n",
