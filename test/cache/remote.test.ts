@@ -72,6 +72,19 @@ test.skipIf(!CAN_TRACE)(
   },
 );
 
+test.skipIf(!CAN_TRACE)("what may only be read here is kept by the others alone", async () => {
+  await using served = await serveCache();
+  await using project = await cachedProject({ build: "cat page" }, { page: "hello" });
+  const run = async (words: string) => {
+    const { stdout, stderr } = await project.rt([`--cache=${words}`, "run", "build"], variablesFor(served));
+    expect(stdout).toBe("hello");
+    return stderr.includes("Done before: ") ? "hit" : "ran";
+  };
+  expect(await run("local:r,remote:w")).toBe("ran");
+  expect(await run("local:r")).toBe("ran");
+  expect(await run("remote:r")).toBe("hit");
+});
+
 test.skipIf(!CAN_TRACE)("without a cache that answers, scripts run", async () => {
   await using served = await serveCache();
   await using project = await cachedProject(

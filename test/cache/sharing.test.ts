@@ -116,6 +116,22 @@ test.skipIf(!CAN_TRACE)("what is found above a checkout counts, and what is not 
 });
 
 test.skipIf(!CAN_TRACE)(
+  "what is looked for from folder to folder up to the home directory is not there in any of them",
+  async () => {
+    const script = "cd ..; until test -e .conf; do cd ..; done; cat .conf";
+    await using all = await checkouts(script, "true");
+    for (const name of ["work/one", "work/deep/er/one"]) await all.check(name);
+    const run = async (name: string) => await all.run(name, undefined, { HOME: all.path });
+    await all.write({ ".conf": "of the user" });
+    expect(await run("work/one")).toBe("ran");
+    expect(await run("work/deep/er/one")).toBe("hit");
+    await all.write({ "work/deep/.conf": "nearer" });
+    expect(await run("work/deep/er/one")).toBe("ran");
+    expect(await run("work/one")).toBe("hit");
+  },
+);
+
+test.skipIf(!CAN_TRACE)(
   "a rule that is not shared is each checkout's own, and a member's file is none",
   async () => {
     await using all = await checkouts("cat source", "{ shared = false }");

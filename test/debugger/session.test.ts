@@ -260,6 +260,37 @@ console.log("running");
     });
   });
 
+  test("a program stops for nobody who has gone, and goes on when who it stands still for goes", async () => {
+    const source = `let count = 0;
+process.on("SIGUSR2", () => {
+  debugger;
+  console.log("went on", (count += 1));
+});
+setInterval(() => {}, 1000);
+console.log("running");
+`;
+    await using project = await createProject({ "a.ts": source });
+    const { live, url: address } = await startDebugged(project, ["--inspect=127.0.0.1:0", "a.ts"]);
+    await using _live = live;
+    await live.see("running");
+    const client = await openDebugger(address);
+    enable(client);
+    await client.send("Runtime.evaluate", { expression: "1" });
+    live.kill("SIGUSR2");
+    await client.event("Debugger.paused");
+    client.kill();
+    await live.see("went on 1");
+    const second = await openDebugger(address);
+    enable(second);
+    await second.send("Runtime.evaluate", { expression: "1" });
+    second.kill();
+    // Who comes later is answered by the same thread, after it has heard of the other's end.
+    const list = address.replace(/^ws(:\/\/[^/]+).*/, "http$1/json/list");
+    for (let round = 0; round < 2; round += 1) expect((await fetch(list)).status).toBe(200);
+    live.kill("SIGUSR2");
+    await live.see("went on 2");
+  });
+
   test("takes CPU profiles and heap snapshots in Chrome's formats", async () => {
     const source = `interface None {}
 

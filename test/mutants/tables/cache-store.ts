@@ -362,7 +362,7 @@ export default {
       fault: "--cache=local:r keeps",
       text: "      if (this.#settings.isWritten) this.#store.addEntry",
       becomes: "      this.#store.addEntry",
-      tests: ["options/caching"],
+      tests: ["options/caching", "cache/remote"],
     },
   ],
   "src/cache/environment.ts": [

@@ -44,11 +44,12 @@ export default {
       text: "    await beginning;\n",
       becomes: "",
       tests: ["debugger/admission"],
+      why: "only where a program ends before its thread has looked at one file, which nothing can hold back",
     },
   ],
   "src/debugger/client.ts": [
     {
-      fault: "a program stays stopped when its client is killed",
+      fault: "a program stops for a client that has gone",
       text: "void leave(session).finally(() => backend.close());",
       becomes: "void leave(session);",
       tests: ["debugger/session"],
