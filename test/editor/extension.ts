@@ -26,6 +26,10 @@ interface Program {
 }
 const programs: Program[] = [];
 
+/** What is debugged, by its number. The editor's own activeDebugSession may name one that has ended, and go on doing so. */
+const sessions = new Map<string, vscode.DebugSession>();
+const ended = new Set<string>();
+
 const results = process.env["RT_EDITOR_RESULTS"]!;
 const folder = () => vscode.workspace.workspaceFolders![0]!;
 const uriOf = (file: string) => vscode.Uri.file(join(folder().uri.fsPath, file));
@@ -185,10 +189,10 @@ async function endSessions(): Promise<void> {
   forget();
   // Before its program goes, which one that waits for a restart would look for. Not awaited: it never answers for a session
   // that ends meanwhile.
-  if (vscode.debug.activeDebugSession) void vscode.debug.stopDebugging();
+  if (sessions.size > 0) void vscode.debug.stopDebugging();
   await until(
-    () => (vscode.debug.activeDebugSession ? undefined : true),
-    () => `${vscode.debug.activeDebugSession?.name} goes on`,
+    () => (sessions.size > 0 ? undefined : true),
+    () => `${[...sessions.values()].map(({ name }) => name)} goes on`,
   );
   for (const { child } of programs.splice(0)) child.kill("SIGKILL");
   // What runs in one goes on without its debugger, and the next would be written into it.
@@ -391,7 +395,14 @@ async function watched(): Promise<void> {
 }
 
 export async function activate(): Promise<void> {
-  vscode.debug.onDidChangeActiveDebugSession(notify);
+  vscode.debug.onDidStartDebugSession((session) => {
+    if (!ended.has(session.id)) sessions.set(session.id, session); // the end may be told first
+  });
+  vscode.debug.onDidTerminateDebugSession(({ id }) => {
+    ended.add(id);
+    sessions.delete(id);
+    notify();
+  });
   vscode.window.onDidCloseTerminal(notify);
   vscode.debug.registerDebugAdapterTrackerFactory("*", {
     createDebugAdapterTracker: (session) => ({

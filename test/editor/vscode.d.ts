@@ -18,6 +18,7 @@ declare module "vscode" {
     readonly uri: Uri;
   }
   export interface DebugSession {
+    readonly id: string;
     readonly name: string;
     customRequest(command: string, args?: object): Thenable<any>;
   }
@@ -30,13 +31,13 @@ declare module "vscode" {
   };
   export const commands: { executeCommand(command: string, ...args: unknown[]): Thenable<unknown> };
   export const debug: {
-    readonly activeDebugSession?: DebugSession;
     readonly breakpoints: readonly Breakpoint[];
     addBreakpoints(breakpoints: readonly Breakpoint[]): void;
     removeBreakpoints(breakpoints: readonly Breakpoint[]): void;
     startDebugging(folder: WorkspaceFolder, configuration: object): Thenable<boolean>;
     stopDebugging(session?: DebugSession): Thenable<void>;
-    onDidChangeActiveDebugSession(listener: (session: DebugSession | undefined) => void): { dispose(): void };
+    onDidStartDebugSession(listener: (session: DebugSession) => void): { dispose(): void };
+    onDidTerminateDebugSession(listener: (session: DebugSession) => void): { dispose(): void };
     registerDebugAdapterTrackerFactory(
       type: string,
       factory: {
