@@ -44,6 +44,7 @@ export default {
       text: "if (this.#isIdle) this.#reasons = [...this.#reasons, ...paths];",
       becomes: "if (this.#isIdle) this.#reasons = paths;",
       tests: ["run/watch-packages"],
+      why: "two changes in the moment before a round begins cannot be made at will; then the first is not named",
     },
     {
       fault: "a change of all leaves the plan as it was",
