@@ -11,6 +11,7 @@ import { RemoteClient } from "../../src/reapi/client.ts";
 import { blobOf } from "../../src/reapi/content.ts";
 import { digestOf } from "../../src/reapi/digest.ts";
 import { buildInputRoot, type Input } from "../../src/reapi/input-root.ts";
+import { Sightings } from "../../src/reapi/sightings.ts";
 import { Uploads } from "../../src/reapi/uploads.ts";
 import { type Connection, carryOut } from "../../src/run/remote/execution.ts";
 
@@ -33,7 +34,7 @@ const client = new RemoteClient(
   signal,
 );
 const store = await client.connect();
-const connection: Connection = { client, store, uploads: new Uploads(store) };
+const connection: Connection = { client, store, uploads: new Uploads(store, new Sightings(null)) };
 
 const contentOf = (text: string) => {
   const bytes = Buffer.from(text);
