@@ -152,8 +152,12 @@ class Remote implements RemoteRun {
     const { signal } = this.#executions;
     for (let attempt = 1; ; attempt++) {
       try {
-        const job = await this.#prepare(task);
-        return await carryOut(job, await this.#connect(), {
+        const preparing = this.#prepare(task);
+        // Beside that, which waits for git at first; what is wrong with the files is said before what is with the server.
+        const connecting = this.#connect();
+        connecting.catch(() => {});
+        const job = await preparing;
+        return await carryOut(job, await connecting, {
           usesKnown: usesKnown && attempt === 1,
           signal,
           onStart,
