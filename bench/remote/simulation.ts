@@ -4,15 +4,17 @@
 //   node build/setup.mjs bench/remote/simulation.ts 100000
 //
 // Not one script is run and there is no network; what is measured is what rt itself takes, in one thread of it, and whether
-// that is enough to have all machines busy.
+// that is enough to have all machines busy. It is left in bench/results, beside what `npm run bench` leaves there.
 import { join } from "node:path";
 import { describeAction } from "../../src/reapi/action.ts";
 import { RemoteClient } from "../../src/reapi/client.ts";
 import { blobOf } from "../../src/reapi/content.ts";
 import { digestOf } from "../../src/reapi/digest.ts";
 import { buildInputRoot, type Input } from "../../src/reapi/input-root.ts";
+import { Sightings } from "../../src/reapi/sightings.ts";
 import { Uploads } from "../../src/reapi/uploads.ts";
 import { type Connection, carryOut } from "../../src/run/remote/execution.ts";
+import { keepResults } from "../results.ts";
 
 const MACHINES = 1000;
 /** Milliseconds that a script takes, as long as the longest of the other figures. */
@@ -33,7 +35,7 @@ const client = new RemoteClient(
   signal,
 );
 const store = await client.connect();
-const connection: Connection = { client, store, uploads: new Uploads(store) };
+const connection: Connection = { client, store, uploads: new Uploads(store, new Sightings(null)) };
 
 const contentOf = (text: string) => {
   const bytes = Buffer.from(text);
@@ -90,11 +92,32 @@ const { most, count } = JSON.parse(new TextDecoder().decode((await output.read()
   most: number;
   count: number;
 };
-console.log(
-  [
-    `${count} scripts of ${DURATION / 1000} s on ${MACHINES} simulated machines: ${elapsed.toFixed(0)} s`,
-    `${most} machines busy at best`,
-    `${((user + system) / 1000 / scripts).toFixed(2)} ms of processor time a script`,
-    `${(memory / 1000 / scripts).toFixed(1)} kB of memory a script`,
-  ].join("; "),
-);
+if (count !== scripts) throw new Error(`${count} scripts were carried out, in place of ${scripts}`);
+const least = (Math.ceil(scripts / MACHINES) * DURATION) / 1000;
+const what = `${scripts} scripts of ${DURATION / 1000} s on ${MACHINES} simulated machines`;
+const informs = { peer: "", goal: "", met: true };
+await keepResults("simulation", [
+  {
+    ...informs,
+    figure: `${what} : the least that they take`,
+    ours: `${elapsed.toFixed(0)} s`,
+    peer: `${least.toFixed(0)} s`,
+    ratio: elapsed / least,
+  },
+  {
+    ...informs,
+    figure: `${what}: machines busy at best`,
+    ours: String(most),
+    peer: String(MACHINES),
+    ratio: most / MACHINES,
+  },
+  ...[
+    ["processor time a script", (user + system) / 1000 / scripts, "ms", 2] as const,
+    ["memory a script", memory / 1000 / scripts, "kB", 1] as const,
+  ].map(([name, value, unit, digits]) => ({
+    ...informs,
+    figure: `${what}: ${name}`,
+    ours: `${value.toFixed(digits)} ${unit}`,
+    ratio: value,
+  })),
+]);

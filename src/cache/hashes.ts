@@ -1,7 +1,9 @@
-// The hashes of files, remembered by what tells one content from another: device, inode, size and both times.
+// The hashes of files, remembered by what tells one content from another: device, inode, size and both times. Scripts that are
+// cached go by it, and those that run elsewhere (src/run/remote/files.ts).
 //
 // Contract: a hash is of the content that the file had under this stamp: it is looked at again afterwards. What was
-// changed a moment ago is not remembered, since a further change might leave the same stamp.
+// changed a moment ago is not remembered, since a further change might leave the same stamp. Of a file that has changed the
+// newest is kept, and of all files so many.
 import { closeSync, openSync, readFileSync, readSync } from "node:fs";
 import type { Look, PathState } from "../../platform/contract/tracing.ts";
 
@@ -15,54 +17,101 @@ export type Part = "inside" | "outside";
 export class Hashes {
   readonly #look: Look;
   readonly #isInside: (path: string) => boolean;
-  readonly #known: Readonly<Record<Part, Map<string, string>>>;
-  readonly #changed = new Set<Part>();
+  /** By the places of files on the disk. */
+  readonly #known: Readonly<Record<Part, Map<string, Known>>>;
+  /** What it would take to hash again what is new, in small files. */
+  readonly #news: Record<Part, number> = { inside: 0, outside: 0 };
 
   /** @param read what `takeText` gave */
   constructor(look: Look, isInside: (path: string) => boolean, read: (part: Part) => string | null) {
     this.#look = look;
     this.#isInside = isInside;
-    this.#known = { inside: new Map(parse(read("inside"))), outside: new Map(parse(read("outside"))) };
+    this.#known = { inside: parse(read("inside")), outside: parse(read("outside")) };
   }
 
   /** Null where the file is another one by now, or cannot be read. */
   async hash(path: string, state: FileState): Promise<string | null> {
-    const known = this.#known.inside.get(state.stamp) ?? this.#known.outside.get(state.stamp);
+    const known = this.find(state.stamp);
     if (known !== undefined) return known;
     try {
       const hash = state.size <= CHUNK ? hashBytes(readFileSync(path)) : await hashFile(path);
-      const now = this.#look(path);
-      if (now.kind !== "file" || now.stamp !== state.stamp) return null;
-      if (!now.isFresh) this.#remember(this.#isInside(path) ? "inside" : "outside", state.stamp, hash);
-      return hash;
+      return this.note(path, state, hash) ? hash : null;
     } catch {
       return null;
     }
   }
 
-  #remember(part: Part, stamp: string, hash: string): void {
-    this.#known[part].set(stamp, hash);
-    this.#changed.add(part);
+  /** Undefined where it is not remembered. */
+  find(stamp: string): string | undefined {
+    const place = placeOf(stamp);
+    for (const part of [this.#known.inside, this.#known.outside]) {
+      const known = part.get(place);
+      if (known?.stamp === stamp) return known.hash;
+    }
+    return undefined;
   }
 
-  /** Null where nothing is new. */
+  /** It was read just now. @returns whether the file is still that one; only then is it remembered */
+  note(path: string, { stamp, size }: FileState, hash: string): boolean {
+    const now = this.#look(path);
+    if (now.kind !== "file" || now.stamp !== stamp) return false;
+    if (now.isFresh) return true;
+    const part = this.#isInside(path) ? "inside" : "outside";
+    this.#known[part].delete(placeOf(stamp)); // so that it is the last
+    this.#known[part].set(placeOf(stamp), { stamp, hash });
+    this.#news[part] += 1 + size / SMALL;
+    return true;
+  }
+
+  /** Something of it is not true. */
+  forget(): void {
+    for (const part of ["inside", "outside"] as const) {
+      this.#known[part].clear();
+      this.#news[part] = Number.POSITIVE_INFINITY;
+    }
+  }
+
+  /** Null where nothing is new, or so little that writing all of it again would take longer. */
   takeText(part: Part): string | null {
-    if (!this.#changed.delete(part)) return null;
+    if (this.#news[part] === 0 || this.#news[part] * WORTH < this.#known[part].size) return null;
+    this.#news[part] = 0;
     // The newest are the last.
-    return [...this.#known[part]]
-      .slice(-MOST_REMEMBERED)
-      .map((each) => each.join(" "))
-      .join("\n");
+    const lines = [...this.#known[part].values()].slice(-MOST_REMEMBERED);
+    return lines.map(({ stamp, hash }) => `${stamp} ${hash}\n`).join("");
   }
 }
 
-const MOST_REMEMBERED = 50_000;
+interface Known {
+  readonly stamp: string;
+  readonly hash: string;
+}
 
-function parse(text: string | null): [string, string][] {
-  const lines = (text ?? "").split("\n").map((line) => line.split(" "));
-  return lines.filter(
-    (parts): parts is [string, string] => parts.length === 2 && /^[\da-f]{64}$/.test(parts[1]!),
-  );
+const MOST_REMEMBERED = 50_000;
+/** Bytes that are hashed in the time that a file takes to be opened. */
+const SMALL = 16 << 10;
+/** How many of them are written while one small file is read and hashed. */
+const WORTH = 50;
+/** Of a digest. */
+const HEX = 64;
+
+/** Device and inode, which a stamp begins with. */
+function placeOf(stamp: string): string {
+  return stamp.slice(0, stamp.indexOf(":", stamp.indexOf(":") + 1));
+}
+
+/** @param text as `takeText` made it */
+function parse(text: string | null): Map<string, Known> {
+  const known = new Map<string, Known>();
+  if (text === null) return known;
+  for (
+    let start = 0, end = text.indexOf("\n");
+    end !== -1;
+    start = end + 1, end = text.indexOf("\n", start)
+  ) {
+    const stamp = text.slice(start, end - HEX - 1);
+    known.set(placeOf(stamp), { stamp, hash: text.slice(end - HEX, end) });
+  }
+  return known;
 }
 
 export function hashBytes(bytes: string | Uint8Array): string {

@@ -21,6 +21,7 @@ interface Row {
 
 /** As it is written: conditions by their places in a list. */
 interface Written {
+  readonly shape: typeof SHAPE;
   readonly conditions: readonly Condition[];
   readonly rows: readonly (readonly [
     key: string,
@@ -183,26 +184,18 @@ export class KnownEntries {
     const findings = [...this.#findings]
       .slice(-MOST)
       .map(([id, { stamp, print }]) => [id, stamp, print] as const);
-    const written: Written = { conditions, rows, findings };
-    const text = JSON.stringify(written);
-    this.#store.writeText("known", this.#name, `${digestOf(text)}\n${text}`);
+    const written: Written = { shape: SHAPE, conditions, rows, findings };
+    this.#store.writeText("known", this.#name, JSON.stringify(written));
   }
 }
 
 /** Another one for another shape of what is written. */
-const SHAPE = 1;
+const SHAPE = 2;
+const NONE: Written = { shape: SHAPE, conditions: [], rows: [], findings: [] };
 
-function digestOf(text: string): string {
-  return hashBytes(`${SHAPE} ${text}`);
-}
-
-const NONE: Written = { conditions: [], rows: [], findings: [] };
-
-/** By its digest first: what was written as a whole is what was meant. */
 function parse(text: string | null): Written {
-  if (text === null || text[64] !== "\n") return NONE;
-  const body = text.slice(65);
-  return digestOf(body) === text.slice(0, 64) ? (JSON.parse(body) as Written) : NONE;
+  const written = text === null ? NONE : (JSON.parse(text) as Written);
+  return written.shape === SHAPE ? written : NONE;
 }
 
 interface Stamp {

@@ -4,6 +4,7 @@
 //                        keys/<key>/<hash>.zst       an entry, named after its own bytes
 //                        scripts/<id>.json           what was last found out about a script
 //                        hashes/<id>, known/<id>     the memory of hashes, and of what was read of this
+//                        there/<id>                  that of what a server has which executes scripts
 //                        presence/<place>-<id>       who runs a script there now
 //                        secret                      the key of variables' hashes
 //
@@ -39,6 +40,8 @@ const LARGEST = 5 * 1024 ** 3;
 const MOST_ENTRIES = 8;
 /** Milliseconds. A content without an entry may be one that another rt is about to name. */
 const GRACE = 10 * 60_000;
+/** Characters of a hash. */
+const HEX = 64;
 const PAUSE = 10 * 60_000;
 
 /** rt's own, below the user's directory for such things; undefined where nothing says which that is. */
@@ -58,8 +61,8 @@ export function storeDirectory(): string | undefined {
   return directory && join(directory, `scripts-${FORMAT}`);
 }
 
-/** What is remembered, for a project or for all of them. */
-type Kind = "hashes" | "known";
+/** What is remembered, for a project, for all of them, or for a server. */
+type Kind = "hashes" | "known" | "there";
 
 export class Store {
   readonly directory: string;
@@ -70,7 +73,7 @@ export class Store {
     this.directory = directory;
     mkdirSync(dirname(directory), { recursive: true, mode: 0o700 });
     makePrivate(directory);
-    for (const name of ["blobs", "keys", "scripts", "hashes", "known", "presence", "drafts"])
+    for (const name of ["blobs", "keys", "scripts", "hashes", "known", "there", "presence", "drafts"])
       makePrivate(join(directory, name));
   }
 
@@ -199,12 +202,15 @@ export class Store {
     return statSync(join(this.directory, kind, id), { throwIfNoEntry: false })?.size ?? 0;
   }
 
+  /** Null where it is not there, or not to the last byte what was written. */
   readText(kind: Kind, id: string): string | null {
-    return read(join(this.directory, kind, id))?.toString() ?? null;
+    const bytes = read(join(this.directory, kind, id));
+    const text = bytes?.subarray(HEX + 1);
+    return text && hashBytes(text) === bytes!.toString("latin1", 0, HEX) ? text.toString() : null;
   }
 
   writeText(kind: Kind, id: string, text: string): void {
-    this.#put(join(this.directory, kind, id), text);
+    this.#put(join(this.directory, kind, id), `${hashBytes(text)}\n${text}`);
   }
 
   /** Ids of scripts that something was found out about. */

@@ -47,9 +47,20 @@ export class ContentStore {
     this.#zstd = zstd;
   }
 
-  /** Uploads what is not there. @returns how many that were, and their bytes */
-  async upload(blobs: readonly Blob[]): Promise<{ count: number; bytes: number }> {
+  /** Uploads what is not there. @param isNew nothing of it is. @returns how many that were, and their bytes */
+  async upload(blobs: readonly Blob[], isNew = false): Promise<{ count: number; bytes: number }> {
     const wanted = new Map(blobs.map((blob) => [blob.digest.hash, blob]));
+    const missing = isNew ? [...wanted.values()] : await this.#findMissing(wanted);
+    const isSmall = ({ digest }: Blob) => digest.size + PER_BLOB <= this.#largestBatch;
+    const jobs = [
+      ...inBatches(missing.filter(isSmall), this.#largestBatch).map((batch) => () => this.#sendBatch(batch)),
+      ...missing.filter((blob) => !isSmall(blob)).map((blob) => () => this.#sendStream(blob)),
+    ];
+    await inTurns(jobs);
+    return { count: missing.length, bytes: missing.reduce((sum, { digest }) => sum + digest.size, 0) };
+  }
+
+  async #findMissing(wanted: ReadonlyMap<string, Blob>): Promise<Blob[]> {
     const missing: Blob[] = [];
     for (const part of inParts([...wanted.values()], MOST_DIGESTS)) {
       const { missingBlobDigests } = await retry(this.#limits, (options) =>
@@ -67,13 +78,7 @@ export class ContentStore {
         if (blob) missing.push(blob);
       }
     }
-    const isSmall = ({ digest }: Blob) => digest.size + PER_BLOB <= this.#largestBatch;
-    const jobs = [
-      ...inBatches(missing.filter(isSmall), this.#largestBatch).map((batch) => () => this.#sendBatch(batch)),
-      ...missing.filter((blob) => !isSmall(blob)).map((blob) => () => this.#sendStream(blob)),
-    ];
-    await inTurns(jobs);
-    return { count: missing.length, bytes: missing.reduce((sum, { digest }) => sum + digest.size, 0) };
+    return missing;
   }
 
   async #sendBatch(batch: readonly Blob[]): Promise<void> {

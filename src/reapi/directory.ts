@@ -2,7 +2,9 @@
 //
 // Contract: the bytes are those that @bufbuild/protobuf makes of the same message; a test compares. It is the one message of
 // which a tree has thousands of parts, and the library, which reads descriptors while it writes, takes 40 ms of a fresh
-// process for a thousand files, and this 3.
+// process for a thousand files, and this 1.
+//
+// Surprising: bytes are characters here, each below 256, since nothing is put together as quickly as a string is.
 import type { Digest } from "./digest.ts";
 
 /** Names are well-formed, and in order. */
@@ -12,78 +14,47 @@ export interface DirectoryParts {
   readonly links: readonly (readonly [string, target: string])[];
 }
 
-/** Of the API's fields; with a length in front of their content, but for the last two. */
-const NAME = 1;
-const TARGET = 2;
-const HASH = 1;
-const NODE_DIGEST = 2;
-const SIZE = 2;
-const IS_EXECUTABLE = 4;
-const [FILES, DIRECTORIES, LINKS] = [1, 2, 3];
-
-export function encodeDirectory({ files, directories, links }: DirectoryParts): Uint8Array {
-  const whole = new Writer();
-  for (const [name, { digest, isExecutable }] of files) {
-    const node = nodeOf(name, digest);
-    if (isExecutable) node.number(IS_EXECUTABLE, 1);
-    whole.bytes(FILES, node.written());
-  }
-  for (const [name, digest] of directories) whole.bytes(DIRECTORIES, nodeOf(name, digest).written());
-  for (const [name, target] of links) {
-    const node = new Writer();
-    node.bytes(NAME, Buffer.from(name));
-    node.bytes(TARGET, Buffer.from(target));
-    whole.bytes(LINKS, node.written());
-  }
-  return whole.written();
-}
-
-function nodeOf(name: string, { hash, size }: Digest): Writer {
-  const digest = new Writer();
-  digest.bytes(HASH, Buffer.from(hash));
-  digest.number(SIZE, size);
-  const node = new Writer();
-  node.bytes(NAME, Buffer.from(name));
-  node.bytes(NODE_DIGEST, digest.written());
-  return node;
-}
+/** Of fields with a length in front of their content: `field * 8 + 2`, as a character. */
+const [FILES, DIRECTORIES, LINKS] = ["\x0a", "\x12", "\x1a"];
+const NAME = "\x0a";
+const TARGET = "\x12";
+const NODE_DIGEST = "\x12";
+const HASH = "\x0a";
+/** Of numbers: `field * 8`. */
+const SIZE = "\x10";
+const IS_EXECUTABLE = "\x20\x01";
 
 /** A field that is empty, or 0, is left out, as the encoding has it. */
-class Writer {
-  #room = Buffer.allocUnsafe(256);
-  #length = 0;
+export function encodeDirectory({ files, directories, links }: DirectoryParts): Uint8Array {
+  let whole = "";
+  for (const [name, { digest, isExecutable }] of files)
+    whole += field(FILES, nodeOf(name, digest) + (isExecutable ? IS_EXECUTABLE : ""));
+  for (const [name, digest] of directories) whole += field(DIRECTORIES, nodeOf(name, digest));
+  for (const [name, target] of links)
+    whole += field(LINKS, field(NAME, bytesOf(name)) + field(TARGET, bytesOf(target)));
+  return Buffer.from(whole, "latin1");
+}
 
-  bytes(field: number, content: Uint8Array): void {
-    if (content.length === 0) return;
-    this.#varint(field * 8 + 2);
-    this.#varint(content.length);
-    this.#reserve(content.length);
-    this.#room.set(content, this.#length);
-    this.#length += content.length;
-  }
+function nodeOf(name: string, { hash, size }: Digest): string {
+  const digest = field(HASH, hash) + (size === 0 ? "" : SIZE + varint(size));
+  return field(NAME, bytesOf(name)) + field(NODE_DIGEST, digest);
+}
 
-  number(field: number, value: number): void {
-    if (value === 0) return;
-    this.#varint(field * 8);
-    this.#varint(value);
-  }
+function field(tag: string | undefined, content: string): string {
+  return content === "" ? "" : tag + varint(content.length) + content;
+}
 
-  written(): Uint8Array {
-    return this.#room.subarray(0, this.#length);
-  }
+/** In UTF-8. */
+function bytesOf(text: string): string {
+  return IS_ASCII.test(text) ? text : Buffer.from(text).toString("latin1");
+}
 
-  /** Beyond 32 bits too. */
-  #varint(value: number): void {
-    this.#reserve(8);
-    let rest = value;
-    for (; rest > 127; rest = Math.floor(rest / 128)) this.#room[this.#length++] = (rest % 128) + 128;
-    this.#room[this.#length++] = rest;
-  }
+const IS_ASCII = /^[\0-\x7f]*$/;
 
-  #reserve(size: number): void {
-    if (this.#length + size <= this.#room.length) return;
-    const room = Buffer.allocUnsafe(2 * (this.#length + size));
-    room.set(this.#room.subarray(0, this.#length));
-    this.#room = room;
-  }
+/** Beyond 32 bits too. */
+function varint(value: number): string {
+  let text = "";
+  let rest = value;
+  for (; rest > 127; rest = Math.floor(rest / 128)) text += String.fromCharCode((rest % 128) + 128);
+  return text + String.fromCharCode(rest);
 }

@@ -85,7 +85,10 @@ function encodeFolder(folder: Folder, messages: Map<string, Encoded>): Encoded {
 function byName<Value>(entries: ReadonlyMap<string, Value>): [string, Value][] {
   const sorted = [...entries];
   const isSimple = sorted.every(([name]) => !/[\ud800-\udfff]/.test(name));
-  return sorted.sort(isSimple ? ([a], [b]) => (a < b ? -1 : 1) : ([a], [b]) => compareBytes(a, b));
+  if (!isSimple) return sorted.sort(([a], [b]) => compareBytes(a, b));
+  // As git lists them they mostly are.
+  if (sorted.every(([name], at) => at === 0 || sorted[at - 1]![0] < name)) return sorted;
+  return sorted.sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
 export function compareBytes(a: string, b: string): number {

@@ -156,6 +156,7 @@ test.skipIf(!CAN_TRACE)("what is kept is readable by its user alone, whatever th
     "scripts",
     "secret",
     "shrunk",
+    "there",
   ]);
   expect(await readdir(`${store}/drafts`)).toEqual([]);
   for (const name of ["", ...names]) {

@@ -319,7 +319,7 @@ describe.if(process.platform === "linux")("rt run --filter --remote", () => {
         tool: { scripts: { build: wait("hold", "-e") } },
       }),
     });
-    const child = startRt({ args: [...MANY, "--parallel", "build"], cwd: project.path });
+    const child = startRt({ args: [...MANY, "--parallel", "build"], cwd: project.path, env: opened.env });
     await asked.promise;
     await waitUntil(() => count(server, "execute") === 3);
     await project.write({ fail: "" });
@@ -342,7 +342,7 @@ describe.if(process.platform === "linux")("rt run --filter --remote", () => {
     await using opened = await open(files, {
       hold: (_, hashes) => (hashes.some((hash) => contents.has(hash)) ? over.promise : undefined),
     });
-    const child = startRt({ args: [...MANY, "build"], cwd: opened.project.path });
+    const child = startRt({ args: [...MANY, "build"], cwd: opened.project.path, env: opened.env });
     let said = "";
     for await (const chunk of child.stdout) {
       said += new TextDecoder().decode(chunk);
@@ -358,7 +358,7 @@ describe.if(process.platform === "linux")("rt run --filter --remote", () => {
     const { both, over, faults } = holdTwo();
     await using opened = await open(CHAIN, faults);
     const { project, server } = opened;
-    const child = startRt({ args: [...MANY, "build"], cwd: project.path });
+    const child = startRt({ args: [...MANY, "build"], cwd: project.path, env: opened.env });
     await both.promise;
     child.kill("SIGINT");
     await child.exited;

@@ -192,7 +192,7 @@ describe.if(isLinux)("rt run --remote", () => {
     await using opened = await openHeld();
     const { started, over } = opened;
     const { project, server } = opened;
-    const child = startRt({ args: ["run", "--remote", "build"], cwd: project.path });
+    const child = startRt({ args: ["run", "--remote", "build"], cwd: project.path, env: opened.env });
     await started.promise;
     child.kill("SIGINT");
     await child.exited;
@@ -328,7 +328,11 @@ describe.if(isLinux)("a server that is not well", () => {
       },
     });
     const { project, server } = opened;
-    const child = startRt({ args: ["run", "--remote", "--silent", "build"], cwd: project.path });
+    const child = startRt({
+      args: ["run", "--remote", "--silent", "build"],
+      cwd: project.path,
+      env: opened.env,
+    });
     await started.promise;
     await server[Symbol.asyncDispose]();
     expect(await child.exited).toBe(1);
@@ -385,7 +389,11 @@ describe.if(isLinux)("a server that is not well", () => {
       },
     });
     await project.write({ "rtfig.toml": config(`grpc://127.0.0.1:${proxy.port}`) });
-    const child = startRt({ args: ["run", "--remote", "--silent", "build"], cwd: project.path });
+    const child = startRt({
+      args: ["run", "--remote", "--silent", "build"],
+      cwd: project.path,
+      env: opened.env,
+    });
     await started.promise;
     for (const socket of sockets) socket.terminate();
     // What it has heard before decides whether it asks for the same execution or another.

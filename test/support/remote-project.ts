@@ -11,6 +11,10 @@ export const config = (url: string, more = "") =>
 export interface RemoteProject extends AsyncDisposable {
   readonly project: Project;
   readonly server: ReapiServer;
+  /** Where rt keeps what it remembers: a server of another test may have had the same port. */
+  readonly cache: string;
+  /** What says so. */
+  readonly env: Environment;
   run(args: readonly string[], env?: Environment): ReturnType<typeof runRt>;
 }
 
@@ -18,13 +22,18 @@ export async function openProject(files: Files, faults: Faults = {}, folder = ".
   const server = await openReapiServer(faults);
   const project = await createProject({ ...files, [`${folder}/rtfig.toml`]: config(server.url) });
   await Bun.spawn(["git", "init", "--quiet"], { cwd: project.path, env: cleanEnvironment() }).exited;
+  const cache = await createProject();
+  const own = { XDG_CACHE_HOME: cache.path };
   return {
     project,
     server,
-    run: (args, env) => runRt({ args, cwd: project.join(folder), env }),
+    cache: cache.path,
+    env: own,
+    run: (args, env) => runRt({ args, cwd: project.join(folder), env: { ...own, ...env } }),
     async [Symbol.asyncDispose]() {
       await server[Symbol.asyncDispose]();
       await project[Symbol.asyncDispose]();
+      await cache[Symbol.asyncDispose]();
     },
   };
 }

@@ -1,12 +1,15 @@
 // The files of a workspace as a run sees them: listed, looked at and hashed once, however many scripts read them.
 //
 // Contract: what is known holds until `look` says that something may have changed, which is what scripts that run here do;
-// then each is looked at again, and hashed where its size, its times or its place on the disk are others. A folder of
-// node_modules is one tree with one digest, and so costs a script one entry. A link that leads out of the workspace is an
-// error: it would lead nowhere there.
-import { lstatSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
+// then each is looked at again, and hashed where its size, its times or its place on the disk are others; so too where an
+// earlier run has remembered it. A folder of node_modules is one tree with one digest, and so costs a script one entry. A link
+// that leads out of the workspace is an error: it would lead nowhere there.
+import { lstatSync, readdirSync, readFileSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
+import type { PathState } from "../../../platform/contract/tracing.ts";
+import { look } from "../../../platform/path-state.ts";
+import type { Hashes } from "../../cache/hashes.ts";
 import { Failure } from "../../failure.ts";
 import { oneLine } from "../../printable.ts";
 import { type Blob, blobOf } from "../../reapi/content.ts";
@@ -29,11 +32,12 @@ export interface Tree {
   readonly bytes: number;
 }
 
+type FileState = Extract<PathState, { kind: "file" }>;
+
+const GONE: readonly string[] = ["ENOENT", "ENOTDIR"];
 /** That of tools, which is in no way of a project's. */
 const CACHES = [".cache", ".vite", ".vite-temp"];
 const WHOLE = 1 << 20;
-/** Milliseconds in which a file may change again and keep its times. */
-const FRESH = 2000;
 /** How many files are looked at before what runs meanwhile is heard. */
 const AT_ONCE = 64;
 /** Packages that git is asked for by name; of more it lists everything. */
@@ -42,16 +46,17 @@ const MOST_NAMED = 100;
 export class WorkspaceFiles {
   readonly root: string;
   readonly #packages: readonly string[];
-  readonly #digests = new Map<string, { readonly stamp: string; readonly digest: Digest }>();
+  readonly #hashes: Hashes;
   #listed: Promise<readonly string[]> | undefined;
   #found = new Map<string, Found | undefined | Promise<Found | undefined>>();
   #trees = new Map<string, Promise<Tree | undefined>>();
   #asked = 0;
 
   /** @param packages absolute; nothing else is listed */
-  constructor(root: string, packages: readonly string[]) {
+  constructor(root: string, packages: readonly string[], hashes: Hashes) {
     this.root = root;
     this.#packages = packages;
+    this.#hashes = hashes;
   }
 
   /** Something may be other than it was. */
@@ -59,6 +64,12 @@ export class WorkspaceFiles {
     this.#listed = undefined;
     this.#found = new Map();
     this.#trees = new Map();
+  }
+
+  /** What is remembered of files is not true of one of them. */
+  distrust(): void {
+    this.#hashes.forget();
+    this.look();
   }
 
   /** Below these, from the root on, something is other than it was. */
@@ -111,29 +122,29 @@ export class WorkspaceFiles {
 
   #find(path: string): Found | undefined | Promise<Found | undefined> {
     const file = `${this.root}/${path}`;
-    const state = lstatSync(file, { throwIfNoEntry: false });
-    if (state?.isSymbolicLink())
-      return { input: { kind: "link", path, target: this.#readLink(path, readlinkSync(file)) } };
-    if (!state?.isFile()) return undefined;
-    const { dev, ino, size, mode, mtimeMs, ctimeMs } = state;
-    const stamp = `${dev} ${ino} ${size} ${mtimeMs} ${ctimeMs}`;
-    const known = this.#digests.get(path);
-    if (known?.stamp === stamp) return describeFile(path, file, mode, known.digest);
-    const keep = (digest: Digest): Found => {
-      if (ctimeMs + FRESH < Date.now()) this.#digests.set(path, { stamp, digest });
-      return describeFile(path, file, mode, digest);
-    };
-    return this.#hash(file, size, keep);
+    const state = look(file);
+    if (state.kind === "link")
+      return { input: { kind: "link", path, target: this.#readLink(path, state.target) } };
+    if (state.kind === "absent" && !GONE.includes(state.code)) throw unreadable(file, state.code);
+    if (state.kind !== "file") return undefined;
+    const { size, mode } = state;
+    const hash = this.#hashes.find(state.stamp);
+    if (hash !== undefined) return describeFile(path, file, mode, { hash, size });
+    return this.#hash(file, state, (digest) => describeFile(path, file, mode, digest));
   }
 
   /** Undefined for one that is gone. */
-  #hash(file: string, size: number, keep: (digest: Digest) => Found) {
-    const explain = (error: unknown) => {
-      const { code } = error as NodeJS.ErrnoException;
-      if (code === "ENOENT") return undefined;
-      throw new Failure(`Cannot read ${oneLine(file)}: ${code}`);
+  #hash(file: string, state: FileState, describe: (digest: Digest) => Found) {
+    const keep = (digest: Digest): Found => {
+      if (digest.size === state.size) this.#hashes.note(file, state, digest.hash);
+      return describe(digest);
     };
-    if (size > WHOLE) return digestLarge(file).then(keep, explain);
+    const explain = (error: unknown) => {
+      const { code = String(error) } = error as NodeJS.ErrnoException;
+      if (GONE.includes(code)) return undefined;
+      throw unreadable(file, code);
+    };
+    if (state.size > WHOLE) return digestLarge(file).then(keep, explain);
     let bytes;
     try {
       bytes = readFileSync(file);
@@ -195,6 +206,10 @@ export class WorkspaceFiles {
       else if (each.isFile() || each.isSymbolicLink()) paths.push(at);
     }
   }
+}
+
+function unreadable(file: string, code: string): Failure {
+  return new Failure(`Cannot read ${oneLine(file)}: ${code}`);
 }
 
 function describeFile(path: string, file: string, mode: number, digest: Digest): Found {

@@ -18,6 +18,10 @@ import { Failure } from "../../failure.ts";
 import { oneLine } from "../../printable.ts";
 import type { Output } from "../../reapi/outputs.ts";
 
+/** What the system says where something is that was not there a moment ago. */
+const TAKEN: readonly string[] = ["ENOTEMPTY", "EEXIST", "EISDIR", "ENOTDIR"];
+const EXCHANGES = 100;
+
 /** @param directory the package's @param roots the outputs that there are; `contents` by hash. Throws Failure. */
 export function placeOutputs(
   directory: string,
@@ -59,11 +63,25 @@ function writeAll(
     if (output.kind === "link") symlinkSync(output.target, join(stage, output.path));
 }
 
+/** Another rt may do the same at the same time. */
 function exchange(made: string, place: string, before: string): void {
   mkdirSync(dirname(place), { recursive: true });
-  if (lstatSync(place, { throwIfNoEntry: false })) renameSync(place, before);
-  renameSync(made, place);
-  rmSync(before, { recursive: true, force: true });
+  for (let attempt = 1; ; attempt++) {
+    try {
+      renameSync(place, before);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+    }
+    try {
+      renameSync(made, place);
+      return;
+    } catch (error) {
+      const isTaken = TAKEN.includes((error as NodeJS.ErrnoException).code ?? "");
+      if (!isTaken || attempt === EXCHANGES) throw error;
+    } finally {
+      rmSync(before, { recursive: true, force: true });
+    }
+  }
 }
 
 /** The directories above an output may be links, as far as they stay in the package. */

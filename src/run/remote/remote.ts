@@ -33,6 +33,7 @@ import { type Found, WorkspaceFiles } from "./files.ts";
 import { type Made, packagesRead } from "./inputs.ts";
 import { type Job, prepareJob, splitLogs } from "./job.ts";
 import { describeFault } from "./fault.ts";
+import { type Memory, openMemory } from "./memory.ts";
 
 /** What of the plan they are, and what waits for what, by task index. */
 interface Order {
@@ -80,6 +81,7 @@ class Remote implements RemoteRun {
   readonly #order: Order;
   readonly #remote: RemoteSettings;
   readonly #script: ScriptSettings;
+  readonly #memory: Memory;
   readonly #files: WorkspaceFiles;
   /** Of all that goes over the connection, and of what runs there. */
   readonly #all = new AbortController();
@@ -99,7 +101,8 @@ class Remote implements RemoteRun {
     this.#order = order;
     this.#remote = remote;
     this.#script = script;
-    this.#files = new WorkspaceFiles(root, [...packages]);
+    this.#memory = openMemory(root, remote);
+    this.#files = new WorkspaceFiles(root, [...packages], this.#memory.hashes);
   }
 
   async sketch(task: Task, remote: ReadonlySet<Task>): Promise<Sketch> {
@@ -149,8 +152,12 @@ class Remote implements RemoteRun {
     const { signal } = this.#executions;
     for (let attempt = 1; ; attempt++) {
       try {
-        const job = await this.#prepare(task);
-        return await carryOut(job, await this.#connect(), {
+        const preparing = this.#prepare(task);
+        // Beside that, which waits for git at first; what is wrong with the files is said before what is with the server.
+        const connecting = this.#connect();
+        connecting.catch(() => {});
+        const job = await preparing;
+        return await carryOut(job, await connecting, {
           usesKnown: usesKnown && attempt === 1,
           signal,
           onStart,
@@ -159,20 +166,21 @@ class Remote implements RemoteRun {
         signal.throwIfAborted();
         const hasOthers = codeOf(error) === Code.RESOURCE_EXHAUSTED && this.#running.size > 1;
         if (attempt >= TRIES || hasOthers || !isWorthAnother(error)) throw error;
-        await this.#startOver(task);
+        await this.#startOver(task, error as RemoteError);
       }
     }
   }
 
   /** What the server has lost is sent again; what others have made there is not here before it was fetched. */
-  async #startOver(task: Task): Promise<void> {
+  async #startOver(task: Task, { isDamaged }: RemoteError): Promise<void> {
     await this.bring(task);
-    this.look();
+    if (isDamaged) this.#files.distrust();
+    else this.look();
     (await this.#connect()).uploads.forget();
   }
 
   async #connect(): Promise<Connection> {
-    this.#connection ??= connect(this.#remote, this.#all.signal);
+    this.#connection ??= connect(this.#remote, this.#memory, this.#all.signal);
     try {
       return await this.#connection;
     } catch (error) {
@@ -277,6 +285,7 @@ class Remote implements RemoteRun {
     try {
       await this.#placed(this.#ended.keys());
     } finally {
+      this.#memory.write();
       // What is cancelled there has been told so when these have ended.
       this.abandon();
       if (this.#running.size > 0)
@@ -292,13 +301,13 @@ class Remote implements RemoteRun {
   }
 }
 
-async function connect(remote: RemoteSettings, signal: AbortSignal): Promise<Connection> {
+async function connect(remote: RemoteSettings, { seen }: Memory, signal: AbortSignal): Promise<Connection> {
   // The engine would warn of what a project's files say, and src/reapi/connection.ts has no use for it.
   dropEnvironmentFiles();
   const client = new RemoteClient({ ...remote, toolVersion: VERSION }, signal);
   try {
     const store = await client.connect();
-    return { client, store, uploads: new Uploads(store) };
+    return { client, store, uploads: new Uploads(store, seen) };
   } catch (error) {
     client[Symbol.dispose]();
     throw error;

@@ -4,6 +4,12 @@ import type { MutantTable } from "../mutant.ts";
 export default {
   "src/cache/store.ts": [
     {
+      fault: "a damaged memory is believed",
+      text: 'text && hashBytes(text) === bytes!.toString("latin1", 0, HEX) ? text.toString()',
+      becomes: "text ? text.toString()",
+      tests: ["run/remote-memory"],
+    },
+    {
       fault: "nothing ever goes",
       text: "    this.shrink();\n",
       becomes: "",
@@ -216,17 +222,23 @@ export default {
   "src/cache/hashes.ts": [
     {
       fault: "a file that changes while it is read is remembered",
-      text: `if (now.kind !== "file" || now.stamp !== state.stamp) return null;`,
-      becomes: `if (now.kind !== "file") return null;`,
+      text: `if (now.kind !== "file" || now.stamp !== stamp) return false;`,
+      becomes: `if (now.kind !== "file") return false;`,
       tests: ["cache/stale"],
       why: "the change would have to come between two calls of rt's own",
     },
     {
       fault: "what was changed a moment ago is remembered",
-      text: "if (!now.isFresh) this.#remember",
-      becomes: "this.#remember",
+      text: "if (now.isFresh) return true;",
+      becomes: "",
       tests: ["cache/stale"],
       why: "two changes within one tick of the kernel's clock would have to leave one size",
+    },
+    {
+      fault: "a file keeps the hash that it had before",
+      text: "if (known?.stamp === stamp) return known.hash;",
+      becomes: "if (known) return known.hash;",
+      tests: ["run/remote-memory"],
     },
   ],
   "src/cache/patterns.ts": [

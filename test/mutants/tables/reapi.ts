@@ -49,6 +49,108 @@ export default {
       becomes: "void name;",
       tests: ["reapi/uploads"],
     },
+    {
+      fault: "what the server has is asked for in each run",
+      text: "if (!this.#seen.has(name)) return false;",
+      becomes: "return false;",
+      tests: ["run/remote-memory"],
+    },
+    {
+      fault: "a server that has lost something is believed to have it",
+      text: "    this.#seen.forget();\n",
+      becomes: "",
+      tests: ["run/remote-memory"],
+    },
+    {
+      fault: "what is large is sent without a question",
+      text: "sizeOf(fresh) <= LITTLE",
+      becomes: "true",
+      tests: ["run/remote-memory"],
+    },
+    {
+      fault: "what is new is asked for",
+      text: "this.#store.upload(fresh, isNew)",
+      becomes: "this.#store.upload(fresh, false)",
+      tests: ["run/remote-memory"],
+    },
+    {
+      fault: "a tree that the server has is asked for in each run",
+      text: "this.#send(tree.blobs, false).then(() => this.#seen.note([name]))",
+      becomes: "this.#send(tree.blobs, false)",
+      tests: ["run/remote-memory"],
+    },
+  ],
+  "src/reapi/sightings.ts": [
+    {
+      fault: "what was seen counts for ever",
+      text: "time > today - LIFE",
+      becomes: "true",
+      tests: ["reapi/sightings"],
+    },
+    {
+      fault: "what will be seen counts",
+      text: "time <= today && ",
+      becomes: "",
+      tests: ["reapi/sightings"],
+    },
+    {
+      fault: "the memory grows without end",
+      text: "      .slice(-MOST)\n",
+      becomes: "",
+      tests: ["reapi/sightings"],
+    },
+    {
+      fault: "what was forgotten is still on the disk",
+      text: "if (this.#seen.size > 0) this.#news = Number.POSITIVE_INFINITY;",
+      becomes: "",
+      tests: ["reapi/sightings"],
+    },
+    {
+      fault: "all is written for a little that is new",
+      text: "this.#news === 0 || this.#news * WORTH < this.#seen.size",
+      becomes: "this.#news === 0",
+      tests: ["reapi/sightings"],
+    },
+  ],
+  "src/run/remote/memory.ts": [
+    {
+      fault: "what one instance has, another has",
+      text: "JSON.stringify([url, instance, headers, tls])",
+      becomes: "JSON.stringify([url, headers, tls])",
+      tests: ["run/remote-memory"],
+    },
+    {
+      fault: "what is shown to one is shown to all",
+      text: "JSON.stringify([url, instance, headers, tls])",
+      becomes: "JSON.stringify([url, instance, tls])",
+      tests: ["run/remote-memory"],
+    },
+    {
+      fault: "without a place for a memory nothing runs",
+      text: "  } catch {}\n",
+      becomes: "  } finally {}\n",
+      tests: ["run/remote-memory"],
+    },
+    {
+      fault: "what cannot be remembered ends the run",
+      text: "    } catch {\n      // The next run asks again.\n    }",
+      becomes: "    } finally {\n    }",
+      tests: ["run/remote-memory"],
+    },
+  ],
+  "src/run/remote/files.ts": [
+    {
+      fault: "what is remembered is read again",
+      text: "const hash = this.#hashes.find(state.stamp);",
+      becomes: "const hash = undefined;",
+      tests: ["run/remote-memory"],
+    },
+    {
+      fault: "a memory that is not true is gone by for ever",
+      text: "    this.#hashes.forget();\n",
+      becomes: "",
+      tests: ["run/remote-memory"],
+    },
   ],
   "src/run/remote/inputs.ts": [
     {

@@ -1,0 +1,49 @@
+// What earlier runs have learned: the hashes of files, which the cache of scripts goes by as well, and what a server has.
+//
+// Contract: a memory and no more. Where there is no place for one, or the place is somebody else's, cannot be read, or is
+// damaged, it is an empty one; where it cannot be written, the next run learns all of it again. What a server has is known by
+// its address, its instance and the credentials: others may be shown other content.
+import { look } from "../../../platform/path-state.ts";
+import { Hashes } from "../../cache/hashes.ts";
+import { openHashes, writeHashes } from "../../cache/memory.ts";
+import { Store, storeDirectory } from "../../cache/store.ts";
+import { Sightings } from "../../reapi/sightings.ts";
+import type { RemoteSettings } from "../../settings/remote.ts";
+
+export interface Memory {
+  readonly hashes: Hashes;
+  readonly seen: Sightings;
+  /** What is new in it is kept for the next run. */
+  write(): void;
+}
+
+/** @param root the workspace's, absolute */
+export function openMemory(root: string, server: RemoteSettings): Memory {
+  const directory = storeDirectory();
+  try {
+    if (directory !== undefined) return openIn(new Store(directory), root, server);
+  } catch {}
+  const hashes = new Hashes(
+    look,
+    () => true,
+    () => null,
+  );
+  return { hashes, seen: new Sightings(null), write: () => {} };
+}
+
+/** Throws the system's errors. */
+function openIn(store: Store, root: string, { url, instance, headers, tls }: RemoteSettings): Memory {
+  const identity = JSON.stringify([url, instance, headers, tls]);
+  const id = new Bun.CryptoHasher("sha256", store.secret()).update(identity).digest("hex");
+  const seen = new Sightings(store.readText("there", id));
+  const write = () => {
+    writeHashes(store);
+    const text = seen.takeText();
+    try {
+      if (text !== null) store.writeText("there", id, text);
+    } catch {
+      // The next run asks again.
+    }
+  };
+  return { hashes: openHashes(root, look, store), seen, write };
+}

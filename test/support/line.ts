@@ -1,0 +1,56 @@
+// A network between rt and a server: whoever connects here is connected with the server, until a test cuts the line.
+import { connect, createServer, type AddressInfo, type Socket } from "node:net";
+
+export interface Line extends Disposable {
+  /** Where rt connects. */
+  readonly port: number;
+  /** Whose it is from now on: connections that there are stay where they are. */
+  lead(port: number): void;
+  /** All connections are reset. @param isLasting whether nobody gets through before `mend` */
+  cut(isLasting: boolean): void;
+  mend(): void;
+}
+
+/** @param port the server's, on this machine */
+export async function openLine(port: number): Promise<Line> {
+  let target = port;
+  let isCut = false;
+  const sockets = new Set<Socket>();
+  const server = createServer((near) => {
+    if (isCut) return void near.resetAndDestroy();
+    const far = connect(target, "127.0.0.1");
+    for (const [socket, other] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      sockets.add(socket);
+      socket.on("data", (chunk) => {
+        if (!other.write(chunk)) socket.pause();
+      });
+      other.on("drain", () => socket.resume());
+      socket.on("end", () => other.end());
+      socket.on("error", () => {}); // "close" comes after it
+      socket.on("close", () => {
+        sockets.delete(socket);
+        other.destroy();
+      });
+    }
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const drop = () => {
+    for (const socket of sockets) socket.resetAndDestroy();
+  };
+  return {
+    port: (server.address() as AddressInfo).port,
+    lead: (next) => void (target = next),
+    cut(isLasting) {
+      isCut = isLasting;
+      drop();
+    },
+    mend: () => void (isCut = false),
+    [Symbol.dispose]() {
+      server.close();
+      drop();
+    },
+  };
+}
