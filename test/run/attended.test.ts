@@ -41,6 +41,15 @@ for (const text of [value, JSON.stringify({ value }), encodeURIComponent(value),
 console.error("error: " + value);
 `;
 
+/** At once, and each: a shell takes two signals of one kind that come together for one. */
+const COUNT = `
+let count = 0;
+process.on("SIGINT", () => console.log("int", (count += 1)));
+process.on("SIGTERM", () => process.exit(count));
+setInterval(() => {}, 1000);
+console.log("ready");
+`;
+
 const SCRIPTS = {
   modes: "stty -a; tty >/dev/null && ls --color=always package.json; exit 3",
   prompt: `${RT} prompt.ts`,
@@ -68,6 +77,8 @@ const SCRIPTS = {
   stops: "kill -STOP $$; echo went on",
   segv: "kill -SEGV $$",
   pid: "echo $$",
+  counted: `${RT} count.ts`,
+  unheeded: "stty -isig; echo ready; head -n 1 | od -An -tx1",
   count: `n=0; trap 'n=$((n + 1)); echo int $n' INT; trap 'exit 3' TERM; echo ready; ${WAITS}`,
   descriptors: "for each in /dev/fd/*; do echo ${each##*/}; done",
   patient: "trap '' PIPE; echo $TOKEN; while echo more; do :; done 2>/dev/null; exit 0",
@@ -87,6 +98,7 @@ async function createScripts(): Promise<Project> {
     "rtfig.toml": RTFIG,
     "prompt.ts": PROMPT,
     "progress.ts": PROGRESS,
+    "count.ts": COUNT,
     log: `log ${TOKEN}\n`,
     "forms.ts": FORMS,
     "slowly.ts": SLOWLY,
@@ -224,6 +236,28 @@ describe
         },
         3,
         "int 1",
+      ],
+      "Ctrl-C that a program hears of once": [
+        "counted",
+        async (terminal) => {
+          await terminal.shows("ready");
+          terminal.type("\x03");
+          await terminal.shows("int 1");
+          terminal.type("\x03");
+          await terminal.shows("int 2");
+          terminal.kill("SIGTERM");
+        },
+        2,
+        "int 2",
+      ],
+      "keys that it takes as they are": [
+        "unheeded",
+        async (terminal) => {
+          await terminal.shows("ready");
+          terminal.type("\x1aa\x03\n");
+        },
+        0,
+        " 1a 61 03 0a",
       ],
       "what it has open": ["descriptors", () => {}, 0, "0\r\n1\r\n2\r\n"],
       "Ctrl-\\": [
@@ -364,6 +398,7 @@ describe.skipIf(process.platform === "win32").concurrent("in a shell with jobs",
     });
     expect(shown).toContain("out 1 [TOKEN]\r\nerr 1 [TOKEN]\r\nout 2 [TOKEN]\r\n");
     expect(shown).not.toContain("\r\r");
+    for (const line of ["hello me\r\npassword: ", "\r\nword\r\n"]) expect(shown).toContain(line);
   });
 
   test("Ctrl-C ends what waits for it as well", async () => {

@@ -55,16 +55,18 @@ export interface Signing {
   readonly comment?: string;
   /** What stands between a sum and a name: the second is how a binary file is written. */
   readonly mark?: " " | "*";
+  /** Of a line. */
+  readonly end?: "\n" | "\r\n";
 }
 
 /** SHA256SUMS of these files, and its signature. */
 export async function writeSums(
   directory: string,
   names: readonly string[],
-  { secretKey = TEST_KEY.secretKey, comment = `rt ${NEW}`, mark = " " }: Signing = {},
+  { secretKey = TEST_KEY.secretKey, comment = `rt ${NEW}`, mark = " ", end = "\n" }: Signing = {},
 ): Promise<void> {
   const lines = await Promise.all(
-    names.map(async (name) => `${sha256(await readFile(join(directory, name)))} ${mark}${name}\n`),
+    names.map(async (name) => `${sha256(await readFile(join(directory, name)))} ${mark}${name}${end}`),
   );
   const sums = lines.join("");
   await writeFile(join(directory, "SHA256SUMS"), sums);

@@ -41,12 +41,12 @@ describe("rt upgrade", () => {
     });
   }
 
-  test("takes what is signed with the next key, and sums that are written for a binary file", async () => {
+  test("takes what is signed with the next key, and sums of a binary file with another system's line ends", async () => {
     const { home, rt, upgrade } = await installRt();
     await using _ = home;
     await using other = await createProject();
     await copyFile(released.join(ARCHIVE), other.join(ARCHIVE));
-    await writeSums(other.path, [ARCHIVE], { secretKey: NEXT_KEY.secretKey, mark: "*" });
+    await writeSums(other.path, [ARCHIVE], { secretKey: NEXT_KEY.secretKey, mark: "*", end: "\r\n" });
     expect(await upgrade(other.join(ARCHIVE))).toMatchObject({ stderr: "", status: 0 });
     expect(await versionOf(rt)).toBe(NEW);
   });

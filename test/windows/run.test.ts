@@ -41,6 +41,7 @@ const FILES = {
       nested: "rt run args 1",
       node: "node -p 'typeof rt'",
       tool: "tool 1",
+      both: "rt -e \"console.log('to output'); console.error('to error')\"",
       endless: "rt endless.ts",
       // The engine ends its own children with itself, but not those that cmd.exe has started.
       orphaned: "cmd /c rt endless.ts",
@@ -50,7 +51,11 @@ const FILES = {
   },
   "packages/a/package.json": {
     name: "a",
-    scripts: { build: "echo built a", fail: "exit 4" },
+    scripts: {
+      build: "echo built a",
+      fail: "exit 4",
+      leaves: "cmd /c start /b rt ../../endless.ts",
+    },
     dependencies: { b: "*" },
   },
   "packages/b/package.json": { name: "b", scripts: { build: "echo built b", fail: "echo fine" } },
@@ -173,6 +178,27 @@ describe.skipIf(!canRunWindows)("rt.exe", () => {
     ]);
     expect(status).toBe(0);
     expect(await rt(["run", "--workspaces", "--parallel", "fail"])).toMatchObject({ status: 4 });
+  });
+
+  test("keeps what scripts say of their errors apart", async () => {
+    const { stdout, stderr } = await rt(["run", "--parallel", "both"]);
+    expect(stdout).toBe("both | to output\n");
+    expect(stderr).toContain("both | to error\n");
+  });
+  });
+
+  test("waits for no process that a script leaves behind, and lets it be", async () => {
+    const env = { STARTED: windows.path(project.join("left")) };
+    const { status } = await windows.run({
+      args: ["run", "--filter", "a", "leaves"],
+      cwd: project.path,
+      env,
+    });
+    expect(status).toBe(0);
+    const started = project.join("left");
+    await waitUntil(() => existsSync(started) && readFileSync(started, "utf8") !== "");
+    const end = `process.kill(${readFileSync(started, "utf8")}); "was there"`;
+    expect(await rt(["-p", end])).toEqual(output("was there\n"));
   });
 
   test("ends the whole family of a script that is to stop", async () => {
