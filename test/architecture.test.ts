@@ -237,7 +237,7 @@ test("what rt starts, and looks for, gets the environment that rt was started wi
   expect(product.filter(({ code }) => spawns.test(code)).map(({ path }) => path)).toEqual(
     Object.keys(SPAWNERS),
   );
-  const searches = /\bBun\.which\((?![^;]*\bPATH\b)/;
+  const searches = /\b(?:Bun\.which|(?<!function )findProgram)\((?![^;]*\bPATH\b)/;
   expect(placesWith(searches, () => false)).toEqual([]);
 });
 

@@ -4,6 +4,7 @@
 //                        keys/<key>/<hash>.zst       an entry, named after its own bytes
 //                        scripts/<id>.json           what was last found out about a script
 //                        hashes/<id>, known/<id>     the memory of hashes, and of what was read of this
+//                        recalled/<id>               that of whole runs
 //                        presence/<place>-<id>       who runs a script there now
 //                        secret                      the key of variables' hashes
 //
@@ -59,7 +60,7 @@ export function storeDirectory(): string | undefined {
 }
 
 /** What is remembered, for a project or for all of them. */
-type Kind = "hashes" | "known";
+type Kind = "hashes" | "known" | "recalled";
 
 export class Store {
   readonly directory: string;
@@ -70,7 +71,7 @@ export class Store {
     this.directory = directory;
     mkdirSync(dirname(directory), { recursive: true, mode: 0o700 });
     makePrivate(directory);
-    for (const name of ["blobs", "keys", "scripts", "hashes", "known", "presence", "drafts"])
+    for (const name of ["blobs", "keys", "scripts", "hashes", "known", "recalled", "presence", "drafts"])
       makePrivate(join(directory, name));
   }
 
@@ -203,7 +204,7 @@ export class Store {
     return read(join(this.directory, kind, id))?.toString() ?? null;
   }
 
-  writeText(kind: Kind, id: string, text: string): void {
+  writeText(kind: Kind, id: string, text: string | Uint8Array): void {
     this.#put(join(this.directory, kind, id), text);
   }
 

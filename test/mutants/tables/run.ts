@@ -276,7 +276,7 @@ export default {
   "src/run/script/stand-ins.ts": [
     {
       fault: "rt stands in for a bun that is installed",
-      text: "Bun.which(name, { PATH: path }) ? undefined : tryLink(name)",
+      text: "findProgram(name, { PATH: path }) ? undefined : tryLink(name)",
       becomes: "tryLink(name)",
       tests: ["run/stand-in"],
     },

@@ -1,0 +1,272 @@
+// A run of many scripts that is asked what an earlier one was asked, and finds everything as that one did: its scripts are
+// told as hits again, without a plan being made, or a key, or an entry opened.
+//
+// Contract: what is told is what the ordinary way would tell. The question is everything that a run is asked: settings, words,
+// directory, the whole environment, the user, the terminals, this program. The plan counts while all that it was made from has
+// its stamps, a hit while all that it was judged by has; a script of which that is not so goes the ordinary way, in the plan that
+// is known. Whatever is out of the ordinary is neither remembered nor recalled.
+//
+// Surprising: a package.json is read again only for a script that goes the ordinary way, and of all that have not had their
+// turn before anything starts, since that might change it.
+import { realpathSync } from "node:fs";
+import type { Glances } from "../../platform/glances.ts";
+import { host } from "../../platform/process.ts";
+import { stamps } from "../../platform/stamps.ts";
+import { findTracing } from "../../platform/tracing.ts";
+import { noteHits, openStore } from "../cache/cache.ts";
+import { FORMAT, ownStamp } from "../cache/key.ts";
+import { readLog } from "../cache/log.ts";
+import { readRecollection, type Recollection, writeRecollection } from "../cache/recollection.ts";
+import { type Basis, sightsOf, Stamper } from "../cache/sights.ts";
+import { type Store, storeDirectory } from "../cache/store.ts";
+import type { Settings } from "../settings/settings.ts";
+import {
+  type CachedHit,
+  type CachedTask,
+  type Plan,
+  type RunStatus,
+  type Task,
+  type TaskRequest,
+} from "../tasks/run-tasks.ts";
+import { type PackageJson, readPackageJson } from "../workspace/package-json.ts";
+import { VERSION } from "../version.ts";
+
+/** Of fewer scripts the ordinary way is as quick. */
+const FEWEST = 10;
+/** Milliseconds, as in src/cache/known-entries.ts: whose entry was used longer ago is to be marked again. */
+const HOUR = 3_600_000;
+
+/** Of a plan, without what nobody asks of one whose scripts are hits. */
+interface KnownPlan extends Pick<Plan, "waitsFor" | "packageCount"> {
+  readonly tasks: readonly Omit<Task, "index" | "manifest" | "args">[];
+}
+
+/** What is told of a hit. */
+interface Told {
+  readonly why: string;
+  /** Milliseconds. */
+  readonly saved: number;
+  readonly log: string;
+  readonly used: number;
+}
+
+type Known = Recollection<KnownPlan, Told>;
+
+/** What the run is made by, of whoever has it in a chunk of its own. */
+interface Ways {
+  planTasks(request: TaskRequest): Promise<Plan>;
+  runTasks(request: TaskRequest, plan: Plan): Promise<RunStatus>;
+  /** From now on it is noted what plans are made from. */
+  watchGlances(): Glances;
+}
+
+/** Undefined for a run that is not remembered. */
+export async function openRecall(settings: Settings, cwd: string, ways: Ways): Promise<Recall | undefined> {
+  const directory = storeDirectory();
+  if (!stamps || directory === undefined || !isPlain(settings)) return undefined;
+  try {
+    const store = openStore(directory);
+    return new Recall(store, await ask(store, settings, cwd), ways);
+  } catch {
+    return undefined; // the ordinary way says why
+  }
+}
+
+function isPlain({ many, cache, remote, script, secrets, watch }: Settings): boolean {
+  const { affected, shard, share, dryRun, reports, scripts } = many!;
+  const isSpecial = [affected, shard, share, dryRun, remote, watch].some((each) => each !== undefined);
+  const isOrdinary = script.shell === "system" && !script.forceRuntime && script.envFiles.length === 0;
+  const { isRead, isWritten, isVerified, isExplained, remote: others } = cache!;
+  const isCached = isRead && isWritten && !isVerified && !isExplained && others === undefined;
+  return !isSpecial && isOrdinary && isCached && [...reports, ...secrets].length === 0 && scripts.length > 0;
+}
+
+/** With the store's own secret, as the values of variables are kept. */
+async function ask(store: Store, settings: Settings, cwd: string): Promise<string> {
+  const question = {
+    program: [FORMAT, VERSION, ownStamp(), host.system, (await findTracing()) !== undefined],
+    words: [host.exactArguments(process.argv.slice(2)), cwd, settings, realpathSync(settings.cache!.root)],
+    user: [process.getuid?.(), process.umask(), host.isTerminal(1), host.isTerminal(2)],
+    environment: host.originalEnvironment(),
+  };
+  const { secret } = store;
+  return new Bun.CryptoHasher("sha256", secret.call(store)).update(JSON.stringify(question)).digest("hex");
+}
+
+class Recall {
+  readonly #store: Store;
+  readonly #id: string;
+  readonly #ways: Ways;
+  readonly #glances: Glances;
+  /** What is known of such a run, and its plan. */
+  #known: { readonly run: Known; readonly plan: Plan } | undefined;
+  /** Of each task: what its hit rests on, if it was one by the ordinary way. */
+  readonly #bases = new Map<
+    number,
+    { readonly basis: Basis; readonly why: string; readonly saved: number }
+  >();
+  /** Tasks whose hits were recalled. */
+  readonly #told = new Set<number>();
+
+  constructor(store: Store, id: string, ways: Ways) {
+    [this.#store, this.#id, this.#ways, this.#glances] = [store, id, ways, ways.watchGlances()];
+  }
+
+  /** As `runTasks`. */
+  async run(request: TaskRequest): Promise<RunStatus> {
+    noteHits();
+    this.#known = this.#readKnown(request);
+    const plan = this.#known?.plan ?? (await this.#ways.planTasks(request));
+    let hasStarted = false;
+    const status = await this.#ways.runTasks(
+      {
+        ...request,
+        openCached: async (task, extra) => {
+          const hit = this.#recallHit(task);
+          if (hit) return hit;
+          const opened = await request.openCached!(task, extra);
+          if (opened && !("notice" in opened)) this.#note(task, opened);
+          return opened;
+        },
+        beforeStart: () => {
+          if (!hasStarted) this.#endMemory(plan);
+          hasStarted = true;
+          request.beforeStart!();
+        },
+      },
+      plan,
+    );
+    if (this.#bases.size > 0 && isPlanPlain(plan)) this.#write(plan);
+    return status;
+  }
+
+  #readKnown(request: TaskRequest): { run: Known; plan: Plan } | undefined {
+    const run = readRecollection<KnownPlan, Told>(this.#store, this.#id);
+    if (!run?.isCurrent()) return undefined;
+    const { tasks, ...rest } = run.all;
+    const planned = tasks.map((task, index) => new KnownTask(task, index, request.args));
+    return { run, plan: { ...rest, tasks: planned, cycles: [], notices: [], isIncomplete: false } };
+  }
+
+  #recallHit({ index }: Task): CachedTask | undefined {
+    const known = this.#known?.run.partAt(index);
+    if (!known || known.used < Date.now() - HOUR || known.used > Date.now()) return undefined;
+    const log = this.#store.readBlob(known.log);
+    if (!log) return undefined;
+    this.#told.add(index);
+    return new KnownHit(known.why, { pieces: readLog(log), saved: known.saved, restored: 0 });
+  }
+
+  #note({ index }: Task, { hit, why, basis }: CachedTask): void {
+    if (!hit || hit.restored > 0 || !basis) return;
+    this.#bases.set(index, { basis, why, saved: hit.saved });
+  }
+
+  #endMemory({ tasks }: Plan): void {
+    this.#known?.run.end();
+    if (this.#known) for (const task of tasks) if (!this.#told.has(task.index)) void task.manifest;
+  }
+
+  #write(plan: Plan): void {
+    const stamper = new Stamper(performance.timeOrigin);
+    const known = this.#known?.run;
+    const seen = this.#glances.isWhole ? stamper.stamp(sightsOf(this.#glances)) : null;
+    if (!seen) return;
+    let learned = 0;
+    const parts = plan.tasks.map(({ index }) => {
+      const found = this.#bases.get(index);
+      if (!found) return known?.copyOf(index) ?? null;
+      const { basis, why, saved } = found;
+      const rows = stamper.stamp(basis.sights);
+      if (rows) learned += 1;
+      return rows && { part: { why, saved, log: basis.log, used: basis.used }, rows };
+    });
+    const count = parts.filter((each) => each !== null).length;
+    if (learned === 0 || count < FEWEST) return;
+    const { waitsFor, packageCount } = plan;
+    const tasks = plan.tasks.map(({ index: _index, manifest: _manifest, args: _args, ...rest }) => rest);
+    const common = [...(known?.commonRows() ?? []), ...seen];
+    try {
+      writeRecollection<KnownPlan, Told>(this.#store, this.#id, {
+        all: { waitsFor, packageCount, tasks },
+        common,
+        parts,
+      });
+    } catch {
+      // The next run goes the ordinary way.
+    }
+  }
+}
+
+/** What is wrong with a plan is found out each time. */
+function isPlanPlain({ tasks, notices, cycles, isIncomplete }: Plan): boolean {
+  return tasks.length >= FEWEST && notices.length === 0 && cycles.length === 0 && !isIncomplete;
+}
+
+/** Of a plan that is known. */
+class KnownTask implements Task {
+  readonly index: number;
+  readonly packageName: string;
+  readonly packageDirectory: string;
+  readonly scriptName: string;
+  readonly label: string;
+  readonly steps: Task["steps"];
+  readonly args: readonly string[];
+  #manifest: PackageJson | undefined;
+
+  constructor(
+    { packageName, packageDirectory, scriptName, label, steps }: KnownPlan["tasks"][number],
+    index: number,
+    args: readonly string[],
+  ) {
+    this.index = index;
+    this.packageName = packageName;
+    this.packageDirectory = packageDirectory;
+    this.scriptName = scriptName;
+    this.label = label;
+    this.steps = steps;
+    this.args = args;
+  }
+
+  get manifest(): PackageJson {
+    return (this.#manifest ??= readPackageJson(this.packageDirectory) ?? {});
+  }
+}
+
+/** A hit, which starts nothing. */
+class KnownHit implements CachedTask {
+  readonly inputs = undefined;
+  readonly basis = undefined;
+  readonly outdatedBy = undefined;
+  readonly isFaulty = false;
+  readonly isShared = false;
+  readonly why: string;
+  readonly hit: CachedHit;
+
+  constructor(why: string, hit: CachedHit) {
+    this.why = why;
+    this.hit = hit;
+  }
+
+  start(): never {
+    throw new Error("a hit starts nothing");
+  }
+
+  keepOutput(): void {}
+
+  environmentOf(): Readonly<Record<string, string>> {
+    return {};
+  }
+
+  async close(): Promise<readonly string[]> {
+    return [];
+  }
+
+  async take(): Promise<boolean> {
+    return false;
+  }
+
+  async readFailure(): Promise<undefined> {
+    return undefined;
+  }
+}
