@@ -8,7 +8,7 @@ interface Where {
 }
 
 /** Its path; null where it is in none of them. A name with a slash is a path. */
-export function findProgram(name: string, where: Where): string | null {
+export function findOnPath(name: string, where: Where): string | null {
   const { PATH, cwd } = where;
   const found = Bun.which(name, cwd === undefined ? { PATH } : { PATH, cwd });
   if (glances()) note(name, where, found);

@@ -17,7 +17,7 @@ import { encodeCString, lastError, libc, openLibc, processLibc } from "./libc.ts
 import { listDescriptors } from "./libproc.ts";
 import { hideMemory } from "./memory.ts";
 import { heeded, stopHeeding } from "./signals.ts";
-import { findProgram } from "../program-search.ts";
+import { findOnPath } from "../program-search.ts";
 
 const SIGPIPE = 13;
 const SIGXFSZ = 25;
@@ -160,7 +160,7 @@ const SHELL_DIRECTORIES = "/bin:/usr/bin";
 const findShell: ProcessOperations["findShell"] = (path) => {
   for (const PATH of [path, SHELL_DIRECTORIES]) {
     for (const name of SHELLS) {
-      const found = findProgram(name, { PATH });
+      const found = findOnPath(name, { PATH });
       if (found) return found;
     }
   }

@@ -136,20 +136,22 @@ class Recall {
       },
       plan,
     );
-    if (this.#bases.size > 0 && isPlanPlain(plan)) this.#write(plan);
+    if (host.originalVariable("RT_DEBUG") === "recall")
+      console.error(`recalled ${this.#told.size} of ${plan.tasks.length} scripts`);
+    if (this.#bases.size > 0 && isPlanPlain(plan)) attempt(() => this.#write(plan));
     return status;
   }
 
   #readKnown(request: TaskRequest): { run: Known; plan: Plan } | undefined {
-    const run = readRecollection<KnownPlan, Told>(this.#store, this.#id);
-    if (!run?.isCurrent()) return undefined;
-    const { tasks, ...rest } = run.all;
+    const run = attempt(() => readRecollection<KnownPlan, Told>(this.#store, this.#id));
+    if (!attempt(() => run?.isCurrent())) return undefined;
+    const { tasks, ...rest } = run!.all;
     const planned = tasks.map((task, index) => new KnownTask(task, index, request.args));
-    return { run, plan: { ...rest, tasks: planned, cycles: [], notices: [], isIncomplete: false } };
+    return { run: run!, plan: { ...rest, tasks: planned, cycles: [], notices: [], isIncomplete: false } };
   }
 
   #recallHit({ index }: Task): CachedTask | undefined {
-    const known = this.#known?.run.partAt(index);
+    const known = attempt(() => this.#known?.run.partAt(index));
     if (!known || known.used < Date.now() - HOUR || known.used > Date.now()) return undefined;
     const log = this.#store.readBlob(known.log);
     if (!log) return undefined;
@@ -186,15 +188,17 @@ class Recall {
     const { waitsFor, packageCount } = plan;
     const tasks = plan.tasks.map(({ index: _index, manifest: _manifest, args: _args, ...rest }) => rest);
     const common = [...(known?.commonRows() ?? []), ...seen];
-    try {
-      writeRecollection<KnownPlan, Told>(this.#store, this.#id, {
-        all: { waitsFor, packageCount, tasks },
-        common,
-        parts,
-      });
-    } catch {
-      // The next run goes the ordinary way.
-    }
+    const all = { waitsFor, packageCount, tasks };
+    writeRecollection<KnownPlan, Told>(this.#store, this.#id, { all, common, parts });
+  }
+}
+
+/** What the memory cannot do is done in the ordinary way. */
+function attempt<Result>(act: () => Result): Result | undefined {
+  try {
+    return act();
+  } catch {
+    return undefined;
   }
 }
 

@@ -10,7 +10,7 @@
 // say so. With --rt there is a warning; what rt starts itself in the place of Node.js needs no link (target/resolution.ts).
 import { glances } from "../../../platform/glances.ts";
 import { host } from "../../../platform/process.ts";
-import { findProgram } from "../../../platform/program-search.ts";
+import { findOnPath } from "../../../platform/program-search.ts";
 
 /** Stood in for where a command mentions them and PATH has none. */
 const MENTIONED = ["rt", "bun", "bunx"] as const;
@@ -26,13 +26,13 @@ export interface StandIns {
 }
 
 export function openStandIns(forceRuntime: boolean, path: string): StandIns {
-  const installed = forceRuntime ? null : findProgram("node", { PATH: path });
+  const installed = forceRuntime ? null : findOnPath("node", { PATH: path });
   const made = new Map<Mentioned, string | undefined>();
   return {
     node: forceRuntime ? tryLink("node", warnOfNode) : installed === null ? tryLink("node") : undefined,
     nodePath: installed ?? process.execPath,
     of(name) {
-      if (!made.has(name)) made.set(name, findProgram(name, { PATH: path }) ? undefined : tryLink(name));
+      if (!made.has(name)) made.set(name, findOnPath(name, { PATH: path }) ? undefined : tryLink(name));
       return made.get(name);
     },
   };

@@ -276,7 +276,7 @@ export default {
   "src/run/script/stand-ins.ts": [
     {
       fault: "rt stands in for a bun that is installed",
-      text: "findProgram(name, { PATH: path }) ? undefined : tryLink(name)",
+      text: "findOnPath(name, { PATH: path }) ? undefined : tryLink(name)",
       becomes: "tryLink(name)",
       tests: ["run/stand-in"],
     },
@@ -376,8 +376,8 @@ export default {
   "src/run/target/resolution.ts": [
     {
       fault: "a command of the system runs without run",
-      text: "(explicitRun && findProgram(name, { cwd }))",
-      becomes: "findProgram(name, { cwd })",
+      text: "(explicitRun && findOnPath(name, { cwd }))",
+      becomes: "findOnPath(name, { cwd })",
       tests: ["run/programs", "run/resolution"],
     },
     {
