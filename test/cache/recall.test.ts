@@ -8,6 +8,7 @@ import {
   existsSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -42,12 +43,13 @@ function files(): Files {
   const all: Files = {
     "package.json": { name: "root", workspaces: ["packages/*"] },
     shared: "shared\n",
+    common: "common\n",
     target: "target\n",
     "bin/tool": '#!/bin/sh\ncat "$1"\n',
   };
   for (let index = 0; index < COUNT; index += 1) {
     const at = `packages/p${index}`;
-    const build = LINES[index] ?? "cat src/a";
+    const build = LINES[index] ?? "cat src/a ../../common; echo $npm_package_version";
     all[`${at}/package.json`] = {
       ...{ name: `p${index}`, version: "1.0.0", scripts: { build } },
       ...(index === 7 && { dependencies: { p0: "workspace:*" } }),
@@ -63,14 +65,17 @@ interface Recalled extends CachedProject {
   readonly env: Environment;
   /** Its answer, without times; and how much of it was recalled. */
   build(words?: readonly string[], env?: Environment): Promise<{ said: string; recalled: string }>;
-  /** Runs it until all of it is recalled. */
-  settle(): Promise<void>;
+  /** Runs it until all of it is recalled, or so many of its scripts. */
+  settle(count?: number): Promise<void>;
 }
 
-async function recalledProject(): Promise<Recalled> {
-  const project = await cachedProject({}, files(), 'build = { env = ["LEVEL"] }');
+/** @param more files that are others @param rules lines of [run.cache] */
+async function recalledProject(more: Files = {}, rules = ""): Promise<Recalled> {
+  const project = await cachedProject({}, { ...files(), ...more }, `build = { env = ["LEVEL"] }\n${rules}`);
   chmodSync(project.join("bin/tool"), 0o755);
   for (const index of [4, 9]) symlinkSync("../../../target", project.join(`packages/p${index}/src/link`));
+  renameSync(project.join("packages/p6/package.json"), project.join("manifest"));
+  symlinkSync("../../manifest", project.join("packages/p6/package.json"));
   const env = {
     LEVEL: "1",
     RT_DEBUG: "recall",
@@ -84,11 +89,13 @@ async function recalledProject(): Promise<Recalled> {
     const said = [...stdout.split("\n").sort(), ...told.sort(), `${status}`].join("\n");
     return { said: said.replace(/\b[\d.]+ m?s\b/g, "TIME"), recalled: recalled.join() };
   };
-  const settle = async () => {
+  const settle = async (count = COUNT) => {
     // It has run, is found by the ordinary way, and is found to have been so for a while.
     let recalled = "";
-    for (let round = 0; round < MOST_ROUNDS && recalled !== ALL; round += 1) ({ recalled } = await build());
-    expect(recalled).toBe(ALL);
+    const wanted = `recalled ${count} of ${COUNT} scripts`;
+    for (let round = 0; round < MOST_ROUNDS && recalled !== wanted; round += 1)
+      ({ recalled } = await build());
+    expect(recalled).toBe(wanted);
   };
   return { ...project, env, build, settle, [Symbol.asyncDispose]: project[Symbol.asyncDispose] };
 }
@@ -138,6 +145,7 @@ const CHANGES: Readonly<Record<string, Change>> = {
   ),
   "a file has other permissions": sh("chmod 600 packages/p8/src/a"),
   "a file outside of the packages is another": sh("echo more >> shared"),
+  "a file that several scripts read is another": sh("echo more >> common"),
   "a file is gone": sh("rm packages/p9/src/a"),
   "a file is a folder": sh("rm packages/p8/src/a; mkdir packages/p8/src/a"),
   "a file is new where names were listed": sh("echo > packages/p5/src/c"),
@@ -153,6 +161,7 @@ const CHANGES: Readonly<Record<string, Change>> = {
   "a script is another": sh("sed -i 's/cat src/cat -n src/' packages/p11/package.json"),
   "a package has another version": sh("sed -i s/1.0.0/1.0.1/ packages/p0/package.json"),
   "a package has another name": sh("sed -i s/p10/q10/ packages/p10/package.json"),
+  "what a package.json leads to is another": sh("sed -i s/1.0.0/1.0.2/ manifest"),
   "a package is new": sh("cp -r packages/p11 packages/p99; sed -i s/p11/p99/ packages/p99/package.json"),
   "a package is gone": sh("rm -r packages/p11"),
   "a package has no package.json any more": sh("rm packages/p11/package.json"),
@@ -290,6 +299,65 @@ test.skipIf(!CAN_TRACE)(
     expect((await project.build()).said).toContain("p7 build: another");
   },
 );
+
+/** p10 is not cached, and does something to others once there is `now`; p11 waits for it. */
+async function meddlingProject(line: string): Promise<Recalled> {
+  const manifest = (name: string, build: string, dependencies = {}) => ({
+    ...{ name, version: "1.0.0", scripts: { build }, dependencies },
+  });
+  return await recalledProject(
+    {
+      "packages/p10/package.json": manifest("p10", `if test -e ../../now; then ${line}; fi`),
+      "packages/p11/package.json": manifest("p11", "cat src/a; echo is $npm_package_version", { p10: "*" }),
+    },
+    '"p10#build" = false',
+  );
+}
+
+test.skipIf(!CAN_TRACE)("a script runs as the plan had it, whatever came before it", async () => {
+  await using project = await meddlingProject("sed -i s/1.0.0/3.0.0/ ../p11/package.json");
+  await project.settle(COUNT - 1);
+  writeFileSync(project.join("now"), "");
+  writeFileSync(project.join("packages/p11/src/a"), "another\n");
+  await compareWithOrdinary(project);
+  expect(readFileSync(project.join("packages/p11/package.json"), "utf8")).toContain("3.0.0");
+});
+
+test.skipIf(!CAN_TRACE)("what something has changed since it was looked at is not remembered", async () => {
+  await using project = await meddlingProject("echo new >> ../../shared");
+  await project.settle(COUNT - 1);
+  rmSync(memories(project), { recursive: true });
+  writeFileSync(project.join("now"), "");
+  // p0 is judged before p10 runs.
+  const words = ["--concurrency", "1", ...RUN];
+  expect((await project.build(words)).said).toContain("p0 build: made 1.0.0");
+  rmSync(project.join("now"));
+  await project.build(words);
+  expect(readFileSync(project.join("packages/p0/dist/out"), "utf8")).toBe("a of 0\nshared\nnew\n");
+});
+
+test.skipIf(!CAN_TRACE)("what globs of its rule mean is found out each time", async () => {
+  await using project = await recalledProject(
+    { "packages/p8/more/a.txt": "" },
+    '"p8#build" = { inputs = ["more/*.txt"] }\n"p9#build" = { inputs = ["src/b"] }',
+  );
+  await project.settle(COUNT - 1);
+  writeFileSync(project.join("packages/p8/more/b.txt"), "");
+  await compareWithOrdinary(project);
+  await project.settle(COUNT - 1);
+  writeFileSync(project.join("packages/p9/src/b"), "another\n");
+  await compareWithOrdinary(project);
+});
+
+test.skipIf(!CAN_TRACE)("a plan with something to say of itself is made each time", async () => {
+  await using project = await recalledProject({
+    "package.json": { name: "root", workspaces: ["packages/*", "absent"] },
+  });
+  for (let round = 0; round < 4; round += 1) await project.build();
+  const { said, recalled } = await project.build();
+  expect(said).toContain("the workspace lists it, but it is not there");
+  expect(recalled).toBe(`recalled 0 of ${COUNT} scripts`);
+});
 
 test.skipIf(!CAN_TRACE)("an entry that was not used for long is marked as used", async () => {
   await using project = await recalledProject();

@@ -376,7 +376,7 @@ export default {
   "src/run/target/resolution.ts": [
     {
       fault: "a command of the system runs without run",
-      text: "(explicitRun && findOnPath(name, { cwd }))",
+      text: "(explicitRun && findProgram(name, { cwd }))",
       becomes: "findOnPath(name, { cwd })",
       tests: ["run/programs", "run/resolution"],
     },
