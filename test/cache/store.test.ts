@@ -153,6 +153,7 @@ test.skipIf(!CAN_TRACE)("what is kept is readable by its user alone, whatever th
     "keys",
     "known",
     "presence",
+    "recalled",
     "scripts",
     "secret",
     "shrunk",
