@@ -6,7 +6,7 @@
 //
 // Surprising: rows and paths are bytes, not JSON: of a thousand packages there are fifteen thousand, and nothing is made of
 // them but addresses.
-import { readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { ABSENT, KIND, STAMP_WORDS, type StampReader } from "../../platform/contract/stamps.ts";
 import { stamps } from "../../platform/stamps.ts";
@@ -103,6 +103,22 @@ export class Recollection<All, Part> {
 }
 
 const decoder = new TextDecoder();
+
+/** Whether something is written under that name: what is known of a run, or that it may come again. */
+export function isExpected(store: Store, id: string): boolean {
+  return existsSync(join(store.directory, "recalled", id));
+}
+
+/** A run may come again, and is then worth remembering. Throws the system's errors. */
+export function expect(store: Store, id: string): void {
+  store.writeText("recalled", id, "");
+  forgetOldest(join(store.directory, "recalled"));
+}
+
+/** It was not to be remembered. */
+export function forget(store: Store, id: string): void {
+  rmSync(join(store.directory, "recalled", id), { force: true });
+}
 
 /** Undefined where nothing is known of a run. @param id what tells the run from all others */
 export function readRecollection<All, Part>(store: Store, id: string): Recollection<All, Part> | undefined {

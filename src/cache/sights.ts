@@ -24,6 +24,19 @@ export interface Sight {
 
 export type Sights = Map<string, Sight>;
 
+type Kind = PathState["kind"] | undefined;
+
+const sights = new Map<Sight["how"], Map<Kind, Sight>>();
+
+/** The same object for the same: there are many more looks than ways to look. */
+export function sightOf(how: Sight["how"], kind?: Kind): Sight {
+  let known = sights.get(how);
+  if (!known) sights.set(how, (known = new Map<Kind, Sight>()));
+  let sight = known.get(kind);
+  if (!sight) known.set(kind, (sight = { how, kind }));
+  return sight;
+}
+
 /** By what a script was found to be a hit. */
 export interface Basis {
   readonly sights: ReadonlyMap<string, Sight>;
@@ -61,9 +74,9 @@ export function basisOf(
   }
   if (packageDirectory !== root && !isBelow(packageDirectory, root)) return undefined;
   for (let at = packageDirectory; at !== root; at = dirname(at))
-    if (!sights.has(at)) sights.set(at, { how: "state", kind: "directory" });
-  for (const path of [file, finding]) sights.set(path, { how: "state" });
-  sights.set(dirname(file), { how: "names" });
+    if (!sights.has(at)) sights.set(at, sightOf("state", "directory"));
+  for (const path of [file, finding]) sights.set(path, sightOf("state"));
+  sights.set(dirname(file), sightOf("names"));
   const used = statSync(file, { throwIfNoEntry: false })?.mtimeMs;
   return used === undefined ? undefined : { sights, log, used };
 }
@@ -90,7 +103,7 @@ export class Stamper {
   readonly #before: number;
   readonly #path = new Uint8Array(new ArrayBuffer(MAX_PATH));
   readonly #reader: StampReader | undefined;
-  readonly #known = new Map<string, readonly Row[] | null>();
+  readonly #known = new Map<Sight, Map<string, readonly Row[] | null>>();
 
   /** @param begin of the run, in milliseconds since 1970 */
   constructor(begin: number) {
@@ -102,12 +115,19 @@ export class Stamper {
   stamp(sights: Iterable<readonly [path: string, sight: Sight]>): Row[] | null {
     const rows: Row[] = [];
     for (const [path, sight] of sights) {
-      const key = `${sight.how} ${sight.kind} ${path}`;
-      let known = this.#known.get(key);
-      if (known === undefined) this.#known.set(key, (known = this.#rowsOf(path, sight)));
+      const known = this.#lookUp(path, sight);
       if (known === null) return null;
-      rows.push(...known);
+      for (const row of known) rows.push(row);
     }
+    return rows;
+  }
+
+  /** Most are looked at by many scripts. */
+  #lookUp(path: string, sight: Sight): readonly Row[] | null {
+    let paths = this.#known.get(sight);
+    if (!paths) this.#known.set(sight, (paths = new Map<string, readonly Row[] | null>()));
+    let rows = paths.get(path);
+    if (rows === undefined) paths.set(path, (rows = this.#rowsOf(path, sight)));
     return rows;
   }
 
@@ -170,5 +190,5 @@ function isAbsent(stamp: Uint32Array): boolean {
 }
 
 export function sightsOf({ paths }: Glances): [string, Sight][] {
-  return [...paths].map(([path, { how, isThere }]) => [path, { how, kind: isThere ? undefined : "absent" }]);
+  return [...paths].map(([path, { how, isThere }]) => [path, sightOf(how, isThere ? undefined : "absent")]);
 }

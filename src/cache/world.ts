@@ -6,7 +6,7 @@ import type { KnownEntries } from "./known-entries.ts";
 import { openHashes } from "./memory.ts";
 import { isAlwaysIgnored, matcher } from "./patterns.ts";
 import { isBelow } from "./place.ts";
-import type { Sights } from "./sights.ts";
+import { sightOf, type Sights } from "./sights.ts";
 import type { Rooted } from "./record.ts";
 import type { Seen } from "./seen.ts";
 import type { SharedCache } from "./shared.ts";
@@ -57,12 +57,12 @@ function noting(seen: Seen, sights: Sights): { readonly look: Look; readonly lis
   return {
     look(path) {
       const state = seen.look(path);
-      if (sights.get(path)?.how !== "names") sights.set(path, { how: "state", kind: state.kind });
+      if (sights.get(path)?.how !== "names") sights.set(path, sightOf("state", state.kind));
       return state;
     },
     list(path) {
       const names = seen.list(path);
-      sights.set(path, { how: "names", kind: names ? "directory" : "absent" });
+      sights.set(path, sightOf("names", names ? "directory" : "absent"));
       return names;
     },
   };

@@ -6,8 +6,11 @@
 // its stamps, a hit while all that it was judged by has; a script of which that is not so goes the ordinary way, in the plan that
 // is known. Whatever is out of the ordinary is neither remembered nor recalled.
 //
-// Surprising: a package.json is read again only for a script that goes the ordinary way, and of all that have not had their
-// turn before anything starts, since that might change it.
+// Surprising:
+// - A run is remembered when it comes for the second time: making the lists takes half as long as the run, in vain where
+//   a variable is another one each time.
+// - A package.json is read again only for a script that goes the ordinary way, and of all that have not had their turn
+//   before anything starts, since that might change it.
 import { realpathSync } from "node:fs";
 import type { Glances } from "../../platform/glances.ts";
 import { host } from "../../platform/process.ts";
@@ -16,7 +19,14 @@ import { findTracing } from "../../platform/tracing.ts";
 import { noteHits, openStore } from "../cache/cache.ts";
 import { FORMAT, ownStamp } from "../cache/key.ts";
 import { readLog } from "../cache/log.ts";
-import { readRecollection, type Recollection, writeRecollection } from "../cache/recollection.ts";
+import {
+  expect,
+  forget,
+  isExpected,
+  readRecollection,
+  type Recollection,
+  writeRecollection,
+} from "../cache/recollection.ts";
 import { type Basis, sightsOf, Stamper } from "../cache/sights.ts";
 import { type Store, storeDirectory } from "../cache/store.ts";
 import type { Settings } from "../settings/settings.ts";
@@ -105,6 +115,8 @@ class Recall {
     number,
     { readonly basis: Basis; readonly why: string; readonly saved: number }
   >();
+  /** How many scripts were hits by the ordinary way, with all in its place. */
+  #hits = 0;
   /** Tasks whose hits were recalled. */
   readonly #told = new Set<number>();
 
@@ -114,7 +126,8 @@ class Recall {
 
   /** As `runTasks`. */
   async run(request: TaskRequest): Promise<RunStatus> {
-    noteHits();
+    const isExpectedAgain = isExpected(this.#store, this.#id);
+    if (isExpectedAgain) noteHits();
     this.#known = this.#readKnown(request);
     const plan = this.#known?.plan ?? (await this.#ways.planTasks(request));
     let hasStarted = false;
@@ -138,7 +151,7 @@ class Recall {
     );
     if (host.originalVariable("RT_DEBUG") === "recall")
       console.error(`recalled ${this.#told.size} of ${plan.tasks.length} scripts`);
-    if (this.#bases.size > 0 && isPlanPlain(plan)) attempt(() => this.#write(plan));
+    if (isPlanPlain(plan)) attempt(() => this.#keep(plan, isExpectedAgain));
     return status;
   }
 
@@ -160,7 +173,9 @@ class Recall {
   }
 
   #note({ index }: Task, { hit, why, basis }: CachedTask): void {
-    if (!hit || hit.restored > 0 || !basis) return;
+    if (!hit || hit.restored > 0) return;
+    this.#hits += 1;
+    if (!basis) return;
     this.#bases.set(index, { basis, why, saved: hit.saved });
   }
 
@@ -169,11 +184,17 @@ class Recall {
     if (this.#known) for (const task of tasks) if (!this.#told.has(task.index)) void task.manifest;
   }
 
-  #write(plan: Plan): void {
+  #keep(plan: Plan, isExpectedAgain: boolean): void {
+    if (!isExpectedAgain && this.#hits >= FEWEST) expect(this.#store, this.#id);
+    if (this.#bases.size > 0 && !this.#write(plan) && !this.#known) forget(this.#store, this.#id);
+  }
+
+  /** False where it is not to be remembered. */
+  #write(plan: Plan): boolean {
     const stamper = new Stamper(performance.timeOrigin);
     const known = this.#known?.run;
     const seen = this.#glances.isWhole ? stamper.stamp(sightsOf(this.#glances)) : null;
-    if (!seen) return;
+    if (!seen) return false;
     let learned = 0;
     const parts = plan.tasks.map(({ index }) => {
       const found = this.#bases.get(index);
@@ -184,12 +205,13 @@ class Recall {
       return rows && { part: { why, saved, log: basis.log, used: basis.used }, rows };
     });
     const count = parts.filter((each) => each !== null).length;
-    if (learned === 0 || count < FEWEST) return;
+    if (learned === 0 || count < FEWEST) return false;
     const { waitsFor, packageCount } = plan;
     const tasks = plan.tasks.map(({ index: _index, manifest: _manifest, args: _args, ...rest }) => rest);
     const common = [...(known?.commonRows() ?? []), ...seen];
     const all = { waitsFor, packageCount, tasks };
     writeRecollection<KnownPlan, Told>(this.#store, this.#id, { all, common, parts });
+    return true;
   }
 }
 

@@ -300,14 +300,14 @@ test.skipIf(!CAN_TRACE)(
   },
 );
 
-/** p10 is not cached, and does something to others once there is `now`; p11 waits for it. */
+/** p10 is not cached, and does something to others once it has a file `now`; p11 waits for it. */
 async function meddlingProject(line: string): Promise<Recalled> {
   const manifest = (name: string, build: string, dependencies = {}) => ({
     ...{ name, version: "1.0.0", scripts: { build }, dependencies },
   });
   return await recalledProject(
     {
-      "packages/p10/package.json": manifest("p10", `if test -e ../../now; then ${line}; fi`),
+      "packages/p10/package.json": manifest("p10", `if test -e now; then ${line}; fi`),
       "packages/p11/package.json": manifest("p11", "cat src/a; echo is $npm_package_version", { p10: "*" }),
     },
     '"p10#build" = false',
@@ -317,7 +317,7 @@ async function meddlingProject(line: string): Promise<Recalled> {
 test.skipIf(!CAN_TRACE)("a script runs as the plan had it, whatever came before it", async () => {
   await using project = await meddlingProject("sed -i s/1.0.0/3.0.0/ ../p11/package.json");
   await project.settle(COUNT - 1);
-  writeFileSync(project.join("now"), "");
+  writeFileSync(project.join("packages/p10/now"), "");
   writeFileSync(project.join("packages/p11/src/a"), "another\n");
   await compareWithOrdinary(project);
   expect(readFileSync(project.join("packages/p11/package.json"), "utf8")).toContain("3.0.0");
@@ -326,12 +326,12 @@ test.skipIf(!CAN_TRACE)("a script runs as the plan had it, whatever came before 
 test.skipIf(!CAN_TRACE)("what something has changed since it was looked at is not remembered", async () => {
   await using project = await meddlingProject("echo new >> ../../shared");
   await project.settle(COUNT - 1);
-  rmSync(memories(project), { recursive: true });
-  writeFileSync(project.join("now"), "");
-  // p0 is judged before p10 runs.
   const words = ["--concurrency", "1", ...RUN];
+  // Its second time, in which it is remembered.
+  await project.build(words);
+  writeFileSync(project.join("packages/p10/now"), "");
+  // p0 is judged before p10 runs.
   expect((await project.build(words)).said).toContain("p0 build: made 1.0.0");
-  rmSync(project.join("now"));
   await project.build(words);
   expect(readFileSync(project.join("packages/p0/dist/out"), "utf8")).toBe("a of 0\nshared\nnew\n");
 });
@@ -386,11 +386,20 @@ test.skipIf(!CAN_TRACE)(
   },
 );
 
+test.skipIf(!CAN_TRACE)("what is asked once is not remembered, only that it was asked", async () => {
+  await using project = await recalledProject();
+  await project.settle();
+  await project.build(RUN, { UNKNOWN: "once" });
+  const sizes = readdirSync(memories(project)).map((name) => statSync(join(memories(project), name)).size);
+  expect(sizes.map((size) => size > 0).sort()).toEqual([false, true]);
+});
+
 test.skipIf(!CAN_TRACE)("few are kept, the newest", async () => {
   await using project = await recalledProject();
   await project.settle();
   for (let number = 0; number < 10; number += 1) await project.build(RUN, { UNKNOWN: `${number}` });
   expect(readdirSync(memories(project))).toHaveLength(8);
+  await project.build(RUN, { UNKNOWN: "9" });
   expect((await project.build(RUN, { UNKNOWN: "9" })).recalled).toBe(ALL);
 });
 

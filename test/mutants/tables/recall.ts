@@ -71,7 +71,7 @@ export default {
     },
     {
       fault: "the file of an entry is not looked at",
-      text: `for (const path of [file, finding]) sights.set(path, { how: "state" });`,
+      text: `for (const path of [file, finding]) sights.set(path, sightOf("state"));`,
       becomes: "",
       tests,
     },
@@ -93,13 +93,13 @@ export default {
   "src/cache/world.ts": [
     {
       fault: "what is looked at is not noted",
-      text: `if (sights.get(path)?.how !== "names") sights.set(path, { how: "state", kind: state.kind });`,
+      text: `if (sights.get(path)?.how !== "names") sights.set(path, sightOf("state", state.kind));`,
       becomes: "",
       tests,
     },
     {
       fault: "what is listed is not noted",
-      text: `sights.set(path, { how: "names", kind: names ? "directory" : "absent" });`,
+      text: `sights.set(path, sightOf("names", names ? "directory" : "absent"));`,
       becomes: "",
       tests,
     },
@@ -127,6 +127,12 @@ export default {
       fault: "the memory does not end when something starts",
       text: "this.#known?.run.end();",
       becomes: "",
+      tests,
+    },
+    {
+      fault: "what is asked once is remembered at once",
+      text: "if (isExpectedAgain) noteHits();",
+      becomes: "noteHits();",
       tests,
     },
     {
