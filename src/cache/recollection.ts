@@ -9,6 +9,7 @@
 import { existsSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { ABSENT, KIND, STAMP_WORDS, type StampReader } from "../../platform/contract/stamps.ts";
+import { makePrivate } from "../../platform/private-file.ts";
 import { stamps } from "../../platform/stamps.ts";
 import { FOLLOWS, type Row, WHOLE } from "./sights.ts";
 import type { Store } from "./store.ts";
@@ -104,27 +105,38 @@ export class Recollection<All, Part> {
 
 const decoder = new TextDecoder();
 
-/** Whether something is written under that name: what is known of a run, or that it may come again. */
+function directoryOf(store: Store): string {
+  return join(store.directory, "recalled");
+}
+
+/**
+ * Whether something is written under that name: what is known of a run, or that it may come again. Throws where others could
+ * have written it.
+ */
 export function isExpected(store: Store, id: string): boolean {
-  return existsSync(join(store.directory, "recalled", id));
+  if (!existsSync(join(directoryOf(store), id))) return false;
+  makePrivate(directoryOf(store));
+  return true;
 }
 
 /** A run may come again, and is then worth remembering. Throws the system's errors. */
-export function expect(store: Store, id: string): void {
+export function expectAgain(store: Store, id: string): void {
+  // Not with the rest of the store, which may be read where it cannot be written.
+  makePrivate(directoryOf(store));
   store.writeText("recalled", id, "");
-  forgetOldest(join(store.directory, "recalled"));
+  forgetOldest(directoryOf(store));
 }
 
 /** It was not to be remembered. */
 export function forget(store: Store, id: string): void {
-  rmSync(join(store.directory, "recalled", id), { force: true });
+  rmSync(join(directoryOf(store), id), { force: true });
 }
 
 /** Undefined where nothing is known of a run. @param id what tells the run from all others */
 export function readRecollection<All, Part>(store: Store, id: string): Recollection<All, Part> | undefined {
   let bytes;
   try {
-    bytes = readFileSync(join(store.directory, "recalled", id));
+    bytes = readFileSync(join(directoryOf(store), id));
   } catch {
     return undefined;
   }
@@ -173,7 +185,7 @@ export function writeRecollection<All, Part>(
   const body = sheet.toBytes(JSON.stringify(text));
   if (body.length > LARGEST) return;
   store.writeText("recalled", id, Buffer.concat([Buffer.from(`${digestOf(body)}\n`), body]));
-  forgetOldest(join(store.directory, "recalled"));
+  forgetOldest(directoryOf(store));
 }
 
 function forgetOldest(directory: string): void {

@@ -173,7 +173,8 @@ export class Stamper {
 
   #take(path: string, follows: boolean): Uint32Array | undefined {
     const { read, written } = encoder.encodeInto(path, this.#path);
-    if (read < path.length || written === this.#path.length || path.includes("\0")) return undefined;
+    const isWhole = read === path.length && written < this.#path.length;
+    if (!isWhole || path.includes("\0") || !path.isWellFormed()) return undefined;
     this.#path[written] = 0;
     return this.#reader?.take(0, follows).slice();
   }

@@ -71,7 +71,7 @@ export class Store {
     this.directory = directory;
     mkdirSync(dirname(directory), { recursive: true, mode: 0o700 });
     makePrivate(directory);
-    for (const name of ["blobs", "keys", "scripts", "hashes", "known", "recalled", "presence", "drafts"])
+    for (const name of ["blobs", "keys", "scripts", "hashes", "known", "presence", "drafts"])
       makePrivate(join(directory, name));
   }
 

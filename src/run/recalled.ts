@@ -20,7 +20,7 @@ import { noteHits, openStore } from "../cache/cache.ts";
 import { FORMAT, ownStamp } from "../cache/key.ts";
 import { readLog } from "../cache/log.ts";
 import {
-  expect,
+  expectAgain,
   forget,
   isExpected,
   readRecollection,
@@ -126,9 +126,9 @@ class Recall {
 
   /** As `runTasks`. */
   async run(request: TaskRequest): Promise<RunStatus> {
-    const isExpectedAgain = isExpected(this.#store, this.#id);
+    const isExpectedAgain = attempt(() => isExpected(this.#store, this.#id));
     if (isExpectedAgain) noteHits();
-    this.#known = this.#readKnown(request);
+    this.#known = isExpectedAgain ? this.#readKnown(request) : undefined;
     const plan = this.#known?.plan ?? (await this.#ways.planTasks(request));
     let hasStarted = false;
     const status = await this.#ways.runTasks(
@@ -184,8 +184,8 @@ class Recall {
     if (this.#known) for (const task of tasks) if (!this.#told.has(task.index)) void task.manifest;
   }
 
-  #keep(plan: Plan, isExpectedAgain: boolean): void {
-    if (!isExpectedAgain && this.#hits >= FEWEST) expect(this.#store, this.#id);
+  #keep(plan: Plan, isExpectedAgain: boolean | undefined): void {
+    if (!isExpectedAgain && this.#hits >= FEWEST) expectAgain(this.#store, this.#id);
     if (this.#bases.size > 0 && !this.#write(plan) && !this.#known) forget(this.#store, this.#id);
   }
 

@@ -153,7 +153,6 @@ test.skipIf(!CAN_TRACE)("what is kept is readable by its user alone, whatever th
     "keys",
     "known",
     "presence",
-    "recalled",
     "scripts",
     "secret",
     "shrunk",

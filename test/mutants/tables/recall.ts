@@ -50,6 +50,13 @@ export default {
       tests,
     },
     {
+      fault: "what others have written is read",
+      text: `makePrivate(directoryOf(store));
+  return true;`,
+      becomes: "return true;",
+      tests,
+    },
+    {
       fault: "all that was ever written is kept",
       text: "if (names.length <= MOST) return;",
       becomes: "if (names.length > 0) return;",
