@@ -6,11 +6,8 @@
 // its stamps, a hit while all that it was judged by has; a script of which that is not so goes the ordinary way, in the plan that
 // is known. Whatever is out of the ordinary is neither remembered nor recalled.
 //
-// Surprising:
-// - A run is remembered when it comes for the second time: making the lists takes half as long as the run, in vain where
-//   a variable is another one each time.
-// - A package.json is read again only for a script that goes the ordinary way, and of all that have not had their turn
-//   before anything starts, since that might change it.
+// Surprising: a run is remembered when it comes for the second time. Making the lists takes half as long as the run, in vain where
+// a variable is another one each time.
 import { realpathSync } from "node:fs";
 import type { Glances } from "../../platform/glances.ts";
 import { host } from "../../platform/process.ts";
@@ -31,25 +28,19 @@ import { type Basis, sightsOf, Stamper } from "../cache/sights.ts";
 import { type Store, storeDirectory } from "../cache/store.ts";
 import type { Settings } from "../settings/settings.ts";
 import {
-  type CachedHit,
   type CachedTask,
   type Plan,
   type RunStatus,
   type Task,
   type TaskRequest,
 } from "../tasks/run-tasks.ts";
-import { type PackageJson, readPackageJson } from "../workspace/package-json.ts";
 import { VERSION } from "../version.ts";
+import { KnownHit, type KnownPlan, KnownTask } from "./known-task.ts";
 
 /** Of fewer scripts the ordinary way is as quick. */
 const FEWEST = 10;
 /** Milliseconds, as in src/cache/known-entries.ts: whose entry was used longer ago is to be marked again. */
 const HOUR = 3_600_000;
-
-/** Of a plan, without what nobody asks of one whose scripts are hits. */
-interface KnownPlan extends Pick<Plan, "waitsFor" | "packageCount"> {
-  readonly tasks: readonly Omit<Task, "index" | "manifest" | "args">[];
-}
 
 /** What is told of a hit. */
 interface Told {
@@ -227,72 +218,4 @@ function attempt<Result>(act: () => Result): Result | undefined {
 /** What is wrong with a plan is found out each time. */
 function isPlanPlain({ tasks, notices, cycles, isIncomplete }: Plan): boolean {
   return tasks.length >= FEWEST && notices.length === 0 && cycles.length === 0 && !isIncomplete;
-}
-
-/** Of a plan that is known. */
-class KnownTask implements Task {
-  readonly index: number;
-  readonly packageName: string;
-  readonly packageDirectory: string;
-  readonly scriptName: string;
-  readonly label: string;
-  readonly steps: Task["steps"];
-  readonly args: readonly string[];
-  #manifest: PackageJson | undefined;
-
-  constructor(
-    { packageName, packageDirectory, scriptName, label, steps }: KnownPlan["tasks"][number],
-    index: number,
-    args: readonly string[],
-  ) {
-    this.index = index;
-    this.packageName = packageName;
-    this.packageDirectory = packageDirectory;
-    this.scriptName = scriptName;
-    this.label = label;
-    this.steps = steps;
-    this.args = args;
-  }
-
-  get manifest(): PackageJson {
-    return (this.#manifest ??= readPackageJson(this.packageDirectory) ?? {});
-  }
-}
-
-/** A hit, which starts nothing. */
-class KnownHit implements CachedTask {
-  readonly inputs = undefined;
-  readonly basis = undefined;
-  readonly outdatedBy = undefined;
-  readonly isFaulty = false;
-  readonly isShared = false;
-  readonly why: string;
-  readonly hit: CachedHit;
-
-  constructor(why: string, hit: CachedHit) {
-    this.why = why;
-    this.hit = hit;
-  }
-
-  start(): never {
-    throw new Error("a hit starts nothing");
-  }
-
-  keepOutput(): void {}
-
-  environmentOf(): Readonly<Record<string, string>> {
-    return {};
-  }
-
-  async close(): Promise<readonly string[]> {
-    return [];
-  }
-
-  async take(): Promise<boolean> {
-    return false;
-  }
-
-  async readFailure(): Promise<undefined> {
-    return undefined;
-  }
 }
