@@ -349,6 +349,19 @@ test.skipIf(!CAN_TRACE)("what globs of its rule mean is found out each time", as
   await compareWithOrdinary(project);
 });
 
+test.skipIf(!CAN_TRACE).each([
+  ["pnpm-workspace.yaml is another", "packages: [packages/p?]\n"],
+  ["pnpm-workspace.yaml is empty", ""],
+])("when %s, a run says what one without a memory does", async (_, text) => {
+  await using project = await recalledProject({
+    "package.json": { name: "root" },
+    "pnpm-workspace.yaml": "packages: ['packages/*']\n",
+  });
+  await project.settle();
+  writeFileSync(project.join("pnpm-workspace.yaml"), text);
+  await compareWithOrdinary(project);
+});
+
 test.skipIf(!CAN_TRACE)("a plan with something to say of itself is made each time", async () => {
   await using project = await recalledProject({
     "package.json": { name: "root", workspaces: ["packages/*", "absent"] },
