@@ -17,6 +17,8 @@ const BENCHES: readonly Bench[] = [
   { name: "tasks", load: () => import("./tasks/workspaces.ts") },
   { name: "share", load: () => import("./tasks/share.ts") },
   { name: "cache", load: () => import("./cache/figures.ts") },
+  { name: "cache-200", load: () => loadHits(200) },
+  { name: "cache-1000", load: () => loadHits(1000) },
   { name: "remote", load: () => import("./remote/figures.ts") },
   { name: "secrets", load: () => import("./secrets/figures.ts") },
   { name: "redaction", load: () => import("./redaction/figures.ts") },
@@ -26,6 +28,12 @@ const BENCHES: readonly Bench[] = [
   { name: "csrf-timing", load: () => import("./csrf/timing.ts") },
   { name: "csrf-requests", load: () => import("./csrf/requests.ts") },
 ];
+
+/** Apart, since turbo's first run of a thousand packages takes minutes. */
+async function loadHits(packages: number) {
+  const { measureHits } = await import("./cache/hits.ts");
+  return { measure: async () => await measureHits(packages) };
+}
 
 const wanted = process.argv.slice(2);
 const chosen = BENCHES.filter(

@@ -85,6 +85,7 @@ const SHARED: Readonly<Record<string, readonly string[]>> = {
   ],
   cache: [
     "src/run/cached",
+    "src/run/recalled",
     "src/cache/command",
     "src/settings/cache",
     "platform/tracing",

@@ -1,7 +1,35 @@
 // The directory operations of this operating system. The build knows which it is and leaves the other module out.
 import type { DirectoryOperations } from "./contract/directories.ts";
+import { glances } from "./glances.ts";
 import * as posix from "./posix/directories.ts";
 import * as windows from "./windows/directories.ts";
 
-export const directories: DirectoryOperations =
-  process.platform === "win32" ? windows.operations : posix.operations;
+const operations = process.platform === "win32" ? windows.operations : posix.operations;
+
+export const directories: DirectoryOperations = {
+  separator: operations.separator,
+  listDirectory(path) {
+    const listing = operations.listDirectory(path);
+    glances()?.note(path, "names", listing !== null);
+    return listing;
+  },
+  resolveDirectory(path) {
+    const resolved = operations.resolveDirectory(path);
+    glances()?.note(path, "way", resolved !== null);
+    return resolved;
+  },
+  openReader(directory) {
+    const reader = operations.openReader(directory);
+    const seen = glances();
+    if (!seen) return reader;
+    seen.note(directory, "way", true);
+    return {
+      ...reader,
+      readText(name) {
+        const text = reader.readText(name);
+        seen.note(`${directory === "/" ? "" : directory}/${name}`, "content", text !== null);
+        return text;
+      },
+    };
+  },
+};

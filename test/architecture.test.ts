@@ -237,7 +237,7 @@ test("what rt starts, and looks for, gets the environment that rt was started wi
   expect(product.filter(({ code }) => spawns.test(code)).map(({ path }) => path)).toEqual(
     Object.keys(SPAWNERS),
   );
-  const searches = /\bBun\.which\((?![^;]*\bPATH\b)/;
+  const searches = /\b(?:Bun\.which|(?<!function )findOnPath)\((?![^;]*\bPATH\b)/;
   expect(placesWith(searches, () => false)).toEqual([]);
 });
 
@@ -251,6 +251,7 @@ const WRITERS: Readonly<Record<string, string>> = {
   "src/debugger/announcement.ts": "where a debugger can connect",
   "src/debugger/attachment.ts": "why no debugger can connect",
   "src/run/execution.ts": "warnings, and a plan that is asked for",
+  "src/run/recalled.ts": "how much of a run was recalled, where that is asked for",
   "src/run/target/shadowed.ts": "hints at a script with a command's name",
   "src/run/remote-cache.ts": "why nothing is shared",
   "src/settings/cache.ts": "that what a member's own rtfig.toml says counts for nothing",

@@ -17,6 +17,7 @@ import { encodeCString, lastError, libc, openLibc, processLibc } from "./libc.ts
 import { listDescriptors } from "./libproc.ts";
 import { hideMemory } from "./memory.ts";
 import { heeded, stopHeeding } from "./signals.ts";
+import { findOnPath } from "../program-search.ts";
 
 const SIGPIPE = 13;
 const SIGXFSZ = 25;
@@ -159,7 +160,7 @@ const SHELL_DIRECTORIES = "/bin:/usr/bin";
 const findShell: ProcessOperations["findShell"] = (path) => {
   for (const PATH of [path, SHELL_DIRECTORIES]) {
     for (const name of SHELLS) {
-      const found = Bun.which(name, { PATH });
+      const found = findOnPath(name, { PATH });
       if (found) return found;
     }
   }

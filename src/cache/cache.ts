@@ -63,6 +63,7 @@ export async function openCached(
       seen,
       known,
       original,
+      isNoted: areNoted,
     });
     return await run.find(purpose);
   } catch (error) {
@@ -76,6 +77,13 @@ const realRoots: Record<string, string> = {};
 let original: Readonly<Record<string, string>> | undefined;
 const knownOf = new Map<string, KnownEntries>();
 const stores = new Map<string, Store>();
+
+let areNoted = false;
+
+/** From now on it is noted what hits are found by. */
+export function noteHits(): void {
+  areNoted = true;
+}
 
 /** Without a link on the way there is nothing to ask the system for. */
 function realDirectory(directory: string, root: string): string {
@@ -91,7 +99,8 @@ function openKnown(store: Store, root: string): KnownEntries {
   return known;
 }
 
-function openStore(directory: string): Store {
+/** One for a process. Throws an Error with a sentence, or the system's. */
+export function openStore(directory: string): Store {
   const store = stores.get(directory) ?? new Store(directory);
   stores.set(directory, store);
   return store;

@@ -10,6 +10,8 @@ export interface Candidate {
   readonly kept: KeptEntry;
   /** Others have it, and this machine has not. */
   readonly isOthers: boolean;
+  /** The file that it is in; absent where it is others'. */
+  readonly file?: string;
   /** Whether its contents are in the store, as far as anybody knows. Paths of the entry are absolute. */
   prepare(entry: Entry): Promise<boolean>;
   /** It is taken. */
@@ -40,6 +42,7 @@ export async function* findCandidates(
     yield {
       kept: entry,
       isOthers: false,
+      file: path,
       prepare: async () => true,
       use: () => known.use(key, path, index === 0),
     };

@@ -6,6 +6,7 @@ import type { List, Look, PathState } from "../../platform/contract/tracing.ts";
 import type { Condition, Entry, Output } from "./entry.ts";
 import type { Hashes } from "./hashes.ts";
 import type { Matcher } from "./patterns.ts";
+import type { Sights } from "./sights.ts";
 import type { Seen } from "./seen.ts";
 
 export interface World {
@@ -15,6 +16,8 @@ export interface World {
   readonly isIgnored: Matcher;
   /** What other scripts of the run have come to as well. */
   readonly seen: Seen;
+  /** What was looked at for this one, where somebody wants to know. */
+  readonly sights?: Sights | undefined;
 }
 
 /** Null when all are met. */
@@ -30,6 +33,7 @@ export async function findDifference(entry: Entry, world: World): Promise<string
     }
     let difference = world.seen.verdictOf(condition);
     if (difference === undefined) difference = await judge(condition, world);
+    else world.look(path); // it has been, for another script, and counts for this one
     if (difference === null) continue;
     const output = outputs.get(path);
     if (!output || !(await isOutput(output, world.look(path), world.hashes))) return difference;

@@ -46,6 +46,11 @@ export class Findings {
     this.#known = known;
   }
 
+  /** Where it is kept. */
+  get path(): string {
+    return this.#store.findingPath(this.#id);
+  }
+
   /** The one before this run said anything. */
   get last(): Finding | undefined {
     this.#last ??= { finding: parseFinding(this.#store.readFinding(this.#id)) };

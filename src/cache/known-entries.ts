@@ -185,7 +185,7 @@ export class KnownEntries {
       .slice(-MOST)
       .map(([id, { stamp, print }]) => [id, stamp, print] as const);
     const written: Written = { shape: SHAPE, conditions, rows, findings };
-    this.#store.writeText("known", this.#name, JSON.stringify(written));
+    this.#store.write("known", this.#name, JSON.stringify(written));
   }
 }
 

@@ -31,7 +31,7 @@ export function writeHashes(store: Store): void {
       const names = namesOf(root);
       for (const part of ["inside", "outside"] as const) {
         const text = hashes.takeText(part);
-        if (text !== null) store.writeText("hashes", names[part], text);
+        if (text !== null) store.write("hashes", names[part], text);
       }
     }
   } catch {

@@ -24,6 +24,7 @@ import { fixedPlaces, type IsFixed, isBelow, keepEntry, placeEntry, withoutBinar
 import type { Presence } from "./presence.ts";
 import { addDeclared, type Recorded, recordRun, type Rooted } from "./record.ts";
 import { restoreOutputs } from "./restore.ts";
+import { type Basis, basisOf } from "./sights.ts";
 import type { CachedRun, CachedScript, Hit, Publication, StepRequest } from "./script.ts";
 import type { SharedCache } from "./shared.ts";
 import type { Store } from "./store.ts";
@@ -60,6 +61,8 @@ export class Run implements CachedRun {
   #refused = false;
   /** From the first step on. */
   #presence: Presence | undefined;
+  /** The file of `#entry`, where it was found in one. */
+  #file: string | undefined;
   constructor(
     script: CachedScript,
     rule: CacheRule,
@@ -109,7 +112,7 @@ export class Run implements CachedRun {
   async #use(candidates: AsyncGenerator<Candidate>, purpose: "use" | "look"): Promise<string | undefined> {
     const { root } = this.#settings;
     let difference: string | undefined;
-    for await (const { kept, isOthers, prepare, use } of candidates) {
+    for await (const { kept, isOthers, file, prepare, use } of candidates) {
       const entry = placeEntry(kept, root, this.#isFixed);
       if (!entry) {
         difference ??= `the script has seen where it is, and so its result is only good in ${kept.root}`;
@@ -126,8 +129,7 @@ export class Run implements CachedRun {
         difference ??= "what it made is damaged in the cache, or cannot be put back";
         continue;
       }
-      this.hit = hit;
-      this.#entry = entry;
+      [this.hit, this.#entry, this.#file] = [hit, entry, file];
       const elsewhere = kept.root === root ? "" : ` in ${kept.root}`;
       this.why = describeHit(entry, isOthers ? ", when others ran it" : elsewhere);
       if (purpose === "use") use();
@@ -180,6 +182,12 @@ export class Run implements CachedRun {
       inputs: await listCounted(this.#rule, this.#world, this.#tracing !== undefined),
     };
     return await makeKey(request, hashes, this.#world.look);
+  }
+
+  get basis(): Basis | undefined {
+    const [file, finding] = [this.#file, this.#findings.path];
+    if (file === undefined || !this.#tracing) return undefined; // what is declared is told by git
+    return basisOf(this.#rule, this.#world, { file, finding, log: this.#entry!.log });
   }
 
   get inputs(): Inputs | undefined {

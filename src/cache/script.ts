@@ -2,6 +2,7 @@
 import type { Child, ChildRequest } from "../../platform/contract/process-tree.ts";
 import type { Inputs } from "./inputs.ts";
 import type { Piece } from "./log.ts";
+import type { Basis } from "./sights.ts";
 
 /** A script with all its steps, as it would be started. */
 export interface CachedScript {
@@ -42,6 +43,8 @@ export interface CachedRun {
   /** Why it has to run, or by what it was found; for people. */
   readonly why: string;
   readonly hit: Hit | undefined;
+  /** By what the hit would be one again; undefined where that cannot be told by paths, or nobody wants to know. */
+  readonly basis: Basis | undefined;
   /** Starts a step, followed. */
   start(step: number, request: StepRequest): Child & { readonly isTraced: Promise<boolean> };
   /** What it has written, as it is shown: the values of secrets are out of it. */

@@ -5,6 +5,7 @@
 //                        scripts/<id>.json           what was last found out about a script
 //                        hashes/<id>, known/<id>     the memory of hashes, and of what was read of this
 //                        there/<id>                  that of what a server has which executes scripts
+//                        recalled/<id>               that of whole runs
 //                        presence/<place>-<id>       who runs a script there now
 //                        secret                      the key of variables' hashes
 //
@@ -61,8 +62,8 @@ export function storeDirectory(): string | undefined {
   return directory && join(directory, `scripts-${FORMAT}`);
 }
 
-/** What is remembered, for a project, for all of them, or for a server. */
-type Kind = "hashes" | "known" | "there";
+/** What is remembered, for a project, for all of them, for a server, or for a run. */
+type Kind = "hashes" | "known" | "there" | "recalled";
 
 export class Store {
   readonly directory: string;
@@ -203,14 +204,21 @@ export class Store {
   }
 
   /** Null where it is not there, or not to the last byte what was written. */
-  readText(kind: Kind, id: string): string | null {
+  readBytes(kind: Kind, id: string): Buffer | null {
     const bytes = read(join(this.directory, kind, id));
-    const text = bytes?.subarray(HEX + 1);
-    return text && hashBytes(text) === bytes!.toString("latin1", 0, HEX) ? text.toString() : null;
+    const content = bytes?.subarray(HEX + 1);
+    return content && hashBytes(content) === bytes!.toString("latin1", 0, HEX) ? content : null;
   }
 
-  writeText(kind: Kind, id: string, text: string): void {
-    this.#put(join(this.directory, kind, id), `${hashBytes(text)}\n${text}`);
+  readText(kind: Kind, id: string): string | null {
+    return this.readBytes(kind, id)?.toString() ?? null;
+  }
+
+  write(kind: Kind, id: string, content: string | Uint8Array): void {
+    this.#put(
+      join(this.directory, kind, id),
+      Buffer.concat([Buffer.from(`${hashBytes(content)}\n`), Buffer.from(content)]),
+    );
   }
 
   /** Ids of scripts that something was found out about. */

@@ -1,11 +1,12 @@
 // What a script's inputs and outputs are looked at by: the files as a run has seen them, and which of them count.
-import type { TracingOperations } from "../../platform/contract/tracing.ts";
+import type { List, Look, TracingOperations } from "../../platform/contract/tracing.ts";
 import { look } from "../../platform/path-state.ts";
 import type { CacheRule } from "../settings/cache.ts";
 import type { KnownEntries } from "./known-entries.ts";
 import { openHashes } from "./memory.ts";
 import { isAlwaysIgnored, matcher } from "./patterns.ts";
 import { isBelow } from "./place.ts";
+import { sightOf, type Sights } from "./sights.ts";
 import type { Rooted } from "./record.ts";
 import type { Seen } from "./seen.ts";
 import type { SharedCache } from "./shared.ts";
@@ -21,18 +22,21 @@ export interface Surroundings {
   readonly known: KnownEntries;
   /** What rt was started with. */
   readonly original: Readonly<Record<string, string>>;
+  /** Whether somebody wants to know what a hit was found by. */
+  readonly isNoted: boolean;
 }
 
 export function openWorld(
   rule: CacheRule,
   root: string,
   packageDirectory: string,
-  { store, seen }: Surroundings,
+  { store, seen, isNoted }: Surroundings,
 ): Rooted {
   const ignored = matcher(rule.ignore, packageDirectory);
+  const sights: Sights | undefined = isNoted ? new Map() : undefined;
   return {
-    look: seen.look,
-    list: seen.list,
+    ...(sights ? noting(seen, sights) : { look: seen.look, list: seen.list }),
+    sights,
     seen,
     hashes: openHashes(root, look, store),
     // The store is no input of anything, wherever it is.
@@ -45,6 +49,21 @@ export function openWorld(
       const hash = await store.keepFile(path);
       const now = look(path);
       return now.kind === "file" && now.stamp === state.stamp ? hash : null;
+    },
+  };
+}
+
+function noting(seen: Seen, sights: Sights): { readonly look: Look; readonly list: List } {
+  return {
+    look(path) {
+      const state = seen.look(path);
+      if (sights.get(path)?.how !== "names") sights.set(path, sightOf("state", state.kind));
+      return state;
+    },
+    list(path) {
+      const names = seen.list(path);
+      sights.set(path, sightOf("names", names ? "directory" : "absent"));
+      return names;
     },
   };
 }

@@ -1,5 +1,6 @@
 // Many scripts, or the scripts of many packages: asks src/tasks for what the settings say, and supplies what that folder
 // must not know, which is how a script is started.
+import { watchGlances } from "../../platform/glances.ts";
 import { host } from "../../platform/process.ts";
 import type { ChildExit } from "../../platform/contract/process-tree.ts";
 import type { RemoteCache } from "../cache/remote/remote.ts";
@@ -8,7 +9,7 @@ import type { Deliver, RedactedOutput } from "../redaction/stream.ts";
 import type { Provision, Receiver } from "../secrets/mapping/provision.ts";
 import type { Config } from "../config/rtfig.ts";
 import type { CacheSettings } from "../settings/cache.ts";
-import type { ManySettings } from "../settings/many.ts";
+import { choosesPackages, type ManySettings } from "../settings/many.ts";
 import type { RemoteSettings } from "../settings/remote.ts";
 import { ruleNamed } from "../settings/script-rules.ts";
 import type { Settings } from "../settings/settings.ts";
@@ -17,6 +18,7 @@ import {
   type CommandRequest,
   decideWhere,
   type Offer,
+  planTasks,
   runSingle,
   runTasks,
   type Task,
@@ -44,12 +46,17 @@ export interface ManyRequest extends Disposable {
 }
 
 export async function runMany(settings: Settings, config: Config | undefined, cwd: string): Promise<Ending> {
+  const recall =
+    settings.cache && choosesPackages(settings.many!)
+      ? await (await import("./recalled.ts")).openRecall(settings, cwd, { planTasks, runTasks, watchGlances })
+      : undefined;
   using request = await openMany(settings, config, cwd);
   const { tasks, provision, descriptors } = request;
-  return await runTasks({
+  const wanted: TaskRequest = {
     ...tasks,
     runAlone: (task) => runAlone(task, tasks, settings, { provision, descriptors }),
-  });
+  };
+  return recall && !provision ? await recall.run(wanted) : await runTasks(wanted);
 }
 
 /** A script that is cached, as if it stood alone at the terminal. */

@@ -18,7 +18,7 @@ import { type Failure, type FailurePolicy, startSchedule } from "./schedule.ts";
 import type { RunStatus, Task, TaskRequest, Watcher, Outcome } from "./task.ts";
 import { decideWhere, type RemoteRun } from "./where.ts";
 
-export type { Plan } from "./plan.ts";
+export { type Plan, planTasks } from "./plan.ts";
 export {
   decideWhere,
   type Offer,
@@ -28,6 +28,7 @@ export {
   type Sketch,
 } from "./where.ts";
 export type {
+  CachedHit,
   CachedTask,
   CacheReason,
   Command,

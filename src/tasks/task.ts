@@ -51,6 +51,19 @@ export interface CachedHit {
   readonly restored: number;
 }
 
+/** What the paths are that a hit was judged by, and what they were. */
+export interface HitBasis {
+  readonly sights: ReadonlyMap<
+    string,
+    {
+      readonly how: "state" | "names" | "content" | "way";
+      readonly kind?: "absent" | "file" | "directory" | "link" | "other" | undefined;
+    }
+  >;
+  readonly log: string;
+  readonly used: number;
+}
+
 /** How a task ended. */
 export type Outcome =
   /** `saved` where it was not run, but put back what it did before, or on another machine: milliseconds. */
@@ -70,6 +83,8 @@ export interface CachedTask {
   readonly why: string;
   /** Its outputs are in place again; nothing is to be started. */
   readonly hit: CachedHit | undefined;
+  /** By what that would be one again, for who remembers it. */
+  readonly basis?: HitBasis | undefined;
   /** Starts a step, by its position, and looks at what it does. */
   start(
     step: number,

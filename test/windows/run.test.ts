@@ -185,7 +185,6 @@ describe.skipIf(!canRunWindows)("rt.exe", () => {
     expect(stdout).toBe("both | to output\n");
     expect(stderr).toContain("both | to error\n");
   });
-  });
 
   test("waits for no process that a script leaves behind, and lets it be", async () => {
     const env = { STARTED: windows.path(project.join("left")) };

@@ -40,7 +40,7 @@ function openIn(store: Store, root: string, { url, instance, headers, tls }: Rem
     writeHashes(store);
     const text = seen.takeText();
     try {
-      if (text !== null) store.writeText("there", id, text);
+      if (text !== null) store.write("there", id, text);
     } catch {
       // The next run asks again.
     }

@@ -11,6 +11,7 @@
 // (SHLVL, PWD, OLDPWD, _) is done here.
 import { files } from "../../../platform/files.ts";
 import { host } from "../../../platform/process.ts";
+import { findOnPath } from "../../../platform/program-search.ts";
 import type { ShellChoice } from "../../../platform/contract/process.ts";
 import { type Answer, answerOf } from "./bash-builtins.ts";
 
@@ -146,7 +147,7 @@ function openDirect({ inherited, initialDirectory }: Surroundings): DirectStart 
     const name = words[0]!;
     if (mayKeepName || isBashName(name)) return undefined;
     if (!isPathAbsolute && !name.includes("/")) return undefined;
-    const program = Bun.which(name, { PATH: path, cwd: directory });
+    const program = findOnPath(name, { PATH: path, cwd: directory });
     if (!program?.startsWith("/")) return undefined;
     const format = formats.get(program) ?? recognizeFormat(program);
     formats.set(program, format);

@@ -8,7 +8,9 @@
 // The links live in a directory that is checked to be the user's own: one that somebody else prepared must not decide
 // what `node` is. Where there is no place for it, a run goes on without: few scripts need what is not installed, and those
 // say so. With --rt there is a warning; what rt starts itself in the place of Node.js needs no link (target/resolution.ts).
+import { glances } from "../../../platform/glances.ts";
 import { host } from "../../../platform/process.ts";
+import { findOnPath } from "../../../platform/program-search.ts";
 
 /** Stood in for where a command mentions them and PATH has none. */
 const MENTIONED = ["rt", "bun", "bunx"] as const;
@@ -24,13 +26,13 @@ export interface StandIns {
 }
 
 export function openStandIns(forceRuntime: boolean, path: string): StandIns {
-  const installed = forceRuntime ? null : Bun.which("node", { PATH: path });
+  const installed = forceRuntime ? null : findOnPath("node", { PATH: path });
   const made = new Map<Mentioned, string | undefined>();
   return {
     node: forceRuntime ? tryLink("node", warnOfNode) : installed === null ? tryLink("node") : undefined,
     nodePath: installed ?? process.execPath,
     of(name) {
-      if (!made.has(name)) made.set(name, Bun.which(name, { PATH: path }) ? undefined : tryLink(name));
+      if (!made.has(name)) made.set(name, findOnPath(name, { PATH: path }) ? undefined : tryLink(name));
       return made.get(name);
     },
   };
@@ -80,6 +82,9 @@ function warnOfNode(reason: string): void {
 }
 
 function makeLink(name: string): string {
+  // It is made again where it is not there, whoever has taken it away.
+  const seen = glances();
+  if (seen) seen.isWhole = false;
   const links = require("../../../platform/links.ts") as typeof import("../../../platform/links.ts");
   return links.makeLink(process.execPath, name);
 }

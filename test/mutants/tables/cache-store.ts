@@ -5,9 +5,9 @@ export default {
   "src/cache/store.ts": [
     {
       fault: "a damaged memory is believed",
-      text: 'text && hashBytes(text) === bytes!.toString("latin1", 0, HEX) ? text.toString()',
-      becomes: "text ? text.toString()",
-      tests: ["run/remote-memory"],
+      text: 'content && hashBytes(content) === bytes!.toString("latin1", 0, HEX) ? content',
+      becomes: "content ? content",
+      tests: ["run/remote-memory", "cache/recall"],
     },
     {
       fault: "nothing ever goes",

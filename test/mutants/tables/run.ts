@@ -276,7 +276,7 @@ export default {
   "src/run/script/stand-ins.ts": [
     {
       fault: "rt stands in for a bun that is installed",
-      text: "Bun.which(name, { PATH: path }) ? undefined : tryLink(name)",
+      text: "findOnPath(name, { PATH: path }) ? undefined : tryLink(name)",
       becomes: "tryLink(name)",
       tests: ["run/stand-in"],
     },
@@ -377,7 +377,7 @@ export default {
     {
       fault: "a command of the system runs without run",
       text: "(explicitRun && findProgram(name, { cwd }))",
-      becomes: "findProgram(name, { cwd })",
+      becomes: "findOnPath(name, { cwd })",
       tests: ["run/programs", "run/resolution"],
     },
     {

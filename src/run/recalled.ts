@@ -1,0 +1,221 @@
+// A run of many scripts that is asked what an earlier one was asked, and finds everything as that one did: its scripts are
+// told as hits again, without a plan being made, or a key, or an entry opened.
+//
+// Contract: what is told is what the ordinary way would tell. The question is everything that a run is asked: settings, words,
+// directory, the whole environment, the user, the terminals, this program. The plan counts while all that it was made from has
+// its stamps, a hit while all that it was judged by has; a script of which that is not so goes the ordinary way, in the plan that
+// is known. Whatever is out of the ordinary is neither remembered nor recalled.
+//
+// Surprising: a run is remembered when it comes for the second time. Making the lists takes half as long as the run, in vain where
+// a variable is another one each time.
+import { realpathSync } from "node:fs";
+import type { Glances } from "../../platform/glances.ts";
+import { host } from "../../platform/process.ts";
+import { stamps } from "../../platform/stamps.ts";
+import { findTracing } from "../../platform/tracing.ts";
+import { noteHits, openStore } from "../cache/cache.ts";
+import { FORMAT, ownStamp } from "../cache/key.ts";
+import { readLog } from "../cache/log.ts";
+import {
+  expectAgain,
+  forget,
+  isExpected,
+  readRecollection,
+  type Recollection,
+  writeRecollection,
+} from "../cache/recollection.ts";
+import { type Basis, sightsOf, Stamper } from "../cache/sights.ts";
+import { type Store, storeDirectory } from "../cache/store.ts";
+import type { Settings } from "../settings/settings.ts";
+import {
+  type CachedTask,
+  type Plan,
+  type RunStatus,
+  type Task,
+  type TaskRequest,
+} from "../tasks/run-tasks.ts";
+import { VERSION } from "../version.ts";
+import { KnownHit, type KnownPlan, KnownTask } from "./known-task.ts";
+
+/** Of fewer scripts the ordinary way is as quick. */
+const FEWEST = 10;
+/** Milliseconds, as in src/cache/known-entries.ts: whose entry was used longer ago is to be marked again. */
+const HOUR = 3_600_000;
+
+/** What is told of a hit. */
+interface Told {
+  readonly why: string;
+  /** Milliseconds. */
+  readonly saved: number;
+  readonly log: string;
+  readonly used: number;
+}
+
+type Known = Recollection<KnownPlan, Told>;
+
+/** What the run is made by, of whoever has it in a chunk of its own. */
+interface Ways {
+  planTasks(request: TaskRequest): Promise<Plan>;
+  runTasks(request: TaskRequest, plan: Plan): Promise<RunStatus>;
+  /** From now on it is noted what plans are made from. */
+  watchGlances(): Glances;
+}
+
+/** Undefined for a run that is not remembered. */
+export async function openRecall(settings: Settings, cwd: string, ways: Ways): Promise<Recall | undefined> {
+  const directory = storeDirectory();
+  if (!stamps || directory === undefined || !isPlain(settings)) return undefined;
+  try {
+    const store = openStore(directory);
+    return new Recall(store, await ask(store, settings, cwd), ways);
+  } catch {
+    return undefined; // the ordinary way says why
+  }
+}
+
+function isPlain({ many, cache, remote, script, secrets, watch }: Settings): boolean {
+  const { affected, shard, share, dryRun, reports, scripts } = many!;
+  const isSpecial = [affected, shard, share, dryRun, remote, watch].some((each) => each !== undefined);
+  const isOrdinary = script.shell === "system" && !script.forceRuntime && script.envFiles.length === 0;
+  const { isRead, isWritten, isVerified, isExplained, remote: others } = cache!;
+  const isCached = isRead && isWritten && !isVerified && !isExplained && others === undefined;
+  return !isSpecial && isOrdinary && isCached && [...reports, ...secrets].length === 0 && scripts.length > 0;
+}
+
+/** With the store's own secret, as the values of variables are kept. */
+async function ask(store: Store, settings: Settings, cwd: string): Promise<string> {
+  const question = {
+    program: [FORMAT, VERSION, ownStamp(), host.system, (await findTracing()) !== undefined],
+    words: [host.exactArguments(process.argv.slice(2)), cwd, settings, realpathSync(settings.cache!.root)],
+    user: [process.getuid?.(), process.umask(), host.isTerminal(1), host.isTerminal(2)],
+    environment: host.originalEnvironment(),
+  };
+  const { secret } = store;
+  return new Bun.CryptoHasher("sha256", secret.call(store)).update(JSON.stringify(question)).digest("hex");
+}
+
+class Recall {
+  readonly #store: Store;
+  readonly #id: string;
+  readonly #ways: Ways;
+  readonly #glances: Glances;
+  /** What is known of such a run, and its plan. */
+  #known: { readonly run: Known; readonly plan: Plan } | undefined;
+  /** Of each task: what its hit rests on, if it was one by the ordinary way. */
+  readonly #bases = new Map<
+    number,
+    { readonly basis: Basis; readonly why: string; readonly saved: number }
+  >();
+  /** How many scripts were hits by the ordinary way, with all in its place. */
+  #hits = 0;
+  /** Tasks whose hits were recalled. */
+  readonly #told = new Set<number>();
+
+  constructor(store: Store, id: string, ways: Ways) {
+    [this.#store, this.#id, this.#ways, this.#glances] = [store, id, ways, ways.watchGlances()];
+  }
+
+  /** As `runTasks`. */
+  async run(request: TaskRequest): Promise<RunStatus> {
+    const isExpectedAgain = attempt(() => isExpected(this.#store, this.#id));
+    if (isExpectedAgain) noteHits();
+    this.#known = isExpectedAgain ? this.#readKnown(request) : undefined;
+    const plan = this.#known?.plan ?? (await this.#ways.planTasks(request));
+    let hasStarted = false;
+    const status = await this.#ways.runTasks(
+      {
+        ...request,
+        openCached: async (task, extra) => {
+          const hit = this.#recallHit(task);
+          if (hit) return hit;
+          const opened = await request.openCached!(task, extra);
+          if (opened && !("notice" in opened)) this.#note(task, opened);
+          return opened;
+        },
+        beforeStart: () => {
+          if (!hasStarted) this.#endMemory(plan);
+          hasStarted = true;
+          request.beforeStart!();
+        },
+      },
+      plan,
+    );
+    if (host.originalVariable("RT_DEBUG") === "recall")
+      console.error(`recalled ${this.#told.size} of ${plan.tasks.length} scripts`);
+    if (isPlanPlain(plan)) attempt(() => this.#keep(plan, isExpectedAgain));
+    return status;
+  }
+
+  #readKnown(request: TaskRequest): { run: Known; plan: Plan } | undefined {
+    const run = attempt(() => readRecollection<KnownPlan, Told>(this.#store, this.#id));
+    if (!attempt(() => run?.isCurrent())) return undefined;
+    const { tasks, ...rest } = run!.all;
+    const planned = tasks.map((task, index) => new KnownTask(task, index, request.args));
+    return { run: run!, plan: { ...rest, tasks: planned, cycles: [], notices: [], isIncomplete: false } };
+  }
+
+  #recallHit({ index }: Task): CachedTask | undefined {
+    const known = attempt(() => this.#known?.run.partAt(index));
+    if (!known || known.used < Date.now() - HOUR || known.used > Date.now()) return undefined;
+    const log = this.#store.readBlob(known.log);
+    if (!log) return undefined;
+    this.#told.add(index);
+    return new KnownHit(known.why, { pieces: readLog(log), saved: known.saved, restored: 0 });
+  }
+
+  #note({ index }: Task, { hit, why, basis }: CachedTask): void {
+    if (!hit || hit.restored > 0) return;
+    this.#hits += 1;
+    if (!basis) return;
+    this.#bases.set(index, { basis, why, saved: hit.saved });
+  }
+
+  #endMemory({ tasks }: Plan): void {
+    this.#known?.run.end();
+    if (this.#known) for (const task of tasks) if (!this.#told.has(task.index)) void task.manifest;
+  }
+
+  #keep(plan: Plan, isExpectedAgain: boolean | undefined): void {
+    if (!isExpectedAgain && this.#hits >= FEWEST) expectAgain(this.#store, this.#id);
+    if (this.#bases.size > 0 && !this.#write(plan) && !this.#known) forget(this.#store, this.#id);
+  }
+
+  /** False where it is not to be remembered. */
+  #write(plan: Plan): boolean {
+    const stamper = new Stamper(performance.timeOrigin);
+    const known = this.#known?.run;
+    const seen = this.#glances.isWhole ? stamper.stamp(sightsOf(this.#glances)) : null;
+    if (!seen) return false;
+    let learned = 0;
+    const parts = plan.tasks.map(({ index }) => {
+      const found = this.#bases.get(index);
+      if (!found) return known?.copyOf(index) ?? null;
+      const { basis, why, saved } = found;
+      const rows = stamper.stamp(basis.sights);
+      if (rows) learned += 1;
+      return rows && { part: { why, saved, log: basis.log, used: basis.used }, rows };
+    });
+    const count = parts.filter((each) => each !== null).length;
+    if (learned === 0 || count < FEWEST) return false;
+    const { waitsFor, packageCount } = plan;
+    const tasks = plan.tasks.map(({ index: _index, manifest: _manifest, args: _args, ...rest }) => rest);
+    const common = [...(known?.commonRows() ?? []), ...seen];
+    const all = { waitsFor, packageCount, tasks };
+    writeRecollection<KnownPlan, Told>(this.#store, this.#id, { all, common, parts });
+    return true;
+  }
+}
+
+/** What the memory cannot do is done in the ordinary way. */
+function attempt<Result>(act: () => Result): Result | undefined {
+  try {
+    return act();
+  } catch {
+    return undefined;
+  }
+}
+
+/** What is wrong with a plan is found out each time. */
+function isPlanPlain({ tasks, notices, cycles, isIncomplete }: Plan): boolean {
+  return tasks.length >= FEWEST && notices.length === 0 && cycles.length === 0 && !isIncomplete;
+}
