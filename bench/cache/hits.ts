@@ -1,24 +1,46 @@
-// A run of many packages in which nothing has changed, or one file, beside turbo's: what is left when nothing has to run.
+// A run of many packages in which nothing has changed, or one file, beside those of turbo, vite-plus, nx and wireit: what is
+// left when nothing has to run. None of them has a daemon here, since rt has none.
+import { symlink } from "node:fs/promises";
 import { join } from "node:path";
-import { findPeer } from "../peers.ts";
+import { findPeer, PEER_MODULES } from "../peers.ts";
 import { copyPrograms, type TimedCommand, timeCommands } from "../processes.ts";
 import { compareTimes, type Row } from "../row.ts";
 
 const RT = join(import.meta.dir, "..", "..", "dist", "rt");
 /** Three rounds are not counted, so that what is kept has been made. */
 const RUNS = 9;
+/** Packages. Of more, the first runs of nx and wireit take many minutes. */
+const MOST_OF_SLOW = 200;
+const GOAL = 0.5;
 
 async function createWorkspace(directory: string, packages: number): Promise<string> {
   const write = async (path: string, content: unknown) =>
     await Bun.write(join(directory, path), typeof content === "string" ? content : JSON.stringify(content));
-  await write("package.json", { name: "root", workspaces: ["packages/*"], packageManager: "npm@10.0.0" });
+  const names = Array.from({ length: packages }, (_, index) => `p${index}`);
+  await write("package.json", {
+    name: "root",
+    workspaces: ["packages/*"],
+    packageManager: "npm@10.0.0",
+    scripts: { [KEPT]: "wireit" },
+    wireit: { [KEPT]: { dependencies: names.map((name) => `./packages/${name}:${KEPT}`) } },
+  });
   await write("rtfig.toml", "[run.cache]\nbuild = true\n");
   await write("turbo.json", { tasks: { build: { outputs: ["dist/**"] } } });
-  await write(".gitignore", "dist\nnode_modules\n.turbo\n");
-  for (let index = 0; index < packages; index += 1) {
-    const at = `packages/p${index}`;
-    const build = "mkdir -p dist && cat src/*.txt > dist/out";
-    await write(`${at}/package.json`, { name: `p${index}`, version: "1.0.0", scripts: { build } });
+  const inputs = ["{projectRoot}/src/**"];
+  const build = { cache: true, inputs, outputs: ["{projectRoot}/dist"] };
+  await write("nx.json", { targetDefaults: { build }, analytics: false });
+  await write("vite.config.ts", "export default { run: { cache: { scripts: true } } };\n");
+  await write(".gitignore", "dist\nnode_modules\n.turbo\n.nx\n.wireit\n");
+  await symlink(PEER_MODULES, join(directory, "node_modules")).catch(() => {});
+  for (const [index, name] of names.entries()) {
+    const at = `packages/${name}`;
+    const command = "mkdir -p dist && cat src/*.txt > dist/out";
+    await write(`${at}/package.json`, {
+      name,
+      version: "1.0.0",
+      scripts: { build: command, [KEPT]: "wireit" },
+      wireit: { [KEPT]: { command, files: ["src/**"], output: ["dist/**"] } },
+    });
     for (let file = 0; file < 5; file += 1) await write(`${at}/src/${file}.txt`, `${index} ${file}\n`);
   }
   for (const words of [
@@ -28,6 +50,27 @@ async function createWorkspace(directory: string, packages: number): Promise<str
   ])
     Bun.spawnSync(["git", ...words], { cwd: directory });
   return directory;
+}
+
+/** The script as wireit has it, which wants to be what a script calls. */
+const KEPT = "build-kept";
+
+/** What is typed for a run of all, by the peer that is asked. */
+function peerCommands(packages: number, turbo: string | undefined): Record<string, string> {
+  const node = findPeer("node");
+  const script = (peer: "nx" | "wireit" | "vp") => {
+    const path = findPeer(peer);
+    return node === undefined || path === undefined ? undefined : `${node} ${path}`;
+  };
+  const [vp, nx, wireit] = [script("vp"), script("nx"), script("wireit")];
+  const isSmall = packages <= MOST_OF_SLOW;
+  return {
+    ...(turbo && { turbo: `${turbo} run build` }),
+    ...(vp && { vp: `${vp} run -r build` }),
+    ...(nx && isSmall && { nx: `NX_DAEMON=false ${nx} run-many -t build` }),
+    ...(wireit &&
+      isSmall && { wireit: `npm_lifecycle_event=${KEPT} npm_package_json="$PWD/package.json" ${wireit}` }),
+  };
 }
 
 const CHANGE = "date +%s%N > packages/p7/src/0.txt; ";
@@ -47,12 +90,16 @@ export async function measureHits(packages: number): Promise<Row[]> {
     stdout: "ignore",
     stderr: "ignore",
   });
-  const peer = (before: string) =>
-    paths.turbo === undefined ? [] : [shell("turbo", `${before}${paths.turbo} run build`)];
-  const hits = timeCommands([shell("rt", rt), ...peer("")], RUNS, cwd);
-  const one = timeCommands([shell("rt", CHANGE + rt), ...peer(CHANGE)], RUNS, cwd);
+  const peers = peerCommands(packages, paths.turbo);
+  const beside = (before: string) => [
+    shell("rt", before + rt),
+    ...Object.entries(peers).map(([name, command]) => shell(name, before + command)),
+  ];
+  const goals = Object.fromEntries(Object.keys(peers).map((name) => [name, GOAL]));
+  const hits = timeCommands(beside(""), RUNS, cwd);
+  const one = timeCommands(beside(CHANGE), RUNS, cwd);
   return [
-    ...compareTimes(`nothing changed in ${packages} packages`, hits, { turbo: 0.5 }, 1),
-    ...compareTimes(`one file changed in ${packages} packages`, one, { turbo: 0.5 }, 1),
+    ...compareTimes(`nothing changed in ${packages} packages`, hits, goals, 1),
+    ...compareTimes(`one file changed in ${packages} packages`, one, goals, 1),
   ];
 }
