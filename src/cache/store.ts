@@ -28,11 +28,11 @@ import {
 import { dirname, isAbsolute, join, sep } from "node:path";
 import { host } from "../../platform/process.ts";
 import { makePrivate } from "../../platform/private-file.ts";
-import { type Condition, contentsOf, type KeptEntry, type Output } from "./entry.ts";
+import { contentsOf, type KeptEntry } from "./entry.ts";
 import { hashBytes, hashFile } from "./hashes.ts";
+import { identify, parseEntry } from "./kept-entry.ts";
 import { filesIn, sizeOf, touch } from "./kept-files.ts";
 import { FORMAT } from "./key.ts";
-import { isKeptPath } from "./place.ts";
 import { Presence, sweep } from "./presence.ts";
 
 /** Bytes. */
@@ -332,33 +332,4 @@ function timeOf(path: string): number {
 
 function namedBy(entry: KeptEntry | null): string[] {
   return entry ? contentsOf(entry) : [];
-}
-
-/** What is the same for two entries of which one is enough. */
-export function identify({ conditions, mentioned, root }: KeptEntry): string {
-  return JSON.stringify([conditions, mentioned, mentioned.length > 0 && root]);
-}
-
-/** By its digest first: what was written as a whole is what was meant. */
-function parseEntry(bytes: Uint8Array | null, hash: string): KeptEntry | null {
-  if (!bytes || hashBytes(bytes) !== hash) return null;
-  try {
-    return readEntry(JSON.parse(Bun.zstdDecompressSync(bytes).toString()));
-  } catch {
-    return null;
-  }
-}
-
-/** What JSON has, if it is an entry. */
-export function readEntry(value: unknown): KeptEntry | null {
-  try {
-    const entry = value as KeptEntry;
-    const seen = (entry.conditions as Condition[]).map(([, path]) => path);
-    const made = (entry.outputs as Output[]).map(({ path }) => path);
-    const isWhole =
-      seen.every((path) => isKeptPath(path, false)) && made.every((path) => isKeptPath(path, true));
-    return isWhole && typeof entry.root === "string" && Array.isArray(entry.mentioned) ? entry : null;
-  } catch {
-    return null;
-  }
 }

@@ -13,7 +13,7 @@ import { constants, zstdCompress, zstdDecompressSync } from "node:zlib";
 import { promisify } from "node:util";
 import { contentsOf, type Entry, type KeptEntry } from "../entry.ts";
 import { hashBytes } from "../hashes.ts";
-import { identify } from "../store.ts";
+import { identify } from "../kept-entry.ts";
 import { readSharedEntry } from "./shape.ts";
 
 /** Of what is exchanged; another one finds nothing of this. */

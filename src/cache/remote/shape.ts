@@ -1,7 +1,7 @@
 // Whether what came from elsewhere has the shape of an entry, to the last field. What is kept on this machine was written by
 // rt; this was written by whoever may write to the shared cache.
 import type { KeptEntry } from "../entry.ts";
-import { readEntry } from "../store.ts";
+import { readEntry } from "../kept-entry.ts";
 
 type Check = (value: unknown) => boolean;
 

@@ -82,13 +82,6 @@ export default {
       tests: ["cache/store"],
     },
     {
-      fault: "a path of an entry may lead anywhere",
-      text: "made.every((path) => isKeptPath(path, true))",
-      becomes: "made.length >= 0",
-      tests: ["cache/store"],
-      why: "a path that does not begin with the project's root is refused when it is put back",
-    },
-    {
       fault: "a key of any length is one",
       text: "if (bytes?.length === 32) return bytes;",
       becomes: "if (bytes) return bytes;",

@@ -184,6 +184,21 @@ export default {
       tests: ["cache/hits"],
     },
   ],
+  "src/cache/kept-entry.ts": [
+    {
+      fault: "a path of an entry may lead anywhere",
+      text: "made.every((path) => isKeptPath(path, true))",
+      becomes: "made.length >= 0",
+      tests: ["cache/store"],
+      why: "a path that does not begin with the project's root is refused when it is put back",
+    },
+    {
+      fault: "damaged entries are believed",
+      text: "if (!bytes || hashBytes(bytes) !== hash) return null;",
+      becomes: "if (!bytes) return null;",
+      tests: ["cache/store"],
+    },
+  ],
   "src/cache/store.ts": [
     {
       fault: "what was used last goes first",
@@ -196,12 +211,6 @@ export default {
       text: "if (left === 0) drop(hash);",
       becomes: "drop(hash);",
       tests: ["cache/eviction"],
-    },
-    {
-      fault: "damaged entries are believed",
-      text: "if (!bytes || hashBytes(bytes) !== hash) return null;",
-      becomes: "if (!bytes) return null;",
-      tests: ["cache/store"],
     },
     {
       fault: "damaged logs are believed",
