@@ -108,6 +108,8 @@ const snippets = SNIPPETS.flatMap((code, index): Fixture[] => [
 const FORMS: readonly Fixture[] = [
   ["-e", "console.log(process.argv.slice(1))", "a", "-b", "--", "c"],
   ["-e", "console.log(process.argv.slice(1))", "--", "a"],
+  ["-e", "console.log(process.argv.slice(1))", "--", "--version"],
+  ["-e", "console.log(process.argv.slice(1))", "--", "--", "-x"],
   ["-p", "process.argv.slice(1)", "a", "--help"],
   ["--print", "1+2"],
   ["--eval", "console.log(3)"],

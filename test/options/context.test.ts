@@ -1,7 +1,7 @@
 // Options about where and with what settings something runs.
 import { describe, expect } from "bun:test";
 import { createProject } from "../support/project.ts";
-import { runRt } from "../support/rt.ts";
+import { RT, runRt } from "../support/rt.ts";
 import { outputOf, prove, runIn } from "./prove.ts";
 
 const settings = {
@@ -24,6 +24,18 @@ describe("context", () => {
     const args = ["--env-file=one.env", "--env-file=two.env", "run", "show"];
     expect(await outputOf(settings, args)).toBe("two 1 two/x a b");
     expect(await outputOf(settings, args, { env: { FROM: "outside" } })).toBe("outside 1 outside/x a b");
+  });
+
+  prove("env-file", "leaves what a script inherits as it is, text or not", async () => {
+    const show = 'printf "%s %s" "$ONLY_ONE" "$BYTES" | od -An -tx1';
+    await using project = await createProject({ ...settings, "package.json": { scripts: { show } } });
+    const inherit = `export BYTES="$(printf 'a\\377b')"; exec "$0" "$@"`;
+    const { stdout } = await runRt({
+      program: ["sh", "-c", inherit, RT],
+      args: ["--silent", "--env-file=one.env", "run", "show"],
+      cwd: project.path,
+    });
+    expect(stdout.trim()).toBe("31 20 61 ff 62");
   });
 
   prove("env-file", "names a file that is not there, and goes on", async () => {

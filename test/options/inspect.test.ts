@@ -149,6 +149,16 @@ describe("the debugger", () => {
     await live.see("worker says function");
   });
 
+  test("an order to debug leaves nothing of rt's in the program's environment", async () => {
+    await using project = await createProject({
+      "a.ts": `console.log("has", Object.keys(process.env).filter((name) => name.startsWith("RT_")).join());
+        console.log("hands on", Bun.spawnSync(["env"]).stdout.toString().match(/^RT_\\w*/gm)?.join());`,
+    });
+    await using live = startLive({ args: ["--inspect=127.0.0.1:0", "a.ts"], cwd: project.path });
+    expect((await live.see(/has (.*)\n/))[1]).toBe("RT_TEST_MARK"); // the test's own
+    expect((await live.see(/hands on (.*)\n/))[1]).toBe("RT_TEST_MARK");
+  });
+
   prove("inspect-brk", "stops again after each restart by --watch", async () => {
     await using project = await createProject({ "a.ts": SOURCE });
     const port = freePort();

@@ -151,6 +151,15 @@ describe.concurrent("PATH of a script", () => {
     expect(entries).not.toContain("$PROJECT");
   });
 
+  test("has no node_modules within node_modules where an installed package stands", async () => {
+    const files = { "node_modules/installed/package.json": { scripts: { direct: "show-env" } } };
+    const { all } = await environmentOf("direct", files, { in: "node_modules/installed" });
+    expect(all.PATH!.split(":").filter((entry) => entry.startsWith("$PROJECT"))).toEqual([
+      "$PROJECT/node_modules/installed/node_modules/.bin",
+      "$PROJECT/node_modules/.bin",
+    ]);
+  });
+
   test("does not grow when scripts call scripts", async () => {
     await using project = await createProject({
       "package.json": {

@@ -81,6 +81,24 @@ test.concurrent.each([
   20_000,
 );
 
+test.concurrent(
+  "what a script has put into the background may end in its own time, when the script has",
+  () => {
+    // It holds no pipe of rt's, and begins to end when the script is no more.
+    const background =
+      "exec > /dev/null 2>&1; trap told=1 TERM; : > up; until [ $told ]; do sleep 0.01; done; " +
+      "while kill -0 $1; do sleep 0.01; done; for i in $(seq 30); do sleep 0.01; done; : > ended";
+    const left = `bash -c '${background}' left $$ & until [ -e up ]; do sleep 0.01; done; echo up; wait`;
+    return withRun({ left }, ["run", "--parallel", "left"], async ({ child, path, shows, ends }) => {
+      await shows("up\n");
+      child.kill("SIGTERM");
+      await ends();
+      expect(child.signalCode).toBe("SIGTERM");
+      expect(existsSync(`${path}/ended`)).toBe(true);
+    });
+  },
+);
+
 test.concurrent("a second SIGINT kills at once what did not heed the first", () =>
   withRun(SCRIPTS, MANY, async ({ child, mark, shows, ends }) => {
     await shows("up\n", 2);

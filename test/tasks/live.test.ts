@@ -295,6 +295,25 @@ test.each([
 });
 
 test.each([
+  ["are asked for colours", [], {}, "1"],
+  ["are not with NO_COLOR", [], { NO_COLOR: "1" }, "none"],
+  ["keep what a file of variables says of colours", ["--env-file=own.env"], {}, "0"],
+])("on a terminal, scripts that do not have it to themselves %s", async (_, options, env, shown) => {
+  const show = { scripts: { t: "echo force=${FORCE_COLOR-none}." } };
+  await using project = await createProject({
+    "package.json": { workspaces: ["packages/*"] },
+    "packages/a/package.json": { name: "a", ...show },
+    "packages/b/package.json": { name: "b", ...show },
+    "own.env": "FORCE_COLOR=0",
+  });
+  const command = ["sh", "-c", `"$0" "$@"; echo "[over]"`, RT, ...options, "run", "--filter", "*", "t"];
+  await using terminal = startOnTerminal(command, cleanEnvironment(env), { cwd: project.path });
+  await terminal.shows("[over]");
+  const told = [...terminal.shown.matchAll(/force=(\w+)\./g)].map(([, value]) => value);
+  expect([...new Set(told)]).toEqual([shown]);
+});
+
+test.each([
   ["CI says that it is one", { CI: "true" }],
   ["TERM says that it is dumb", { TERM: "dumb" }],
 ])("where %s, a terminal gets plain lines", async (_, env) => {

@@ -1,7 +1,8 @@
 // `rt run --parallel` and `--sequential`: labels, order, failures.
 import { describe, expect, test } from "bun:test";
+import { appendFile } from "node:fs/promises";
 import { createProject, type Files } from "../support/project.ts";
-import { expectRt, RT, runRt } from "../support/rt.ts";
+import { expectRt, RT, runRt, startRt } from "../support/rt.ts";
 import { scripts, workspace } from "../support/workspace.ts";
 
 describe("rt run --parallel and --sequential", () => {
@@ -45,6 +46,27 @@ describe("rt run --parallel and --sequential", () => {
       cwd: project.path,
     });
     expect({ stdout, status }).toEqual({ stdout: "a | from b\n", status: 0 });
+  });
+
+  test("names those first that took longest", async () => {
+    const scripts = { slow: "read go < pipe", quick: "true" };
+    await using project = await createProject({ "package.json": { scripts } });
+    await Bun.$`mkfifo ${project.join("pipe")}`;
+    const child = startRt({
+      args: ["run", "--parallel", "--concurrency", "2", "slow", "quick"],
+      cwd: project.path,
+    });
+    const decoder = new TextDecoder();
+    let told = "";
+    let isReleased = false;
+    for await (const bytes of child.stderr) {
+      told += decoder.decode(bytes, { stream: true });
+      if (isReleased || !told.includes("quick | Done")) continue;
+      isReleased = true;
+      await appendFile(project.join("pipe"), "\n");
+    }
+    expect(told).toMatch(/\nSlowest: slow \([\d.]+ m?s\), quick \([\d.]+ m?s\)\n$/);
+    expect(await child.exited).toBe(0);
   });
 
   test("stops the others at a failure and exits with its code", () =>

@@ -155,14 +155,17 @@ describe("rt run --filter", () => {
   test("leaves packages out with --if-present", () =>
     expectRt({ files: workspace({ a: {} }), args: ["run", "--if-present", "--filter", "a", "t"] }));
 
-  test("goes on without a member that is listed and not there", () =>
-    expectRt({
-      files: workspace({ a: scripts("echo a") }, { workspaces: ["packages/*", "packages/gone"] }),
-      args: ["run", "--silent", "--filter", "a", "t"],
-      stdout: "a t: a\na t: Exited with code 0\n",
-      stderr:
-        "warn: Cannot read $PROJECT/packages/gone/package.json: the workspace lists it, but it is not there\n",
-    }));
+  test.each([[["--filter", "a"]], [["--filter", "*"]], [["--workspaces"]]])(
+    "goes on with %j without a member that is listed and not there",
+    (which) =>
+      expectRt({
+        files: workspace({ a: scripts("echo a") }, { workspaces: ["packages/*", "packages/gone"] }),
+        args: ["run", "--silent", ...which, "t"],
+        stdout: "a t: a\na t: Exited with code 0\n",
+        stderr:
+          "warn: Cannot read $PROJECT/packages/gone/package.json: the workspace lists it, but it is not there\n",
+      }),
+  );
 
   test("runs the readable members with --no-exit-on-error, but does not succeed", () =>
     expectRt({

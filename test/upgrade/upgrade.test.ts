@@ -1,7 +1,8 @@
 // `rt upgrade` as its user sees it: from files and from a local server, right and wrong, and back again. What it refuses
 // is in refusals.test.ts.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { chmod, copyFile, mkdir, readdir, readFile, rename, stat } from "node:fs/promises";
+import { chmod, copyFile, mkdir, readdir, readFile, rename, stat, writeFile } from "node:fs/promises";
+import { gzip, tar } from "../../build/archive.ts";
 import { startBrokenServer } from "../support/broken-server.ts";
 import { type Certificates, createCertificates } from "../support/certificates.ts";
 import { compileVersion } from "../support/programs.ts";
@@ -61,6 +62,31 @@ describe("rt upgrade", () => {
       .cwd(other.path)
       .quiet();
     expect(await upgrade(other.join(ARCHIVE))).toMatchObject({ stderr: "", status: 0 });
+  });
+
+  test("takes the first program of an archive that has two, alone", async () => {
+    const { home, rt, upgrade } = await installRt();
+    await using _ = home;
+    await using other = await createProject();
+    const program = await readFile(released.join("rt"));
+    const second = { path: "second/rt", content: "another program" };
+    const archive = tar([{ path: "first/rt", content: program, isExecutable: true }, second]);
+    await writeFile(other.join(ARCHIVE), gzip(archive, 1));
+    await writeSums(other.path, [ARCHIVE]);
+    expect(await upgrade(other.join(ARCHIVE))).toMatchObject({ stderr: "", status: 0 });
+    expect((await readFile(rt)).equals(program)).toBe(true);
+  });
+
+  test("takes what a zip archive holds without packing", async () => {
+    const { home, rt, upgrade } = await installRt();
+    await using _ = home;
+    await using other = await createProject();
+    await copyFile(released.join("rt"), other.join("rt"));
+    const pack = "import zipfile; zipfile.ZipFile('rt.zip', 'w', zipfile.ZIP_STORED).write('rt')";
+    await Bun.$`python3 -c ${pack}`.cwd(other.path);
+    await writeSums(other.path, ["rt.zip"]);
+    expect(await upgrade(other.join("rt.zip"))).toMatchObject({ stderr: "", status: 0 });
+    expect(await versionOf(rt)).toBe(NEW);
   });
 
   test("keeps the file's mode", async () => {
@@ -299,7 +325,11 @@ describe("rt upgrade from a server", () => {
     });
 
     test("does not go round in circles", async () => {
-      using server = serve((path) => Response.redirect(path, 307));
+      let asked = 0;
+      using server = serve((path) => {
+        asked += 1;
+        return Response.redirect(path, 307);
+      });
       const { home, rt, upgrade } = await install();
       await using _ = home;
       const { stderr, status } = await upgrade(server.url(ARCHIVE));
@@ -307,6 +337,7 @@ describe("rt upgrade from a server", () => {
         stderr: expect.stringMatching(/^error: https:\S+ leads from one address to the next\nhint: nothing/),
         status: 1,
       });
+      expect(asked).toBe(11);
       await expectUntouched(home, rt);
     });
   });

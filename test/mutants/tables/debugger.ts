@@ -84,7 +84,7 @@ export default {
       fault: "the order stays in the environment of the program",
       text: "  delete env[ORDER];\n",
       becomes: "",
-      tests: ["debugger/ways", "options/inspect", "debugger/editor"],
+      tests: ["options/inspect"],
     },
   ],
   "src/debugger/announcement.ts": [

@@ -39,7 +39,7 @@ export default {
       fault: "addresses may lead on for ever",
       text: "if (left === 0)",
       becomes: "if (left < -99)",
-      tests: ["upgrade/refusals", "upgrade/upgrade", "upgrade/connection"],
+      tests: ["upgrade/upgrade"],
     },
     {
       fault: "what is downloaded has no bound",
@@ -129,7 +129,7 @@ export default {
       fault: "a second program in an archive is added to the first",
       text: "isWanted = isProgram(entry.name) && !isFound;",
       becomes: "isWanted = isProgram(entry.name);",
-      tests: ["upgrade/refusals", "upgrade/upgrade", "upgrade/fuzz"],
+      tests: ["upgrade/upgrade"],
     },
     {
       fault: "a zip archive's link is a program",

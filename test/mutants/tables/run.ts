@@ -288,9 +288,15 @@ export default {
     },
     {
       fault: "--rt leaves an installed node",
-      text: `node: forceRuntime ? tryLink("node", warnOfNode) : installed`,
-      becomes: "node: installed",
-      tests: ["run/stand-in", "options/general", "options/context"],
+      text: `forceRuntime ? tryLink("node", warnOfNode) : installed === null`,
+      becomes: "!forceRuntime && installed === null",
+      tests: ["run/stand-in"],
+    },
+    {
+      fault: "--rt that has no place for its link says nothing",
+      text: `tryLink("node", warnOfNode)`,
+      becomes: `tryLink("node")`,
+      tests: ["run/unwritable"],
     },
     {
       fault: "no place for links ends every run",
@@ -512,13 +518,7 @@ export default {
       fault: "an argument that looks like an option is one for the engine",
       text: `...(args[0]?.startsWith("-") ? ["--"] : []), `,
       becomes: "",
-      tests: [
-        "run/arguments",
-        "differential/evaluate",
-        "cli/parse",
-        "options/general",
-        "differential/arguments",
-      ],
+      tests: ["differential/evaluate"],
     },
     {
       fault: "a script keeps the --",
@@ -581,10 +581,10 @@ export default {
       tests: ["differential/serve"],
     },
     {
-      fault: "a program's own SyntaxError hides its cause",
+      fault: "what this process cannot load is never handed to the engine",
       text: "if (isOfLoading(error)) await handOver(plan, error);",
       becomes: "",
-      tests: ["differential/error", "differential/resolution"],
+      tests: ["differential/contents"],
     },
   ],
   "src/main.ts": [
@@ -617,10 +617,10 @@ export default {
   ],
   "src/run/script/env-files.ts": [
     {
-      fault: "--env-file wins over the environment",
+      fault: "--env-file makes text of what is inherited",
       text: "filter(([name]) => !(name in original))",
       becomes: "filter(() => true)",
-      tests: ["options/context", "run/environment"],
+      tests: ["options/context"],
     },
   ],
   "src/run/script/preparation.ts": [

@@ -127,7 +127,7 @@ export default {
       fault: "colour is forced on scripts that say otherwise",
       text: "{ ...extraEnvironment, ...command.env }",
       becomes: "{ ...command.env, ...extraEnvironment }",
-      tests: ["tasks/output", "tasks/several-scripts"],
+      tests: ["tasks/live"],
     },
     {
       fault: "what a script that rt evaluates prints is lost",
@@ -395,7 +395,7 @@ export default {
       fault: "scripts lose their colours",
       text: `isPassedOn ? { FORCE_COLOR: "1" } : {}`,
       becomes: "{}",
-      tests: ["tasks/output", "tasks/live"],
+      tests: ["tasks/live"],
     },
     {
       fault: "NO_COLOR is overruled for scripts",
@@ -557,7 +557,7 @@ export default {
       fault: "the fastest are called the slowest",
       text: "b.duration - a.duration ||",
       becomes: "a.duration - b.duration ||",
-      tests: ["tasks/workspace-run", "tasks/several-scripts", "tasks/output"],
+      tests: ["tasks/several-scripts"],
     },
     {
       fault: "scripts that could not start are no failures",

@@ -89,7 +89,7 @@ export default {
       fault: "what is stored in a zip archive without packing is none",
       text: "if (method === STORED) return [packed];",
       becomes: "",
-      tests: ["upgrade/refusals", "upgrade/upgrade"],
+      tests: ["upgrade/upgrade"],
     },
   ],
   "src/upgrade/program-format.ts": [
