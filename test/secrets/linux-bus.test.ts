@@ -51,18 +51,18 @@ describe.skipIf(process.platform !== "linux")("secrets on Linux", () => {
       server.close();
     });
 
-    test("what was aborted before does not even connect", async () => {
+    test("what is aborted before it comes to the store does not even connect", async () => {
       await using project = await createProject();
       let connections = 0;
       const server = createServer(() => (connections += 1)).listen(project.join("bus"));
       using _ = setEnvironment({ DBUS_SESSION_BUS_ADDRESS: `unix:path=${project.join("bus")}` });
       const secrets = createSecrets(openProvider);
-      const signal = AbortSignal.abort(new Error("enough"));
-      for (const operation of [
-        secrets.get({ ...PAIR, signal }),
-        secrets.set({ ...PAIR, value: "x", signal }),
-      ])
-        expect((await failureOf(operation)).message).toBe("enough");
+      const controller = new AbortController();
+      const { signal } = controller;
+      // Called, and not yet come to the store.
+      const operations = [secrets.get({ ...PAIR, signal }), secrets.set({ ...PAIR, value: "x", signal })];
+      controller.abort(new Error("enough"));
+      for (const { message } of await Promise.all(operations.map(failureOf))) expect(message).toBe("enough");
       // Who connects later is accepted later.
       const later = await Bun.connect({ unix: project.join("bus"), socket: { data() {} } });
       await waitUntil(() => connections > 0);
