@@ -3,7 +3,8 @@
 //
 // Surprising: there is no signal to pass on. A console's Ctrl-C reaches every process attached to it by itself, so only
 // ending is left to us. A process that a script left in the background may hold a pipe open for ever: after the
-// script's exit it is heard for `LINGER` more, then not any longer; it may live on.
+// script's exit it is heard for `LINGER` more, then not any longer; it may live on until rt ends: the engine has a job of
+// its own for what it starts, in which ours are.
 import {
   type Child,
   type ChildExit,

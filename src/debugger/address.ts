@@ -22,7 +22,6 @@ export function readAddress(value: string): Address | undefined {
   if (!match) return undefined;
   const [, alone, host = "", behind, path] = match;
   const port = Number(alone ?? behind ?? DEFAULT_PORT);
-  if (port > 65_535) return undefined;
   const isBoth = host === "" || host === "localhost";
   return {
     hostnames: isBoth ? LOOPBACK : [host.replace(/^\[|\]$/g, "")],

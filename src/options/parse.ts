@@ -70,7 +70,7 @@ function checkValue(flag: string, option: Option, value: string): void {
 }
 
 function checkAddress(flag: string, { example }: Value, value: string): void {
-  const port = /^(?:(?:\[[\da-f:.]+\]|[\w.-]*):)?(\d+)(?:[/?]|$)/i.exec(value)?.[1];
+  const port = /^(?:ws:\/\/)?(?:(?:\[[\da-f:.]+\]|[\w.-]*):)?(\d+)(?:[/?]|$)/i.exec(value)?.[1];
   const isOther = /^(?:[a-z+]+:\/\/|unix:|\/|[^:]*$)/i.test(value);
   if (port === undefined ? isOther : Number(port) <= 65_535) return;
   throw new UsageError(

@@ -60,6 +60,11 @@ const CASES: readonly Case[] = [
     hint: "for example --inspect-wait=localhost:9229/path",
   },
   {
+    args: ["--inspect=ws://127.0.0.1:99999/path", "main.ts"],
+    error: '--inspect needs a port, or an address with one, not "ws://127.0.0.1:99999/path"',
+    hint: "for example --inspect=localhost:9229/path",
+  },
+  {
     args: ["--inspect-brk=localhost:port", "main.ts"],
     error: '--inspect-brk needs a port, or an address with one, not "localhost:port"',
     hint: "for example --inspect-brk=localhost:9229/path",

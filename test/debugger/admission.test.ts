@@ -29,9 +29,8 @@ test("answers to this machine's names alone, and to no page but a debugger's", a
     // That of Web Inspector, whose pages may come from the web, is told to nobody.
     expect(JSON.stringify(body)).not.toContain(new URL(webkit!).pathname);
   }
-  expect((await ask("/json/version", { Host: "localhost:1" })).body).toMatchObject({
-    "Protocol-Version": "1.3",
-  });
+  for (const host of ["localhost:1", "LocalHost:1"])
+    expect((await ask("/json/version", { Host: host })).body).toMatchObject({ "Protocol-Version": "1.3" });
   const { body: protocol } = await ask("/json/protocol");
   const runtime = protocol.domains.find(({ domain }: any) => domain === "Runtime");
   expect(runtime.commands).toContainEqual({ name: "evaluate" });

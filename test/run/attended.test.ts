@@ -690,6 +690,16 @@ describe.skipIf(process.platform === "win32").concurrent("an end is that of the 
   });
 });
 
+test.skipIf(process.platform !== "linux")("where no terminal is to be had it is not started", async () => {
+  await using project = await createScripts();
+  const none = 'mount --bind /dev/null /dev/ptmx && exec "$@"';
+  const command = ["unshare", "-Urm", "bash", "-c", none, "bash", RT, "--silent", "run", "much"];
+  await using terminal = startOnTerminal(command, environment(), { cwd: project.path, isInControl: true });
+  await terminal.shows('error: Cannot run the script "much": EMFILE\r\n');
+  expect(await terminal.ends()).toBe(126);
+  expect(existsSync(project.join("ended"))).toBe(false);
+});
+
 test("the way is chosen by what is a terminal, and by what is to be kept out", () => {
   const [yes, no] = [true, false];
   const way = (isTerminal: [boolean, boolean, boolean], others = {}) => {

@@ -8,8 +8,13 @@ import { cleanEnvironment, RT, startRt } from "../support/rt.ts";
 const hasScript = process.platform === "linux" && Bun.which("script") !== null;
 
 /** A program in a terminal of its own (util-linux's `script`), driven by what is typed and by what it shows. */
-function openTerminal(args: readonly string[], cwd: string, env: Record<string, string>) {
-  const command = `exec ${[RT, ...args].map(quoteArgument).join(" ")}`;
+function openTerminal(
+  args: readonly string[],
+  cwd: string,
+  env: Record<string, string>,
+  program: readonly string[] = [RT],
+) {
+  const command = `exec ${[...program, ...args].map(quoteArgument).join(" ")}`;
   const child = Bun.spawn(["script", "-qec", command, "/dev/null"], {
     cwd,
     env: cleanEnvironment({ HOME: cwd, TERM: "xterm", SHELL: "/bin/sh", NO_COLOR: "1", ...env }),
@@ -93,6 +98,24 @@ describe.skipIf(!hasScript).concurrent("Ctrl-C", () => {
     const { status, screen } = await terminal.end();
     expect({ status, screen: screen.replace("^C", "") }).toEqual({ status: 5, screen: "ready\nhandled\n" });
   }, 30_000);
+
+  test.skipIf(!Bun.which("strace"))(
+    "that a script handles is told by the terminal alone",
+    async () => {
+      const go = `trap 'echo handled; exit 5' INT; echo ready; while :; do sleep 0.01; done`;
+      await using project = await createProject({ "package.json": { scripts: { go, postgo: "true" } } });
+      // rt has heard it when it ends, and tells a script, whether that is still there or not.
+      const program = ["strace", "-qq", "-o", project.join("log"), "-e", "trace=kill", RT];
+      const terminal = openTerminal(["--silent", "run", "go"], project.path, {}, program);
+      await terminal.shows("ready");
+      terminal.type("\x03");
+      expect((await terminal.end()).status).toBe(5);
+      const log = await Bun.file(project.join("log")).text();
+      expect(log).toContain(", SIGKILL)"); // of what watches over its scripts
+      expect(log).not.toMatch(/^kill\(.*, SIG(?:INT|STOP)\)/m);
+    },
+    30_000,
+  );
 
   test("in a program's own code: the default, and a handler", async () => {
     await using project = await createProject({

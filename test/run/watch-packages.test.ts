@@ -143,6 +143,18 @@ test("what does not want to end is killed before the next start, and what has le
   expect(live.family()).toBe(0);
 }, 60_000);
 
+test("what its hook has left ends with it, though nothing tells whose it is but the hook's session", async () => {
+  const traceless = "env -i /bin/sh -c 'echo traceless $$; exec sleep 1000' &";
+  const packages = { api: { scripts: { predev: traceless, dev: SERVE } } };
+  await using live = await watch(workspace(packages), "--filter=*");
+  const [up] = await live.next("up", "api");
+  const stray = (await live.sees(/traceless \d+/)).slice("traceless ".length);
+  await live.change("packages/api/a.ts");
+  await live.next("up", "api");
+  expect([up!, stray].filter(isAlive)).toEqual([]);
+  expect(await live.end()).toBe("SIGINT");
+});
+
 test("one that ends, or fails, ends no other, and waits for a change that reaches it", async () => {
   const packages = {
     api: dev('test -e a.ts || exit 3; echo found "$(cat a.ts)"'),
@@ -215,6 +227,16 @@ test("what says which packages there are has all of them planned anew, and a mis
   await live.next("up", "api", "app");
   expect(third.filter(isAlive)).toEqual([]);
   expect(await live.end()).toBe("SIGINT");
+  expect(live.family()).toBe(0);
+});
+
+test("a signal ends it while nothing can be planned", async () => {
+  await using live = await watch(workspace({ api: dev(SERVE) }), "--filter=*");
+  await live.next("up", "api");
+  await live.project.write({ "packages/api/package.json": "{" });
+  await live.sees("waiting for a change");
+  expect(await live.end()).toBe("SIGINT");
+  expect(live.output).toEndWith("waiting for a change\n");
   expect(live.family()).toBe(0);
 });
 

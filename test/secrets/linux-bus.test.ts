@@ -1,8 +1,11 @@
 // The session bus on Linux: its address in every form, and what is said where there is none, or something else.
 import { describe, expect, test } from "bun:test";
 import { createServer } from "node:net";
+import { openBus } from "../../platform/linux/connection.ts";
+import { BUS_NAME, BUS_PATH } from "../../platform/linux/names.ts";
 import { openProvider } from "../../platform/secret-provider.ts";
 import { createSecrets } from "../../src/secrets/secrets.ts";
+import { waitUntil } from "../support/processes.ts";
 import { createProject } from "../support/project.ts";
 import { enterKeyring, failureOf, setEnvironment } from "../support/session.ts";
 
@@ -48,6 +51,26 @@ describe.skipIf(process.platform !== "linux")("secrets on Linux", () => {
       server.close();
     });
 
+    test("what is aborted before it comes to the store does not even connect", async () => {
+      await using project = await createProject();
+      let connections = 0;
+      const server = createServer(() => (connections += 1)).listen(project.join("bus"));
+      using _ = setEnvironment({ DBUS_SESSION_BUS_ADDRESS: `unix:path=${project.join("bus")}` });
+      const secrets = createSecrets(openProvider);
+      const controller = new AbortController();
+      const { signal } = controller;
+      // Called, and not yet come to the store.
+      const operations = [secrets.get({ ...PAIR, signal }), secrets.set({ ...PAIR, value: "x", signal })];
+      controller.abort(new Error("enough"));
+      for (const { message } of await Promise.all(operations.map(failureOf))) expect(message).toBe("enough");
+      // Who connects later is accepted later.
+      const later = await Bun.connect({ unix: project.join("bus"), socket: { data() {} } });
+      await waitUntil(() => connections > 0);
+      expect(connections).toBe(1);
+      later.end();
+      server.close();
+    });
+
     test("a bus that accepts and says nothing is given up after five seconds", async () => {
       await using project = await createProject();
       const server = createServer(() => {}).listen(project.join("bus"));
@@ -60,6 +83,17 @@ describe.skipIf(process.platform !== "linux")("secrets on Linux", () => {
       expect(failure.message).toContain("within 5 seconds");
       server.close();
     }, 20_000);
+  });
+
+  test("a call that cannot be encoded fails, and those after it are made", async () => {
+    await using _ = await enterKeyring({ service: "none" });
+    const { bus } = openBus();
+    const to = { destination: BUS_NAME, path: BUS_PATH, interface: BUS_NAME };
+    const call = { ...to, member: "GetNameOwner", signature: "s", body: [BUS_NAME] };
+    const [wrong, right] = [bus.call({ ...call, path: "no path" }), bus.call(call)];
+    expect((await failureOf(wrong)).message).toContain("no path");
+    expect(await right).toEqual([BUS_NAME]);
+    bus.close();
   });
 
   describe("the address of the bus", () => {

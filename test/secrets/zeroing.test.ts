@@ -6,6 +6,8 @@ import type { Connection } from "../../platform/linux/connection.ts";
 import { setSecret } from "../../platform/linux/items.ts";
 import { openProvider } from "../../platform/secret-provider.ts";
 import { BusSocket } from "../../platform/linux/bus-socket.ts";
+import { fetchSecrets } from "../../src/secrets/mapping/fetch.ts";
+import type { MappedSecret } from "../../src/secrets/mapping/mapping.ts";
 import { expectWithout, recordBuffers } from "../support/recorded-buffers.ts";
 import { marshal } from "../support/raw-bus.ts";
 import { createProject } from "../support/project.ts";
@@ -95,6 +97,31 @@ test.skipIf(process.platform !== "linux")(
     expect(made.some((bytes) => bytes.length === VALUE.length)).toBe(true);
   },
 );
+
+test.skipIf(process.platform === "win32").each([
+  ["with a NUL in it", "printf 'a\\0b'"],
+  ["that is no UTF-8", "printf '\\377'"],
+])("values that were fetched for a script leave none, where there is one %s", async (_what, command) => {
+  const secret = (name: string, line: string): MappedSecret => {
+    const source = { kind: "command", argv: ["sh", "-c", line] } as const;
+    return { name, source, isOptional: false, isRedacted: true };
+  };
+  const { slice } = Uint8Array.prototype;
+  const made: Uint8Array[] = [];
+  const slicing = spyOn(Uint8Array.prototype, "slice").mockImplementation(function (
+    this: Uint8Array,
+    ...args
+  ) {
+    const bytes = slice.apply(this, args) as Uint8Array<ArrayBuffer>;
+    made.push(bytes);
+    return bytes;
+  });
+  const fetching = fetchSecrets([secret("GOOD", `printf '${VALUE}'`), secret("BAD", command)], ".");
+  await fetching.catch(({ message }) => expect(message).toContain("The value of BAD "));
+  slicing.mockRestore();
+  expect(made.filter(({ length }) => length === VALUE.length).length).toBe(2); // as it was read, and as it is given
+  expectWithout(made, VALUE);
+});
 
 describe.skipIf(process.platform !== "linux")("a connection that ends", () => {
   const nothing = { received() {}, opened() {}, failed() {} };

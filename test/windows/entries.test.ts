@@ -144,6 +144,18 @@ describe("a value in parts", () => {
   });
 });
 
+test("a value of the greatest size is kept whole, and one byte more changes nothing", async () => {
+  const { vault } = createVault();
+  const most = 256 * MAX_BLOB;
+  await writeValue(vault, pair, valueOf(most, 1), "enterprise");
+  expect(await look(vault)).toBe(`1 x ${most}`);
+  await expect(writeValue(vault, pair, valueOf(most + 1, 2), "enterprise")).rejects.toMatchObject({
+    kind: "TOO_LARGE",
+    message: expect.stringContaining(`takes at most ${most} bytes`),
+  });
+  expect(await look(vault)).toBe(`1 x ${most}`);
+});
+
 test("what a program left over goes with the removal of nothing", async () => {
   const { vault, state } = createVault();
   await writeValue(vault, pair, valueOf(9000, 1), "enterprise");

@@ -40,6 +40,26 @@ const PROGRAMS: Record<string, string> = {
     if (!(await secrets.get("canary", "get large")).startsWith(getLarge)) throw new Error("not the value");
     console.log("ready");
     setInterval(() => {}, 1e6);`,
+  // What waits its turn behind another, and is given up there.
+  "given-up.ts": `import { secrets } from "rt";
+    const [kept, given] = ${SHOWN_CANARIES};
+    globalThis.kept = new TextEncoder().encode(kept);
+    void secrets.set("held", "turn", "first");
+    const codes = await Promise.all([1, 2, 3, 4, 5].map(() =>
+      secrets.set({ service: "held", name: "turn", value: given, timeout: 50 }).catch(({ code }) => code)));
+    if (codes.some((code) => code !== "ERR_SECRETS_TIMEOUT")) throw new Error(codes.join());
+    console.log("ready");
+    setInterval(() => {}, 1e6);`,
+  // The calls to Windows are messages to the thread that makes them.
+  "free.ts": `import { secrets } from "rt";
+    const counts: Record<string, number> = {};
+    const { postMessage } = Worker.prototype;
+    Worker.prototype.postMessage = function (...args) {
+      if (Array.isArray(args[0])) counts[args[0][0]] = (counts[args[0][0]] ?? 0) + 1;
+      return postMessage.apply(this, args);
+    };
+    const values = [await secrets.get("freed", "me"), await secrets.get("freed", "me")];
+    console.log(values.join(), counts.CredReadW, counts.CredFree);`,
   "collide.ts": `import { secrets } from "rt";
     const name = process.argv[2]!;
     for (let i = 0; i < 20; i++) {
@@ -225,6 +245,25 @@ describe.skipIf(!canRunWindows)("rt.secrets on Windows", () => {
       await child.exited;
       expect(kept).toBeGreaterThan(0); // the scan finds what a program does keep
       expect(others).toEqual([0, 0, 0, 0]);
+    });
+
+    testOnWine("leaves no byte of a value whose turn it did not wait for", async () => {
+      const canaries = ["kept", "given up"].map(makeCanary);
+      await store.raw.lock();
+      const child = windows.start({
+        args: ["given-up.ts", ...canaries.map(hideCanary)],
+        cwd: project.path,
+      });
+      const [kept, given] = await countCanaries(child, canaries);
+      await child.exited;
+      await store.raw.unlock();
+      expect(kept).toBeGreaterThan(0);
+      expect(given).toBe(0);
+    });
+
+    test("frees each entry that Windows gives", async () => {
+      await store.secrets.set("freed", "me", "value");
+      expect(await rt("free.ts")).toEqual({ stdout: "value,value 2 2\n", stderr: "", status: 0 });
     });
 
     test("loads no library from the working directory", async () => {

@@ -30,12 +30,6 @@ export default {
   ],
   "src/debugger/address.ts": [
     {
-      fault: "a port may have any number",
-      text: "  if (port > 65_535) return undefined;\n",
-      becomes: "",
-      tests: ["options/inspect", "debugger/admission"],
-    },
-    {
       fault: "an editor that asks ::1 is refused",
       text: `const isBoth = host === "" || host === "localhost";`,
       becomes: `const isBoth = host === "";`,

@@ -258,7 +258,7 @@ export default {
       fault: "an operation that was aborted before goes to the store",
       text: "    options.signal?.throwIfAborted();\n",
       becomes: "",
-      tests: ["secrets/linux-service", "secrets/gnome-keyring"],
+      tests: ["secrets/linux-bus"],
     },
   ],
   "platform/linux/bus.ts": [
@@ -278,7 +278,7 @@ export default {
       fault: "a call that cannot be encoded is never answered",
       text: "outcome.reject(error as BusFailure);",
       becomes: "void error;",
-      tests: ["secrets/linux-bus", "secrets/linux-service"],
+      tests: ["secrets/linux-bus"],
     },
     {
       fault: "a call that settled starts no other",

@@ -87,7 +87,7 @@ export default {
       fault: "values stay in memory where one cannot be a variable",
       text: "    for (const value of values.values()) value.fill(0);\n    throw error;",
       becomes: "    throw error;",
-      tests: ["secrets/zeroing", "secrets/mapping/values"],
+      tests: ["secrets/zeroing"],
     },
     {
       fault: "a value that is no UTF-8 is changed",

@@ -45,7 +45,7 @@ export default {
       fault: "what is downloaded has no bound",
       text: "if (length > most) throw tooLarge(describe(url), most);",
       becomes: "",
-      tests: ["upgrade/refusals", "upgrade/connection"],
+      tests: ["upgrade/upgrade"],
     },
     {
       fault: "a password in an address is shown",

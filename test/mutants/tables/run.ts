@@ -108,7 +108,7 @@ export default {
       fault: "Ctrl-C is told twice",
       text: "else if (!isFromTerminal) trees",
       becomes: "else trees",
-      tests: ["run/terminal", "run/hooks"],
+      tests: ["run/terminal"],
     },
     {
       fault: "a signal that comes as the hook ends is forgotten",

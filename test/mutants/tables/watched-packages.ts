@@ -183,8 +183,8 @@ export default {
     },
     {
       fault: "what left its parent is not found",
-      text: "return `${process.pid}.${index}`;",
-      becomes: "return `${process.pid}.${index}.`;",
+      text: "const families = fresh.map(familyOf);",
+      becomes: "const families: string[] = [];",
       tests: ["run/watch-packages"],
     },
   ],
