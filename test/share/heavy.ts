@@ -61,7 +61,7 @@ test(
   "one machine is killed in the middle",
   async () => {
     await using machines = await createMachines({ count: 4, packages: createPackages(100) });
-    const running = machines.all.map((each) => each.start(words, { RT_SHARE_LIFE: "3000" }));
+    const running = machines.all.map((each) => each.start(words, { RT_SHARE_LIFE: "10000" }));
     await waitUntil(async () => (await machines.ran()).length >= SCRIPTS / 3);
     running[0]!.kill("SIGKILL");
     const results = await Promise.all(running.map(({ result }) => result));
