@@ -268,7 +268,7 @@ describe("profiling", () => {
       const { timeDeltas } = JSON.parse((await filesAfter(args, busy)).read("x.cpuprofile"));
       return Math.min(...timeDeltas.slice(1)); // the first counts from the start
     };
-    expect(await shortest(200)).toBeWithin(200, 10_000);
+    expect(await shortest(200)).toBeWithin(100, 10_000); // a sample may come early, since the one before was late
     expect(await shortest(20_000)).toBeGreaterThan(10_000);
   });
 
