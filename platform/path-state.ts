@@ -11,7 +11,7 @@ const KINDS: Readonly<Record<number, PathState["kind"]>> = {
 };
 const PERMISSIONS = 0o7777;
 /** Milliseconds: no clock of a file system is coarser than this, but for some that nobody builds on. */
-const FRESH = 12;
+export const FRESH = 12;
 
 export function look(path: string): PathState {
   try {

@@ -91,8 +91,8 @@ const MOST_REMEMBERED = 50_000;
 const SMALL = 16 << 10;
 /** How many of them are written while one small file is read and hashed. */
 const WORTH = 50;
-/** Of a digest. */
-const HEX = 64;
+/** Characters of a hash. */
+export const HEX = 64;
 
 /** Device and inode, which a stamp begins with. */
 function placeOf(stamp: string): string {

@@ -8,6 +8,7 @@
 // Surprising: conditions that entries share are one object here, so that whoever has looked at it knows it of all of them.
 import { lstatSync } from "node:fs";
 import { basename, join } from "node:path";
+import { FRESH } from "../../platform/path-state.ts";
 import type { Condition, KeptEntry } from "./entry.ts";
 import { hashBytes } from "./hashes.ts";
 import { touch } from "./kept-files.ts";
@@ -41,9 +42,7 @@ const MOST = 5000;
 /** Bytes of it that are read as quickly as what is kept of one script. */
 const WORTH = 50_000;
 /** Milliseconds. Who was used in this time need not be marked as used again. */
-const HOUR = 3_600_000;
-/** Milliseconds, as in platform/path-state.ts. */
-const FRESH = 12;
+export const HOUR = 3_600_000;
 
 export class KnownEntries {
   readonly #store: Store;

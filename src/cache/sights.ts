@@ -11,6 +11,7 @@ import { dirname, resolve } from "node:path";
 import type { PathState } from "../../platform/contract/tracing.ts";
 import { ABSENT, DIRECTORY, KIND, LINK, type StampReader } from "../../platform/contract/stamps.ts";
 import type { Glances } from "../../platform/glances.ts";
+import { FRESH } from "../../platform/path-state.ts";
 import { stamps } from "../../platform/stamps.ts";
 import type { CacheRule } from "../settings/cache.ts";
 import { isBelow } from "./place.ts";
@@ -83,8 +84,6 @@ export function basisOf(
 
 const GLOB = /[*?[\]{}]/;
 
-/** Milliseconds, as in platform/path-state.ts. */
-const FRESH = 12;
 /** Of a row: whether links are followed, and whether all of the stamp counts or the kind alone. */
 export const FOLLOWS = 1;
 export const WHOLE = 2;

@@ -29,7 +29,7 @@ import { dirname, isAbsolute, join, sep } from "node:path";
 import { host } from "../../platform/process.ts";
 import { makePrivate } from "../../platform/private-file.ts";
 import { contentsOf, type KeptEntry } from "./entry.ts";
-import { hashBytes, hashFile } from "./hashes.ts";
+import { hashBytes, hashFile, HEX } from "./hashes.ts";
 import { identify, parseEntry } from "./kept-entry.ts";
 import { filesIn, sizeOf, touch } from "./kept-files.ts";
 import { FORMAT } from "./key.ts";
@@ -41,8 +41,6 @@ const LARGEST = 5 * 1024 ** 3;
 const MOST_ENTRIES = 8;
 /** Milliseconds. A content without an entry may be one that another rt is about to name. */
 const GRACE = 10 * 60_000;
-/** Characters of a hash. */
-const HEX = 64;
 const PAUSE = 10 * 60_000;
 
 /** rt's own, below the user's directory for such things; undefined where nothing says which that is. */

@@ -15,6 +15,7 @@ import { stamps } from "../../platform/stamps.ts";
 import { findTracing } from "../../platform/tracing.ts";
 import { noteHits, openStore } from "../cache/cache.ts";
 import { FORMAT, ownStamp } from "../cache/key.ts";
+import { HOUR } from "../cache/known-entries.ts";
 import { readLog } from "../cache/log.ts";
 import {
   expectAgain,
@@ -39,8 +40,6 @@ import { KnownHit, type KnownPlan, KnownTask } from "./known-task.ts";
 
 /** Of fewer scripts the ordinary way is as quick. */
 const FEWEST = 10;
-/** Milliseconds, as in src/cache/known-entries.ts: whose entry was used longer ago is to be marked again. */
-const HOUR = 3_600_000;
 
 /** What is told of a hit. */
 interface Told {
