@@ -17,6 +17,7 @@ import {
   constants,
   copyFileSync,
   existsSync,
+  linkSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -89,7 +90,9 @@ export class Store {
     const path = join(this.directory, "secret");
     const bytes = read(path);
     if (bytes?.length === 32) return bytes;
-    this.#put(path, crypto.getRandomValues(new Uint8Array(32)));
+    const fresh = crypto.getRandomValues(new Uint8Array(32));
+    if (bytes) this.#put(path, fresh);
+    else this.#putFirst(path, fresh);
     return readFileSync(path);
   }
 
@@ -297,6 +300,22 @@ export class Store {
     } catch (error) {
       rmSync(draft, { force: true });
       throw error;
+    }
+  }
+
+  /** Of several rt at once the first one's stays, as the others may have read it. */
+  #putFirst(path: string, content: Uint8Array): void {
+    const draft = this.#draft();
+    try {
+      writeFileSync(draft, content, { mode: 0o600 });
+      try {
+        linkSync(draft, path);
+      } catch {
+        // Not every file system has hard links.
+        if (!existsSync(path)) renameSync(draft, path);
+      }
+    } finally {
+      rmSync(draft, { force: true });
     }
   }
 

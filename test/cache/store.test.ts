@@ -2,6 +2,7 @@
 import { expect, test } from "bun:test";
 import { readdir, readFile, rm, stat, truncate, utimes, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
+import { createProject } from "../support/project.ts";
 import { RT, runRt } from "../support/rt.ts";
 import { CAN_TRACE, type CachedProject, cachedProject } from "./cached-project.ts";
 
@@ -163,6 +164,26 @@ test.skipIf(!CAN_TRACE)("what is kept is readable by its user alone, whatever th
     const found = await stat(`${store}/${name}`);
     expect([name, (found.mode & 0o777).toString(8)]).toEqual([name, found.isDirectory() ? "700" : "600"]);
   }
+});
+
+test("all who open a new store at once have the same secret", async () => {
+  await using folder = await createProject({});
+  const turns = new Int32Array(new SharedArrayBuffer(4));
+  const ROUNDS = 100;
+  const THREADS = 4;
+  const ask = async () => {
+    const { promise, resolve, reject } = Promise.withResolvers<string[]>();
+    const worker = new Worker(new URL("secret-asker.ts", import.meta.url));
+    worker.onmessage = ({ data }: MessageEvent<string[]>) => resolve(data);
+    worker.onerror = ({ message }) => reject(new Error(message));
+    worker.postMessage({ folder: folder.path, turns, rounds: ROUNDS, threads: THREADS });
+    return await promise.finally(() => worker.terminate());
+  };
+  const [first, ...others] = await Promise.all(Array.from({ length: THREADS }, ask));
+  expect(new Set(first).size).toBe(ROUNDS);
+  for (const secrets of others) expect(secrets).toEqual(first!);
+  for (let round = 0; round < ROUNDS; round += 1)
+    expect(await readdir(folder.join(`${round}/drafts`))).toEqual([]);
 });
 
 test.skipIf(!CAN_TRACE)(

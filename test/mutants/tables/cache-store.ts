@@ -4,6 +4,12 @@ import type { MutantTable } from "../mutant.ts";
 export default {
   "src/cache/store.ts": [
     {
+      fault: "of several who open a new store the last one's secret stays",
+      text: "        linkSync(draft, path);",
+      becomes: "        renameSync(draft, path);",
+      tests: ["cache/store"],
+    },
+    {
       fault: "a damaged memory is believed",
       text: 'content && hashBytes(content) === bytes!.toString("latin1", 0, HEX) ? content',
       becomes: "content ? content",
@@ -341,20 +347,20 @@ export default {
   "src/cache/run.ts": [
     {
       fault: "what overlapped is kept",
-      text: "      this.#presence?.requireAlone();\n",
+      text: "      this.#followed.requireAlone();\n",
       becomes: "",
       tests: ["cache/presence"],
     },
     {
       fault: "it is there for ever",
-      text: "      this.#presence?.leave();\n",
+      text: "      this.#followed.leave();\n",
       becomes: "",
       tests: ["cache/presence"],
     },
     {
       fault: "what could not be followed is kept",
-      text: "    if (this.#refused) {",
-      becomes: "    if (this.#refused && this.#log === undefined) {",
+      text: "    if (this.#followed.isRefused) {",
+      becomes: "    if (this.#followed.isRefused && log === undefined) {",
       tests: ["cache/doubts"],
     },
     {
@@ -406,6 +412,20 @@ export default {
       text: "  } catch {\n    // It comes from the others again.\n  }",
       becomes: "  } finally {\n    // It comes from the others again.\n  }",
       tests: ["cache/kept-files"],
+    },
+  ],
+  "src/cache/followed-script.ts": [
+    {
+      fault: "a script whose start has failed meets itself when it is tried again",
+      text: "      this.#presence.leave();\n",
+      becomes: "",
+      tests: ["cache/followed-script"],
+    },
+    {
+      fault: "what was not followed is kept",
+      text: "(this.isRefused ||= !isTraced)",
+      becomes: "isTraced",
+      tests: ["cache/doubts"],
     },
   ],
 } satisfies MutantTable;
