@@ -64,25 +64,46 @@ export function withOrphans(
   families?: readonly string[],
 ): readonly TreeRoot[] {
   if (!isAdopting) return roots;
+  const isOfThese = ({ pid, isEnding }: ProcessEntry) => {
+    if (!families) return true;
+    const environment = environmentOf(pid);
+    // What is ending may be of any: to wait for it is short, and to signal it does nothing.
+    return environment === "" ? isEnding === true : families.includes(familyIn(environment) ?? "");
+  };
   const orphans = processes.filter(
-    ({ pid, parent }) =>
-      parent === process.pid && !isGuarded(pid) && (!families || families.includes(familyOf(pid) ?? "")),
+    (entry) => entry.parent === process.pid && !isGuarded(entry.pid) && isOfThese(entry),
   );
   return [...roots, ...orphans.map(({ pid }) => ({ pid, ownsSession: false }))];
 }
 
-/** Undefined for one that has made an environment of its own, or that another rt's run has in between. */
-function familyOf(pid: number): string | undefined {
-  try {
-    const environment = process.getBuiltinModule("node:fs").readFileSync(`/proc/${pid}/environ`, "latin1");
-    const start = `${FAMILY}=`;
-    return environment
-      .split("\0")
-      .find((entry) => entry.startsWith(start))
-      ?.slice(start.length);
-  } catch {
-    return undefined; // it has ended meanwhile
+/** Undefined where somebody has made an environment of their own, or another rt's run is in between. */
+function familyIn(environment: string): string | undefined {
+  const start = `${FAMILY}=`;
+  return environment
+    .split("\0")
+    .find((entry) => entry.startsWith(start))
+    ?.slice(start.length);
+}
+
+/** As any of its threads has it: those that have ended have none. Empty where nobody has any, or may not read it. */
+function environmentOf(pid: number): string {
+  const { readdirSync, readFileSync } = process.getBuiltinModule("node:fs");
+  const threads = (): readonly string[] => {
+    try {
+      return readdirSync(`/proc/${pid}/task`);
+    } catch {
+      return [];
+    }
+  };
+  for (const thread of threads()) {
+    try {
+      const environment = readFileSync(`/proc/${pid}/task/${thread}/environ`, "latin1");
+      if (environment !== "") return environment;
+    } catch {
+      // It has ended meanwhile.
+    }
   }
+  return "";
 }
 
 function listOrphans(): number[] {

@@ -2,10 +2,15 @@
 //
 // Contract: a tree is everything in a session or group that one of its roots leads, and everything that
 // descends from those. Zombies do not count: nothing can be done to them.
+//
+// Surprising: Linux shows a process as a zombie as soon as its first thread has ended. The others may live on, and while
+// they end, what the process has open is not closed: its port is not free yet.
 import { FFIType } from "./ffi.ts";
 import { openLibc } from "./libc.ts";
 import { programOf } from "./libproc.ts";
 
+/** Places in /proc/PID/stat behind the command: how many threads it has, and how many bytes of memory. */
+const [THREADS, MEMORY] = [17, 20];
 const SYMBOLS = { getsid: { args: [FFIType.i32], returns: FFIType.i32 } } as const;
 
 export interface ProcessEntry {
@@ -13,6 +18,8 @@ export interface ProcessEntry {
   readonly parent: number;
   readonly group: number;
   readonly session: number;
+  /** Linux: its memory is given back, or its first thread has ended; it holds what it has open until all have. */
+  readonly isEnding?: boolean;
 }
 
 export interface TreeRoot {
@@ -27,29 +34,43 @@ export function listProcesses(): ProcessEntry[] {
 
 /** Linux. */
 export function readProc(): ProcessEntry[] {
-  return readStates().flatMap(({ state, ...entry }) => (state === "Z" || state === "X" ? [] : [entry]));
+  return readStates().flatMap(({ state, threads, ...entry }) => (hasEnded(state, threads) ? [] : [entry]));
 }
 
 /** Linux: the children of a process that have ended, and whose end it has not asked for. */
 export function listZombies(parent: number): number[] {
-  return readStates().flatMap((entry) => (entry.state === "Z" && entry.parent === parent ? [entry.pid] : []));
+  return readStates().flatMap((entry) =>
+    entry.parent === parent && hasEnded(entry.state, entry.threads) ? [entry.pid] : [],
+  );
 }
 
-function readStates(): (ProcessEntry & { readonly state: string })[] {
+function hasEnded(state: string, threads: number): boolean {
+  return state === "X" || (state === "Z" && threads <= 1);
+}
+
+interface ProcessState extends ProcessEntry {
+  readonly state: string;
+  readonly threads: number;
+}
+
+function readStates(): ProcessState[] {
   const { readdirSync, readFileSync } = process.getBuiltinModule("node:fs"); // only ended trees need it
-  const entries: (ProcessEntry & { readonly state: string })[] = [];
+  const entries: ProcessState[] = [];
   for (const name of readdirSync("/proc")) {
     if (!/^\d/.test(name)) continue;
     try {
       const stat = readFileSync(`/proc/${name}/stat`, "latin1");
       // The command stands in parentheses and may contain anything, spaces and parentheses included.
-      const [state = "", parent, group, session] = stat.slice(stat.lastIndexOf(")") + 2).split(" ", 4);
+      const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ", MEMORY + 1);
+      const [state = "", parent, group, session] = fields;
       entries.push({
         state,
+        threads: Number(fields[THREADS]),
         pid: Number(name),
         parent: Number(parent),
         group: Number(group),
         session: Number(session),
+        isEnding: fields[MEMORY] === "0",
       });
     } catch {
       // It ended while we read.

@@ -22,7 +22,9 @@ test.skipIf(process.platform !== "linux")("ps and getsid see what /proc shows", 
     }
     members.push(...text.trim().split("\n").map(Number));
     const pick = (entries: ReturnType<typeof askPs>) =>
-      selectTrees(entries, [{ pid: root.pid, ownsSession: true }], null).sort((a, b) => a.pid - b.pid);
+      selectTrees(entries, [{ pid: root.pid, ownsSession: true }], null)
+        .map(({ pid, parent, group, session }) => ({ pid, parent, group, session }))
+        .sort((a, b) => a.pid - b.pid);
     const seen = pick(askPs());
     expect(seen.map(({ pid }) => pid)).toEqual(members.toSorted((a, b) => a - b));
     expect(seen).toEqual(pick(readProc()));

@@ -6,7 +6,8 @@
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { startLive } from "../options/live.ts";
-import { createMark, waitUntil } from "../support/processes.ts";
+import { freePort } from "../support/ports.ts";
+import { createMark, serverOfSecondThread, waitUntil } from "../support/processes.ts";
 import { createProject, type Files, type Project } from "../support/project.ts";
 import { cleanEnvironment, RT } from "../support/rt.ts";
 import { startOnTerminal } from "../support/terminal.ts";
@@ -113,6 +114,35 @@ test("what a change reaches starts again, with all that it has started, and the 
   ]);
   expect(await live.end()).toBe("SIGINT");
   expect(live.family()).toBe(0);
+});
+
+test("a server whose first thread has ended is of the package that has started it", async () => {
+  const [mine, others, traceless] = [freePort(), freePort(), freePort()];
+  const serve = `(setsid python3 server.py &) ; ${SERVE}`;
+  const leave = '(setsid env -i PATH="$PATH" python3 traceless.py &)';
+  const files = workspace({ api: dev(serve), other: dev(`${leave}; ${serve}`) });
+  const servers = {
+    "packages/api/server.py": serverOfSecondThread(mine),
+    "packages/other/server.py": serverOfSecondThread(others),
+    "packages/other/traceless.py": serverOfSecondThread(traceless),
+  };
+  await using live = await watch({ ...files, ...servers }, "--parallel", "--filter=*");
+  await waitUntil(() => [others, traceless].every((port) => live.output.includes(`serving ${port}`)));
+  for (let round = 0; round < 2; round += 1) {
+    if (round > 0) await live.change("packages/api/a.ts");
+    const line = new RegExp(`serving ${mine}|already in use`, "g");
+    await waitUntil(() => (live.output.match(line)?.length ?? 0) > round);
+  }
+  expect(live.output).not.toContain("already in use");
+  const isServed = async (port: number) =>
+    await Bun.connect({ hostname: "127.0.0.1", port, socket: { data() {} } }).then(
+      (socket) => (socket.end(), true),
+      () => false,
+    );
+  const served = async () => await Promise.all([mine, others, traceless].map(isServed));
+  expect(await served()).toEqual([true, true, true]);
+  expect(await live.end()).toBe("SIGINT");
+  expect(await served()).toEqual([false, false, false]);
 });
 
 test("what does not want to end is killed before the next start, and what has left no trace at the end", async () => {

@@ -9,7 +9,7 @@ import { rename } from "node:fs/promises";
 import { startLive, type Live } from "../options/live.ts";
 import { freePort } from "../support/ports.ts";
 import { expectRt } from "../support/rt.ts";
-import { createMark, waitUntil } from "../support/processes.ts";
+import { createMark, serverOfSecondThread, waitUntil } from "../support/processes.ts";
 import { createProject, type Files, type Project } from "../support/project.ts";
 import { cleanEnvironment, RT } from "../support/rt.ts";
 import { startOnTerminal } from "../support/terminal.ts";
@@ -498,6 +498,20 @@ describe("the end of a run", () => {
     await live.ended;
     expect(live.family()).toBe(0);
     expect(live.output).not.toContain("EADDRINUSE");
+  });
+
+  test("frees the port of a server whose first thread has ended", async () => {
+    const port = freePort();
+    const dev = `${SAY}; (setsid python3 server.py &) ; sleep 1000`;
+    await using live = await watch({ ...scripts(dev), "server.py": serverOfSecondThread(port) });
+    for (let round = 0; round < 3; round += 1) {
+      if (round > 0) await live.poke();
+      await live.see(new RegExp(`serving ${port}|already in use`));
+      expect(live.output).not.toContain("already in use");
+    }
+    live.kill("SIGTERM");
+    await live.ended;
+    Bun.listen({ hostname: "127.0.0.1", port, socket: { data() {} } }).stop(true);
   });
 
   for (const isStubborn of [false, true])

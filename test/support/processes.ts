@@ -123,3 +123,24 @@ function commandOf(pid: number): string {
 function listOf(guardian: number): string[] {
   return readFileSync(`/proc/${guardian}/fd/3`, "latin1").match(/\d+/g) ?? [];
 }
+
+/**
+ * A program in Python that says "serving" and the port, in another thread than its first. That one ends: to the system the
+ * process is a zombie from then on. It ends by itself if nobody else ends it.
+ */
+export function serverOfSecondThread(port: number): string {
+  return `
+import ctypes, platform, signal, socket, threading
+signal.alarm(60)
+def serve():
+    with socket.socket() as server:
+        server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        server.bind(("127.0.0.1", ${port}))
+        server.listen()
+        print("serving", ${port}, flush=True)
+        while True: server.accept()[0].close()
+threading.Thread(target=serve).start()
+exit = 60 if platform.machine() == "x86_64" else 93
+ctypes.CDLL(None).syscall(exit, 0)
+`;
+}

@@ -4,6 +4,25 @@ import type { MutantTable } from "../mutant.ts";
 export default {
   "platform/posix/orphans.ts": [
     {
+      fault: "whose child a process was is asked of its first thread alone",
+      text: "for (const thread of threads())",
+      becomes: "for (const thread of [pid])",
+      tests: ["run/watch-packages"],
+    },
+    {
+      fault: "a process that has an environment of its own is anybody's once its first thread has ended",
+      text: `environment === "" ? isEnding === true : families.includes(familyIn(environment) ?? "")`,
+      becomes: `isEnding === true || families.includes(familyIn(environment) ?? "")`,
+      tests: ["run/watch-packages"],
+    },
+    {
+      fault: "what is ending is nobody's",
+      text: `environment === "" ? isEnding === true : `,
+      becomes: "",
+      tests: ["run/watch-packages"],
+      why: "it lasts from the moment in which a process has no memory to that in which it has no files: none that a test could hold",
+    },
+    {
       fault: "orphans stay in the process table",
       text: "waitpid(pid, null, WNOHANG);",
       becomes: ";",
@@ -123,9 +142,15 @@ export default {
   "platform/posix/process-table.ts": [
     {
       fault: "zombies are counted",
-      text: `(state === "Z" || state === "X" ? [] : [entry])`,
+      text: "(hasEnded(state, threads) ? [] : [entry])",
       becomes: "[entry]",
       tests: ["posix/process-table"],
+    },
+    {
+      fault: "a process whose first thread has ended counts as ended",
+      text: `(state === "Z" && threads <= 1)`,
+      becomes: `state === "Z"`,
+      tests: ["run/watch", "run/watch-packages"],
     },
     {
       fault: "zombies are counted where ps is asked",
