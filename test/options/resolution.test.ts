@@ -137,6 +137,14 @@ describe("auto-install", () => {
     };
     expect(await outputOf(files, ["a.cjs"], registry)).toBe("1 dep 1.0.0");
   });
+  test("what has run does not run again for the package of JSX, asked for beside packages", async () => {
+    const files = {
+      "a.ts": 'const name = "react/jsx-runtime"; console.log("once"); await import(name);',
+      "node_modules/x/a.js": "",
+    };
+    const { stdout, status } = await runIn(files, ["a.ts"]);
+    expect({ stdout, status }).toEqual({ stdout: "once\n", status: 1 });
+  });
   test("a module with JSX gets the package that nobody imports", async () => {
     const runtime = { "jsx-dev-runtime.js": "exports.jsxDEV = (name) => `<${name}>`" };
     await using registry = await openRegistry([{ name: "react", version: "1.0.0", files: runtime }]);

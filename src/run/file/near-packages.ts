@@ -19,7 +19,8 @@ function isBelow(file: string, directory: string): boolean {
   return file.startsWith(directory === "/" ? directory : `${directory}/`);
 }
 
-function hasNodeModules(path: string): boolean {
+/** There, or in any folder above. */
+export function hasNodeModules(path: string): boolean {
   const file = path.replaceAll("\\", "/");
   for (let end = file.lastIndexOf("/"); end >= 0; end = end === 0 ? -1 : file.lastIndexOf("/", end - 1))
     if (isThere(`${file.slice(0, end)}/node_modules`)) return true;

@@ -1,8 +1,8 @@
 // What the engine can do for a program only where it was started as itself, and rt learns of when the program fails
 // to load: then the engine takes over.
 //
-// - Packages that are imported where there is no node_modules are fetched while the program runs (specification,
-//   `--install`).
+// - The package that JSX needs, and no one imports, is fetched where there is no node_modules (specification, `--install`).
+//   Those that are imported are found before the start (absent-packages.ts).
 // - A file that is imported, whose extension means nothing to the engine, becomes its path. In this process such a file
 //   is read as TypeScript, but for the extensions that the build has told the engine of.
 //
@@ -10,26 +10,17 @@
 // - ECMAScript modules are linked before the first one is evaluated. What is wrong with a module reachable through
 //   import declarations alone stopped the program before its start. A declaration of TypeScript whose names are not
 //   used, or as types alone, is none.
-// - A CommonJS module has run up to its `require`. Only declarations that require something, directives and
-//   comments may stand before it.
-// - CommonJS modules that either of them leads to run as they are read. The engine's cache has what has run.
+// - CommonJS modules that these lead to run as they are read. The engine's cache has what has run.
 import { files } from "../../../platform/files.ts";
 import { parentDirectory } from "../../workspace/package-json.ts";
 import { extensionOf } from "../target/target.ts";
+import { hasNodeModules } from "./near-packages.ts";
 
 /** Whether `error` came from loading `main` before any of its code ran, for want of what the engine can do. */
 export function canTakeOver(error: unknown, main: string): boolean {
   if (hasRun()) return false;
-  const misread = misreadFile(error);
-  if (misread !== undefined && modulesLinkedFrom(main).has(misread)) return true;
-  if (!(error instanceof ResolveMessage)) return false;
-  const { specifier, referrer } = error;
-  if (!isPackage(specifier) || hasNodeModules(main)) return false;
-  const declared = modulesLinkedFrom(main).get(referrer);
-  return (
-    (declared !== undefined && (declared.includes(specifier) || isForJsx(specifier, referrer))) ||
-    isRequiredFirst(referrer, main, specifier)
-  );
+  const place = misreadFile(error) ?? (hasNodeModules(main) ? undefined : placeOfJsx(error));
+  return place !== undefined && modulesLinkedFrom(main).has(place);
 }
 
 /** Data, and rt's own modules. */
@@ -41,20 +32,10 @@ function hasRun(): boolean {
   return Object.keys(_cache).some((path) => !RUNS_NOTHING.test(path));
 }
 
-/** Declared by no one: the engine adds it to a module with JSX. */
-function isForJsx(specifier: string, path: string): boolean {
-  return /\/jsx-(?:dev-)?runtime$/.test(specifier) && !readText(path)?.includes(specifier);
-}
-
-function isPackage(specifier: string): boolean {
-  return !/^(?:[./#]|[a-z-]+:)/.test(specifier);
-}
-
-function hasNodeModules(path: string): boolean {
-  for (let directory = parentDirectory(path); directory !== null; directory = parentDirectory(directory)) {
-    if (files.readFile(`${directory}/node_modules`, 1) === "EISDIR") return true;
-  }
-  return false;
+/** The module with JSX whose package is not there: no module names it, the engine adds it. */
+function placeOfJsx(error: unknown): string | undefined {
+  if (!(error instanceof ResolveMessage)) return undefined;
+  return /^[^./].*\/jsx-(?:dev-)?runtime$/.test(error.specifier) ? error.referrer : undefined;
 }
 
 /** What the engine has a reader for. */
@@ -82,18 +63,17 @@ function readText(path: string): string | undefined {
   return typeof content === "string" ? undefined : new TextDecoder().decode(content);
 }
 
-/** The modules that import declarations lead to, each with what it declares to import. */
-function modulesLinkedFrom(main: string): ReadonlyMap<string, readonly string[]> {
+/** The modules that import declarations lead to. */
+function modulesLinkedFrom(main: string): ReadonlySet<string> {
   const ofTypeScript = new Bun.Transpiler({ loader: "tsx", trimUnusedImports: true });
   const ofJavaScript = new Bun.Transpiler({ loader: "tsx" });
-  const modules = new Map<string, readonly string[]>();
+  const modules = new Set<string>();
   const open = [main];
   for (let path = open.pop(); path !== undefined; path = open.pop()) {
     if (modules.has(path)) continue;
     const scanner = /\.[cm]?jsx?$/.test(path) ? ofJavaScript : ofTypeScript;
-    const declarations = importDeclarations(scanner, path);
-    modules.set(path, declarations);
-    for (const specifier of declarations) {
+    modules.add(path);
+    for (const specifier of importDeclarations(scanner, path)) {
       try {
         open.push(Bun.resolveSync(specifier, parentDirectory(path) ?? "/"));
       } catch {}
@@ -109,16 +89,4 @@ function importDeclarations(scanner: Bun.Transpiler, path: string): string[] {
   } catch {
     return [];
   }
-}
-
-const HARMLESS =
-  /^\s*(?:(?:const|let|var)\s+[\w$\s{},:]+=\s*require\((["'])[^"']+\1\)[\w$.]*\s*;?|["']use strict["'];?|\/\/.*)?\s*$/;
-
-function isRequiredFirst(referrer: string, main: string, specifier: string): boolean {
-  if (referrer !== main) return false;
-  const lines = (readText(main) ?? "").replace(/^#!.*/, "").split("\n");
-  const isRequired = (line: string) =>
-    [`"`, `'`].some((mark) => line.includes(`require(${mark}${specifier}${mark})`));
-  const place = lines.findIndex((line) => !/^\s*\/\//.test(line) && isRequired(line));
-  return place >= 0 && lines.slice(0, place + 1).every((line) => HARMLESS.test(line));
 }

@@ -573,6 +573,44 @@ export default {
       tests: ["cli/shortcut"],
     },
   ],
+  "src/run/file/takeover.ts": [
+    {
+      fault: "a program runs twice where a module of it has run",
+      text: "  if (hasRun()) return false;\n",
+      becomes: "",
+      tests: ["options/resolution"],
+    },
+    {
+      fault: "data and modules of rt's own count as modules that have run",
+      text: "(path) => !RUNS_NOTHING.test(path)",
+      becomes: "() => true",
+      tests: ["options/resolution"],
+    },
+    {
+      fault: "a program runs twice where it asks for the package of JSX itself",
+      text: "hasNodeModules(main) ? undefined : placeOfJsx(error)",
+      becomes: "placeOfJsx(error)",
+      tests: ["options/resolution"],
+    },
+    {
+      fault: "the package of JSX is not fetched",
+      text: "hasNodeModules(main) ? undefined : placeOfJsx(error)",
+      becomes: "undefined",
+      tests: ["options/resolution"],
+    },
+    {
+      fault: "a module that the program comes to later counts as one that was linked",
+      text: "place !== undefined && modulesLinkedFrom(main).has(place)",
+      becomes: "place !== undefined",
+      tests: ["options/resolution"],
+    },
+    {
+      fault: "an import of types counts as one that was linked",
+      text: `loader: "tsx", trimUnusedImports: true`,
+      becomes: `loader: "tsx"`,
+      tests: ["options/resolution"],
+    },
+  ],
   "src/run/file/in-process.ts": [
     {
       fault: "what has been started is served again",
