@@ -6,7 +6,6 @@ import type { Trace, TracingOperations } from "../../platform/contract/tracing.t
 import { look } from "../../platform/path-state.ts";
 import type { Child } from "../../platform/contract/process-tree.ts";
 import { host } from "../../platform/process.ts";
-import { trees } from "../../platform/process-tree.ts";
 import type { CacheRule, CacheSettings } from "../settings/cache.ts";
 import { type Candidate, findCandidates, type Lookup } from "./candidates.ts";
 import { findDifference } from "./check.ts";
@@ -15,10 +14,11 @@ import { describeDoubt, describeUnshared } from "./doubts.ts";
 import { cachedEnvironment, describeWithheld, findShown } from "./environment.ts";
 import type { Entry } from "./entry.ts";
 import { describeHit, FAILED, Findings } from "./finding.ts";
+import { FollowedScript } from "./followed-script.ts";
 import { Inputs, listCounted } from "./inputs.ts";
 import type { KnownEntries } from "./known-entries.ts";
 import { compareKeys, hashOf, type Key, makeKey, ownStamp } from "./key.ts";
-import { Log, type Piece, readLog } from "./log.ts";
+import { type Piece, readLog } from "./log.ts";
 import { mentionsIn } from "./mention.ts";
 import { fixedPlaces, type IsFixed, isBelow, keepEntry, placeEntry, withoutBinariesAbove } from "./place.ts";
 import type { Presence } from "./presence.ts";
@@ -46,21 +46,14 @@ export class Run implements CachedRun {
   readonly #known: KnownEntries;
   readonly #shared: SharedCache | undefined;
   readonly #world: Rooted;
-  readonly #environments: readonly Readonly<Record<string, string>>[];
   readonly #withheld: readonly string[];
-  readonly #log = new Log();
-  /** When its first step did. */
-  #started: number | undefined;
+  readonly #followed: FollowedScript;
   readonly #findings: Findings;
   #key: Key | undefined;
   /** Where something is shared: what others that start the script in the same way come to as well. */
   #sharedKey = "";
   /** What is kept of this run, or what it was found by. */
   #entry: Entry | undefined;
-  #tracer: ReturnType<TracingOperations["openTracer"]> | undefined;
-  #refused = false;
-  /** From the first step on. */
-  #presence: Presence | undefined;
   /** The file of `#entry`, where it was found in one. */
   #file: string | undefined;
   constructor(
@@ -81,7 +74,8 @@ export class Run implements CachedRun {
     const environments = script.steps.map(({ env }) =>
       cachedEnvironment(env, original, rule.env, settings.root),
     );
-    this.#environments = environments.map(({ variables }) => variables);
+    const variables = environments.map((each) => each.variables);
+    this.#followed = new FollowedScript(script.steps, variables, tracing, this.#announce);
     this.#withheld = environments.flatMap(({ withheld }) => withheld);
     this.#findings = new Findings(settings.root, packageDirectory, script, store, known);
     this.#world = openWorld(rule, settings.root, packageDirectory, surroundings);
@@ -155,7 +149,7 @@ export class Run implements CachedRun {
   }
 
   get #variables(): Readonly<Record<string, string>> {
-    return Object.assign({}, ...this.#environments);
+    return Object.assign({}, ...this.#followed.environments);
   }
 
   get #isFixed(): IsFixed {
@@ -214,66 +208,37 @@ export class Run implements CachedRun {
   }
 
   start(step: number, request: StepRequest): Child & { readonly isTraced: Promise<boolean> } {
-    this.#presence ??= this.#announce();
-    this.#started ??= performance.now();
-    try {
-      return this.#startStep(step, request);
-    } catch (error) {
-      this.#presence.leave();
-      throw error;
-    }
-  }
-
-  #startStep(step: number, request: StepRequest): Child & { readonly isTraced: Promise<boolean> } {
-    const { program, argv } = this.#script.steps[step]!;
-    const wanted = { ...request, program, argv, env: this.environmentOf(step) };
-    const plain = () => ({
-      ...trees.startChild({ ...wanted, inheritStdin: false }),
-      isTraced: Promise.resolve(true),
-    });
-    if (!this.#tracing) return plain();
-    try {
-      this.#tracer ??= this.#tracing.openTracer({
-        program: process.execPath,
-        keepsCalls: host.originalVariable("RT_DEBUG") === "trace",
-      });
-    } catch {
-      // No thread is to be had: it starts as any other.
-      this.#refused = true;
-      return plain();
-    }
-    const child = this.#tracer.start(wanted);
-    void child.isTraced.then((isTraced) => (this.#refused ||= !isTraced));
-    return child;
+    return this.#followed.start(step, request);
   }
 
   keepOutput(step: number, bytes: Uint8Array, isError: boolean): void {
-    this.#log.add(step, isError, bytes);
+    this.#followed.log.add(step, isError, bytes);
   }
 
   environmentOf(step: number): Readonly<Record<string, string>> {
-    return this.#environments[step]!;
+    return this.#followed.environments[step]!;
   }
 
   async close(outcome: string, publication?: Publication): Promise<readonly string[]> {
     try {
       return await this.#keep(outcome, publication);
     } finally {
-      this.#presence?.leave();
+      this.#followed.leave();
     }
   }
 
   async #keep(outcome: string, publication?: Publication): Promise<readonly string[]> {
-    const trace = await this.#tracer?.finish();
+    const { log } = this.#followed;
+    const trace = await this.#followed.finish();
     const lines = [...(trace?.calls ?? [])].map((call) => `trace ${call}`);
-    if (this.#refused) {
+    if (this.#followed.isRefused) {
       this.isFaulty = this.#settings.isVerified;
       return [...lines, describeDoubt(this.#script.label, "refused", "seccomp")];
     }
     if (outcome === "failure") lines.push(...this.#explainWithheld());
     if (publication && !["success", "stopped"].includes(outcome)) {
-      const log = this.#findShown() === undefined ? this.#log : undefined;
-      await publishFailure(this.#sharing, publication, this.#script.label, this.#elapsed, log);
+      const told = this.#findShown() === undefined ? log : undefined;
+      await publishFailure(this.#sharing, publication, this.#script.label, this.#followed.elapsed, told);
     }
     if (outcome !== "success") return lines;
     if (this.#settings.isVerified) return [...lines, ...(await this.#verify(trace!))];
@@ -283,23 +248,23 @@ export class Run implements CachedRun {
       const { conditions, outputs, own } = await this.#record(trace);
       const shown = this.#findShown();
       if (shown !== undefined) throw new Unkept("secret", shown);
-      if (this.#log.isTooLarge) throw new Unkept("output", "64 MB to the terminal");
+      if (log.isTooLarge) throw new Unkept("output", "64 MB to the terminal");
       const entry: Entry = {
         label: this.#script.label,
         created: Date.now(),
-        duration: this.#elapsed,
+        duration: this.#followed.elapsed,
         conditions,
         outputs,
         own,
-        log: this.#store.keepBytes(this.#log.toBytes()),
+        log: this.#store.keepBytes(log.toBytes()),
       };
       const kept = keepEntry(
         entry,
         this.#settings.root,
-        mentionsIn(entry, this.#settings.root, this.#log.bytes(), this.#store),
+        mentionsIn(entry, this.#settings.root, log.bytes(), this.#store),
       );
       // After all of it was read: who comes from here on changes nothing of it.
-      this.#presence?.requireAlone();
+      this.#followed.requireAlone();
       const outside = shared?.findOutside(entry, this.#world);
       const mayLeave = outside === undefined;
       if (publication && !(await publishMade(this.#sharing, publication, kept, mayLeave))) return lines;
@@ -323,14 +288,10 @@ export class Run implements CachedRun {
   readonly #announce = (): Presence =>
     this.#store.announce([this.#world.packageDirectory, this.#script.scriptName]);
 
-  /** Milliseconds. */
-  get #elapsed(): number {
-    return this.#started === undefined ? 0 : performance.now() - this.#started;
-  }
-
   /** The name of a secret whose value was written. */
   #findShown(): string | undefined {
-    return findShown(this.#rule.env, this.#environments[0] ?? {}, this.#log.text());
+    const { environments, log } = this.#followed;
+    return findShown(this.#rule.env, environments[0] ?? {}, log.text());
   }
 
   get #sharing(): Sharing {
@@ -344,7 +305,7 @@ export class Run implements CachedRun {
   }
 
   #explainWithheld(): string[] {
-    const text = [this.#log.text(), ...this.#script.steps.flatMap(({ argv }) => argv)].join("\n");
+    const text = [this.#followed.log.text(), ...this.#script.steps.flatMap(({ argv }) => argv)].join("\n");
     const isFirst = this.#findings.last?.text !== FAILED;
     this.#tell(FAILED);
     return describeWithheld(this.#script.label, this.#withheld, text, isFirst);

@@ -1,5 +1,5 @@
 // The thread that answers the kernel: it is told of every call of the table before the call runs, notes the path, and lets
-// it go on. The build makes a script of its own of this module, for a worker.
+// it go on. The build makes a script of its own of this module, for a worker, which serves one script after the other.
 //
 // Contract: a call is always answered, and at once; what cannot be understood is a doubt. When nobody is left who could
 // make a call the record is complete. When the other end of `stop` is closed before that, somebody has outlived the
@@ -33,8 +33,9 @@ export type Report =
 
 const fs = process.getBuiltinModule("node:fs");
 const decoder = new TextDecoder("utf-8", { fatal: true });
-const observation = new Observation();
-const calls: string[] = [];
+/** Of the script that runs; when it is finished, of the next one. */
+let observation = new Observation();
+let calls: string[] = [];
 let isKeeping = false;
 
 const architecture = process.arch as Architecture;
@@ -249,7 +250,9 @@ const scope = globalThis as unknown as {
 scope.onmessage = ({ data }) => {
   if ("finish" in data) {
     const trace = observation.finish();
-    return scope.postMessage({ trace: { ...trace, ...(isKeeping && { calls }) } });
+    scope.postMessage({ trace: { ...trace, ...(isKeeping && { calls }) } });
+    [observation, calls] = [new Observation(), []];
+    return;
   }
   isKeeping = data.keepsCalls;
   const { socket, stop } = data.serve;

@@ -3,7 +3,6 @@
 // Surprising: what a script leaves running in the background still has the filter, and every open of it would fail once
 // nobody listens any more. After a moment the listener goes to an rt of its own that only says yes, until the last of
 // them has ended.
-import script from "rt:supervisor";
 import type { Doubt, Trace, Tracer, TracingOperations, TracingOptions } from "../../contract/tracing.ts";
 import { TRACED_NAME } from "../../contract/tracing.ts";
 import { closeDescriptor, openPipe } from "../../posix/pipe.ts";
@@ -11,44 +10,21 @@ import { operations as host } from "../../posix/process.ts";
 import { operations as trees } from "../../posix/process-tree.ts";
 import { openSocketPair, sendDescriptor } from "./descriptor-message.ts";
 import { LAUNCH, STAY } from "./launcher.ts";
-import type { Order, Report } from "./supervisor.ts";
+import { giveBack, takeThread } from "./thread.ts";
 
 /** Milliseconds that a process of the script may end after it. */
 const PATIENCE = 200;
 
 function openTracer({ program, keepsCalls = false }: TracingOptions): Tracer {
-  const EngineWorker = Worker.prototype.constructor as typeof Worker;
-  const source = `(${script})({}, undefined, { exports: {} }, "", "")`;
-  const url = URL.createObjectURL(new Blob([source], { type: "text/javascript" }));
-  const worker = new EngineWorker(url, { smol: true } as WorkerOptions);
+  const thread = takeThread();
   let doubt: { kind: Doubt; detail: string } | undefined;
-  const waiting: ((report: Report) => void)[] = [];
-  const reports: Report[] = [];
-  const deliver = (report: Report) => {
-    const next = waiting.shift();
-    if (next) next(report);
-    else reports.push(report);
-  };
-  worker.onmessage = ({ data }: MessageEvent<Report>) => deliver(data);
-  worker.onerror = ({ message }) => {
-    doubt ??= { kind: "supervisor", detail: message };
-    deliver({ launched: -1 });
-    deliver({ trace: { paths: [] } });
-  };
-  const send = (order: Order) => worker.postMessage(order);
-  const receive = () =>
-    new Promise<Report>((resolve) => {
-      const report = reports.shift();
-      if (report) resolve(report);
-      else waiting.push(resolve);
-    });
 
   /** Whether it was followed. */
   async function follow(done: Promise<unknown>, stop: { reader: number; writer: number }): Promise<boolean> {
-    const first = await receive();
+    const first = await thread.receive();
     const isTraced = "launched" in first && first.launched === 0;
     if (isTraced) {
-      const over = receive();
+      const over = thread.receive();
       await done;
       const isLate = Symbol();
       const timer = Promise.withResolvers<typeof isLate>();
@@ -70,7 +46,7 @@ function openTracer({ program, keepsCalls = false }: TracingOptions): Tracer {
     start(request) {
       const [ours, theirs] = openSocketPair();
       const stop = openPipe({ isPolled: false });
-      send({ serve: { socket: ours, stop: stop.reader }, keepsCalls });
+      thread.send({ serve: { socket: ours, stop: stop.reader }, keepsCalls });
       let child;
       try {
         const words = [TRACED_NAME, LAUNCH, String(theirs), request.program ?? "", ...request.argv];
@@ -92,13 +68,12 @@ function openTracer({ program, keepsCalls = false }: TracingOptions): Tracer {
       return { ...child, isTraced, done: isTraced.then(() => exit) };
     },
     async finish(): Promise<Trace> {
-      send({ finish: true });
-      const report = await receive();
-      worker.terminate();
-      URL.revokeObjectURL(url);
+      thread.send({ finish: true });
+      const report = await thread.receive();
+      giveBack(thread);
       const trace: Trace = "trace" in report ? report.trace : { paths: [] };
-      const found =
-        doubt ?? trace.doubt ?? ("trace" in report ? undefined : { kind: "supervisor", detail: "" });
+      const isFaulty = thread.failure !== undefined || !("trace" in report);
+      const found = doubt ?? (isFaulty ? { kind: "supervisor", detail: thread.failure ?? "" } : trace.doubt);
       return { ...trace, ...(found && { doubt: found as NonNullable<Trace["doubt"]> }) };
     },
   };

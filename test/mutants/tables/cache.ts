@@ -82,6 +82,23 @@ export default {
       tests: ["cache/doubts"],
     },
   ],
+  "platform/linux/tracing/supervisor.ts": [
+    {
+      fault: "what one script has done is told of the next one as well",
+      text: "[observation, calls] = [new Observation(), []];",
+      becomes: "calls = [];",
+      tests: ["cache/recall", "cache/stale"],
+    },
+  ],
+  "platform/linux/tracing/thread.ts": [
+    {
+      fault: "each script has a thread of its own",
+      text: "return idle.pop() ?? startThread();",
+      becomes: "return startThread();",
+      tests: ["cache/recall"],
+      why: "it is slower, and nothing else",
+    },
+  ],
   "platform/linux/tracing/tracer.ts": [
     {
       fault: "what is left running is no doubt",

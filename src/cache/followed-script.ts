@@ -1,0 +1,92 @@
+// A cached script that runs: its steps are started, one after the other, and followed where that is possible; what they write is
+// kept for later.
+//
+// Contract: what cannot be followed runs all the same, and `isRefused` tells it. From the first step on others are told that the
+// script runs, until `leave`.
+import type { Trace, Tracer, TracingOperations } from "../../platform/contract/tracing.ts";
+import type { Child } from "../../platform/contract/process-tree.ts";
+import { host } from "../../platform/process.ts";
+import { trees } from "../../platform/process-tree.ts";
+import { Log } from "./log.ts";
+import type { Presence } from "./presence.ts";
+import type { CachedScript, StepRequest } from "./script.ts";
+
+export class FollowedScript {
+  readonly log = new Log();
+  /** Of each step, what it gets. */
+  readonly environments: readonly Readonly<Record<string, string>>[];
+  isRefused = false;
+  readonly #steps: CachedScript["steps"];
+  /** Absent where inputs are declared. */
+  readonly #tracing: TracingOperations | undefined;
+  readonly #announce: () => Presence;
+  #tracer: Tracer | undefined;
+  #presence: Presence | undefined;
+  /** When its first step did. */
+  #started: number | undefined;
+
+  constructor(
+    steps: CachedScript["steps"],
+    environments: readonly Readonly<Record<string, string>>[],
+    tracing: TracingOperations | undefined,
+    announce: () => Presence,
+  ) {
+    this.#steps = steps;
+    this.environments = environments;
+    this.#tracing = tracing;
+    this.#announce = announce;
+  }
+
+  /** Milliseconds; 0 where nothing has started. */
+  get elapsed(): number {
+    return this.#started === undefined ? 0 : performance.now() - this.#started;
+  }
+
+  start(step: number, request: StepRequest): Child & { readonly isTraced: Promise<boolean> } {
+    this.#presence ??= this.#announce();
+    this.#started ??= performance.now();
+    try {
+      return this.#startStep(step, request);
+    } catch (error) {
+      this.#presence.leave();
+      throw error;
+    }
+  }
+
+  #startStep(step: number, request: StepRequest): Child & { readonly isTraced: Promise<boolean> } {
+    const { program, argv } = this.#steps[step]!;
+    const wanted = { ...request, program, argv, env: this.environments[step]! };
+    const plain = () => ({
+      ...trees.startChild({ ...wanted, inheritStdin: false }),
+      isTraced: Promise.resolve(true),
+    });
+    if (!this.#tracing) return plain();
+    try {
+      this.#tracer ??= this.#tracing.openTracer({
+        program: process.execPath,
+        keepsCalls: host.originalVariable("RT_DEBUG") === "trace",
+      });
+    } catch {
+      // No thread is to be had: it starts as any other.
+      this.isRefused = true;
+      return plain();
+    }
+    const child = this.#tracer.start(wanted);
+    void child.isTraced.then((isTraced) => (this.isRefused ||= !isTraced));
+    return child;
+  }
+
+  /** All that was seen; undefined where nothing was followed. */
+  async finish(): Promise<Trace | undefined> {
+    return await this.#tracer?.finish();
+  }
+
+  /** Throws Unkept where another run of the script came between. */
+  requireAlone(): void {
+    this.#presence?.requireAlone();
+  }
+
+  leave(): void {
+    this.#presence?.leave();
+  }
+}
