@@ -91,29 +91,40 @@ export class Patterns {
     }
   }
 
-  /** All that end behind `seen`. */
+  /** All that end behind `seen`, in no order. */
   find(text: Uint8Array, length: number, seen: number): Match[] {
     const matches: Match[] = [];
     if (this.isEmpty) return matches;
     const skips = this.#skips;
-    const window = this.#window;
-    for (let at = window - 1; at < length;) {
-      const gram = gramOf(text[at - 2]!, text[at - 1]!, text[at]!);
-      const skip = skips[gram]!;
-      if (skip > 0) {
-        at += skip;
-        continue;
-      }
-      const start = at - window + 1;
-      for (const pattern of this.#byEnd.get(gram) ?? []) {
-        const end = start + pattern.bytes.length;
-        if (end > length || end <= seen || !agrees(text, start, pattern.bytes, pattern.bytes.length))
-          continue;
-        matches.push({ start, end, pattern });
-      }
-      at += 1;
+    // Two windows move at once, since each of their steps has to wait for what the table says.
+    let near = this.#window - 1;
+    const middle = Math.max(near, length >> 1);
+    let far = middle;
+    while (near < middle && far < length) {
+      const skip = skips[gramOf(text[near - 2]!, text[near - 1]!, text[near]!)]!;
+      const farSkip = skips[gramOf(text[far - 2]!, text[far - 1]!, text[far]!)]!;
+      if (skip === 0) this.#compare(text, near, length, seen, matches);
+      if (farSkip === 0) this.#compare(text, far, length, seen, matches);
+      near += skip || 1;
+      far += farSkip || 1;
+    }
+    const [from, to] = near < middle ? [near, middle] : [far, length];
+    for (let at = from; at < to;) {
+      const skip = skips[gramOf(text[at - 2]!, text[at - 1]!, text[at]!)]!;
+      if (skip === 0) this.#compare(text, at, length, seen, matches);
+      at += skip || 1;
     }
     return matches;
+  }
+
+  /** With the forms whose window may end there. */
+  #compare(text: Uint8Array, at: number, length: number, seen: number, matches: Match[]): void {
+    const start = at - this.#window + 1;
+    for (const pattern of this.#byEnd.get(gramOf(text[at - 2]!, text[at - 1]!, text[at]!)) ?? []) {
+      const end = start + pattern.bytes.length;
+      if (end <= length && end > seen && agrees(text, start, pattern.bytes, pattern.bytes.length))
+        matches.push({ start, end, pattern });
+    }
   }
 
   /** Where the longest end of the text stands that begins a form and is not all of it, from `from` on; or the end. */

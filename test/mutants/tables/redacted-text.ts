@@ -104,9 +104,33 @@ export default {
       tests: ["redaction/filter", "run/attended"],
     },
     {
-      fault: "a value that is the end of another is missed",
-      text: "      at += 1;\n    }\n    return matches;",
-      becomes: "      at += window;\n    }\n    return matches;",
+      fault: "a value that is the end of another is missed in the first half",
+      text: "near += skip || 1;",
+      becomes: "near += skip || this.#window;",
+      tests: ["redaction/filter"],
+    },
+    {
+      fault: "a value that is the end of another is missed in the second half",
+      text: "far += farSkip || 1;",
+      becomes: "far += farSkip || this.#window;",
+      tests: ["redaction/filter"],
+    },
+    {
+      fault: "a value that is the end of another is missed behind the halves",
+      text: "at += skip || 1;",
+      becomes: "at += skip || this.#window;",
+      tests: ["redaction/filter"],
+    },
+    {
+      fault: "what is in the middle of a text is missed",
+      text: "let far = middle;",
+      becomes: "let far = middle + 1;",
+      tests: ["redaction/filter"],
+    },
+    {
+      fault: "what is left when one half has been searched is missed",
+      text: "near < middle ? [near, middle] : [far, length]",
+      becomes: "[far, length]",
       tests: ["redaction/filter"],
     },
     {
