@@ -75,9 +75,8 @@ export async function openSession(
   };
 }
 
-/** Breakpoints of the engine are all its clients', and while another one is there, a program that stands still stays so. */
-async function leave({ backend, breakpoints, pause }: Session): Promise<void> {
-  await breakpoints.removeAll();
+/** The engine forgets a client's breakpoints; but while another one is there, a program that stands still stays so. */
+async function leave({ backend, pause }: Session): Promise<void> {
   if (pause) await backend.send("Debugger.resume");
 }
 

@@ -179,7 +179,7 @@ describe("a session of Chrome's protocol", () => {
 
 let ticks = 0;
 function tick(): void {
-  ticks += 1;
+  (globalThis as any).count = ticks += 1;
 }
 setInterval(tick, 5);
 console.log("running");
@@ -254,8 +254,10 @@ console.log("running");
     await setBreakpoint(third, url, 5);
     await third.event("Debugger.paused");
     third.kill();
+    const look = "(from) => count > from + 1 && resolve('went on')";
+    const ticking = `new Promise((resolve) => setInterval(${look}, 1, count))`;
     await waitUntil(async () => {
-      const last = await other.send("Runtime.evaluate", { expression, awaitPromise: true });
+      const last = await other.send("Runtime.evaluate", { expression: ticking, awaitPromise: true });
       return last.result.value === "went on";
     });
   });

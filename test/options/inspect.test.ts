@@ -132,6 +132,7 @@ describe("the debugger", () => {
       [`${port}`, `:${port}/`],
       [`127.0.0.1:${port}`, `ws://127.0.0.1:${port}/`],
       [`127.0.0.1:${port}/path`, `ws://127.0.0.1:${port}/path`],
+      [`ws://127.0.0.1:${port}/path`, `ws://127.0.0.1:${port}/path`],
     ]) {
       await using live = startLive({ args: [`--inspect=${value}`, "a.ts"], cwd: project.path });
       const [, url] = await live.see(WEBKIT);

@@ -30,6 +30,12 @@ export default {
   ],
   "src/debugger/address.ts": [
     {
+      fault: "an address with its protocol is none",
+      text: "/^(?:ws:\\/\\/)?",
+      becomes: "/^",
+      tests: ["options/inspect"],
+    },
+    {
       fault: "an editor that asks ::1 is refused",
       text: `const isBoth = host === "" || host === "localhost";`,
       becomes: `const isBoth = host === "";`,
@@ -98,12 +104,6 @@ export default {
     },
   ],
   "src/debugger/client.ts": [
-    {
-      fault: "breakpoints stay when a client goes",
-      text: "  await breakpoints.removeAll();\n",
-      becomes: "",
-      tests: ["debugger/session"],
-    },
     {
       fault: "a program stands still for a client that has gone, while another one is there",
       text: `  if (pause) await backend.send("Debugger.resume");`,
