@@ -29,6 +29,7 @@ import { type Basis, sightsOf, Stamper } from "../cache/sights.ts";
 import { type Store, storeDirectory } from "../cache/store.ts";
 import type { Settings } from "../settings/settings.ts";
 import {
+  type CachedHit,
   type CachedTask,
   type Plan,
   type RunStatus,
@@ -107,6 +108,8 @@ class Recall {
   >();
   /** How many scripts were hits by the ordinary way, with all in its place. */
   #hits = 0;
+  /** By their hashes. */
+  readonly #logs = new Map<string, CachedHit["pieces"]>();
   /** Tasks whose hits were recalled. */
   readonly #told = new Set<number>();
 
@@ -156,10 +159,19 @@ class Recall {
   #recallHit({ index }: Task): CachedTask | undefined {
     const known = attempt(() => this.#known?.run.partAt(index));
     if (!known || known.used < Date.now() - HOUR || known.used > Date.now()) return undefined;
-    const log = this.#store.readBlob(known.log);
-    if (!log) return undefined;
+    const pieces = this.#piecesOf(known.log);
+    if (!pieces) return undefined;
     this.#told.add(index);
-    return new KnownHit(known.why, { pieces: readLog(log), saved: known.saved, restored: 0 });
+    return new KnownHit(known.why, { pieces, saved: known.saved, restored: 0 });
+  }
+
+  /** Many scripts write the same, most of these nothing. */
+  #piecesOf(log: string): CachedHit["pieces"] | undefined {
+    let pieces = this.#logs.get(log);
+    if (pieces) return pieces;
+    const bytes = this.#store.readBlob(log);
+    if (bytes) this.#logs.set(log, (pieces = readLog(bytes)));
+    return pieces;
   }
 
   #note({ index }: Task, { hit, why, basis }: CachedTask): void {

@@ -1,19 +1,22 @@
 // A run of many scripts that finds everything as the one before did is told again without being planned. What could make
 // it tell the wrong thing: an input that is not looked at. So each is changed, and the answer compared with that of the
 // ordinary way; and strace tells what that looks at.
-import { expect, test } from "bun:test";
+import { afterAll, expect, test } from "bun:test";
 import {
   chmodSync,
   cpSync,
   existsSync,
+  mkdtempSync,
   readdirSync,
   readFileSync,
+  realpathSync,
   renameSync,
   rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Files } from "../support/project.ts";
 import { cleanEnvironment, type Environment, RT } from "../support/rt.ts";
@@ -68,6 +71,12 @@ interface Recalled extends CachedProject {
   settle(count?: number): Promise<void>;
 }
 
+// All projects of this file have one cache folder, one after the other, since where it is belongs to what a script
+// depends on. It begins as the first of them left it, so that the scripts of the others need not run.
+const folder = realpathSync(mkdtempSync(join(tmpdir(), "rt-recall-")));
+const [CACHE, FILLED] = [join(folder, "cache"), join(folder, "filled")];
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
 /** @param more files that are others @param rules lines of [run.cache] */
 async function recalledProject(more: Files = {}, rules = ""): Promise<Recalled> {
   const project = await cachedProject({}, { ...files(), ...more }, `build = { env = ["LEVEL"] }\n${rules}`);
@@ -77,6 +86,7 @@ async function recalledProject(more: Files = {}, rules = ""): Promise<Recalled> 
   symlinkSync("../../manifest", project.join("packages/p6/package.json"));
   const env = {
     LEVEL: "1",
+    XDG_CACHE_HOME: CACHE,
     RT_DEBUG: "recall",
     PATH: `${project.join("early")}:${project.join("bin")}:${process.env.PATH}`,
   };
@@ -89,14 +99,21 @@ async function recalledProject(more: Files = {}, rules = ""): Promise<Recalled> 
     return { said: said.replace(/\b[\d.]+ m?s\b/g, "TIME"), recalled: recalled.join() };
   };
   const settle = async (count = COUNT) => {
-    // It has run, is found by the ordinary way, and is found to have been so for a while.
+    // It is found by the ordinary way, and is found to have been so for a while.
     let recalled = "";
     const wanted = `recalled ${count} of ${COUNT} scripts`;
     for (let round = 0; round < MOST_ROUNDS && recalled !== wanted; round += 1)
       ({ recalled } = await build());
     expect(recalled).toBe(wanted);
   };
-  return { ...project, env, build, settle, [Symbol.asyncDispose]: project[Symbol.asyncDispose] };
+  rmSync(CACHE, { recursive: true, force: true });
+  if (existsSync(FILLED)) swap(FILLED, CACHE);
+  else {
+    await build();
+    swap(CACHE, FILLED);
+  }
+  const shared = { ...project, cache: CACHE, env, build, settle };
+  return { ...shared, [Symbol.asyncDispose]: project[Symbol.asyncDispose] };
 }
 
 const STORE = "scripts-2";
@@ -381,8 +398,10 @@ test.skipIf(!CAN_TRACE)(
     const body = readFileSync(path, "latin1").slice(65);
     const past = Date.now() - 2 * 3_600_000;
     const older = body.replaceAll(/"used":[\d.]+/g, `"used":${past}`);
-    const digest = new Bun.CryptoHasher("sha256").update(Buffer.from(`1 ${older}`, "latin1")).digest("hex");
-    writeFileSync(path, Buffer.from(`${digest}\n${older}`, "latin1"));
+    const digest = new Bun.CryptoHasher("sha256").update(Buffer.from(older, "latin1")).digest("hex");
+    const content = Buffer.from(`${digest}\n${older}`, "latin1");
+    expect(older).not.toBe(body);
+    writeFileSync(path, content);
     expect((await project.build()).recalled).toBe(`recalled 0 of ${COUNT} scripts`);
     expect((await project.build()).recalled).toBe(ALL);
   },
@@ -432,7 +451,7 @@ const NOT_INPUTS =
 async function pathsOf(project: Recalled): Promise<{ paths: Set<string>; said: string }> {
   const log = `${project.cache}.log`;
   const words = ["strace", "-f", "-s", "4096", "-o", log, "-e", "trace=%file,getdents64", RT, ...RUN];
-  const env = cleanEnvironment({ XDG_CACHE_HOME: project.cache, ...project.env });
+  const env = cleanEnvironment(project.env);
   const ran = Bun.spawn(words, { cwd: project.path, env, stdout: "ignore", stderr: "pipe" });
   const said = await new Response(ran.stderr).text();
   const paths = new Set<string>();
