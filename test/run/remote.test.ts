@@ -550,6 +550,10 @@ describe("what --remote cannot do is an error before anything is sent", () => {
     await Bun.spawn(["ln", "-s", "/etc/passwd", "users"], { cwd: project.path }).exited;
     expect(lstatSync(project.join("users")).isSymbolicLink()).toBe(true);
     expect(await run("build")).toBe("error: users leads out of the workspace, to /etc/passwd");
+    // git knows it, and the system cannot say whether it is there.
+    const round = "rm users && mkdir a && touch a/x && git add a/x && rm -r a && ln -s a a";
+    await Bun.spawn(["sh", "-ec", round], { cwd: project.path, env: cleanEnvironment() }).exited;
+    expect(await run("build")).toBe(`error: Cannot read ${project.join("a/x")}: ELOOP`);
     expect(existsSync(project.join("dist"))).toBe(false);
   });
 });

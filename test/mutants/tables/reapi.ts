@@ -140,6 +140,12 @@ export default {
   ],
   "src/run/remote/files.ts": [
     {
+      fault: "what cannot be looked at counts as gone",
+      text: `    if (state.kind === "absent" && !GONE.includes(state.code)) throw unreadable(file, state.code);\n`,
+      becomes: "",
+      tests: ["run/remote"],
+    },
+    {
       fault: "what is remembered is read again",
       text: "const hash = this.#hashes.find(state.stamp);",
       becomes: "const hash = undefined;",
