@@ -92,7 +92,7 @@ export class Store {
     if (bytes?.length === 32) return bytes;
     const fresh = crypto.getRandomValues(new Uint8Array(32));
     if (bytes) this.#put(path, fresh);
-    else this.#putFirst(path, fresh);
+    else this.#put(path, fresh, nameFirst);
     return readFileSync(path);
   }
 
@@ -292,28 +292,11 @@ export class Store {
     return join(this.directory, "drafts", crypto.randomUUID());
   }
 
-  #put(path: string, content: string | Uint8Array): void {
+  #put(path: string, content: string | Uint8Array, name: typeof nameFirst = renameSync): void {
     const draft = this.#draft();
     try {
       writeFileSync(draft, content, { mode: 0o600 });
-      renameSync(draft, path);
-    } catch (error) {
-      rmSync(draft, { force: true });
-      throw error;
-    }
-  }
-
-  /** Of several rt at once the first one's stays, as the others may have read it. */
-  #putFirst(path: string, content: Uint8Array): void {
-    const draft = this.#draft();
-    try {
-      writeFileSync(draft, content, { mode: 0o600 });
-      try {
-        linkSync(draft, path);
-      } catch {
-        // Not every file system has hard links.
-        if (!existsSync(path)) renameSync(draft, path);
-      }
+      name(draft, path);
     } finally {
       rmSync(draft, { force: true });
     }
@@ -324,6 +307,16 @@ export class Store {
     if (existsSync(path) && statSync(path).size === statSync(draft).size) return touch(path);
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     renameSync(draft, path);
+  }
+}
+
+/** Of several rt at once the first one's stays, as the others may have read it. */
+function nameFirst(draft: string, path: string): void {
+  try {
+    linkSync(draft, path);
+  } catch {
+    // Not every file system has hard links.
+    if (!existsSync(path)) renameSync(draft, path);
   }
 }
 

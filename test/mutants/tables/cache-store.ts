@@ -5,8 +5,8 @@ export default {
   "src/cache/store.ts": [
     {
       fault: "of several who open a new store the last one's secret stays",
-      text: "        linkSync(draft, path);",
-      becomes: "        renameSync(draft, path);",
+      text: "linkSync(draft, path);",
+      becomes: "renameSync(draft, path);",
       tests: ["cache/store"],
     },
     {
