@@ -12,7 +12,7 @@ import type { Address } from "./address.ts";
 import { explainFailure } from "./announcement.ts";
 import type { EditorOptions } from "./editor.ts";
 import { ASK, ask } from "./inside.ts";
-import { BEGINNING, EDITOR_VARIABLE, ORDER, type Order } from "./order.ts";
+import { BEGINNING, EDITOR_VARIABLE, ORDER, type Order, STEADY } from "./order.ts";
 import type { Instruction, Report } from "./thread.ts";
 
 /** How long a program that ends waits for its debugger to have heard all. */
@@ -114,7 +114,9 @@ function takeOrder(): Order | undefined {
   const { [ORDER]: text } = env;
   delete env[ORDER];
   if (text === undefined) return undefined;
-  return JSON.parse(text) as Order;
+  const order = JSON.parse(text) as Order;
+  if (order.isSteadied) for (const name of Object.keys(STEADY)) delete env[name];
+  return order;
 }
 
 /** To what this program starts, and to an editor that wants to know which process it is. */

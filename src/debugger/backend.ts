@@ -1,6 +1,9 @@
 // The engine's debugger, as one of its clients sees it: WebKit's protocol over a socket of the file system that only this
 // user can reach (see run/engine/debugger.ts). Each connection is a session of its own, which the engine ends with it: a
 // program that stands still goes on.
+//
+// Surprising: the engine gives each answer to all of its clients, whoever asked. So no two of ours ask under one number, nor
+// under one that those of Web Inspector use, which count from 1.
 
 export type Json = any; // oxlint-disable-line typescript/no-explicit-any -- messages of two protocols, checked by whoever reads them
 
@@ -9,6 +12,9 @@ export interface Backend {
   send(method: string, params?: Json): Promise<Json>;
   close(): void;
 }
+
+/** A number of 31 bits, which the engine takes. */
+let lastId = 1_000_000_000;
 
 /** When the engine last said anything to any client. */
 let lastMessage = 0; // ms
@@ -35,7 +41,6 @@ export async function connectBackend(path: string, { onEvent, onClose }: Handler
   // A client does not keep a program from ending.
   const socket = await openRaw(path, { "Ref-Event-Loop": "0" });
   const waiting = new Map<number, PromiseWithResolvers<Json>>();
-  let lastId = 0;
   socket.onmessage = ({ data }) => {
     const { id, method, params, result, error } = JSON.parse(String(data)) as Json;
     if (id === undefined) return onEvent(method, params ?? {});

@@ -75,9 +75,13 @@ export async function openSession(
   };
 }
 
-/** The engine forgets a client's breakpoints; but while another one is there, a program that stands still stays so. */
-async function leave({ backend, pause }: Session): Promise<void> {
-  if (pause) await backend.send("Debugger.resume");
+/**
+ * While another one is there, a program that stands still stays so. What was set goes first: the program may come by again
+ * before the engine has heard that nobody is left who would let it go on.
+ */
+async function leave(session: Session): Promise<void> {
+  await session.breakpoints.removeAll();
+  if (session.pause) await session.backend.send("Debugger.resume");
 }
 
 async function answer({ id, method, params, sessionId }: Json, session: Session): Promise<Json> {

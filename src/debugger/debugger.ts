@@ -19,11 +19,14 @@ const go =
 async function enable({ backend }: Session): Promise<void> {
   await backend.send("Debugger.enable").catch(async () => {
     // Another client has it, and who enables it is told of the scripts: the last to come gets it.
-    await backend.send("Debugger.disable");
+    void backend.send("Debugger.disable");
     await backend.send("Debugger.enable");
   });
   await Promise.all([
     backend.send("Debugger.setShouldBlackboxURL", PASS_OWN),
+    // In what the engine has compiled for a program that nobody debugs, no breakpoint stops anything: a change of this makes
+    // it forget all that.
+    backend.send("Debugger.setBreakpointsActive", { active: false }),
     backend.send("Debugger.setBreakpointsActive", { active: true }),
     backend.send("Debugger.setPauseOnDebuggerStatements", { enabled: true }),
   ]);

@@ -5,6 +5,14 @@ import type { EditorOptions } from "./editor.ts";
 
 export const ORDER = "RT_DEBUGGER";
 
+/**
+ * The engine's switches by which hot functions are compiled in turn with the program, not beside it: a breakpoint that is set
+ * meanwhile would end the program with SIGABRT ("but we are our own replacement"), one time in eight in a loop that has just
+ * become hot. The dearest compiler is left out then, because everything would wait for it: a program as large as TypeScript's
+ * compiler is as fast so as with both. What the user sets of these stays, and then rt sets none.
+ */
+export const STEADY = { BUN_JSC_useConcurrentJIT: "0", BUN_JSC_useFTLJIT: "0" } as const;
+
 /** Where an editor leaves what it wants: see editor.ts. */
 export const EDITOR_VARIABLE = "VSCODE_INSPECTOR_OPTIONS";
 
@@ -23,6 +31,8 @@ export interface Order {
   /** The words that the engine was given for it, and what stands for them where the runtime looks for its own. */
   readonly added: readonly string[];
   readonly substitute: string;
+  /** Whether STEADY is set by rt, and nothing that the program may see. */
+  readonly isSteadied: boolean;
   /** The script of thread.ts. */
   readonly thread: string;
   /** Whether it waits for a debugger before its first line, and whether it stops there. */

@@ -262,6 +262,55 @@ console.log("running");
     });
   });
 
+  test("what somebody who goes has set stops nobody else, however often the program comes by", async () => {
+    const source = `interface None {}
+
+let ticks = 0;
+function tick(): void {
+  ticks += 1;
+}
+setInterval(() => {
+  for (let each = 0; each < 1000; each += 1) tick();
+}, 1);
+console.log("running");
+`;
+    await using project = await createProject({ "a.ts": source });
+    const url = pathToFileURL(project.join("a.ts")).href;
+    const { live, url: address } = await startDebugged(project, ["--inspect=127.0.0.1:0", "a.ts"]);
+    await using _live = live;
+    await live.see("running");
+    using stays = await openDebugger(address);
+    enable(stays);
+    const goes = await openDebugger(address);
+    enable(goes);
+    await setBreakpoint(goes, url, 5);
+    await goes.event("Debugger.paused");
+    goes.kill();
+    const expression = "new Promise((resolve) => setTimeout(resolve, 1, 'went on'))";
+    const later = await stays.send("Runtime.evaluate", { expression, awaitPromise: true });
+    expect(later.result.value).toBe("went on");
+  });
+
+  test("two clients at once get their own answers", async () => {
+    await using project = await createProject({
+      "a.ts": "setInterval(() => {}, 1000); console.log('running');",
+    });
+    const { live, url } = await startDebugged(project, ["--inspect=127.0.0.1:0", "a.ts"]);
+    await using _live = live;
+    await live.see("running");
+    using one = await openDebugger(url);
+    using other = await openDebugger(url);
+    const ask = (client: typeof one, name: string) =>
+      Array.from({ length: 50 }, async (_, index) => {
+        const expression = `Promise.resolve("${name} ${index}")`;
+        const { result } = await client.send("Runtime.evaluate", { expression, awaitPromise: true });
+        return result.value;
+      });
+    const wanted = (name: string) => Array.from({ length: 50 }, (_, index) => `${name} ${index}`);
+    const [first, second] = [ask(one, "one"), ask(other, "other")];
+    expect([await Promise.all(first), await Promise.all(second)]).toEqual([wanted("one"), wanted("other")]);
+  });
+
   test("a program stops for nobody who has gone, and goes on when who it stands still for goes", async () => {
     const source = `let count = 0;
 process.on("SIGUSR2", () => {

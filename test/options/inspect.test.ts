@@ -160,6 +160,26 @@ describe("the debugger", () => {
     expect((await live.see(/hands on (.*)\n/))[1]).toBe("RT_TEST_MARK");
   });
 
+  // Compiled beside it, one program in eight is ended by a breakpoint that is set in a loop which has just become hot.
+  test("hot functions of what is debugged are compiled in turn, unless the user says otherwise, and nothing shows it", async () => {
+    const code = `import { readFileSync } from "node:fs";
+      const find = (text: string) => text.match(/^BUN_JSC_.*$/gm)?.sort().join();
+      const own = readFileSync("/proc/self/environ", "utf8").replaceAll("\\0", "\\n");
+      const seen = Object.entries(process.env).map((entry) => entry.join("=")).join("\\n");
+      console.log("is", find(own), find(seen), find(Bun.spawnSync(["env"]).stdout.toString()), "so");`;
+    await using project = await createProject({ "a.ts": code });
+    const see = async (args: string[], variable?: "useConcurrentJIT" | "useFTLJIT") => {
+      const env = variable ? { [`BUN_JSC_${variable}`]: "0" } : {};
+      await using live = startLive({ args: [...args, "a.ts"], cwd: project.path, env });
+      return (await live.see(/is (.*) so/))[1]!.replaceAll("BUN_JSC_", "");
+    };
+    const inspect = "--inspect=127.0.0.1:0";
+    expect(await see([])).toBe("undefined undefined undefined");
+    expect(await see([inspect])).toBe("useConcurrentJIT=0,useFTLJIT=0 undefined undefined");
+    for (const name of ["useConcurrentJIT", "useFTLJIT"] as const)
+      expect(await see([inspect], name)).toBe(Array(3).fill(`${name}=0`).join(" "));
+  });
+
   prove("inspect-brk", "stops again after each restart by --watch", async () => {
     await using project = await createProject({ "a.ts": SOURCE });
     const port = freePort();

@@ -9,7 +9,7 @@ import { host } from "../../../platform/process.ts";
 import { readAddress } from "../../debugger/address.ts";
 import { type EditorOptions, readEditorOptions, wantsProgram } from "../../debugger/editor.ts";
 import { PRELOAD_URL_START } from "../../runtime/preload-mark.ts";
-import { BEGINNING, EDITOR_VARIABLE, ORDER, type Order } from "../../debugger/order.ts";
+import { BEGINNING, EDITOR_VARIABLE, ORDER, type Order, STEADY } from "../../debugger/order.ts";
 
 const SUBCOMMANDS = ["run", "test"];
 /** What a program waits in. */
@@ -44,6 +44,7 @@ export function orderDebugger(argv: readonly string[]): Debugging | undefined {
   const preload = keepPrivateFile(program, () => texts().program);
   const last = isWaiting ? writePrivateFile("debugger", "js", WAIT) : undefined;
   const word = `--inspect=ws+unix://${socket}`;
+  const isSteadied = Object.keys(STEADY).every((name) => host.originalVariable(name) === undefined);
   const order: Order = {
     ...(address && { address }),
     ...(editor && { editor }),
@@ -51,6 +52,7 @@ export function orderDebugger(argv: readonly string[]): Debugging | undefined {
     isAgain: argv.includes("--watch"),
     added: [word, `--preload=${preload}`, `--preload=${last}`],
     substitute: `--preload=${PRELOAD_URL_START}`,
+    isSteadied,
     thread: keepPrivateFile(thread, () => texts().thread),
     isWaiting,
     stopsAtFirst: kind === "-brk",
@@ -59,7 +61,7 @@ export function orderDebugger(argv: readonly string[]): Debugging | undefined {
     words: argv.toSpliced(at === undefined ? first : at + 1, 0, word),
     preload,
     ...(last === undefined ? {} : { last }),
-    environment: { [ORDER]: JSON.stringify(order) },
+    environment: { [ORDER]: JSON.stringify(order), ...(isSteadied ? STEADY : {}) },
   };
 }
 

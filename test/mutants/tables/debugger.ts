@@ -72,6 +72,12 @@ export default {
   ],
   "src/run/engine/debugger.ts": [
     {
+      fault: "what is debugged is compiled beside the program, where a breakpoint may end it",
+      text: "...(isSteadied ? STEADY : {})",
+      becomes: "",
+      tests: ["options/inspect"],
+    },
+    {
       fault: "a file of variables makes an editor",
       text: "host.originalVariable(EDITOR_VARIABLE)",
       becomes: "process.env[EDITOR_VARIABLE]",
@@ -84,6 +90,18 @@ export default {
       fault: "the order stays in the environment of the program",
       text: "  delete env[ORDER];\n",
       becomes: "",
+      tests: ["options/inspect"],
+    },
+    {
+      fault: "the program sees the switches of the engine's compilers that rt has set",
+      text: "  if (order.isSteadied) for (const name of Object.keys(STEADY)) delete env[name];",
+      becomes: "",
+      tests: ["options/inspect"],
+    },
+    {
+      fault: "the user's own switches of the engine's compilers are taken away",
+      text: "if (order.isSteadied) for",
+      becomes: "for",
       tests: ["options/inspect"],
     },
   ],
@@ -103,10 +121,24 @@ export default {
       tests: ["debugger/session"],
     },
   ],
+  "src/debugger/backend.ts": [
+    {
+      fault: "two clients ask under the same numbers",
+      text: "  const waiting = new Map<number, PromiseWithResolvers<Json>>();",
+      becomes: "  let lastId = 0;\n  const waiting = new Map<number, PromiseWithResolvers<Json>>();",
+      tests: ["debugger/session"],
+    },
+  ],
   "src/debugger/client.ts": [
     {
       fault: "a program stands still for a client that has gone, while another one is there",
-      text: `  if (pause) await backend.send("Debugger.resume");`,
+      text: `  if (session.pause) await session.backend.send("Debugger.resume");`,
+      becomes: "",
+      tests: ["debugger/session"],
+    },
+    {
+      fault: "a program comes to the breakpoint of a client that has gone",
+      text: "  await session.breakpoints.removeAll();\n",
       becomes: "",
       tests: ["debugger/session"],
     },
