@@ -1,6 +1,6 @@
 // The table of system calls, against the kernel's headers.
 import { expect, test } from "bun:test";
-import { CALLS, FIRST_UNKNOWN, HIDDEN } from "../../platform/linux/tracing/calls.ts";
+import { AUDIT_ARCHITECTURES, CALLS, FIRST_UNKNOWN, HIDDEN } from "../../platform/linux/tracing/calls.ts";
 import { filterProgram } from "../../platform/linux/tracing/filter.ts";
 
 /** Of x64, and the generic one, which is that of arm64. */
@@ -49,5 +49,54 @@ test("the filter asks for the architecture first, and its jumps stay within it",
       const farthest = Math.max(view.getUint8(index * 8 + 2), view.getUint8(index * 8 + 3));
       expect(index + 1 + (isJump ? farthest : 0)).toBeLessThan(length + (isJump ? 0 : 1));
     }
+  }
+});
+
+/** What the kernel makes of a call: the filter's program, run as the kernel runs it. */
+function judge(program: ArrayBuffer, architecture: number, number: number, values = [0, 0]): number {
+  const view = new DataView(program);
+  const words = new Map([
+    [0, number],
+    [4, architecture],
+    [16, values[0]!],
+    [24, values[1]!],
+  ]);
+  let loaded = 0;
+  for (let index = 0; ; index += 1) {
+    const code = view.getUint16(index * 8, true);
+    const value = view.getUint32(index * 8 + 4, true);
+    const jump = (holds: boolean) => (index += view.getUint8(index * 8 + (holds ? 2 : 3)));
+    if (code === 0x20) loaded = words.get(value)!;
+    else if (code === 0x54) loaded &= value;
+    else if (code === 0x15) jump(loaded === value);
+    else if (code === 0x35) jump(loaded >= value);
+    else if (code === 0x06) return value;
+    else throw new Error(`no instruction: ${code}`);
+  }
+}
+
+test("the filter tells of each call of the table and of every one of 32 bits, hides some, and lets all others be", () => {
+  const [ALLOW, NOTIFY, ABSENT] = [0x7fff0000, 0x7fc00000, 0x00050026];
+  const [AF_UNIX, AF_INET, AF_NETLINK, STREAM, DATAGRAM] = [1, 2, 16, 1, 0x80002]; // SOCK_DGRAM | SOCK_CLOEXEC
+  const I386 = 0x40000003;
+  const X32 = 0x40000000;
+  for (const architecture of ["x64", "arm64"] as const) {
+    const program = filterProgram(architecture);
+    const own = (number: number) => judge(program, AUDIT_ARCHITECTURES[architecture], number);
+    const verdicts = new Map(Array.from({ length: FIRST_UNKNOWN }, (_, number) => [number, ALLOW]));
+    for (const call of HIDDEN) verdicts.set(call[architecture], ABSENT);
+    for (const call of CALLS) verdicts.set(call[architecture], NOTIFY);
+    verdicts.delete(-1);
+    expect([...verdicts.keys()].map((number) => [number, own(number)])).toEqual([...verdicts]);
+    expect([own(FIRST_UNKNOWN), own(X32), own(X32 + 59)]).toEqual([ABSENT, ABSENT, ABSENT]);
+    const socket = CALLS.find(({ special }) => special === "socket")![architecture];
+    const sockets = [
+      [AF_UNIX, STREAM],
+      [AF_NETLINK, STREAM],
+      [AF_UNIX, DATAGRAM],
+      [AF_INET, STREAM],
+    ].map((values) => judge(program, AUDIT_ARCHITECTURES[architecture], socket, values));
+    expect(sockets).toEqual([ALLOW, ALLOW, NOTIFY, NOTIFY]);
+    expect([0, 5, 20, 1000].map((number) => judge(program, I386, number))).toEqual(Array(4).fill(NOTIFY));
   }
 });

@@ -58,10 +58,16 @@ int main(int count, char **words) {
   setbuf(stdout, NULL);
   if (count == 5) return syscall(SYS_fanotify_init, 0L, 0L) != -1 || errno != ENOSYS;
   if (count == 4) return prctl(PR_SET_DUMPABLE, 0L) + (open("census.c", O_RDONLY) < 0);
-${callAll()}
+  if (count == 3) {
+    // A call of 32 bits, which not every processor and kernel has: that of some virtual machines ends who asks.
 #ifdef __x86_64__
-  if (count == 3) { long result; __asm__ volatile("int $0x80" : "=a"(result) : "a"(20)); }
+    long result;
+    __asm__ volatile("int $0x80" : "=a"(result) : "a"(20));
+    return result < 0;
 #endif
+    return 1;
+  }
+${callAll()}
   return 0;
 }
 `;
@@ -89,7 +95,8 @@ test.skipIf(!CAN_TRACE)(
     expect(expected.filter((name) => !stderr.includes(`/${name}\n`))).toEqual([]);
     // What programs have another way for is not there for them, and no doubt.
     expect([await project.run("hidden"), await project.run("hidden")]).toEqual(["ran", "hit"]);
-    const names = [...Object.keys(numbers), ...(process.arch === "x64" ? ["foreign"] : [])];
+    const { exitCode } = Bun.spawnSync([project.join("census"), "a", "b"], { stdout: "ignore" });
+    const names = [...Object.keys(numbers), ...(exitCode === 0 ? ["foreign"] : [])];
     const all = await project.rt(["--parallel", "--concurrency=4", "run", ...names]);
     expect(names.filter((name) => !all.stderr.includes(`warn: ${name} was not cached: it `))).toEqual([]);
   },

@@ -23,7 +23,7 @@ function countPipes(): number {
 function start(
   program: string,
   args: readonly string[],
-  output: "merged" | "separate",
+  output: "merged" | "separate" | "inherit",
   env: Record<string, string> = {},
 ) {
   let text = "";
@@ -40,7 +40,7 @@ function start(
 }
 
 test.skipIf(!isLinux)("a child costs the reading ends of its pipes, and none when it has ended", async () => {
-  await start("/bin/sh", ["-c", ""], "merged").child.done; // and with it what guards all children
+  await start("/bin/sh", ["-c", ""], "inherit").child.done; // and with it what guards all children
   const before = countPipes();
   for (const [output, ends] of [
     ["merged", 1],

@@ -45,7 +45,7 @@ export default {
       fault: "calls of 32 bits are not looked at",
       text: `value: AUDIT_ARCHITECTURES[architecture], no: "notify"`,
       becomes: `value: AUDIT_ARCHITECTURES[architecture], no: "allow"`,
-      tests: ["cache/census"],
+      tests: ["cache/calls"],
     },
     {
       fault: "datagrams are not looked at",
