@@ -73,8 +73,11 @@ export interface ProcessTreeOperations {
    * children that it has not started.
    */
   leaveNothing(): Promise<void>;
-  /** How many children with piped output may run at once before file descriptors run out. */
-  childLimit(): number;
+  /**
+   * How many children with piped output may run at once before file descriptors run out.
+   * @param areFollowed whether what they open and start is seen (tracing.ts), which takes descriptors of its own
+   */
+  childLimit(areFollowed: boolean): number;
   /** Whether a Ctrl-C in the terminal reaches an "inherit" child without our help. */
   readonly terminalSignalsInherited: boolean;
 }

@@ -25,6 +25,8 @@ import { adoptOrphans, reapOrphans, withFamily, withOrphans } from "./orphans.ts
 const ATTACH_AFTER = 2; // ms
 /** Per child: our ends of the pipes, the streams' copies, and the engine's handle of the process. */
 const DESCRIPTORS_PER_CHILD = 5;
+/** Those of one that is followed besides: the kernel's notices, the ways to the thread that hears them, its mark in the store. */
+const DESCRIPTORS_TO_FOLLOW = 9;
 const DESCRIPTORS_RESERVED = 48;
 
 interface PosixChild extends Child {
@@ -177,9 +179,10 @@ const hasAncestor: ProcessTreeOperations["hasAncestor"] = (program) => {
   return false;
 };
 
-const childLimit: ProcessTreeOperations["childLimit"] = () => {
+const childLimit: ProcessTreeOperations["childLimit"] = (areFollowed) => {
   const available = descriptorLimit() - DESCRIPTORS_RESERVED;
-  return Math.max(1, Math.floor(available / DESCRIPTORS_PER_CHILD));
+  const each = DESCRIPTORS_PER_CHILD + (areFollowed ? DESCRIPTORS_TO_FOLLOW : 0);
+  return Math.max(1, Math.floor(available / each));
 };
 
 export const operations: ProcessTreeOperations = {

@@ -1,6 +1,7 @@
 // What a hit does: everything that the run did, without the run.
 import { expect, test } from "bun:test";
 import { chmod, lstat, readFile, readdir, readlink, rm, symlink, unlink, writeFile } from "node:fs/promises";
+import { RT, runRt } from "../support/rt.ts";
 import { CAN_TRACE, cachedProject } from "./cached-project.ts";
 
 const BUILD = [
@@ -148,4 +149,24 @@ test.skipIf(!CAN_TRACE)("several at once share one cache", async () => {
   for (const name of packages) await rm(project.join(name, "out"));
   expect(await all("5")).toEqual([0, 4, 4]);
   for (const name of packages) expect(await Bun.file(project.join(name, "out")).text()).toBe(`s${name}`);
+});
+
+test.skipIf(!CAN_TRACE)("as many at once as there are descriptors for, and each is kept", async () => {
+  const names = Array.from({ length: 40 }, (_, index) => `p${index}`);
+  const manifest = (name: string) => ({ name, scripts: { build: "cat package.json > out; sleep 0.05" } });
+  const files = Object.fromEntries(names.map((name) => [`${name}/package.json`, manifest(name)]));
+  await using project = await cachedProject({}, files, "build = true");
+  await project.write({ "package.json": { name: "root", workspaces: names } });
+  const run = `ulimit -n 160; exec "$0" --parallel --filter '*' run build`;
+  const all = async () => {
+    const env = { XDG_CACHE_HOME: project.cache };
+    const { stderr, status } = await runRt({
+      program: ["bash", "-c", run, RT],
+      cwd: project.path,
+      env,
+    });
+    return [status, stderr.match(/^(?:warn|error): .*/gm) ?? [], stderr.match(/Done before: /g)?.length ?? 0];
+  };
+  expect(await all()).toEqual([0, [], 0]);
+  expect(await all()).toEqual([0, [], names.length]);
 });

@@ -407,6 +407,12 @@ export default {
   ],
   "src/tasks/limit.ts": [
     {
+      fault: "scripts that are followed take no more descriptors than others",
+      text: "trees.childLimit(openCached !== undefined)",
+      becomes: "trees.childLimit(false)",
+      tests: ["cache/hits"],
+    },
+    {
       fault: "--sequential runs as many as fit",
       text: "if (sequential) return 1;",
       becomes: "",
