@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { createServer } from "node:net";
 import { FakeSecretService } from "../support/fake-secret-service.ts";
 import { startKeePassXC } from "../support/keepassxc.ts";
-import { type Keyring, SECRETS_PATH, startKeyring } from "../support/keyring.ts";
+import { KEYRING_PASSWORD, type Keyring, SECRETS_PATH, startKeyring } from "../support/keyring.ts";
 import { startKWallet } from "../support/kwallet.ts";
 import { createProject } from "../support/project.ts";
 import { runRt } from "../support/rt.ts";
@@ -98,7 +98,7 @@ describe.skipIf(process.platform !== "linux").concurrent("rt doctor", () => {
     await keyring.lock();
     const { checks } = await examine(keyring.env);
     const [, command] = /run (gnome-keyring-daemon [-\w ]+) with/.exec(checks[2]!.remedy!)!;
-    await keyring.run(command!.split(" "), "the keyring's password");
+    await keyring.run(command!.split(" "), KEYRING_PASSWORD);
     expect(await examine(keyring.env)).toMatchObject({ ready: true });
   });
 

@@ -17,7 +17,7 @@ import { type MessageBus, Message, sessionBus, Variant } from "dbus-next";
 export const SECRETS_NAME = "org.freedesktop.secrets";
 export const SECRETS_PATH = "/org/freedesktop/secrets";
 /** Of the default collection, for those that have to type it. */
-export const KEYRING_PASSWORD = "the keyring's password";
+export const KEYRING_PASSWORD = "the-keyring's-password";
 
 export interface KeyringOptions {
   /** "activatable" leaves it to the bus to start GNOME Keyring when it is first called. */

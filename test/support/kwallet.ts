@@ -22,7 +22,7 @@ apiEnabled=true
 kdewallet=*
 `;
 /** For those that have to type it. */
-export const WALLET_PASSWORD = "the wallet's password";
+export const WALLET_PASSWORD = "the-wallet's-password";
 const SALT = Uint8Array.from({ length: 56 }, (_, index) => index + 1);
 const KEY = [...pbkdf2Sync(WALLET_PASSWORD, SALT, 50_000, 56, "sha512")];
 
