@@ -96,6 +96,23 @@ describe.skipIf(process.platform !== "linux")("secrets on Linux", () => {
     bus.close();
   });
 
+  test("a call that waits for its turn when the bus dies fails with it, as those under way do", async () => {
+    await using entered = await enterKeyring({ service: "none" });
+    const { bus } = openBus();
+    const to = { path: BUS_PATH, interface: BUS_NAME };
+    const ownerOf = (name: string) =>
+      bus.call({ ...to, destination: BUS_NAME, member: "GetNameOwner", signature: "s", body: [name] });
+    // To itself, the last to have come, which answers nobody: more than may be under way at once.
+    const owners = await Promise.all([":1.0", ":1.1", ":1.2"].map((name) => ownerOf(name).catch(() => [])));
+    const destination = owners.flat().at(-1) as string;
+    const calls = Array.from({ length: 100 }, () =>
+      bus.call({ ...to, destination, member: "Anything", signature: "", body: [] }),
+    );
+    const failures = calls.map(failureOf);
+    await entered.keyring.killBus();
+    for (const failure of await Promise.all(failures)) expect(failure).toMatchObject({ kind: "closed" });
+  });
+
   describe("the address of the bus", () => {
     test("is found in $XDG_RUNTIME_DIR when none is set", async () => {
       await using entered = await enterKeyring();

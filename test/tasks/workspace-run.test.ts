@@ -242,3 +242,11 @@ test("a command that is too long for the system is one failure like any other", 
       "a t: Cannot start: the command and its environment are too long for this system\nb t: b\nb t: Exited with code 0\n",
     status: 126,
   }));
+
+test("what could not start is one of those that the summary counts and names as failed", async () => {
+  await using project = await createProject(
+    workspace({ a: scripts(`true ${"x".repeat(200_000)};`), b: scripts("echo b") }),
+  );
+  const { stderr } = await runRt({ args: ["run", "--workspaces", "t"], cwd: project.path });
+  expect(stderr).toContain(": 1 succeeded, 1 failed\nFailed:  a t (Cannot start: the command and its ");
+});
