@@ -206,6 +206,7 @@ export default {
       text: "          credential?.blob.fill(0);\n",
       becomes: "",
       tests: ["windows/secrets"],
+      why: "`rt secrets list` and the helpers list, and end right behind it; till then nobody else can look into them",
     },
   ],
   "platform/windows/process-tree.ts": [
