@@ -351,3 +351,13 @@ test("what one rt tells the next is not in the environment of code that runs as 
     expect(stdout).toBe("\n");
   }
 });
+
+test("what another rt has left there, of another process, is nothing to go by", async () => {
+  await using project = await createProject({
+    "bunfig.toml": 'preload = ["./evil.ts"]\n',
+    "evil.ts": "console.log('evil')",
+    "a.ts": "console.log('mine', typeof rt.secrets.get)",
+  });
+  const options = { args: ["--smol", "a.ts"], cwd: project.path, env: { RT_BECAME: "1" } };
+  expect(await runRt(options)).toEqual({ stdout: "mine function\n", stderr: "", status: 0 });
+});

@@ -212,18 +212,28 @@ describe.skipIf(!canRunWindows)("rt.exe", () => {
     expect(await rt(["-p", check])).toEqual(output("ESRCH\n"));
   });
 
-  test("ends the whole family of a script when rt is killed", async () => {
-    const env = { STARTED: windows.path(project.join("killed")) };
-    const child = windows.start({ args: ["run", "--parallel", "orphaned"], cwd: project.path, env });
-    const started = project.join("killed");
-    await waitUntil(() => existsSync(started) && readFileSync(started, "utf8") !== "");
-    const pid = readFileSync(started, "utf8");
-    const check = `try { process.kill(${pid}, 0); "alive" } catch ({ code }) { code }`;
-    expect(await rt(["-p", check])).toEqual(output("alive\n"));
-    child.kill("SIGKILL");
-    await child.exited;
-    await waitUntil(async () => (await rt(["-p", check])).stdout === "ESRCH\n");
-  }, 120_000); // rt is started three times, and looked for again and again
+  describe("a killed rt takes along", () => {
+    for (const [what, args] of [
+      ["the whole family of a script", ["run", "--parallel", "orphaned"]],
+      ["a file that runs as the engine", ["--smol", "left.ts"]],
+    ] as const)
+      test(
+        what,
+        async () => {
+          const started = project.join(`killed-${args[0]}`);
+          const env = { STARTED: windows.path(started) };
+          const child = windows.start({ args: [...args], cwd: project.path, env });
+          await waitUntil(() => existsSync(started) && readFileSync(started, "utf8") !== "");
+          const pid = readFileSync(started, "utf8");
+          const check = `try { process.kill(${pid}, 0); "alive" } catch ({ code }) { code }`;
+          expect(await rt(["-p", check])).toEqual(output("alive\n"));
+          child.kill("SIGKILL");
+          await child.exited;
+          await waitUntil(async () => (await rt(["-p", check])).stdout === "ESRCH\n");
+        },
+        120_000,
+      ); // rt is started three times, and looked for again and again
+  });
 
   test("keeps credentials from the command line", async () => {
     expect(await rt(["secrets", "set", "cli", "me"], "a välue\n")).toEqual(output(""));

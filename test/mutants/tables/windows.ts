@@ -4,9 +4,16 @@ import type { MutantTable } from "../mutant.ts";
 export default {
   "platform/windows/job.ts": [
     {
-      fault: "a job's processes outlive rt",
-      text: "keepsChildren ? KILL_ON_JOB_CLOSE : KILL_ON_JOB_CLOSE | SILENT_BREAKAWAY_OK",
-      becomes: "keepsChildren ? 0 : SILENT_BREAKAWAY_OK",
+      fault: "a script's processes outlive rt",
+      text: "keepsChildren ? KILL_ON_JOB_CLOSE : KILL",
+      becomes: "keepsChildren ? 0 : KILL",
+      tests: ["windows/run"],
+      why: "our jobs lie in that which the engine has for all that it starts, and which ends with rt",
+    },
+    {
+      fault: "what rt has become outlives it",
+      text: "KILL_ON_JOB_CLOSE | SILENT_BREAKAWAY_OK",
+      becomes: "SILENT_BREAKAWAY_OK",
       tests: ["windows/run"],
     },
     {
