@@ -175,6 +175,20 @@ test.skipIf(!CAN_TRACE)("whatever a script has seen makes it run again, and noth
   expect(entry).toMatch(/\["file","[^"]*\/ld-[^"]*\.so/);
 });
 
+test.skipIf(!CAN_TRACE)("behind a link, what stands there at that time is seen", async () => {
+  const turned = "ln -sfn one link; cat link/file; ln -sfn two link; cat link/file";
+  const own = "(cd three; cat /proc/self/cwd/file); (cd four; cat /proc/self/cwd/file)";
+  const files = Object.fromEntries(["one", "two", "three", "four"].map((name) => [`${name}/file`, name]));
+  await using project = await cachedProject({ t: `${turned}; ${own}` }, files);
+  expect(await project.run("t")).toBe("ran");
+  expect(await project.run("t")).toBe("hit");
+  for (const name of Object.keys(files)) {
+    await project.write({ [name]: "changed" });
+    expect([name, await project.run("t")]).toEqual([name, "ran"]);
+    expect([name, await project.run("t")]).toEqual([name, "hit"]);
+  }
+});
+
 test.skipIf(!CAN_TRACE)("what is changed by somebody else while a script runs is not kept", async () => {
   const wait = "cat data; echo > ready; until test -e go; do sleep 0.02; done";
   await using project = await cachedProject({ t: wait }, { data: "1" }, 't = { ignore = ["go", "ready"] }');

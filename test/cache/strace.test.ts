@@ -2,9 +2,10 @@
 // sees more than the other.
 import { expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { release } from "node:os";
 import { join } from "node:path";
 import { CALLS } from "../../platform/linux/tracing/calls.ts";
-import { REPOSITORY } from "../support/rt.ts";
+import { REPOSITORY, RT } from "../support/rt.ts";
 import { type CachedProject, cachedProject } from "./cached-project.ts";
 
 const CALL = /^(\d+) +(\w+)\((.*)$/;
@@ -143,5 +144,22 @@ test.skipIf(process.platform !== "linux").each(Object.entries(WORKLOADS))(
     const isEqual = missing.length + added.length === 0;
     expect({ missing, added, stdout: isEqual ? "" : stdout }).toEqual({ missing: [], added: [], stdout: "" });
     expect(expected.size).toBeGreaterThan(20);
+  },
+);
+
+test.skipIf(process.platform !== "linux")(
+  "the kernel is asked to answer a call on one processor, that of the caller",
+  async () => {
+    await using project = await cachedProject({ work: "true" });
+    const words = ["strace", "-f", "-qq", "-e", "trace=ioctl", "-o", project.join("log")];
+    const env = { ...process.env, XDG_CACHE_HOME: project.cache };
+    const { exitCode } = Bun.spawnSync([...words, RT, "run", "work"], { cwd: project.path, env });
+    expect(exitCode).toBe(0);
+    const log = await Bun.file(project.join("log")).text();
+    const [, answer] =
+      /ioctl\(\d+, (?:_IOC\(_IOC_WRITE, 0x21, 0x4, 0x8\)|\w*NOTIF_SET_FLAGS), .*\) += (\S+)/.exec(log) ?? [];
+    // Kernels before 6.6 have no such flag.
+    const [major = 0, minor = 0] = release().split(".").map(Number);
+    expect(answer).toBe(major * 100 + minor >= 606 ? "0" : "-1");
   },
 );

@@ -26,7 +26,7 @@ function start(
   output: "merged" | "separate" | "inherit",
   env: Record<string, string> = {},
 ) {
-  let text = "";
+  const text = { output: "", error: "" }; // in as many pieces as it may come
   const child = trees.startChild({
     program,
     argv: [program, ...args],
@@ -34,9 +34,9 @@ function start(
     env,
     output,
     inheritStdin: false,
-    onOutput: (bytes, isError) => void (text += `${isError ? "error" : "output"} ${Buffer.from(bytes)}`),
+    onOutput: (bytes, isError) => void (text[isError ? "error" : "output"] += Buffer.from(bytes)),
   });
-  return { child, text: () => text };
+  return { child, text };
 }
 
 test.skipIf(!isLinux)("a child costs the reading ends of its pipes, and none when it has ended", async () => {
@@ -51,7 +51,9 @@ test.skipIf(!isLinux)("a child costs the reading ends of its pipes, and none whe
     expect(await child.done).toMatchObject({ code: 0 });
     // What was read as a stream is closed by the engine, in its own time.
     await waitUntil(() => countPipes() === before);
-    expect(text()).toBe(output === "merged" ? "output a\nb\n" : "output a\nerror b\n");
+    expect(text).toEqual(
+      output === "merged" ? { output: "a\nb\n", error: "" } : { output: "a\n", error: "b\n" },
+    );
   }
 });
 
@@ -73,12 +75,12 @@ test.skipIf(!isLinux)(
     setInterval(() => {}, 1000);`;
     const { child, text } = start(process.execPath, ["-e", relay], "merged");
     try {
-      await waitUntil(() => /below \d+\n/.test(text()));
+      await waitUntil(() => /below \d+\n/.test(text.output));
       trees.signalTrees([child], "SIGINT");
-      await waitUntil(() => text().includes("relay"));
-      process.kill(Number(/below (\d+)/.exec(text())![1]), "SIGTERM"); // it would hear a SIGINT before this
-      await waitUntil(() => text().includes("ended"));
-      expect(text()).not.toContain("heard");
+      await waitUntil(() => text.output.includes("relay"));
+      process.kill(Number(/below (\d+)/.exec(text.output)![1]), "SIGTERM"); // it would hear a SIGINT before this
+      await waitUntil(() => text.output.includes("ended"));
+      expect(text.output).not.toContain("heard");
     } finally {
       trees.signalTrees([child], "SIGKILL");
       await child.done;

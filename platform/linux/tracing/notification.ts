@@ -1,5 +1,6 @@
 // What the kernel tells of a call before it runs, the memory that the call points to, and the answer, which is always
 // that it may go on.
+import type { Pointer } from "bun:ffi";
 import { FFIType, ptr } from "../../posix/ffi.ts";
 import { type Libc, openLibc } from "../../posix/libc.ts";
 
@@ -18,8 +19,8 @@ const libc = () => (opened ??= openLibc(SYMBOLS));
 const RECEIVE = 0xc0502100;
 const SEND = 0xc0182101;
 const SET_FLAGS = 0x40082104;
-/** From Linux 6.6 on: the supervisor runs on the processor of the one that waits for it. */
-const SYNC_WAKE_UP = 1n;
+/** From Linux 6.6 on: each runs on the processor of the one that it waits for; otherwise a call may take ten times as long. */
+const SYNC_WAKE_UP = 1;
 const CONTINUE = 1;
 const EFAULT = 14;
 const EINTR = 4;
@@ -57,9 +58,7 @@ export interface Notification {
 }
 
 export function prepareListener(listener: number): void {
-  const flags = new ArrayBuffer(8);
-  new DataView(flags).setBigUint64(0, SYNC_WAKE_UP, true);
-  libc().functions.ioctl(listener, SET_FLAGS, ptr(new Uint8Array(flags)));
+  libc().functions.ioctl(listener, SET_FLAGS, SYNC_WAKE_UP as Pointer); // the flags themselves, not where they are
 }
 
 /** What there is to do: a call waits, nobody is left who could make one, or the other descriptor can be read. */

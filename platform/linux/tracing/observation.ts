@@ -13,6 +13,15 @@ import { isSame, list, look } from "../../path-state.ts";
 
 const fs = process.getBuiltinModule("node:fs");
 
+/** Where a path leads. */
+interface Found {
+  readonly path: string;
+  /** False where it ends at something that is no directory, or not there. */
+  readonly isWhole: boolean;
+  /** What stood there a moment ago; absent where nobody has looked. */
+  readonly state?: PathState;
+}
+
 interface Entry {
   readonly path: string;
   readonly first: PathState;
@@ -33,7 +42,9 @@ const SET_ID = 0o6000;
 export class Observation {
   readonly #entries = new Map<string, Entry>();
   /** Seen to be directories, and no links, since something was last moved or removed. */
-  #directories = new Set<string>();
+  readonly #directories = new Set<string>();
+  /** Of directories, as callers name them, where those are: as long as `#directories` holds. */
+  readonly #parents = new Map<string, string>();
   /** Sockets that the tree has bound itself. */
   readonly #bound = new Set<string>();
   #interpreters = 0;
@@ -60,7 +71,7 @@ export class Observation {
     const found = this.#resolve(path, follows, pid);
     if (!found) return;
     // Where a directory on the way is missing, whatever was to be done fails.
-    this.#note(found.path, found.isWhole ? access : "probe");
+    this.#note(found.path, found.isWhole ? access : "probe", found.state);
     if (access === "run" && found.isWhole) this.#run(found.path, pid);
   }
 
@@ -85,10 +96,11 @@ export class Observation {
     }
   }
 
-  #note(path: string, access: Access): void {
+  /** @param state what stands there, where somebody has just looked */
+  #note(path: string, access: Access, state?: PathState): void {
     let entry = this.#entries.get(path);
     if (!entry) {
-      const first = look(path);
+      const first = state ?? look(path);
       entry = { path, first, isRead: false, isProbed: false, isWritten: false, isConfirmed: false };
       this.#entries.set(path, entry);
     }
@@ -126,15 +138,17 @@ export class Observation {
         break;
     }
     entry.isWritten = true;
-    if (access === "remove" || access === "replace") this.#directories = new Set();
+    if (access !== "remove" && access !== "replace") return;
+    this.#directories.clear();
+    this.#parents.clear();
   }
 
   /** Contents read through an open descriptor. */
   read(path: string, follows: boolean, pid: number): void {
     const found = this.#resolve(path, follows, pid);
     if (!found) return;
-    if (!found.isWhole) return this.#note(found.path, "probe");
-    this.#note(found.path, "probe");
+    this.#note(found.path, "probe", found.state);
+    if (!found.isWhole) return;
     const entry = this.#entries.get(found.path)!;
     if (!entry.isWritten && entry.first.kind !== "directory") entry.isRead = true;
   }
@@ -164,13 +178,21 @@ export class Observation {
     this.#interpreters -= 1;
   }
 
-  #resolve(given: string, follows: boolean, pid: number): { path: string; isWhole: boolean } | undefined {
+  #resolve(given: string, follows: boolean, pid: number): Found | undefined {
     const isDirectory = /\/\.?$/.test(given);
-    let rest = given.split("/");
-    let at = "";
+    const cut = given.lastIndexOf("/");
+    const parent = given.slice(0, cut);
+    const known = this.#parents.get(parent);
+    let rest = known === undefined ? given.split("/") : [given.slice(cut + 1)];
+    let at = known ?? "";
+    let isParentNew = known === undefined;
     let links = 0;
     while (rest.length > 0) {
       const part = rest.shift()!;
+      if (isParentNew && rest.length === 0) {
+        this.#parents.set(parent, at);
+        isParentNew = false;
+      }
       if (part === "" || part === ".") continue;
       if (part === "..") {
         at = at.slice(0, Math.max(at.lastIndexOf("/"), 0));
@@ -186,6 +208,7 @@ export class Observation {
         const special = specialPath(`${next}/${rest.join("/")}`, follows, pid);
         if (special === undefined) return undefined;
         if (special !== null) {
+          isParentNew = false; // it is another one for each process
           if (++links > MOST_LINKS) return undefined;
           [rest, at] = [special.split("/"), ""];
           continue;
@@ -193,16 +216,17 @@ export class Observation {
       }
       const state = this.#stateOf(next);
       if (state.kind === "link" && (!isLast || follows || isDirectory)) {
-        this.#note(next, "probe");
-        if (++links > MOST_LINKS) return { path: next, isWhole: false };
+        this.#note(next, "probe", state);
+        if (++links > MOST_LINKS) return { path: next, isWhole: false, state };
         if (state.target.startsWith("/")) at = "";
         rest = [...state.target.split("/"), ...rest];
         continue;
       }
       if (state.kind === "directory") {
-        if (!isLast) this.#note(next, "probe");
+        if (!isLast) this.#note(next, "probe", state);
         this.#directories.add(next);
-      } else if (!isLast) return { path: next, isWhole: false };
+      } else if (!isLast) return { path: next, isWhole: false, state };
+      if (isLast) return { path: next, isWhole: true, state };
       at = next;
     }
     return { path: at === "" ? "/" : at, isWhole: true };

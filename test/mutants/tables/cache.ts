@@ -54,6 +54,14 @@ export default {
       tests: ["cache/doubts"],
     },
   ],
+  "platform/linux/tracing/notification.ts": [
+    {
+      fault: "each call that is followed is answered on another processor",
+      text: "libc().functions.ioctl(listener, SET_FLAGS, SYNC_WAKE_UP as Pointer);",
+      becomes: "libc().functions.ioctl(listener, SET_FLAGS, ptr(answerBytes));",
+      tests: ["cache/strace"],
+    },
+  ],
   "platform/linux/tracing/observation.ts": [
     {
       fault: "what the kernel opens for a program is not recorded",
@@ -63,9 +71,21 @@ export default {
     },
     {
       fault: "links on the way are not recorded",
-      text: `        this.#note(next, "probe");
+      text: `        this.#note(next, "probe", state);
         if (++links > MOST_LINKS) return { path`,
       becomes: `        if (++links > MOST_LINKS) return { path`,
+      tests: ["cache/stale"],
+    },
+    {
+      fault: "where a directory was is remembered when links are turned",
+      text: "    this.#parents.clear();\n",
+      becomes: "",
+      tests: ["cache/stale"],
+    },
+    {
+      fault: "what is in a process's own directory is looked for in another's",
+      text: "          isParentNew = false; // it is another one for each process\n",
+      becomes: "",
       tests: ["cache/stale"],
     },
     {
