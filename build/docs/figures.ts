@@ -28,6 +28,10 @@ export const HEADLINES = [
   "sleep 0 in 200 packages : bun --filter",
   "one of 1000 packages : bun --filter",
   "200 MB, lines of 73 bytes : bun --filter",
+  "nothing changed in 1000 packages : turbo",
+  "nothing changed in 1000 packages : vp",
+  "one file changed in 1000 packages : turbo",
+  "one file changed in 1000 packages : vp",
   "a process that reads one secret, against Bun.secrets",
   "CSRF generate",
   "CSRF verify",
@@ -46,7 +50,10 @@ async function renderFigures(): Promise<string> {
   const tables = [...machines].map(
     ([machine, own]) => [machine, headlinesOf(own.flatMap(readRows))] as const,
   );
-  return tables.map(([machine, rows]) => `On ${machine}:\n\n${tableOf(rows)}`).join("\n\n");
+  return tables
+    .filter(([, rows]) => rows.length > 0)
+    .map(([machine, rows]) => `On ${machine}:\n\n${tableOf(rows)}`)
+    .join("\n\n");
 }
 
 function headlinesOf(rows: readonly Measured[]): Measured[] {
