@@ -1,6 +1,8 @@
 // Scripts that are not run again, on Windows: what is declared counts, as nobody can follow them there.
 import { expect, test } from "bun:test";
 import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { hashBytes } from "../../src/cache/hashes.ts";
 import { PREPARATION } from "../support/compiled.ts";
 import { createProject } from "../support/project.ts";
 import { canRunWindows, openWindows } from "../support/windows.ts";
@@ -39,6 +41,63 @@ test.skipIf(!canRunWindows)(
     await project.write({ source: "one" });
     expect(await run()).toBe("need not run");
     expect(await Bun.file(out).text()).toBe("one");
+  },
+  PREPARATION,
+);
+
+const AT_ONCE = 4;
+/** So that a file can be half. */
+const FILL = "0123456789abcdef".repeat(64 << 10);
+
+test.skipIf(!canRunWindows)(
+  "several rt.exe over one store keep and put back the same things, whole, and all at once",
+  async () => {
+    await using windows = await openWindows();
+    await using project = await createProject();
+    const names = Array.from({ length: AT_ONCE }, (_, index) => `p${index}`);
+    for (const name of names)
+      await project.write({
+        [`${name}/package.json`]: {
+          name: "p",
+          scripts: {
+            build: "mkdir -p dist && cat source fill > dist/a && cat fill source > dist/b && cat source",
+          },
+        },
+        [`${name}/rtfig.toml`]: '[run]\nshell = "rt"\n[run.cache]\nbuild = { outputs = ["dist/**"] }\n',
+        [`${name}/fill`]: FILL,
+      });
+    const cache = project.join("cache");
+    const runAll = async () =>
+      await Promise.all(
+        names.map(async (name) => {
+          const { stdout, stderr, status } = await windows.run({
+            args: ["--why", "run", "build"],
+            cwd: project.join(name),
+            env: { XDG_CACHE_HOME: windows.path(cache) },
+          });
+          expect({ stderr, status }).toEqual({ stderr: expect.not.stringContaining("warn"), status: 0 });
+          return `${stdout} ${/build (runs|need not run)/.exec(stderr)?.[1] ?? stderr}`;
+        }),
+      );
+    const expectWhole = async (source: string) => {
+      for (const name of names) {
+        const read = async (file: string) => await Bun.file(project.join(name, "dist", file)).text();
+        expect([await read("a"), await read("b")]).toEqual([source + FILL, FILL + source]);
+      }
+    };
+    for (const source of ["one", "two"]) {
+      for (const name of names) await project.write({ [`${name}/source`]: source });
+      for (const said of await runAll()) expect(said).toStartWith(source);
+      await expectWhole(source);
+      for (const name of names) await rm(project.join(name, "dist"), { recursive: true });
+      expect(await runAll()).toEqual(names.map(() => `${source} need not run`));
+      await expectWhole(source);
+    }
+    const store = join(cache, "rt/scripts-2");
+    const blobs = [...new Bun.Glob("blobs/*/*").scanSync(store)];
+    for (const blob of blobs)
+      expect(hashBytes(await Bun.file(join(store, blob)).bytes())).toBe(blob.slice(-64));
+    expect(blobs.length).toBeGreaterThanOrEqual(6); // two files and the lines, of each content
   },
   PREPARATION,
 );
