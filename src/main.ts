@@ -5,7 +5,7 @@
 // script-start.ts without loading the command line. Everything else, and every doubt, goes through command-line.ts,
 // which decides the same.
 import { TRACED_NAME } from "../platform/contract/tracing.ts";
-import type { Outcome } from "./run/execution.ts";
+import type { Outcome } from "./run/outcome.ts";
 import { startInProcess } from "./run/file/in-process.ts";
 import { mayStandIn, planShortcut } from "./run/file-shortcut.ts";
 

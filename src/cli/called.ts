@@ -2,7 +2,7 @@
 //
 // Contract: the name is that of argv[0], without its directory. By any name that is not here, rt is rt.
 import { host } from "../../platform/process.ts";
-import type { Outcome } from "../run/execution.ts";
+import type { Outcome } from "../run/outcome.ts";
 
 /** The words of rt's command line that the name stands for. */
 const WORDS: ReadonlyMap<string, readonly string[]> = new Map([

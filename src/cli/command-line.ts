@@ -9,7 +9,7 @@ import { complain } from "../complaint.ts";
 import { COMMANDS } from "../options/commands.ts";
 import type { Option } from "../options/options.ts";
 import { type Invocation, mentionsOption, parseCommandLine, UsageError } from "../options/parse.ts";
-import type { Outcome } from "../run/execution.ts";
+import type { Outcome } from "../run/outcome.ts";
 import { run } from "../run/run.ts";
 import { selectsPackages } from "../settings/many.ts";
 import type { Settings } from "../settings/settings.ts";

@@ -1,7 +1,7 @@
 // The commands that are rt's own: help, types, completions, doctor, secrets and the like. Each is imported when it is called.
 import { dropEnvironmentFiles } from "../../platform/environment-files.ts";
 import { host } from "../../platform/process.ts";
-import type { Outcome } from "../run/execution.ts";
+import type { Outcome } from "../run/outcome.ts";
 
 /** @param args behind the command's name */
 type Command = (args: readonly string[]) => Promise<Outcome>;

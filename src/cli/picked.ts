@@ -2,7 +2,7 @@
 import { host } from "../../platform/process.ts";
 import { OPTIONS } from "../options/options.ts";
 import { type Invocation, UsageError } from "../options/parse.ts";
-import type { Outcome } from "../run/execution.ts";
+import type { Outcome } from "../run/outcome.ts";
 import { quoteArgument } from "../run/script/quoting.ts";
 import { oneLine } from "../printable.ts";
 

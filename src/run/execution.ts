@@ -4,32 +4,13 @@ import { host } from "../../platform/process.ts";
 import { mentionsInConfig } from "../config/file.ts";
 import type { Config } from "../config/rtfig.ts";
 import { complain } from "../complaint.ts";
-import type { ScriptName } from "../secrets/mapping/grants.ts";
-import type { Provision, Receiver, ShownSecret } from "../secrets/mapping/provision.ts";
 import { choosesPackages } from "../settings/many.ts";
 import type { ScriptSettings } from "../settings/script.ts";
 import type { Settings } from "../settings/settings.ts";
-import { type LocatedPackage, stepsOf } from "../workspace/package-json.ts";
 import { SUPERVISED } from "./engine/own-variables.ts";
+import type { Outcome, Reopen } from "./outcome.ts";
 import type { Plan } from "./plan.ts";
-import type { Supply } from "./script/launch.ts";
-import type { Ending } from "./script/waiting.ts";
-import { openSecrets, receiverOf } from "./secrets.ts";
-
-/** The user's program starts when nothing of ours can be mistaken for a failure of its own. */
-type Program = () => Promise<void>;
-
-export type Outcome = Ending | Program | void;
-
-/** Reads what was asked for again, and gives what does it. Throws Failure. */
-export type Reopen = () => Promise<() => Promise<Outcome>>;
-
-interface TargetSecrets {
-  readonly provision: Provision;
-  readonly receivers: readonly Receiver[];
-  /** Who they are is known, and may be told, before they are fetched. */
-  readonly shown: readonly ShownSecret[];
-}
+import { fetchFor, openTargetSecrets, type TargetSecrets } from "./secrets.ts";
 
 /** @param runsCode whether code of the user's runs, which is to see `rt` */
 export async function execute(
@@ -131,32 +112,6 @@ async function executeScript(
     : await launchProgram(plan, settings.script, supply);
 }
 
-/** Undefined where nothing is to be given. Throws Failure, PackageJsonError. */
-async function openTargetSecrets(
-  plan: Plan,
-  settings: Settings,
-  config: Config | undefined,
-): Promise<TargetSecrets | undefined> {
-  if (plan.mode === "nothing" || plan.mode === "refuse") return undefined;
-  if (plan.mode !== "script") {
-    const provision = await openSecrets({ settings, config });
-    return provision && { provision, receivers: ["target"], shown: provision.shown("target") };
-  }
-  const { package: located, name } = plan.target;
-  const receivers = receiversOf(located, name);
-  const { directory } = located;
-  const provision = await openSecrets({ settings, config, directory, scripts: receivers });
-  const shown = provision ? receivers.flatMap((receiver) => provision.shown(receiver)) : [];
-  return provision && shown.length > 0 ? { provision, receivers, shown } : undefined;
-}
-
-/** The script and its hooks, of those that there are. */
-function receiversOf(located: LocatedPackage, name: string): ScriptName[] {
-  return stepsOf(located.manifest, name).map(({ scriptName, isMain }) =>
-    receiverOf(located, scriptName, !isMain),
-  );
-}
-
 type Launch = typeof import("./script/launch.ts");
 
 /** What starts it. While a store is asked there is time to get ready, but first it has to be asked. */
@@ -170,22 +125,6 @@ async function loadLaunch(
   if (!script.showsSecrets) await import("./script/attended.ts");
   const launch = await import("./script/launch.ts");
   return plan.mode === "script" ? { ...launch, prepared: launch.prepareScript(plan, script) } : launch;
-}
-
-/** What the target gets, when it has been fetched. */
-async function fetchFor(secrets: TargetSecrets | undefined): Promise<Supply | undefined> {
-  if (!secrets) return undefined;
-  const { provision, receivers } = secrets;
-  // Before the connection to the store is one of them.
-  const descriptors = host.inheritedDescriptors();
-  await provision.fetch(receivers);
-  return {
-    descriptors,
-    secretsFor(event) {
-      const receiver = receivers.find((each) => each === "target" || each.script === event);
-      return receiver ? provision.valuesFor(receiver) : [];
-    },
-  };
 }
 
 async function executeInEngine(

@@ -1,10 +1,13 @@
 // The secrets of a run, as the runner asks for them: undefined, and nothing loaded, where there are none.
+import { host } from "../../platform/process.ts";
 import { FILE_NAME, mentionsInConfig } from "../config/file.ts";
 import type { Config } from "../config/rtfig.ts";
 import { isFor, parseRowName, type ScriptName } from "../secrets/mapping/grants.ts";
-import type { Provision } from "../secrets/mapping/provision.ts";
+import type { Provision, Receiver, ShownSecret } from "../secrets/mapping/provision.ts";
 import type { Settings } from "../settings/settings.ts";
-import { type LocatedPackage, parentDirectory, textField } from "../workspace/package-json.ts";
+import { type LocatedPackage, parentDirectory, stepsOf, textField } from "../workspace/package-json.ts";
+import type { Plan } from "./plan.ts";
+import type { Supply } from "./script/launch.ts";
 
 export interface SecretsRequest {
   readonly settings: Pick<Settings, "secrets" | "script">;
@@ -48,4 +51,53 @@ export function receiverOf(
   isHook: boolean,
 ): ScriptName {
   return { package: textField(manifest, "name"), script: event, isHook };
+}
+
+export interface TargetSecrets {
+  readonly provision: Provision;
+  readonly receivers: readonly Receiver[];
+  /** Who they are is known, and may be told, before they are fetched. */
+  readonly shown: readonly ShownSecret[];
+}
+
+/** Undefined where nothing is to be given. Throws Failure, PackageJsonError. */
+export async function openTargetSecrets(
+  plan: Plan,
+  settings: Settings,
+  config: Config | undefined,
+): Promise<TargetSecrets | undefined> {
+  if (plan.mode === "nothing" || plan.mode === "refuse") return undefined;
+  if (plan.mode !== "script") {
+    const provision = await openSecrets({ settings, config });
+    return provision && { provision, receivers: ["target"], shown: provision.shown("target") };
+  }
+  const { package: located, name } = plan.target;
+  const receivers = receiversOf(located, name);
+  const { directory } = located;
+  const provision = await openSecrets({ settings, config, directory, scripts: receivers });
+  const shown = provision ? receivers.flatMap((receiver) => provision.shown(receiver)) : [];
+  return provision && shown.length > 0 ? { provision, receivers, shown } : undefined;
+}
+
+/** The script and its hooks, of those that there are. */
+function receiversOf(located: LocatedPackage, name: string): ScriptName[] {
+  return stepsOf(located.manifest, name).map(({ scriptName, isMain }) =>
+    receiverOf(located, scriptName, !isMain),
+  );
+}
+
+/** What the target gets, when it has been fetched. */
+export async function fetchFor(secrets: TargetSecrets | undefined): Promise<Supply | undefined> {
+  if (!secrets) return undefined;
+  const { provision, receivers } = secrets;
+  // Before the connection to the store is one of them.
+  const descriptors = host.inheritedDescriptors();
+  await provision.fetch(receivers);
+  return {
+    descriptors,
+    secretsFor(event) {
+      const receiver = receivers.find((each) => each === "target" || each.script === event);
+      return receiver ? provision.valuesFor(receiver) : [];
+    },
+  };
 }

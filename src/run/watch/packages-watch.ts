@@ -19,7 +19,7 @@ import { planTasks } from "../../tasks/plan.ts";
 import { runTasks } from "../../tasks/run-tasks.ts";
 import { openWorkspace } from "../../workspace/members.ts";
 import { findPackageJson } from "../../workspace/package-json.ts";
-import type { Outcome, Reopen } from "../execution.ts";
+import type { Outcome, Reopen } from "../outcome.ts";
 import { openMany } from "../many.ts";
 import type { Ending } from "../script/waiting.ts";
 import { Changes } from "./changes.ts";

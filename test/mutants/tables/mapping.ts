@@ -205,7 +205,7 @@ export default {
       tests: ["secrets/mapping/values"],
     },
   ],
-  "src/run/execution.ts": [
+  "src/run/secrets.ts": [
     {
       fault: "a program gets the connection to the store",
       text: "    descriptors,\n    secretsFor(event) {",
