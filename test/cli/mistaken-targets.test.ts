@@ -136,6 +136,15 @@ testTranscripts("a mistake", [
     },
   ],
   [
+    "a script where there is no package.json",
+    {
+      args: ["run", "qqqqqqq"],
+      status: 1,
+      stderr:
+        'error: Script not found "qqqqqqq"\nhint: there is no package.json here or above; `rt x qqqqqqq` runs the package of that name\n',
+    },
+  ],
+  [
     "empty standard input",
     {
       args: ["run", "-"],

@@ -35,7 +35,12 @@ export function suggestTarget(name: string, cwd: string, explicitRun: boolean): 
   if (/[\\/.]/.test(name) && !isPackage) return undefined;
   if (located && isDependency(located.manifest, name))
     return `package.json names the package "${name}"; \`rt install\` installs it`;
-  const list = scripts.length > 0 ? "`rt run` lists the scripts" : "there are no scripts in package.json";
+  const list =
+    scripts.length > 0
+      ? "`rt run` lists the scripts"
+      : located
+        ? "there are no scripts in package.json"
+        : "there is no package.json here or above";
   const isSlip = nearest(name, Object.keys(COMMANDS)).length > 0;
   if (!isPackage || isSlip || SCRIPT_NAMES.has(name)) return list;
   return `${list}; \`rt x ${name}\` runs the package of that name`;
