@@ -9,7 +9,7 @@
 import { host } from "../../platform/process.ts";
 import type { StopSignal } from "../../platform/contract/process-tree.ts";
 import type { Reporter, TaskEvent } from "./event.ts";
-import { Executor } from "./execute.ts";
+import { Executor } from "./executor.ts";
 import { type Plan, planTasks } from "./plan.ts";
 import { chooseReporters, chooseSingleReporter, type Reporting } from "./report/choose.ts";
 import { OutputQueue } from "./report/output-queue.ts";

@@ -68,25 +68,15 @@ export default {
       tests: ["run/watch-packages"],
     },
   ],
-  "src/tasks/execute.ts": [
+  "src/tasks/executor.ts": [
     {
       fault: "what was seen of files stays known where others bring some",
       text: "if (this.#watched || remote) request.beforeStart?.();",
       becomes: "if (this.#watched) request.beforeStart?.();",
       tests: ["run/remote-many"],
     },
-    {
-      fault: "a script that starts again gets the secrets of its first start",
-      text: "if (this.#again.delete(task)) await request.prepare?.([task]);",
-      becomes: "",
-      tests: ["secrets/mapping/values"],
-    },
-    {
-      fault: "what has lost its parent lives on when its script starts again",
-      text: "family: familyOf(task)",
-      becomes: "family: undefined",
-      tests: ["run/watch-packages"],
-    },
+  ],
+  "src/tasks/shutdown.ts": [
     {
       fault: "nothing is killed after the grace",
       text: `this.#killTimer ??= setTimeout(() => trees.signalTrees(this.#stopped, "SIGKILL"), GRACE);`,
@@ -110,6 +100,20 @@ export default {
       text: "while (this.#hasStopped && trees.hasSurvivors(this.#stopped)) await Bun.sleep(LOOK_AGAIN_AFTER);",
       becomes: "",
       tests: ["tasks/ending", "tasks/signals"],
+    },
+  ],
+  "src/tasks/steps.ts": [
+    {
+      fault: "a script that starts again gets the secrets of its first start",
+      text: "if (this.#again.delete(task)) await request.prepare?.([task]);",
+      becomes: "",
+      tests: ["secrets/mapping/values"],
+    },
+    {
+      fault: "what has lost its parent lives on when its script starts again",
+      text: "family: familyOf(task)",
+      becomes: "family: undefined",
+      tests: ["run/watch-packages"],
     },
     {
       fault: "the script runs although its pre-hook failed",

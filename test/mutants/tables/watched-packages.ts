@@ -61,7 +61,7 @@ export default {
       tests: ["run/watch-cache"],
     },
   ],
-  "src/tasks/execute.ts": [
+  "src/tasks/executor.ts": [
     {
       fault: "a script of which nothing has changed shows again what it did",
       text: "if (!isShown) await replay",

@@ -1,0 +1,223 @@
+// Carries out one task after the other: told again as it was before, on another machine, or here, step by step (before,
+// the script, after), and answers for every process that this starts.
+//
+// Contract: a failing step ends the task. A background process that a script leaves behind in a run that ends by itself is
+// the script's affair. In a run that is watched it is not: it ends before its task starts again, and with the run. How a run
+// is ended is shutdown.ts' matter.
+import type { ChildRequest, StopSignal } from "../../platform/contract/process-tree.ts";
+import { runElsewhere } from "./elsewhere.ts";
+import type { TaskEvent } from "./event.ts";
+import { replay, replayFailure } from "./replay.ts";
+import { describeWhy, labelOf } from "./report/wording.ts";
+import { Steps } from "./steps.ts";
+import type { Turn, Turns } from "./share/turns.ts";
+import { Shutdown } from "./shutdown.ts";
+import type { CachedHit, CachedTask, Command, Task, TaskRequest, Outcome, Watcher } from "./task.ts";
+import { WatchedTrees } from "./watched-trees.ts";
+import { decideWhere, type RemoteRun, type Where } from "./where.ts";
+
+export interface ExecutorOptions {
+  readonly request: Pick<
+    TaskRequest,
+    "commandFor" | "prepare" | "openCached" | "explainCached" | "beforeStart" | "offerFor"
+  >;
+  /** Where tasks may run on other machines. */
+  readonly remote?: RemoteRun | undefined;
+  readonly output: ChildRequest["output"];
+  readonly inheritStdin: boolean;
+  /** Added to every child's environment. */
+  readonly extraEnvironment: Readonly<Record<string, string>>;
+  emit(event: TaskEvent): void | Promise<void>;
+  readonly watcher?: Watcher | undefined;
+  /** That of a run which several machines share. */
+  readonly turns?: Turns | undefined;
+  /** A signal came: nothing more is to be started. */
+  onInterrupt(signal: NodeJS.Signals): void;
+  /** Everything is about to stand still, rt included. */
+  onSuspend(): void;
+}
+
+interface Known {
+  readonly cached: CachedTask | undefined;
+  /** Absent where no other machine is to be had. */
+  readonly where?: Where | undefined;
+}
+
+export class Executor {
+  readonly #options: ExecutorOptions;
+  readonly #started = performance.now();
+  readonly #watched: WatchedTrees | undefined;
+  readonly #shutdown: Shutdown;
+  readonly #steps: Steps;
+
+  constructor(options: ExecutorOptions) {
+    this.#options = options;
+    this.#watched = options.watcher && new WatchedTrees();
+    this.#steps = new Steps({
+      ...options,
+      watched: this.#watched,
+      now: () => this.now(),
+      isEnding: (task) => this.#isEnding(task),
+      isOver: () => this.#shutdown.hasBegun,
+    });
+    this.#shutdown = new Shutdown({
+      children: () => [...this.#steps.children, ...(this.#watched?.children ?? [])],
+      isWatched: this.#watched !== undefined,
+      isInherited: options.output === "inherit",
+      onSignal(signal) {
+        void options.emit({ type: "interrupt", signal });
+        options.onInterrupt(signal);
+      },
+      onBegin() {
+        options.remote?.stop();
+        options.turns?.stop();
+      },
+      onSuspend: () => options.onSuspend(),
+      onResume: () => void options.emit({ type: "resume" }),
+    });
+  }
+
+  /** Of a watched run alone. */
+  get watched(): WatchedTrees {
+    return this.#watched!;
+  }
+
+  now(): number {
+    return performance.now() - this.#started;
+  }
+
+  /**
+   * Never rejects because of the task; rejects with Refused when its first step found no resources, and with the Failure of
+   * a server that is to run it.
+   */
+  async run(task: Task): Promise<Outcome> {
+    const { emit, remote, request, watcher } = this.#options;
+    // Files change at any time in a watched run, and where something comes from other machines.
+    if (this.#watched || remote) request.beforeStart?.();
+    if (this.#watched) await this.#beginWatched(task, this.#watched);
+    const turn = await this.#options.turns?.take(task, () => this.#openCached(task));
+    const begin = this.now();
+    const known = await this.#look(task, turn);
+    const { cached } = known;
+    const ended = await this.#carryOut(task, turn, known);
+    if (turn && !(await turn.finish(ended.outcome, this.now() - begin))) {
+      const message = `Another machine has taken over ${labelOf(task)}, since nothing was heard of this one; what it made here does not count`;
+      void emit({ type: "notice", message });
+      void emit({ type: "again", tasks: [task] });
+      return await this.run(task);
+    }
+    if (!this.#isEnding(task))
+      await watcher?.onEnd(task, ended.outcome.kind === "success" ? cached : undefined);
+    const ending = this.#watched?.endingOf(task);
+    await ending;
+    const outcome: Outcome = ending ? { kind: "stopped", wasRunning: true } : ended.outcome;
+    const { where } = ended;
+    if (where && where.place !== "remote") remote!.look();
+    const at = this.now();
+    const more = {
+      ...(cached && { why: cached.why }),
+      ...(where && { where }),
+      ...(turn && { machine: turn.machine }),
+    };
+    await emit({ type: "task-end", task, outcome, at, duration: at - begin, ...more });
+    // Not before: up to here it may still be asked to end.
+    this.#watched?.finish(task);
+    return outcome;
+  }
+
+  /** What is known of it before it starts, and where that has it carried out. */
+  async #look(task: Task, turn: Turn | undefined): Promise<Known> {
+    const { emit, remote, request } = this.#options;
+    const offer = remote && request.offerFor!(task);
+    if (offer && (offer.isCached || decideWhere(offer).place === "here")) await remote.bring(task);
+    const cached = turn ? turn.cached : await this.#openCached(task);
+    const isHit = cached?.hit !== undefined;
+    if (cached && request.explainCached)
+      void emit({ type: "remark", line: describeWhy(task, isHit, cached.why) });
+    return { cached, where: offer && decideWhere(offer, cached && { isHit, why: cached.why }) };
+  }
+
+  /** Told again, on another machine, or here: the first that applies. */
+  async #carryOut(
+    task: Task,
+    turn: Turn | undefined,
+    { cached, where }: Known,
+  ): Promise<{ readonly outcome: Outcome; readonly where?: Where | undefined }> {
+    if (turn?.failure) return { outcome: await replayFailure(task, turn.failure, this), where };
+    if (cached?.hit) return { outcome: await this.#replayHit(task, cached, cached.hit, turn), where };
+    if (where?.place === "remote" && !this.#isEnding(task)) {
+      const redact = this.#redactionOf(task);
+      const { outcome, machine } = await runElsewhere(task, this.#options.remote!, redact, this);
+      // The server knows what it did; nobody has followed it.
+      await this.#close(cached, "stopped");
+      return { outcome, where: { ...where, ...(machine !== undefined && { machine }) } };
+    }
+    if (turn?.isStopped) return { outcome: { kind: "stopped", wasRunning: false }, where };
+    return { outcome: await this.#runHere(task, cached, turn), where };
+  }
+
+  async #replayHit(task: Task, cached: CachedTask, hit: CachedHit, turn: Turn | undefined): Promise<Outcome> {
+    const machine = turn?.other !== undefined && { machine: turn.other };
+    const isShown = hit.restored === 0 && this.#options.watcher?.isShown(task, cached.inputs);
+    if (!isShown) await replay(task, { ...hit, ...machine }, this);
+    return { kind: "success", saved: hit.saved, ...machine };
+  }
+
+  async #runHere(task: Task, cached: CachedTask | undefined, turn: Turn | undefined): Promise<Outcome> {
+    this.#options.request.beforeStart?.();
+    const outcome = await this.#steps.run(task, cached).catch(async (error: unknown) => {
+      await turn?.finish({ kind: "stopped", wasRunning: false }, 0);
+      throw error;
+    });
+    await this.#close(cached, outcome.kind, turn?.end(outcome));
+    return cached?.isFaulty && outcome.kind === "success"
+      ? { kind: "failure", code: 1, step: task.steps.at(-1)! }
+      : outcome;
+  }
+
+  async #close(cached: CachedTask | undefined, ...how: Parameters<CachedTask["close"]>): Promise<void> {
+    for (const message of (await cached?.close(...how)) ?? []) void this.emit({ type: "notice", message });
+  }
+
+  emit(event: TaskEvent): void | Promise<void> {
+    return this.#options.emit(event);
+  }
+
+  #redactionOf(task: Task): Command["redact"] {
+    const { packageDirectory, manifest, scriptName, args } = task;
+    const request = { packageDirectory, manifest, scriptName, args, isMain: true, isCollected: true };
+    return this.#options.request.commandFor({ ...request, isKept: true }).redact;
+  }
+
+  async #openCached(task: Task): Promise<CachedTask | undefined> {
+    const { request, extraEnvironment, emit } = this.#options;
+    const opened = await request.openCached?.(task, extraEnvironment);
+    if (!opened || !("notice" in opened)) return opened;
+    void emit({ type: "notice", message: opened.notice });
+    return undefined;
+  }
+
+  async #beginWatched(task: Task, watched: WatchedTrees): Promise<void> {
+    if (await watched.begin(task)) this.#steps.renew(task);
+    if (!this.#shutdown.hasBegun) this.#options.watcher?.onStart(task);
+  }
+
+  #isEnding(task: Task): boolean {
+    return this.#shutdown.hasBegun || this.#watched?.endingOf(task) !== undefined;
+  }
+
+  /** Ends everything that runs; returns at once. */
+  stop(signal: StopSignal): void {
+    this.#shutdown.begin(signal);
+  }
+
+  /** After the last task: waits until nothing is left of what had to be stopped. */
+  async finish(): Promise<void> {
+    await this.#shutdown.finish();
+  }
+
+  /** From now on a signal is the system's affair again. */
+  close(): void {
+    this.#shutdown.close();
+  }
+}
