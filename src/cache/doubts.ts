@@ -36,7 +36,7 @@ const CAUSES: Readonly<Record<Cause, readonly [cause: string, help: string]>> = 
   supervisor: ["rt could not follow it: $", "this is a fault of rt's own"],
   unread: ["$ cannot be read", "make it readable"],
   rewritten: [
-    "it read $ and then changed it",
+    "it read and then changed $",
     "list it in outputs or ignore of [run.cache], if its old content does not matter",
   ],
   changed: ["$ was changed while it ran, by something else", "run it again"],
@@ -56,15 +56,15 @@ const CAUSES: Readonly<Record<Cause, readonly [cause: string, help: string]>> = 
   store: ["the cache cannot be written: $", "make room, or set XDG_CACHE_HOME"],
 };
 
-/** A line without its end; `label` is the script's. */
-export function describeDoubt(label: string, cause: Cause, detail: string): string {
+/** A line without its end; `label` is the script's. @param advice what would help, where more is known of that */
+export function describeDoubt(label: string, cause: Cause, detail: string, advice?: string): string {
   const [text, help] = CAUSES[cause];
   const shown = oneLine(detail);
   const said =
     text.endsWith("$") && !text.endsWith(" $")
       ? text.replace("$", shown && ` (${shown})`)
       : text.replace("$", shown);
-  return `${label} was not cached: ${said}; ${help}`;
+  return `${label} was not cached: ${said}; ${advice ?? help}`;
 }
 
 /** A line without its end, of a script that was kept here alone. */

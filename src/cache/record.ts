@@ -11,7 +11,7 @@ import { namesOf, type World } from "./check.ts";
 import type { Condition, Output } from "./entry.ts";
 import { listFiles, type Matcher } from "./patterns.ts";
 import { isBelow } from "./place.ts";
-import { Unkept } from "./unkept.ts";
+import { Rewritten, Unkept } from "./unkept.ts";
 
 export interface Rooted extends World {
   readonly root: string;
@@ -34,14 +34,20 @@ export async function recordRun({ paths, doubt }: Trace, world: Rooted): Promise
   if (doubt) throw new Unkept(doubt.kind, doubt.detail);
   const recorded: Recorded = { conditions: [], outputs: [], own: [] };
   const written = new Set<string>();
+  const rewritten: string[] = [];
   for (const traced of paths) {
-    if (world.isIgnored(traced.path)) continue;
-    const now = world.look(traced.path);
-    if (hasWritten(traced, now)) {
-      written.add(traced.path);
-      await recordWritten(traced, now, recorded, world);
-    } else await recordInput(traced, now, recorded, world);
+    const { path } = traced;
+    if (world.isIgnored(path)) continue;
+    const now = world.look(path);
+    if (!hasWritten(traced, now)) {
+      await recordInput(traced, now, recorded, world);
+      continue;
+    }
+    written.add(path);
+    if (isRewritten(traced) && !world.isDeclared(path)) rewritten.push(path);
+    else await recordWritten(traced, now, recorded, world);
   }
+  if (rewritten.length > 0) throw new Rewritten(rewritten);
   await addDeclared(recorded, world);
   const outputs = new Set(recorded.outputs.map(({ path }) => path));
   for (const path of written) if (!outputs.has(path)) recorded.own.push(path);
@@ -66,6 +72,11 @@ export function hasWritten({ isWritten, isConfirmed, first }: TracedPath, now: P
   return isWritten && (isConfirmed || !isSame(first, now));
 }
 
+/** Of a path that has been written: what was there before was read, and is gone. */
+function isRewritten({ first, isRead }: TracedPath): boolean {
+  return isRead && first.kind !== "absent";
+}
+
 async function recordInput(traced: TracedPath, now: PathState, { conditions }: Recorded, world: Rooted) {
   const { path, first, isRead } = traced;
   if (world.isDeclared(path)) return;
@@ -82,10 +93,9 @@ async function recordInput(traced: TracedPath, now: PathState, { conditions }: R
 }
 
 async function recordWritten(traced: TracedPath, now: PathState, recorded: Recorded, world: Rooted) {
-  const { path, first, isRead, isProbed } = traced;
+  const { path, first, isProbed } = traced;
   if (first.kind === "absent" && now.kind === "absent") return; // of no consequence
   const isDeclared = world.isDeclared(path);
-  if (isRead && first.kind !== "absent" && !isDeclared) throw new Unkept("rewritten", path);
   if (!isBelow(path, world.root)) throw new Unkept("outside", path);
   if (first.kind === "other" || now.kind === "other") throw new Unkept("output", path);
   if (!isDeclared) recorded.conditions.push(conditionBefore(path, first, isProbed));

@@ -28,7 +28,8 @@ import { type Basis, basisOf } from "./sights.ts";
 import type { CachedRun, CachedScript, Hit, Publication, StepRequest } from "./script.ts";
 import type { SharedCache } from "./shared.ts";
 import type { Store } from "./store.ts";
-import { Unkept } from "./unkept.ts";
+import { adviseRewritten } from "./rewritten.ts";
+import { Rewritten, Unkept } from "./unkept.ts";
 import { verify } from "./verification.ts";
 import { openWorld, type Surroundings } from "./world.ts";
 
@@ -279,7 +280,11 @@ export class Run implements CachedRun {
         error instanceof Unkept ? error : { why: "store" as const, detail: (error as Error).message };
       // In the folders above names come and go.
       if (why === "changed" && !isBelow(this.#settings.root, detail)) this.outdatedBy = detail;
-      const line = describeDoubt(this.#script.label, why, detail);
+      const advice =
+        error instanceof Rewritten
+          ? await adviseRewritten(error.paths, this.#world.root, this.#world.packageDirectory)
+          : undefined;
+      const line = describeDoubt(this.#script.label, why, detail, advice);
       this.#tell(line);
       return [...lines, line];
     }

@@ -12,3 +12,15 @@ export class Unkept extends Error {
     this.detail = detail;
   }
 }
+
+/** It has changed what it had read. */
+export class Rewritten extends Unkept {
+  /** Absolute; at least one. */
+  readonly paths: readonly string[];
+
+  constructor(paths: readonly string[]) {
+    const [first] = paths;
+    super("rewritten", paths.length > 1 ? `${first}, and ${paths.length - 1} more` : first!);
+    this.paths = paths;
+  }
+}

@@ -20,13 +20,13 @@ const DOUBTS: Readonly<Record<string, readonly [script: string, said: RegExp]>> 
   ],
   rewritten: [
     "read x < counter; echo $((x + 1)) > counter",
-    /it read \$PROJECT\/counter and then changed it; .* ignore/,
+    /it read and then changed \$PROJECT\/counter; .* ignore/,
   ],
-  appended: ["echo more >> counter", /it read \$PROJECT\/counter and then changed it/],
-  permissions: ["chmod 600 counter", /it read \$PROJECT\/counter and then changed it/],
+  appended: ["echo more >> counter", /it read and then changed \$PROJECT\/counter/],
+  permissions: ["chmod 600 counter", /it read and then changed \$PROJECT\/counter/],
   moved: [
     "cat counter > /dev/null; mv counter counter2; cp counter2 counter",
-    /it read \$PROJECT\/counter and then/,
+    /it read and then changed \$PROJECT\/counter/,
   ],
   outside: ["echo x > ../outside-$PPID; exit 0", /it wrote .*outside-\d+, outside the project/],
   survivor: ["sleep 1000 > /dev/null 2>&1 & echo $! > pid", /it left a program running/],
@@ -53,6 +53,57 @@ test.skipIf(!CAN_TRACE).each(Object.entries(DOUBTS))("not cached: %s", async (na
     if (name === "survivor") LEFT.push(Number(await Bun.file(project.join("pid")).text()));
   });
 });
+
+/** A tool that goes on from what it made last time, in these files. */
+const grow = (files: readonly string[]) =>
+  files
+    .map((file) => `mkdir -p $(dirname ${file}) && echo x >> ${file} && cat ${file} > /dev/null`)
+    .join(" && ");
+
+test.skipIf(!CAN_TRACE).each([
+  [
+    "a few are named",
+    [".tool/app.info", ".tool/node.info"],
+    ".tool/app.info, and 1 more",
+    '[".tool/app.info", ".tool/node.info"]',
+  ],
+  [
+    "many by their folders",
+    [".next/a", ".next/b/c", ".next/b/d", "node_modules/.tmp/e"],
+    ".next/a, and 3 more",
+    '[".next/**", "node_modules/.tmp/**"]',
+  ],
+] as const)(
+  "files of a tool's own, which git ignores: %s, and what is advised helps",
+  async (_, files, named, outputs) => {
+    const scripts = { t: grow(files) };
+    await using project = await cachedProject(scripts, { ".gitignore": ".tool\n.next\nnode_modules\n" });
+    Bun.spawnSync(["git", "init", "-q"], { cwd: project.path });
+    for (const file of files) await project.write({ [file]: "of an earlier build\n" });
+    expect(await project.run("t")).toBe(
+      `t was not cached: it read and then changed $PROJECT/${named}; ` +
+        `if its old content does not matter, say so in [run.cache]: outputs = ${outputs}`,
+    );
+    await project.write({ "rtfig.toml": `[run.cache]\nt = { outputs = ${outputs} }\n` });
+    expect(await project.run("t")).toBe("ran");
+    expect(await project.run("t")).toBe("hit");
+  },
+);
+
+test.skipIf(!CAN_TRACE)(
+  "sources that a script mends: nothing to mend is kept, and nothing is advised that hides them",
+  async () => {
+    const mend = "for f in a.txt .tool/x; do if grep -q ugly $f; then sed -i s/ugly/fair/ $f; fi; done";
+    const files = { "a.txt": "ugly\n", ".tool/x": "ugly\n", ".gitignore": ".tool\n" };
+    await using project = await cachedProject({ t: mend }, files);
+    Bun.spawnSync(["git", "init", "-q"], { cwd: project.path });
+    expect(await project.run("t")).toMatch(
+      /^t was not cached: .*; a run that changes nothing of what it reads is kept; /,
+    );
+    expect(await project.run("t")).toBe("ran");
+    expect(await project.run("t")).toBe("hit");
+  },
+);
 
 test.skipIf(!CAN_TRACE)("what a script leaves running goes on opening files", async () => {
   // It waits until rt has gone, and then starts a program and reads a file.

@@ -133,6 +133,20 @@ export default {
       tests: ["cache/doubts"],
     },
   ],
+  "src/cache/rewritten.ts": [
+    {
+      fault: "somebody's sources are proposed as outputs",
+      text: "if (files.some(({ isSource }) => isSource))",
+      becomes: "if (false)",
+      tests: ["cache/doubts"],
+    },
+    {
+      fault: "each of many files is proposed by itself",
+      text: "files.length > MOST_NAMED ? foldersOf(files)",
+      becomes: "files.length > 1000 ? foldersOf(files)",
+      tests: ["cache/doubts"],
+    },
+  ],
   "src/cache/record.ts": [
     {
       fault: "what was not there is no condition",
@@ -162,8 +176,14 @@ export default {
     },
     {
       fault: "a file that was read and changed is an output",
-      text: `if (isRead && first.kind !== "absent" && !isDeclared) throw new Unkept("rewritten", path);`,
+      text: "if (isRewritten(traced) && !world.isDeclared(path)) rewritten.push(path);\n    else ",
       becomes: "",
+      tests: ["cache/doubts"],
+    },
+    {
+      fault: "what a script declares to be its own may not be changed either",
+      text: "if (isRewritten(traced) && !world.isDeclared(path))",
+      becomes: "if (isRewritten(traced))",
       tests: ["cache/doubts"],
     },
     {
