@@ -15,7 +15,7 @@ const ROOT = join(import.meta.dir, "..");
 export const MAIN = join(ROOT, "src/main.ts");
 
 /** What starts are made of, beside main itself, which needs at most two of them. Each has copies of what it imports. */
-const STARTS = ["command-line", "engine", "debugger", "script-start", "many", "launcher"];
+const STARTS = ["command-line", "engine", "debugger", "script-start", "many"];
 const MARKS = ["main", ...STARTS].map((name) => `?${name}`);
 
 /** The mark on a path that makes it another module for the toolchain. */
@@ -91,7 +91,6 @@ const SHARED: Readonly<Record<string, readonly string[]>> = {
     "platform/tracing",
     "platform/linux/tracing/tracer",
   ],
-  launcher: ["platform/traced", "platform/linux/tracing/launcher"],
   "shared-cache": ["src/run/remote-cache"],
   share: ["src/run/share", "src/tasks/share/open"],
   settings: [
@@ -130,6 +129,8 @@ const ALONE: Readonly<Record<string, string>> = {
   "src/workspace/syntax-line": "for a file that cannot be parsed",
   "src/csrf/csrf": "in the runtime's parts",
   "platform/process": "for a death by signal, of which main knows nothing else",
+  "platform/traced": "for what a script has left running",
+  "platform/linux/tracing/caretaker": "for what a script has left running",
   "platform/links": "writes, which few starts do",
   "platform/state-directory": "what rt remembers: few starts ask for it",
   "platform/private-file": "writes, which few starts do",

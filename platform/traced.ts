@@ -1,8 +1,7 @@
-// What rt does where it was started as a part of the tracing. Each script that is followed begins with such a start, which has a
-// chunk of the program for itself.
+// What rt does where it was started as a part of the tracing: it answers for what a script has left running.
 
-/** An exit code, if it returns at all. */
+/** The exit code. */
 export async function runTraced(words: readonly string[]): Promise<number> {
-  if (process.platform === "linux") return (await import("./linux/tracing/launcher.ts")).launchTraced(words);
+  if (process.platform === "linux") return (await import("./linux/tracing/caretaker.ts")).takeCare(words);
   return 2;
 }

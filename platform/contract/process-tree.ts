@@ -25,7 +25,7 @@ export interface ChildRequest {
    * - "inherit": our own descriptors, our own process group (so that it may read the terminal).
    */
   readonly output: "merged" | "separate" | "inherit";
-  /** What the child inherits beyond the standard three, in the same places. */
+  /** What the child gets beyond the standard three, as 3 and so on. */
   readonly descriptors?: readonly number[];
   /** Whether the child reads our standard input; otherwise it finds it empty. */
   readonly inheritStdin: boolean;

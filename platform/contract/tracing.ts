@@ -68,7 +68,8 @@ export interface Tracer {
   /**
    * Starts a program whose whole tree is followed. Its standard input is empty. One at a time: what the next one sees is
    * a part of the same trace. `isTraced` tells, when the child is done, whether it was followed at all; where the system
-   * refused that, nothing was started.
+   * refused that, nothing was started. Throws the system's error (`code`), EACCES and EPERM also where it does not let the
+   * launcher be started.
    */
   start(
     request: Omit<ChildRequest, "inheritStdin" | "descriptors">,
@@ -78,12 +79,13 @@ export interface Tracer {
 }
 
 export interface TracingOptions {
-  /** The program that rt is; it is also what starts and stays behind. */
+  /** The program that rt is; it is also what stays behind. */
   readonly program: string;
   readonly keepsCalls?: boolean;
 }
 
 export interface TracingOperations {
+  /** Throws where no thread is to be had, and as `start` does. */
   openTracer(options: TracingOptions): Tracer;
 }
 

@@ -48,7 +48,7 @@ const startChild: ProcessTreeOperations["startChild"] = (request): PosixChild =>
         request.input ?? (request.inheritStdin ? "inherit" : "ignore"),
         pipes[0]?.writer ?? "inherit",
         pipes.at(-1)?.writer ?? "inherit",
-        ...placesOf(request.descriptors ?? []),
+        ...(request.descriptors ?? []),
       ],
       detached: isPiped,
     });
@@ -63,14 +63,6 @@ const startChild: ProcessTreeOperations["startChild"] = (request): PosixChild =>
   );
   return { pid: subprocess.pid, ownsSession: isPiped, done: follow(subprocess, outlets) };
 };
-
-/** Each in its own place; those between them are empty files. */
-function placesOf(descriptors: readonly number[]): (number | "ignore")[] {
-  const count = Math.max(2, ...descriptors) - 2;
-  return Array.from({ length: count }, (_, index) =>
-    descriptors.includes(index + 3) ? index + 3 : "ignore",
-  );
-}
 
 async function follow(subprocess: Bun.Subprocess, outlets: readonly Outlet[]): Promise<ChildExit> {
   guard(subprocess.pid);

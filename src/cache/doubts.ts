@@ -14,6 +14,7 @@ export type Cause =
   | "pipe"
   | "secret"
   | "refused"
+  | "unlaunched"
   | "output"
   | "store";
 
@@ -46,8 +47,12 @@ const CAUSES: Readonly<Record<Cause, readonly [cause: string, help: string]>> = 
   pipe: ["it read $, which is no file", "such a script cannot be cached"],
   secret: ["it printed the value of $", "keep it out of the output"],
   refused: [
-    "the system does not let rt follow it ($)",
+    "the system does not let rt follow it (seccomp)",
     "another program follows it already, or this container forbids it: trace = false in [run.cache]",
+  ],
+  unlaunched: [
+    "the system starts no program from memory, as rt does to follow it",
+    "see sysctl vm.memfd_noexec, or declare its inputs: trace = false in [run.cache]",
   ],
   output: [
     "it wrote $, which is neither a file nor a link",

@@ -1,7 +1,7 @@
 // A cached script that runs: its steps are started, one after the other, and followed where that is possible; what they write is
 // kept for later.
 //
-// Contract: what cannot be followed runs all the same, and `isRefused` tells it. From the first step on others are told that the
+// Contract: what cannot be followed runs all the same, and `refusal` tells why. From the first step on others are told that the
 // script runs, until `leave`.
 import type { Trace, Tracer, TracingOperations } from "../../platform/contract/tracing.ts";
 import type { Child } from "../../platform/contract/process-tree.ts";
@@ -11,11 +11,14 @@ import { Log } from "./log.ts";
 import type { Presence } from "./presence.ts";
 import type { CachedScript, StepRequest } from "./script.ts";
 
+const FORBIDDEN: readonly unknown[] = ["EACCES", "EPERM"];
+
 export class FollowedScript {
   readonly log = new Log();
   /** Of each step, what it gets. */
   readonly environments: readonly Readonly<Record<string, string>>[];
-  isRefused = false;
+  /** Undefined as long as all of it is followed. */
+  refusal: "refused" | "unlaunched" | undefined;
   readonly #steps: CachedScript["steps"];
   /** Absent where inputs are declared. */
   readonly #tracing: TracingOperations | undefined;
@@ -66,14 +69,16 @@ export class FollowedScript {
         program: process.execPath,
         keepsCalls: host.originalVariable("RT_DEBUG") === "trace",
       });
-    } catch {
-      // No thread is to be had: it starts as any other.
-      this.isRefused = true;
+      const child = this.#tracer.start(wanted);
+      void child.isTraced.then((isTraced) => (this.refusal ??= isTraced ? undefined : "refused"));
+      return child;
+    } catch (error) {
+      const isForbidden = FORBIDDEN.includes((error as { code?: string }).code);
+      if (this.#tracer && !isForbidden) throw error;
+      // No thread is to be had, or no launcher: it starts as any other.
+      this.refusal ??= isForbidden ? "unlaunched" : "refused";
       return plain();
     }
-    const child = this.#tracer.start(wanted);
-    void child.isTraced.then((isTraced) => (this.isRefused ||= !isTraced));
-    return child;
   }
 
   /** All that was seen; undefined where nothing was followed. */

@@ -232,9 +232,9 @@ export class Run implements CachedRun {
     const { log } = this.#followed;
     const trace = await this.#followed.finish();
     const lines = [...(trace?.calls ?? [])].map((call) => `trace ${call}`);
-    if (this.#followed.isRefused) {
+    if (this.#followed.refusal) {
       this.isFaulty = this.#settings.isVerified;
-      return [...lines, describeDoubt(this.#script.label, "refused", "seccomp")];
+      return [...lines, describeDoubt(this.#script.label, this.#followed.refusal, "")];
     }
     if (outcome === "failure") lines.push(...this.#explainWithheld());
     if (publication && !["success", "stopped"].includes(outcome)) {

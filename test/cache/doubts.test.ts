@@ -5,7 +5,7 @@ import { readdir, rm } from "node:fs/promises";
 import { guardianOf, waitUntil } from "../support/processes.ts";
 import { RT, runRt, startRt } from "../support/rt.ts";
 import { trustOf } from "../support/trusted.ts";
-import { CAN_TRACE, cachedProject } from "./cached-project.ts";
+import { CAN_TRACE, type CachedProject, cachedProject } from "./cached-project.ts";
 
 /** Scripts, and what is said of each. */
 const DOUBTS: Readonly<Record<string, readonly [script: string, said: RegExp]>> = {
@@ -186,18 +186,22 @@ test.skipIf(!CAN_TRACE)(
 );
 
 test.skipIf(!CAN_TRACE)("on a full disk scripts run, and nothing half is kept", async () => {
-  await using project = await cachedProject({ t: "echo text", other: "true" });
-  const full = async () =>
+  await using project = await cachedProject({ t: "seq 2000", other: "true" });
+  const full = async (kilobytes: number) =>
     await runRt({
-      program: ["bash", "-c", 'ulimit -f 0; exec "$0" "$@"', RT],
+      program: ["bash", "-c", `ulimit -f ${kilobytes}; exec "$0" "$@"`, RT],
       args: ["run", "t"],
       cwd: project.path,
       env: { XDG_CACHE_HOME: project.cache },
     });
-  for (const said of [/Nothing is cached: /, /t was not cached: the cache cannot be written: /]) {
-    const { stdout, stderr, status } = await full();
+  for (const [kilobytes, said] of [
+    [0, /Nothing is cached: /],
+    // Of what is not on the disk as well: what rt starts from memory is smaller, what the script writes is not.
+    [4, /t was not cached: the cache cannot be written: /],
+  ] as const) {
+    const { stdout, stderr, status } = await full(kilobytes);
     expect({ stdout, stderr, status }).toEqual({
-      stdout: "text\n",
+      stdout: Array.from({ length: 2000 }, (_, index) => `${index + 1}\n`).join(""),
       stderr: expect.stringMatching(said),
       status: 0,
     });
@@ -258,3 +262,49 @@ test.skipIf(!CAN_TRACE)("a script that is given secrets is never cached, alone o
   const grep = Bun.spawnSync(["grep", "-rl", "-e", "value-of-the-secret", "-e", "TOKEN", project.cache]);
   expect(grep.stdout.toString()).toBe("");
 });
+
+/** Of a namespace's own, so that nobody else is concerned. */
+const NOTHING_FROM_MEMORY = 'echo 2 > /proc/sys/vm/memfd_noexec && exec "$0" "$@"';
+
+async function runUnlaunched(project: CachedProject, program: readonly string[], env = {}): Promise<void> {
+  const { stdout, stderr, status } = await runRt({
+    program,
+    args: ["run", "t"],
+    cwd: project.path,
+    env: { XDG_CACHE_HOME: project.cache, ...env },
+  });
+  expect({ stdout, status }).toEqual({ stdout: "text\n", status: 0 });
+  expect(stderr).toContain("t was not cached: the system starts no program from memory");
+  expect((await project.rt(["cache"])).stdout).toStartWith("0 runs in ");
+}
+
+const CAN_FORBID = CAN_TRACE && existsSync("/proc/sys/vm/memfd_noexec");
+test.skipIf(!CAN_FORBID)("where the system has no programs in memory it runs, and that is said", async () => {
+  await using project = await cachedProject({ t: "echo text" });
+  const inside = ["unshare", "-Urpf", "--mount-proc", "bash", "-c", NOTHING_FROM_MEMORY, RT];
+  await runUnlaunched(project, inside);
+});
+
+test.skipIf(!CAN_TRACE)(
+  "where a policy forbids to start one from memory it runs, and that is said",
+  async () => {
+    await using project = await cachedProject({ t: "echo text" }, { "refuse.c": REFUSING });
+    const made = project.join("refuse.so");
+    const compiled = Bun.spawnSync(["cc", "-shared", "-fPIC", "-o", made, project.join("refuse.c")]);
+    expect(compiled.stderr.toString()).toBe("");
+    await runUnlaunched(project, [RT], { LD_PRELOAD: made });
+  },
+);
+
+/** As a system whose policy forbids it at the moment of the start. */
+const REFUSING = `#define _GNU_SOURCE
+#include <errno.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+int execve(const char *program, char *const words[], char *const environment[]) {
+  if (strncmp(program, "/proc/self/fd/", 14)) return syscall(SYS_execve, program, words, environment);
+  errno = EACCES;
+  return -1;
+}
+`;

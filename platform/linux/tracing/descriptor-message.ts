@@ -9,7 +9,6 @@ const { i32, i64_fast, ptr: pointer, u64 } = FFIType;
 
 const SYMBOLS = {
   close: { args: [i32], returns: i32 },
-  read: { args: [i32, pointer, u64], returns: i64_fast },
   recvmsg: { args: [i32, pointer, i32], returns: i64_fast },
   sendmsg: { args: [i32, pointer, i32], returns: i64_fast },
   socketpair: { args: [i32, i32, i32, pointer], returns: i32 },
@@ -88,14 +87,14 @@ export function receiveDescriptor(socket: number): { byte: number; descriptor: n
   return { byte: message.content[0]!, descriptor };
 }
 
-const byteBuffer = new ArrayBuffer(8);
+const byteBuffer = new ArrayBuffer(1);
 const byteView = new Uint8Array(byteBuffer);
 
-/** Waits; false at the end. */
-export function readByte(descriptor: number): boolean {
-  return Number(socketCalls().read(descriptor, ptr(byteView), 1)) === 1;
+export function writeByte(descriptor: number): boolean {
+  return writeBytes(descriptor, byteView);
 }
 
-export function writeByte(descriptor: number): boolean {
-  return Number(socketCalls().write(descriptor, ptr(byteView), 1)) === 1;
+/** @param bytes no more than a socket takes at once */
+export function writeBytes(descriptor: number, bytes: Uint8Array): boolean {
+  return Number(socketCalls().write(descriptor, ptr(bytes), bytes.length)) === bytes.length;
 }

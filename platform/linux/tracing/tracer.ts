@@ -1,4 +1,4 @@
-// Following a script: a thread that answers the kernel, and a launcher that becomes the script.
+// Following a script: a thread that answers the kernel, and a launcher (../native/launcher.c) that becomes the script.
 //
 // Surprising: what a script leaves running in the background still has the filter, and every open of it would fail once
 // nobody listens any more. After a moment the listener goes to an rt of its own that only says yes, until the last of
@@ -8,14 +8,22 @@ import { TRACED_NAME } from "../../contract/tracing.ts";
 import { closeDescriptor, openPipe } from "../../posix/pipe.ts";
 import { operations as host } from "../../posix/process.ts";
 import { operations as trees } from "../../posix/process-tree.ts";
-import { openSocketPair, sendDescriptor } from "./descriptor-message.ts";
-import { LAUNCH, STAY } from "./launcher.ts";
+import { openProgram } from "../native/memory-program.ts";
+import type { Architecture } from "./calls.ts";
+import { openSocketPair, sendDescriptor, writeBytes } from "./descriptor-message.ts";
+import { filterProgram } from "./filter.ts";
+import { STAY } from "./caretaker.ts";
 import { giveBack, takeThread } from "./thread.ts";
 
 /** Milliseconds that a process of the script may end after it. */
 const PATIENCE = 200;
 
+let filter: Uint8Array | undefined;
+
 function openTracer({ program, keepsCalls = false }: TracingOptions): Tracer {
+  const launcher = openProgram("launcher");
+  filter ??= new Uint8Array(filterProgram(process.arch as Architecture));
+  const wanted = filter;
   const thread = takeThread();
   let doubt: { kind: Doubt; detail: string } | undefined;
 
@@ -49,10 +57,11 @@ function openTracer({ program, keepsCalls = false }: TracingOptions): Tracer {
       thread.send({ serve: { socket: ours, stop: stop.reader }, keepsCalls });
       let child;
       try {
-        const words = [TRACED_NAME, LAUNCH, String(theirs), request.program ?? "", ...request.argv];
+        writeBytes(ours, wanted);
+        const words = [TRACED_NAME, request.program ?? "", ...request.argv];
         child = trees.startChild({
           ...request,
-          program,
+          program: launcher,
           argv: words,
           inheritStdin: false,
           descriptors: [theirs],

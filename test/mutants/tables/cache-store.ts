@@ -359,8 +359,8 @@ export default {
     },
     {
       fault: "what could not be followed is kept",
-      text: "    if (this.#followed.isRefused) {",
-      becomes: "    if (this.#followed.isRefused && log === undefined) {",
+      text: "    if (this.#followed.refusal) {",
+      becomes: "    if (this.#followed.refusal && log === undefined) {",
       tests: ["cache/doubts"],
     },
     {
@@ -422,9 +422,15 @@ export default {
       tests: ["cache/followed-script"],
     },
     {
+      fault: "a launcher that may not be started fails the script",
+      text: `["EACCES", "EPERM"]`,
+      becomes: "[]",
+      tests: ["cache/doubts"],
+    },
+    {
       fault: "what was not followed is kept",
-      text: "(this.isRefused ||= !isTraced)",
-      becomes: "isTraced",
+      text: `isTraced ? undefined : "refused"`,
+      becomes: "undefined",
       tests: ["cache/doubts"],
     },
   ],

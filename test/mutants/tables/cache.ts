@@ -54,6 +54,22 @@ export default {
       tests: ["cache/doubts"],
     },
   ],
+  "platform/linux/native/launcher.c": [
+    {
+      fault: "a program in C is changed and not compiled anew",
+      text: "leave(error == ENOENT ? NOT_FOUND : NOT_STARTED);",
+      becomes: "leave(NOT_STARTED);",
+      tests: ["posix/native"],
+    },
+  ],
+  "platform/linux/native/memory-program.ts": [
+    {
+      fault: "that nothing is started from memory is taken for another refusal",
+      text: `{ code: "EACCES" }`,
+      becomes: `{ code: "EIO" }`,
+      tests: ["cache/doubts"],
+    },
+  ],
   "platform/linux/tracing/notification.ts": [
     {
       fault: "each call that is followed is answered on another processor",

@@ -1,0 +1,75 @@
+// Makes platform/linux/native/programs.ts of the C beside it:
+//
+//   node build/setup.mjs build/native.ts && npm run fmt
+//
+// What is made is in the repository, since few who build have a compiler for both processors (Debian: gcc,
+// gcc-aarch64-linux-gnu). A test compares the sources with what they were when it was made, and compiles again where
+// the compiler is the same one.
+import { createHash } from "node:crypto";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+const ROOM = join(import.meta.dir, "../platform/linux/native");
+const SOURCES = ["system.h", "launcher.c"];
+export const PROGRAMS = ["launcher"] as const;
+
+export const COMPILERS = { x64: "x86_64-linux-gnu-gcc", arm64: "aarch64-linux-gnu-gcc" } as const;
+export type Architecture = keyof typeof COMPILERS;
+const ARCHITECTURES = Object.keys(COMPILERS) as Architecture[];
+
+/** No library, no address but its own, nothing in the file that is not code: two compilations are the same to the byte. */
+export const FLAGS = [
+  ...["-std=c11", "-Wall", "-Wextra", "-Werror", "-Os", "-ffreestanding", "-fno-stack-protector"],
+  ...["-fno-pic", "-fno-pie", "-fno-unwind-tables", "-fno-asynchronous-unwind-tables", "-fno-ident"],
+  ...["-nostdlib", "-static", "-no-pie", "-s", "-Wl,--build-id=none", "-Wl,-n", "-Wl,-z,noseparate-code"],
+];
+
+/** Of all that is compiled. */
+export async function hashSources(): Promise<string> {
+  const hash = createHash("sha256");
+  for (const name of SOURCES) hash.update(`${name}\n${await readFile(join(ROOM, name), "utf8")}\n`);
+  return hash.digest("hex");
+}
+
+/** Of the compiler and the linker; undefined where there are none. */
+export function versionOf(architecture: Architecture): string | undefined {
+  const compiler = COMPILERS[architecture];
+  if (!Bun.which(compiler)) return undefined;
+  const ask = (...words: string[]) =>
+    Bun.spawnSync(words, { env: { ...process.env, LC_ALL: "C" } }).stdout.toString();
+  const linker = ask(compiler, "-print-prog-name=ld").trim();
+  return [ask(compiler, "--version"), ask(linker, "--version")].map((text) => text.split("\n")[0]).join(", ");
+}
+
+/** Throws with what the compiler says. */
+export async function compileProgram(
+  name: (typeof PROGRAMS)[number],
+  architecture: Architecture,
+): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), "rt-native-"));
+  try {
+    const made = join(directory, name);
+    const words = [COMPILERS[architecture], ...FLAGS, "-o", made, `${name}.c`];
+    const { exitCode, stderr } = Bun.spawnSync(words, { cwd: ROOM });
+    if (exitCode !== 0) throw new Error(`${name}.c cannot be compiled for ${architecture}\n${stderr}`);
+    return (await readFile(made)).toString("base64");
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
+if (import.meta.main) {
+  const compilers = Object.fromEntries(ARCHITECTURES.map((each) => [each, versionOf(each) ?? ""]));
+  const made = { sources: await hashSources(), flags: FLAGS.join(" "), compilers };
+  const lines = [
+    "// Made by build/native.ts of the C beside it: programs for Linux, as base64.",
+    `export const MADE = ${JSON.stringify(made)};`,
+  ];
+  for (const each of ARCHITECTURES) {
+    const programs = PROGRAMS.map(async (name) => [name, await compileProgram(name, each)] as const);
+    const contents = Object.fromEntries(await Promise.all(programs));
+    lines.push(`export const ${each.toUpperCase()} = ${JSON.stringify(contents)};`);
+  }
+  await writeFile(join(ROOM, "programs.ts"), `${lines.join("\n\n")}\n`);
+}

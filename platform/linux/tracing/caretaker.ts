@@ -1,0 +1,26 @@
+// What answers for those that a script has left running: rt, started by rt under another name, with the listener.
+//
+// Contract: nothing of a user's can be mistaken for this: it counts only in a program that was started by the name that
+// contract/tracing.ts has, with a socket in the place that it names.
+import { operations } from "../../posix/process.ts";
+import { receiveDescriptor, socketCalls } from "./descriptor-message.ts";
+import { answerOnly } from "./notification.ts";
+
+export const STAY = "--stay";
+
+/** Until nobody is left who could ask. Returns an exit code. */
+export function takeCare(words: readonly string[]): number {
+  const [word, place = ""] = words;
+  const socket = Number(place);
+  if (word !== STAY || !/^\d+$/.test(place) || socket < 3) return refuse();
+  const received = receiveDescriptor(socket);
+  if (!received || received.descriptor < 0) return refuse();
+  socketCalls().close(socket);
+  answerOnly(received.descriptor);
+  return 0;
+}
+
+function refuse(): number {
+  operations.write(2, "error: This is a part of rt that only rt starts\n");
+  return 2;
+}

@@ -1,0 +1,157 @@
+// The programs in C that rt carries: that they are what their sources say, and what each does by itself. What rt does with
+// them is in test/cache and test/run.
+import { describe, expect, test } from "bun:test";
+import { chmod } from "node:fs/promises";
+import {
+  type Architecture,
+  compileProgram,
+  FLAGS,
+  hashSources,
+  PROGRAMS,
+  versionOf,
+} from "../../build/native.ts";
+import * as made from "../../platform/linux/native/programs.ts";
+import {
+  openSocketPair,
+  receiveDescriptor,
+  writeByte,
+  writeBytes,
+} from "../../platform/linux/tracing/descriptor-message.ts";
+import { closeDescriptor } from "../../platform/posix/pipe.ts";
+import { createProject, type Project } from "../support/project.ts";
+
+const BYTES = { x64: made.X64, arm64: made.ARM64 };
+const IS_LINUX = process.platform === "linux";
+const ARCHITECTURES: readonly Architecture[] = ["x64", "arm64"];
+
+test("they are made of the sources as they are: otherwise run build/native.ts", async () => {
+  const { sources, flags } = made.MADE;
+  expect({ sources, flags }).toEqual({ sources: await hashSources(), flags: FLAGS.join(" ") });
+});
+
+for (const architecture of ARCHITECTURES) {
+  const isSame = IS_LINUX && versionOf(architecture) === made.MADE.compilers[architecture];
+  test.skipIf(!isSame)(`the compiler makes the same bytes again, for ${architecture}`, async () => {
+    for (const name of PROGRAMS)
+      expect(BYTES[architecture][name]).toBe(await compileProgram(name, architecture));
+  });
+}
+
+interface Launch {
+  /** What the launcher said, and whether a listener came with it. */
+  readonly told: { byte: number; hasListener: boolean } | null;
+  readonly code: number;
+  readonly output: string;
+}
+
+/** @param answer whether it is told to go on; otherwise rt goes away */
+async function launch(
+  project: Project,
+  { words, filter, answer }: { words: readonly string[]; filter: Uint8Array; answer: boolean },
+  architecture: Architecture = process.arch as Architecture,
+): Promise<Launch> {
+  const file = project.join("launcher");
+  await Bun.write(file, Buffer.from(BYTES[architecture].launcher, "base64"));
+  await chmod(file, 0o755);
+  const emulator = architecture === process.arch ? [] : ["qemu-aarch64"];
+  const [ours, theirs] = openSocketPair();
+  if (filter.length > 0) writeBytes(ours, filter);
+  const child = Bun.spawn([...emulator, file, ...words], {
+    cwd: project.path,
+    env: { ONLY: "this" },
+    stdio: ["ignore", "pipe", "pipe", theirs],
+  });
+  closeDescriptor(theirs);
+  if (filter.length === 0) closeDescriptor(ours);
+  const received = filter.length === 0 ? null : receiveDescriptor(ours);
+  if (answer) writeByte(ours);
+  if (filter.length > 0) closeDescriptor(ours);
+  const output = async (stream: ReadableStream) => await new Response(stream).text();
+  const [written, said] = await Promise.all([output(child.stdout), output(child.stderr)]);
+  if (received && received.descriptor >= 0) closeDescriptor(received.descriptor);
+  return {
+    told: received && { byte: received.byte, hasListener: received.descriptor >= 0 },
+    code: await child.exited,
+    output: written + said,
+  };
+}
+
+/** A filter of one instruction: what it returns for every call. */
+const returning = (value: number) => new Uint8Array(Uint32Array.of(0x06, value).buffer);
+const ALLOW = returning(0x7fff0000);
+const MALFORMED = new Uint8Array(8).fill(0xff);
+const [EINVAL, ENOSYS] = [22, 38];
+const GRANTED = { byte: 0, hasListener: true };
+const SHOW = 'echo "$0" "$@"; env; ls /proc/self/fd; grep Sig[BI] /proc/self/status';
+
+describe.skipIf(!IS_LINUX)("the launcher", () => {
+  test("becomes the program, which inherits the filter and nothing else", async () => {
+    await using project = await createProject();
+    const words = [
+      "/bin/sh",
+      "any name",
+      "-c",
+      `${SHOW}; grep -E 'NoNew|Seccomp:' /proc/self/status`,
+      "a",
+      "",
+      "b c",
+    ];
+    const { told, code, output } = await launch(project, { words, filter: ALLOW, answer: true });
+    expect({ told, code }).toEqual({ told: GRANTED, code: 0 });
+    expect(output.split("\n").filter((line) => !/^(?:PWD|OLDPWD|SHLVL|_)=/.test(line))).toEqual([
+      ...["a  b c", "ONLY=this", "0", "1", "2", "3"], // ls has opened the last one
+      ...["SigBlk:\t0000000000000000", "SigIgn:\t0000000000000000", "NoNewPrivs:\t1", "Seccomp:\t2", ""],
+    ]);
+  });
+
+  test("starts nothing where the kernel refuses, where rt has gone, or where nobody speaks to it", async () => {
+    await using project = await createProject();
+    const words = ["/bin/sh", "sh", "-c", "echo started"];
+    const nothing = { code: 126, output: "" };
+    expect(await launch(project, { words, filter: MALFORMED, answer: true })).toEqual({
+      told: { byte: EINVAL, hasListener: false },
+      ...nothing,
+    });
+    expect(await launch(project, { words, filter: ALLOW, answer: false })).toEqual({
+      told: GRANTED,
+      ...nothing,
+    });
+    expect(await launch(project, { words, filter: new Uint8Array(), answer: false })).toEqual({
+      told: null,
+      ...nothing,
+    });
+    expect(Bun.spawnSync([project.join("launcher")]).exitCode).toBe(126);
+  });
+
+  test("says what cannot be run, as a shell would count it", async () => {
+    await using project = await createProject({ text: "echo", locked: "" });
+    await chmod(project.join("text"), 0o755);
+    const run = async (program: string) => {
+      const words = [program, program];
+      const { code, output } = await launch(project, { words, filter: ALLOW, answer: true });
+      return { code, output };
+    };
+    const refusal = (shown: string, error: string) => `error: Cannot run "${shown}": ${error}\n`;
+    expect(await run("absent\x1b[31mé\x7f")).toEqual({
+      code: 127,
+      output: refusal("absent?[31m???", "ENOENT"),
+    });
+    expect(await run("./locked")).toEqual({ code: 126, output: refusal("./locked", "EACCES") });
+    expect(await run("./text")).toEqual({ code: 126, output: refusal("./text", "ENOEXEC") });
+    expect(await run("./text/x")).toEqual({ code: 126, output: refusal("./text/x", "ENOTDIR") });
+  });
+
+  test.skipIf(!Bun.which("qemu-aarch64") || process.arch !== "x64")(
+    "reaches its refusal on arm64, emulated, where there is no such filter",
+    async () => {
+      await using project = await createProject();
+      const words = ["/bin/sh", "sh", "-c", "echo started"];
+      const { told, code, output } = await launch(project, { words, filter: ALLOW, answer: true }, "arm64");
+      expect({ told, code, output }).toEqual({
+        told: { byte: ENOSYS, hasListener: false },
+        code: 126,
+        output: "",
+      });
+    },
+  );
+});
