@@ -119,6 +119,15 @@ describe("several reports of one run", () => {
     expect(of("c t")).toBeUndefined(); // it never ran
     expect(of("pret")!.ts + of("pret")!.dur).toBeLessThanOrEqual(of("b t")!.ts + of("b t")!.dur);
     expect([...ends].length).toBe(1);
+    const [[begin] = []] = ends.values();
+    expect(begin!.ts).toBe(Math.min(of("a t")!.ts + of("a t")!.dur, of("b t")!.ts));
+    // Microseconds, of the times that JSON has.
+    const { tasks } = (await made).json as { tasks: { script: string; start: number; duration: number }[] };
+    const times = lasting.filter(({ name }) => name.endsWith(" t"));
+    const starts = (list: readonly number[]) => list.toSorted((a, b) => a - b);
+    const known = starts(tasks.filter(({ duration }) => duration > 0).map(({ start }) => start * 1000));
+    for (const [index, ts] of starts(times.map(({ ts }) => ts)).entries())
+      expect(Math.abs(ts - known[index]!)).toBeLessThanOrEqual(1);
   });
 });
 
@@ -126,7 +135,7 @@ test("what was left out, what was not started and how long all took are the same
   const [first, last] = [100_000, 160_000];
   const commands = { big: `seq ${first} ${last}`, bad: "exit 3 # \u202e", never: "true" };
   await using project = await createProject({ "package.json": { name: "one", scripts: commands } });
-  const files = ["junit.xml", "run.json", "run.html"].map((file) => `--report=${file}`);
+  const files = ["junit.xml", "run.json", "run.html", "trace.json"].map((file) => `--report=${file}`);
   const words = ["run", "--sequential", ...files, ...Object.keys(commands)];
   expect((await runRt({ args: words, cwd: project.path })).status).toBe(3);
   const [junit, json, page] = await Promise.all(
@@ -151,6 +160,12 @@ test("what was left out, what was not started and how long all took are the same
   const line = `${first}\n`.length;
   expect(before.length + Number(omitted) + after.length).toBe((last - first + 1) * line);
   expect(before.length + after.length).toBeLessThanOrEqual(128 << 10);
+  // One after another, so in one lane.
+  const { traceEvents } = (await Bun.file(project.join("trace.json")).json()) as {
+    traceEvents: TraceEvent[];
+  };
+  const lanes = traceEvents.filter(({ ph }) => ph === "X").map(({ tid }) => tid);
+  expect(lanes).toEqual([1, 1, 1, 1]);
   expect(page).toContain(`"omitted":${omitted},`);
   expect([...page!.matchAll(/"state":"(\w+)"/g)].map(([, state]) => state)).toEqual([
     "executed",
