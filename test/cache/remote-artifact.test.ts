@@ -41,6 +41,15 @@ test("an index has what was put in, and nothing that is no entry", async () => {
   const { bytes: packed, entries } = (await packIndex(ENTRY, [other, { ...ENTRY, label: "the same" }]))!;
   expect(entries).toEqual([ENTRY, other]);
   expect(readIndex(packed)).toEqual([ENTRY, other]);
+  const many = Array.from({ length: 20 }, (_, index) => ({
+    ...other,
+    label: `${index}`,
+    conditions: [["any", `${index}`]],
+  }));
+  expect((await packIndex(ENTRY, many as KeptEntry[]))!.entries).toEqual([
+    ENTRY,
+    ...many.slice(0, 7),
+  ] as KeptEntry[]);
   const read = (entry: unknown) =>
     readIndex(zstdCompressSync(JSON.stringify({ format: 1, entries: [entry] })));
   expect(read(ENTRY)).toEqual([ENTRY]);

@@ -321,6 +321,13 @@ describe.skipIf(process.platform !== "linux")("rt secrets helper git", () => {
       expect(await config()).toBe(others);
     });
 
+    test("names this rt, though PATH has another one first", async () => {
+      await using other = await createProject({ rt: "#!/bin/sh\n" }, ["rt"]);
+      const env = { ...environment(), PATH: `${other.path}:${process.env.PATH}` };
+      await runRt({ args: ["secrets", "helper", "--install", "git"], env });
+      expect(await config()).toContain(`helper = !'${RT}' secrets helper git\n`);
+    });
+
     test("--local is for one repository, and git says where there is none", async () => {
       await using repository = await createProject();
       const run = (...args: string[]) =>
