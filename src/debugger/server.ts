@@ -38,6 +38,7 @@ export function serve(address: Address, socket: string, program: Program): Servi
   const options = (hostname: string, port: number) => ({
     hostname,
     port,
+    reusePort: false,
     fetch: (request: Request, server: Bun.Server<Connection>) => answer(request, server),
     websocket: {
       idleTimeout: 0,

@@ -41,6 +41,15 @@ test("an index has what was put in, and nothing that is no entry", async () => {
   const { bytes: packed, entries } = (await packIndex(ENTRY, [other, { ...ENTRY, label: "the same" }]))!;
   expect(entries).toEqual([ENTRY, other]);
   expect(readIndex(packed)).toEqual([ENTRY, other]);
+  const many = Array.from({ length: 20 }, (_, index) => ({
+    ...other,
+    label: `${index}`,
+    conditions: [["any", `${index}`] as const],
+  }));
+  expect((await packIndex(ENTRY, many as KeptEntry[]))!.entries).toEqual([
+    ENTRY,
+    ...many.slice(0, 7),
+  ] as KeptEntry[]);
   const read = (entry: unknown) =>
     readIndex(zstdCompressSync(JSON.stringify({ format: 1, entries: [entry] })));
   expect(read(ENTRY)).toEqual([ENTRY]);
@@ -65,6 +74,7 @@ test("an index has what was put in, and nothing that is no entry", async () => {
     ["file", "page"],
     ["file", "page", ONE, 1, 1],
     ["constructor", "a"],
+    ["toString", "a"],
     ["names", "a", "b"],
     [7, "a"],
   ])
@@ -125,6 +135,7 @@ test("contents are what was asked for, whole, each by its digest", async () => {
   expect(await packContents([ONE, hashOf("three")], read)).toBeNull();
   expect(readContents(packed, [ONE])).toBeNull();
   expect(readContents(packed, [ONE, TWO, hashOf("three")])).toBeNull();
+  expect(readContents(packed, [ONE, hashOf("three")])).toBeNull(); // as many as were asked for
   const edits: ((tar: Buffer) => Uint8Array)[] = [
     (tar) => (tar.write("blobs/../../../evil\0", 0, "latin1"), tar),
     (tar) => ((tar[156] = 0x32), tar), // a link

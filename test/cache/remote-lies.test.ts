@@ -148,6 +148,20 @@ test.skipIf(!CAN_TRACE)("answers that break off, lead elsewhere or say that it i
   expect(await runAnew(project)).toEqual(RAN);
   expect(server.calls.length).toBe(6);
 
+  // One that has no end, or a later one than it may have, and does not say so.
+  lie = () => {
+    const chunks = Array<Uint8Array>(17).fill(new Uint8Array(1 << 20));
+    const body = new ReadableStream({
+      pull(to) {
+        const chunk = chunks.pop();
+        if (chunk) to.enqueue(chunk);
+        else to.close();
+      },
+    });
+    return new Response(body);
+  };
+  expect(await runAnew(project)).toEqual(RAN);
+
   // Once more after a while, and then no more.
   const answers: Record<number, number> = { 404: 1, 429: 2 };
   for (const [status, count] of Object.entries(answers)) {
@@ -174,10 +188,12 @@ test.skipIf(!CAN_TRACE)("answers that break off, lead elsewhere or say that it i
       '{"error":{"code":"remote_caching_paused"}}',
     ],
     "The shared cache did not take what a script made (500)": [500, ""],
+    "The shared cache did not take what a script made (307)": [307, ""],
   };
   server.kept.clear();
   for (const [line, [status, body]] of Object.entries(taken)) {
-    lie = ({ method }) => (method === "PUT" ? new Response(body, { status }) : undefined);
+    const headers = { location: `${other.url.origin}/x` };
+    lie = ({ method }) => (method === "PUT" ? new Response(body, { status, headers }) : undefined);
     await rm(project.join("dist"), { recursive: true, force: true });
     expect(await uploads()).toEqual({ said: [`warn: ${line}`], calls: 2 });
   }
@@ -252,3 +268,26 @@ test.skipIf(!CAN_TRACE)(
     }
   },
 );
+
+test.skipIf(!CAN_TRACE)("a server that breaks off three times is asked no more", async () => {
+  let connections = 0;
+  using server = Bun.listen({
+    hostname: "127.0.0.1",
+    port: 0,
+    socket: {
+      open() {
+        connections += 1;
+      },
+      data: (socket) => void socket.terminate(),
+    },
+  });
+  const names = ["a", "b", "c", "d", "e", "f"];
+  const scripts = Object.fromEntries(names.map((name) => [name, "true"]));
+  const lines = names.map((name) => `${name} = true\n`).join("");
+  const config = `${lines}[cache.remote]\nurl = "http://127.0.0.1:${server.port}"\n`;
+  await using project = await cachedProject(scripts, {}, config);
+  const words = ["--cache=local:rw,remote:r", "--sequential", "run", ...names];
+  const { stderr, status } = await project.rt(words, VARIABLES);
+  expect([status, connections]).toEqual([0, 3]);
+  expect(stderr.match(/The shared cache cannot be reached/g)).toHaveLength(1);
+});

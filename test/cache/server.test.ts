@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { rm } from "node:fs/promises";
+import { chmod, readdir, rename, rm, stat, utimes } from "node:fs/promises";
 import { createProject } from "../support/project.ts";
 import { resultOf } from "../support/output.ts";
 import { REPOSITORY, runRt, startRt } from "../support/rt.ts";
@@ -90,6 +90,7 @@ test("turbo's protocol, call by call", async () => {
   expect(Object.fromEntries(got.headers)).toMatchObject({
     ...headers,
     "content-type": "application/octet-stream",
+    "x-content-type-options": "nosniff",
   });
   const head = await ask(TURBO_PATH("0123456789abcdef"), { method: "HEAD" });
   expect([head.status, head.headers.get("content-length")]).toEqual([200, "5"]);
@@ -160,7 +161,7 @@ test("words that are wrong", async () => {
     "error: The file of tokens cannot be read: none.txt (ENOENT)",
   );
   expect(await fails("serve", "--tokens=bad.txt")).toBe("error: bad.txt:1 is no line of a file of tokens");
-  expect(await fails("serve", "--tokens=tokens.txt", "--port=99999")).toStartWith(
+  expect(await fails("serve", "--tokens=tokens.txt", "--port=65536")).toStartWith(
     "error: --port needs a whole number",
   );
   expect(await fails("serve", "--tokens=tokens.txt", "more")).toBe('error: rt cache serve knows no "more"');
@@ -168,6 +169,19 @@ test("words that are wrong", async () => {
   expect(await fails("token", "tokens.txt", "one", "read")).toBe(
     "error: tokens.txt has a token for one already",
   );
+  await Bun.write(folder.join("open.txt"), `one write ${"0".repeat(64)}`);
+  const added = await runRt({ args: ["cache", "token", "open.txt", "two", "read"], cwd: folder.path });
+  expect(added.status).toBe(0);
+  expect((await Bun.file(folder.join("open.txt")).text()).split("\n")).toEqual([
+    `one write ${"0".repeat(64)}`,
+    expect.stringMatching(/^two read [\da-f]{64}$/),
+    "",
+  ]);
+  await Bun.write(
+    folder.join("twice.txt"),
+    ["0", "1"].map((digit) => `one write ${digit.repeat(64)}\n`).join(""),
+  );
+  expect(await fails("serve", "--tokens=twice.txt")).toBe("error: twice.txt:2 has the name one again");
   expect(await fails("token", "tokens.txt", "two", "all")).toBe('error: "all" is no access');
   expect(await fails("token", "tokens.txt", "a b", "read")).toBe('error: "a b" is no name for a token');
   const help = await runRt({ args: ["cache", "serve", "--help"] });
@@ -236,4 +250,67 @@ test.skipIf(!existsSync(TURBO))("turbo itself is a client: signed, by teams, and
   expect(await run("reader")).toBe("hit");
   expect(await run("main", "another key")).toBe("ran");
   expect((await served.end()).stderr).toBe("");
+});
+
+test("the file of tokens counts as it is now, and lets nobody in while others may write to it", async () => {
+  await using served = await serveCache();
+  const { main, "pr-1": own } = served.tokens;
+  const status = async (token: string, path = TURBO_PATH("none")) => (await served.ask(token, path)).status;
+  const tokens = await Bun.file(served.file).text();
+  const writeTokens = async (text: string) => {
+    await Bun.write(`${served.file}.new`, text);
+    await chmod(`${served.file}.new`, 0o600);
+    await rename(`${served.file}.new`, served.file);
+  };
+  expect((await stat(served.file)).mode & 0o777).toBe(0o600);
+  for (const token of Object.values(served.tokens)) expect(token).toMatch(/^rtc_[\w-]{43}$/);
+  for (const token of Object.values(served.tokens)) expect(tokens).not.toContain(token);
+  expect(await status("", "/v8/artifacts/status")).toBe(401);
+  expect(await status(main, "/v8/artifacts/status")).toBe(200);
+
+  // What a token of its own scope has written is nobody's when it is no such token any more.
+  expect(await write(served, "pr-1", TURBO_PATH("first"), "poison")).toBe(200);
+  await writeTokens(tokens.replace("pr-1 write-own", "pr-1 write"));
+  expect(await status(own, TURBO_PATH("first"))).toBe(404);
+  await writeTokens(tokens.replace(/^pr-1 .*\n/m, ""));
+  expect(await status(own)).toBe(401);
+  expect(await status(main)).toBe(404);
+
+  await chmod(served.file, 0o620);
+  expect([await status(main), await status(main)]).toEqual([401, 401]);
+  await rm(served.file);
+  expect([await status(main), await status(main)]).toEqual([401, 401]);
+  await writeTokens(tokens);
+  expect(await status(main)).toBe(404);
+  const { stderr } = await served.end();
+  // Once each.
+  expect(stderr).toBe(
+    `error: ${served.file} can be changed by other users\n` +
+      `error: The file of tokens cannot be read: ${served.file} (ENOENT)\n`,
+  );
+});
+
+test("what a server that was killed has left goes when it is old, and a place is known to be taken", async () => {
+  await using served = await serveCache();
+  const drafts = join(served.store, "drafts");
+  for (const name of ["old", "new"]) await Bun.write(join(drafts, name), "half");
+  await utimes(join(drafts, "old"), new Date(2000, 1), new Date(2000, 1));
+  const { hostname, port } = new URL(served.url);
+  const { stderr, status } = await runRt({
+    args: ["cache", "serve", `--tokens=${served.file}`, `--port=${port}`, `--store=${served.store}`],
+  });
+  expect({ stderr, status }).toEqual({
+    stderr:
+      `error: Something else listens at ${hostname}:${port}\n` +
+      "hint: choose another with --host and --port; --port=0 takes a free one\n",
+    status: 1,
+  });
+  expect(hostname).toBe("127.0.0.1");
+  expect(await readdir(drafts)).toEqual(["new"]);
+  await chmod(served.store, 0o777);
+  const open = await runRt({
+    args: ["cache", "serve", `--tokens=${served.file}`, "--port=0", `--store=${served.store}`],
+  });
+  expect(open.stderr).toStartWith("error: What is served cannot be kept: ");
+  expect(open.status).toBe(1);
 });

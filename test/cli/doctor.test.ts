@@ -4,6 +4,7 @@ import { chmod, copyFile, mkdir, symlink } from "node:fs/promises";
 import { dirname } from "node:path";
 import { createProject, type Files, type Project } from "../support/project.ts";
 import { type Environment, RT, runRt } from "../support/rt.ts";
+import { AS_OTHER } from "../support/users.ts";
 
 interface Check {
   readonly name: string;
@@ -38,6 +39,11 @@ describe.skipIf(process.platform === "win32").concurrent("rt doctor says of the 
     expect(of("shell")).toMatchObject({ status: "ok", found: expect.stringMatching(/\/(?:ba|z)?sh$/) });
     expect(of("variables").found).toBe("RT_CONCURRENCY");
     for (const name of ["debugger", "open files"]) expect(of(name).status).toBe("ok");
+    const many = Object.fromEntries(
+      Array.from({ length: 14 }, (_, index) => [`RT_${index + 10}`, "a value"]),
+    );
+    const names = Object.keys(many).slice(0, 12).join(", ");
+    expect((await examineIn({}, many)).of("variables").found).toBe(`${names} and 2 more`);
   });
 
   test("that PATH has no rt, or another one first", async () => {
@@ -111,6 +117,19 @@ describe.skipIf(process.platform === "win32").concurrent("rt doctor says of the 
       status: "warning",
       found: expect.stringContaining("(ENOTDIR)"),
     });
+  });
+
+  test("that nothing can be kept or written where others rule", async () => {
+    await using project = await createProject({ "cache/x": "", "tmp/x": "" });
+    await chmod(project.path, 0o755);
+    for (const name of ["cache", "tmp"]) await chmod(project.join(name), 0o555);
+    const { of } = await examine(project, { TMPDIR: project.join("tmp") }, [...AS_OTHER, RT]);
+    expect(of("cache")).toMatchObject({
+      status: "warning",
+      found: expect.stringMatching(/\/cache\/rt\/scripts-\d+ cannot be written to \(EACCES\)$/),
+    });
+    expect(of("debugger").found).toBe(`Nothing can be written to ${project.join("tmp")} (EACCES)`);
+    for (const name of ["cache", "tmp"]) await chmod(project.join(name), 0o755);
   });
 
   test("that no module for a debugger can be written, and that few files can be open", async () => {

@@ -3,6 +3,7 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { splitLine } from "../../src/picker/words.ts";
 import { createProject, type Project } from "../support/project.ts";
 import { waitUntil } from "../support/processes.ts";
 import { cleanEnvironment, type Environment, expectRt, RT } from "../support/rt.ts";
@@ -117,7 +118,11 @@ describe.skipIf(process.platform === "win32").concurrent("rt run --pick", () => 
       '  web serve  read line; echo "got $line"',
     ]);
     expect(first.slice(6, 8)).toEqual(["$ rt run lint", "  echo linted"]);
-    screen.press("Down", "Down");
+    screen.press("NPage"); // no further than the last
+    await screen.shows("$ rt run --filter ./packages/web serve");
+    screen.press("PPage");
+    await screen.shows("$ rt run lint");
+    screen.press("Up", "Down", "Down"); // nor than the first
     await screen.shows("$ rt run --filter ./packages/api test");
     screen.type("wbserve");
     await screen.shows("$ rt run --filter ./packages/web serve");
@@ -135,6 +140,10 @@ describe.skipIf(process.platform === "win32").concurrent("rt run --pick", () => 
     await screen.shows("Run a script: _");
     screen.type("tested");
     await screen.shows("> api test  echo tested");
+    screen.press("Tab");
+    await screen.shows("Arguments: _");
+    screen.press("Tab");
+    await screen.shows("Run a script: tested_");
     screen.press("Tab");
     await screen.shows("Arguments: _");
     screen.type("--only 'a b");
@@ -203,6 +212,9 @@ describe.skipIf(process.platform === "win32").concurrent("rt run --pick", () => 
     await using project = await createProject({ "package.json": { scripts } });
     const screen = await pick(project);
     await screen.shows("> task-0  echo number 0");
+    screen.press("NPage", "NPage");
+    const [, top] = await screen.shows("> task-24  echo number 24");
+    expect(top).toBe("  task-18  echo number 18");
     screen.type("4999");
     await screen.shows("> task-4999  echo number 4999");
     screen.type("x");
@@ -273,6 +285,65 @@ describe.skipIf(process.platform === "win32").concurrent("rt run --pick", () => 
     expect(terminal.shown).not.toContain("\x1b");
   });
 });
+
+test.skipIf(process.platform === "win32")("remembers what was picked in this workspace alone", async () => {
+  await using project = await shop();
+  await using other = await shop();
+  await project.write({ "state/x": "" });
+  const env = cleanEnvironment({ ...stateOf(project), ACCESSIBLE: "1" });
+  const pickLint = async (at: Project, offered: string, args: string) => {
+    await using terminal = startOnTerminal([RT, "run", "--pick", "echo linted"], env, { cwd: at.path });
+    await terminal.shows("1. lint: echo linted");
+    await terminal.shows("empty to leave: ");
+    terminal.type("0\r"); // no number of one: a part of a name
+    await terminal.shows("No script is called so");
+    await terminal.shows("empty to leave: ", 2);
+    terminal.type("linted\r");
+    await terminal.shows("empty to leave: ", 3);
+    terminal.type("1\r");
+    await terminal.shows(`Arguments${offered}; empty for none: `);
+    terminal.type("'\r");
+    await terminal.shows("A quote is not closed");
+    await terminal.shows("; empty for none: ", 2);
+    terminal.type(`${args}\r`);
+    expect(await terminal.ends()).toBe(0);
+  };
+  const kept = () => [
+    ...new Bun.Glob("state/rt/picked/*.json").scanSync({ cwd: project.path, absolute: true }),
+  ];
+  await pickLint(project, "", "one");
+  const [file] = kept();
+  const picked = (await Bun.file(file!).json()) as object[];
+  expect(picked).toHaveLength(1);
+  const others = Array.from({ length: 60 }, (_, index) => ({ ...picked[0], scriptName: `task-${index}` }));
+  await Bun.write(file!, JSON.stringify([...picked, null, { directory: 1 }, ...others]));
+  await pickLint(project, ", last time one", "two");
+  await pickLint(project, ", last time two", "three");
+  const now = (await Bun.file(file!).json()) as { scriptName: string; args: string }[];
+  expect(now).toHaveLength(50);
+  expect(now.filter(({ scriptName }) => scriptName === "lint").map(({ args }) => args)).toEqual(["three"]);
+  await pickLint(other, "", "four");
+  expect(kept()).toHaveLength(2);
+});
+
+test.skipIf(process.platform === "win32")("an empty answer leaves", async () => {
+  await using project = await shop();
+  const env = cleanEnvironment({ ...stateOf(project), ACCESSIBLE: "1" });
+  await using terminal = startOnTerminal([RT, "run", "--pick"], env, { cwd: project.path });
+  await terminal.shows("empty to leave: ");
+  terminal.type("\r");
+  expect(await terminal.ends()).toBe(130);
+});
+
+test.each<[string, string[] | undefined]>([
+  ["", []],
+  ["a  b\tc", ["a", "b", "c"]],
+  [`'a\\' "b\\"c\\d\\\\" x"y"'z'`, ["a\\", 'b"c\\d\\', "xyz"]],
+  [`'' ""`, ["", ""]],
+  ["a\\ b $HOME *\\", ["a b", "$HOME", "*\\"]],
+  [`a "b`, undefined],
+  ["a 'b", undefined],
+])("the arguments %j are %j", (line, words) => expect(splitLine(line)).toEqual(words));
 
 describe.concurrent("without a terminal", () => {
   const files = { "package.json": { scripts: { a: "true" } } };

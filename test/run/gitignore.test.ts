@@ -16,6 +16,8 @@ const FILES = [
   "deep/src/a.ts",
   "deep/out.ts",
   "x {y}/a.ts",
+  "#a.ts",
+  "space ",
 ];
 
 /** As rt comes to them: from the top, and into no directory that is ignored. */
@@ -41,6 +43,10 @@ const CASES: readonly (readonly string[])[] = [
   ["src/**/a.ts"],
   ["**/out"],
   ["x {y}/"],
+  ["#a.ts"],
+  ["\\#a.ts"],
+  ["space\\ "],
+  ["space "],
   ["# out", "\\#", "", "deep/*", "!deep/src"],
 ];
 
@@ -54,4 +60,14 @@ test.each(CASES.map((lines) => [lines]))("%j", async (lines) => {
     .nothrow()
     .text();
   expect(ignoredBy(lines, project.path)).toEqual(answer.split("\n").slice(0, -1));
+});
+
+test("an ignore file says nothing of what is beside its folder", () => {
+  const stack = [parseIgnoreLines(["*.ts"], "/top/inner")];
+  for (const [path, expected] of [
+    ["/top/inner/a.ts", true],
+    ["/top/inner2/a.ts", false],
+    ["/elsewhere/a.ts", false],
+  ] as const)
+    expect([path, isIgnored(path, false, stack)]).toEqual([path, expected]);
 });

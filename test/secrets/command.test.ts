@@ -60,6 +60,8 @@ describe.skipIf(process.platform !== "linux")("rt secrets", () => {
       const json = await run(["get", "get", "absent", "--json"]);
       expect(JSON.parse(json.stdout)).toEqual({ service: "get", name: "absent", value: null });
       expect(json).toMatchObject({ stderr, status: 1 });
+      const dashed = 'error: There is no credential "--json" under "-"\n';
+      expect(await run(["get", "-", "--", "--json"])).toEqual({ stdout: "", stderr: dashed, status: 1 });
     });
 
     test("ends the line on a terminal", async () => {

@@ -89,8 +89,9 @@ describe.skipIf(process.platform !== "linux")("rt secrets helper docker", () => 
     expect({ stderr, status }).toEqual({ stderr: "", status: 0 });
     expect(JSON.parse(stdout)).toEqual({ ServerURL: server, Username: "dora", Secret: PASSWORD });
     await store("ghcr.example", "<token>", "identity");
+    await runRt({ args: ["secrets", "set", "npm", "//a.example/"], stdin: "x", env: keyring.env });
     const { stdout: list } = await ask("list", "unused");
-    expect(JSON.parse(list)).toMatchObject({ "ghcr.example": "<token>", [server]: "dora" });
+    expect(JSON.parse(list)).toEqual({ "ghcr.example": "<token>", [server]: "dora" });
     expect(await ask("erase", server)).toEqual(done());
     expect(await ask("erase", server)).toEqual(done());
     expect(await ask("get", server)).toEqual(ABSENT);
@@ -101,6 +102,19 @@ describe.skipIf(process.platform !== "linux")("rt secrets helper docker", () => 
     await store("registry.example", "dora", PASSWORD);
     for (const other of ["registry.example/", "https://registry.example", "registry.exampl", "example"])
       expect(await ask("get", other)).toEqual(ABSENT);
+  });
+
+  test("guesses none of several users that another program has stored", async () => {
+    for (const user of ["u1", "u2"])
+      await runRt({ args: ["secrets", "set", "docker:many.example", user], stdin: "x", env: keyring.env });
+    const message = "There are 2 users for one registry";
+    expect(await ask("get", "many.example")).toEqual({
+      stdout: `${message}\n`,
+      stderr: `error: ${message}\nhint: log out of it with docker, and in again\n`,
+      status: 1,
+    });
+    expect(await ask("erase", "many.example")).toEqual(done());
+    expect(await ask("get", "many.example")).toEqual(ABSENT);
   });
 
   test("says in docker's words what is missing, and never what it was given", async () => {
@@ -177,6 +191,35 @@ describe.skipIf(process.platform !== "linux")("rt secrets helper docker", () => 
       expect(await config()).toBe(text);
       expect(await Bun.file(link()).exists()).toBe(false);
       expect(await readdir(home.join("docker"))).toEqual(["config.json"]);
+    });
+
+    test.each([
+      ["the end", '{\n  "a": "}, {",\n  "credsStore": "rt"\n}\n', '{\n  "a": "}, {"\n}\n'],
+      ["a line of its own", '{"credsStore": "rt"}', "{}"],
+      [
+        "the middle",
+        '{"x":{"credsStore":"rt","y":["]"]}, "credsStore":"rt", "b":2}',
+        '{"x":{"credsStore":"rt","y":["]"]}, "b":2}',
+      ],
+    ])("takes the line away from %s of a file, and nothing else", async (_, text, left) => {
+      await home.write({ "docker/config.json": text });
+      expect((await helper("--uninstall", "docker")).status).toBe(0);
+      expect(await config()).toBe(left);
+    });
+
+    test("leaves the file and nothing beside it where there is no room", async () => {
+      await write('{"a":1}');
+      const { stdout, stderr, status } = await runRt({
+        program: ["bash", "-c", 'trap "" XFSZ; ulimit -f 0; exec "$0" "$@"', RT],
+        args: ["secrets", "helper", "--install", "docker"],
+        env: environment(),
+      });
+      expect({ stdout, status }).toEqual({ stdout: "", status: 2 });
+      expect(stderr).toBe(
+        `error: ${home.join("docker/config.json")} could not be written (EFBIG), so it is as it was\n`,
+      );
+      expect(await readdir(home.join("docker"))).toEqual(["config.json"]);
+      expect(await config()).toBe('{"a":1}');
     });
 
     test("makes the file where there is none, for its user alone", async () => {

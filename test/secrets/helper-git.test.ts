@@ -1,7 +1,7 @@
 // `rt secrets helper git`: git itself asks it, over HTTP and with `git credential`, in a session with GNOME Keyring; and the
 // protocol line by line.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
-import { symlink } from "node:fs/promises";
+import { stat, symlink } from "node:fs/promises";
 import { type GitServer, startGitServer } from "../support/git-server.ts";
 import { type Keyring, startKeyring } from "../support/keyring.ts";
 import { createProject, type Project } from "../support/project.ts";
@@ -150,8 +150,11 @@ describe.skipIf(process.platform !== "linux")("rt secrets helper git", () => {
       expect((await ask("get", host)).stdout).toBe(
         "username=u\npassword_expiry_utc=1000\noauth_refresh_token=r1\n",
       );
-      await ask("store", [...user, "password_expiry_utc=1000"]);
-      expect(await ask("get", host)).toEqual(NOTHING);
+      const justNow = Math.floor(Date.now() / 1000);
+      for (const expiry of [1000, justNow]) {
+        await ask("store", [...user, `password_expiry_utc=${expiry}`]);
+        expect(await ask("get", host)).toEqual(NOTHING);
+      }
     });
 
     test("gives a credential of another kind to a git that says it can take one", async () => {
@@ -184,8 +187,25 @@ describe.skipIf(process.platform !== "linux")("rt secrets helper git", () => {
       await ask("store", [...user, `password=${PASSWORD}`]);
       expect(await ask("erase", [...user, `password=${OTHER}`])).toEqual(NOTHING);
       expect(await stored("git:https://erase.example", "u")).toBe(PASSWORD);
+      await ask("store", [...user.slice(0, 2), "username=v", `password=${PASSWORD}`]);
       await ask("erase", user.slice(0, 2));
-      expect(await stored("git:https://erase.example", "u")).toBeNull();
+      for (const name of ["u", "v"]) expect(await stored("git:https://erase.example", name)).toBeNull();
+    });
+
+    test("writes nothing where the same is stored", async () => {
+      // The keyring writes its file anew with every change.
+      const writes = async () => {
+        const file = [...new Bun.Glob(".local/share/keyrings/*.keyring").scanSync(keyring.home)];
+        return await Promise.all(file.map(async (name) => (await stat(`${keyring.home}/${name}`)).ino));
+      };
+      const store = (password: string) =>
+        ask("store", ["protocol=https", "host=same.example", "username=u", `password=${password}`]);
+      await store(PASSWORD);
+      const before = await writes();
+      await store(PASSWORD);
+      expect(await writes()).toEqual(before);
+      await store(OTHER);
+      expect(await writes()).not.toEqual(before);
     });
 
     test.each([
@@ -290,9 +310,22 @@ describe.skipIf(process.platform !== "linux")("rt secrets helper git", () => {
       expect(stdout).toContain(
         "It also asks cache --timeout=9, !my-rt secrets helper git --x, and gives each",
       );
-      expect(await config()).toBe(`${others}\thelper = !'${RT}' secrets helper git\n`);
+      const installed = `${others}\thelper = !'${RT}' secrets helper git\n`;
+      expect(await config()).toBe(installed);
+      // git asks in this order, so a second time changes nothing of it.
+      await home.write({ gitconfig: `${installed}\thelper = store\n` });
+      await helper("--install", "git");
+      expect(await config()).toBe(`${installed}\thelper = store\n`);
+      await home.write({ gitconfig: installed });
       await helper("--uninstall", "git");
       expect(await config()).toBe(others);
+    });
+
+    test("names this rt, though PATH has another one first", async () => {
+      await using other = await createProject({ rt: "#!/bin/sh\n" }, ["rt"]);
+      const env = { ...environment(), PATH: `${other.path}:${process.env.PATH}` };
+      await runRt({ args: ["secrets", "helper", "--install", "git"], env });
+      expect(await config()).toContain(`helper = !'${RT}' secrets helper git\n`);
     });
 
     test("--local is for one repository, and git says where there is none", async () => {

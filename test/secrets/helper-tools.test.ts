@@ -58,6 +58,11 @@ describe.skipIf(process.platform !== "linux")("rt secrets helper", () => {
       ["no JSON", SECRET, "Standard input is no JSON"],
       ["nothing", "", "Standard input is no JSON"],
       [
+        "the other half",
+        JSON.stringify({ AccessKeyId: SECRET }),
+        "lacks an access key ID or a secret access key",
+      ],
+      [
         "half of a key",
         JSON.stringify({ SecretAccessKey: SECRET }),
         "lacks an access key ID or a secret access key",
@@ -79,6 +84,23 @@ describe.skipIf(process.platform !== "linux")("rt secrets helper", () => {
       expect(await terminal.ends()).toBe(0);
       expect(terminal.shown).not.toContain(SECRET);
       expect(JSON.parse((await run(["aws", "get", "asked"])).stdout)).toEqual({ Version: 1, ...KEYS });
+    });
+
+    test("stores nothing of an answer with too much in it, nor of none", async () => {
+      for (const [typed, shown, status] of [
+        [`a b c ${SECRET}\r`, "error: What was entered has more than three words", 2],
+        [`a\r`, "error: What was entered lacks an access key ID or a secret access key", 2],
+        ["\x03", "", 130],
+      ] as const) {
+        const words = [RT, "secrets", "helper", "aws", "store", "unasked"];
+        await using terminal = startOnTerminal(words, keyring.env);
+        await terminal.shows("with spaces between (not shown): ");
+        terminal.type(typed);
+        await terminal.shows(shown);
+        expect(await terminal.ends()).toBe(status);
+        expect(terminal.shown).not.toContain(SECRET);
+      }
+      expect((await run(["aws", "get", "unasked"])).status).toBe(1);
     });
 
     test.skipIf(!Bun.which("aws"))(

@@ -8,6 +8,7 @@ import { openProvider } from "../../platform/secret-provider.ts";
 import { BusSocket } from "../../platform/linux/bus-socket.ts";
 import { fetchSecrets } from "../../src/secrets/mapping/fetch.ts";
 import type { MappedSecret } from "../../src/secrets/mapping/mapping.ts";
+import { print, readInput } from "../../src/secrets/streams.ts";
 import { expectWithout, recordBuffers } from "../support/recorded-buffers.ts";
 import { marshal } from "../support/raw-bus.ts";
 import { createProject } from "../support/project.ts";
@@ -121,6 +122,42 @@ test.skipIf(process.platform === "win32").each([
   slicing.mockRestore();
   expect(made.filter(({ length }) => length === VALUE.length).length).toBe(2); // as it was read, and as it is given
   expectWithout(made, VALUE);
+});
+
+test.skipIf(process.platform === "win32")("standard input leaves nothing in what it came in", async () => {
+  const chunks = [VALUE.slice(0, 9), VALUE.slice(9)].map((text) => new TextEncoder().encode(text));
+  const streaming = spyOn(Bun.stdin, "stream").mockReturnValue(
+    new ReadableStream({
+      start(controller) {
+        for (const chunk of chunks) controller.enqueue(chunk);
+        controller.close();
+      },
+    }),
+  );
+  let text = "";
+  const made = await recordBuffers(async () => void (text = await readInput()));
+  streaming.mockRestore();
+  expect(text).toBe(VALUE);
+  expect(made.length).toBe(3); // empty, and as it grew
+  for (const bytes of [...made, ...chunks]) expect(bytes.every((byte) => byte === 0)).toBe(true);
+});
+
+test("standard output leaves nothing of what was printed, also where it could not be", async () => {
+  for (const failure of [undefined, Object.assign(new Error(), { code: "ENOSPC" })]) {
+    const given: Uint8Array[] = [];
+    const writing = spyOn(Bun, "write").mockImplementation((async (_: unknown, bytes: Uint8Array) => {
+      given.push(bytes);
+      expect(Buffer.from(bytes).toString()).toBe(VALUE);
+      if (failure) throw failure;
+      return bytes.length;
+    }) as typeof Bun.write);
+    const printing = print(VALUE);
+    if (failure) await expect(printing).rejects.toThrow("Standard output could not be written (ENOSPC)");
+    else await printing;
+    writing.mockRestore();
+    expect(given.length).toBe(1);
+    expectWithout(given, VALUE);
+  }
 });
 
 describe.skipIf(process.platform !== "linux")("a connection that ends", () => {

@@ -1,11 +1,11 @@
 // Every buffer that the client of a store makes while something runs, to be looked at when it should be empty.
 import { expect } from "bun:test";
 
-/** Remembers what platform makes while `task` runs. What the engine itself receives into is out of our hands. */
+/** Remembers what platform and the secrets' commands make while `task` runs. What the engine itself receives into is out of our hands. */
 export async function recordBuffers(task: () => Promise<void>): Promise<Uint8Array[]> {
   const made: Uint8Array[] = [];
   const keep = <T extends Uint8Array>(bytes: T): T => {
-    if (new Error().stack?.includes("/platform/")) made.push(bytes);
+    if (/\/platform\/|\/src\/secrets\//.test(new Error().stack ?? "")) made.push(bytes);
     return bytes;
   };
   const { alloc, concat, from } = Buffer;

@@ -154,6 +154,7 @@ describe("on GitHub Actions", () => {
         scripts: { t: "echo '::warning file=x::careful'; until [ -e ../../b ]; do :; done; printf end" },
       },
       "packages/b/package.json": { name: "b", scripts: { t: "echo from b; touch ../../b; exit 4" } },
+      "packages/c/package.json": { name: "c", scripts: { t: "kill -TERM $$" } },
     });
     const child = startRt({
       args: ["run", "--silent", "--concurrency", "2", "--filter", "*", "t"],
@@ -162,7 +163,8 @@ describe("on GitHub Actions", () => {
     });
     const output = (await new Response(child.stdout).text()).replace(/in [\d.]+ m?s/, "in TIME");
     expect(output).toBe(
-      "::group::a t\n::warning file=x::careful\nend\n::endgroup::\na t: Done in TIME\n::group::b t\nfrom b\n::endgroup::\n::error title=b t::b t: Exited with code 4\n",
+      "::group::a t\n::warning file=x::careful\nend\n::endgroup::\na t: Done in TIME\n::group::b t\nfrom b\n::endgroup::\n::error title=b t::b t: Exited with code 4\n" +
+        "::group::c t\n::endgroup::\n::error title=c t::c t: Signaled: SIGTERM\n",
     );
     expect(await child.exited).toBe(4);
   });

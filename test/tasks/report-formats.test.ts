@@ -2,6 +2,8 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { findCriticalPath } from "../../src/tasks/critical-path.ts";
+import { createJUnitReporter } from "../../src/tasks/report/junit.ts";
+import type { Task, TaskRequest } from "../../src/tasks/task.ts";
 import { createProject } from "../support/project.ts";
 import { createRandom } from "../support/random.ts";
 import { expectRt, runRt } from "../support/rt.ts";
@@ -117,7 +119,76 @@ describe("several reports of one run", () => {
     expect(of("c t")).toBeUndefined(); // it never ran
     expect(of("pret")!.ts + of("pret")!.dur).toBeLessThanOrEqual(of("b t")!.ts + of("b t")!.dur);
     expect([...ends].length).toBe(1);
+    const [[begin] = []] = ends.values();
+    expect(begin!.ts).toBe(Math.min(of("a t")!.ts + of("a t")!.dur, of("b t")!.ts));
+    // Microseconds, of the times that JSON has.
+    const { tasks } = (await made).json as { tasks: { script: string; start: number; duration: number }[] };
+    const times = lasting.filter(({ name }) => name.endsWith(" t"));
+    const starts = (list: readonly number[]) => list.toSorted((a, b) => a - b);
+    const known = starts(tasks.filter(({ duration }) => duration > 0).map(({ start }) => start * 1000));
+    for (const [index, ts] of starts(times.map(({ ts }) => ts)).entries())
+      expect(Math.abs(ts - known[index]!)).toBeLessThanOrEqual(1);
   });
+});
+
+test("what was left out, what was not started and how long all took are the same in each", async () => {
+  const [first, last] = [100_000, 160_000];
+  const commands = { big: `seq ${first} ${last}`, bad: "exit 3 # \u202e", never: "true" };
+  await using project = await createProject({ "package.json": { name: "one", scripts: commands } });
+  const files = ["junit.xml", "run.json", "run.html", "trace.json"].map((file) => `--report=${file}`);
+  const words = ["run", "--sequential", ...files, ...Object.keys(commands)];
+  expect((await runRt({ args: words, cwd: project.path })).status).toBe(3);
+  const [junit, json, page] = await Promise.all(
+    ["junit.xml", "run.json", "run.html"].map((file) => Bun.file(project.join(file)).text()),
+  );
+  expect(json).not.toContain("\u202e");
+  const { tasks } = JSON.parse(json!) as {
+    tasks: { start: number; duration: number; steps: { start: number }[] }[];
+  };
+  expect(tasks[0]!.start).toBeLessThanOrEqual(tasks[0]!.steps[0]!.start);
+  expect(junit).toContain(' tests="3" failures="1" errors="0" skipped="1" ');
+  expect(junit).toContain('<skipped message="Not started"/>');
+  const times = [...junit!.matchAll(/<testcase .* time="([\d.]+)"/g)].map(([, time]) => time);
+  expect(times).toEqual(tasks.map(({ duration }) => (duration / 1000).toFixed(3)));
+
+  const [, text = ""] = /<system-out>([^]*?)<\/system-out>/.exec(junit!) ?? [];
+  const [, before = "", omitted, after = ""] =
+    /^([^]*)\[(\d+) bytes are left out here\]\n([^]*)$/.exec(text) ?? [];
+  for (const part of [before, after]) expect(part).toMatch(/^(?:\d{6}\n)+$/);
+  expect(before).toStartWith(`${first}\n`);
+  expect(after).toEndWith(`${last}\n`);
+  const line = `${first}\n`.length;
+  expect(before.length + Number(omitted) + after.length).toBe((last - first + 1) * line);
+  expect(before.length + after.length).toBeLessThanOrEqual(128 << 10);
+  // One after another, so in one lane.
+  const { traceEvents } = (await Bun.file(project.join("trace.json")).json()) as {
+    traceEvents: TraceEvent[];
+  };
+  const lanes = traceEvents.filter(({ ph }) => ph === "X").map(({ tid }) => tid);
+  expect(lanes).toEqual([1, 1, 1, 1]);
+  expect(page).toContain(`"omitted":${omitted},`);
+  expect([...page!.matchAll(/"state":"(\w+)"/g)].map(([, state]) => state)).toEqual([
+    "executed",
+    "failed",
+    "stopped",
+  ]);
+});
+
+test("a suite of JUnit's begins when the first of its scripts does", async () => {
+  let text = "";
+  const file = { write: async (given: string) => ((text = given), true) };
+  const before = Date.now();
+  const request = { scripts: ["t"], filters: [], quote: String } as unknown as TaskRequest;
+  const reporter = createJUnitReporter(file, request);
+  const after = Date.now();
+  for (const [index, at] of [9000, 5000].entries()) {
+    const task = { index, packageName: "a", scriptName: "t", steps: [] } as unknown as Task;
+    void reporter.report({ type: "task-end", task, outcome: { kind: "success" }, at, duration: 1000 });
+  }
+  await reporter.finish();
+  const [, timestamp] = /timestamp="([^"]*)"/.exec(text)!;
+  const second = (time: number) => new Date(time + 4000).toISOString().slice(0, 19);
+  expect([second(before), second(after)]).toContain(timestamp!);
 });
 
 test("one that cannot be written is said before anything runs", () =>

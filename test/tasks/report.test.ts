@@ -132,6 +132,16 @@ test("where standard output is a file, the report follows what is in it", async 
   expect(text.match(/t \| out|"version": 1/g)).toHaveLength(4);
 });
 
+test("where standard output is a pipe, the report comes behind all that was written", async () => {
+  const files = { "package.json": { scripts: { t: "seq 200000" } } };
+  await using project = await createProject(files);
+  const words = ["run", "--parallel", "--report", "/dev/stdout", "t"];
+  const { stdout } = await runRt({ args: words, cwd: project.path });
+  const end = stdout.indexOf("t | 200000\n");
+  expect(end).toBeGreaterThan(0);
+  expect(stdout.indexOf("{")).toBeGreaterThan(end);
+});
+
 test("a link whose file is not there yet stays a link", async () => {
   await using project = await createProject({ "package.json": { scripts: { t: "true" } } });
   const script =

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { Lane } from "../../src/tasks/lane.ts";
 import { type FailurePolicy, Refused, startSchedule } from "../../src/tasks/schedule.ts";
 import type { Step, Task, Outcome } from "../../src/tasks/task.ts";
 
@@ -217,4 +218,18 @@ describe("startSchedule()", () => {
   test("ends at once when there is nothing to do", async () => {
     expect(await createRun([], 1).schedule.finished).toBeNull();
   });
+});
+
+test("a lane takes what matters most first, and a job that fails leaves its place", async () => {
+  const lane = new Lane(1);
+  const order: number[] = [];
+  const jobs = [1, 3, 2, 3].map((rank, index) =>
+    lane.run(rank, async () => {
+      order.push(index);
+      if (index === 1) throw new Error("failed");
+    }),
+  );
+  const ends = (await Promise.allSettled(jobs)).map(({ status }) => status);
+  expect(ends).toEqual(["fulfilled", "rejected", "fulfilled", "fulfilled"]);
+  expect(order).toEqual([1, 3, 2, 0]);
 });

@@ -36,6 +36,7 @@ describe("selectMembers()", () => {
     [["**"], everything],
     [["w*"], ["web"]],
     [["*i"], []],
+    [["***"], ["web", "core"]],
     [["@acme/*"], ["@acme/api", "@acme/ui"]],
     [["*/*"], ["@acme/api", "@acme/ui"]],
     [["root"], ["root"]],
@@ -128,6 +129,8 @@ describe("selectMembers()", () => {
     ["wbe", 'did you mean "web"?'],
     ["ui", 'did you mean "@acme/ui"?'],
     ["zzzzzz", undefined],
+    ["apps/web", "a path begins with ./, as in ./apps/web"],
+    ["[main]", "packages changed since a commit are meant by --affected=main"],
   ])("suggests for %j: %j", (filter, hint) => {
     let seen: unknown;
     try {
@@ -136,6 +139,12 @@ describe("selectMembers()", () => {
       seen = (error as { hint?: string }).hint;
     }
     expect(seen).toBe(hint);
+  });
+
+  test("gives a hint once, whichever filters it is for", () => {
+    expect(() => select(["wbe", "webb", "zzzzzz"])).toThrow(
+      expect.objectContaining({ hint: 'did you mean "web"?' }),
+    );
   });
 
   test("refuses a filter without a package", () => {

@@ -37,6 +37,8 @@ export function startServer(options: ServerOptions) {
   return Bun.serve({
     hostname,
     port,
+    // The engine would share it with whoever else serves there, and each would answer some of the requests.
+    reusePort: false,
     idleTimeout: IDLE,
     development: false,
     maxRequestBodySize: Math.max(largest, LARGEST_QUESTION),
@@ -131,7 +133,6 @@ async function receive(call: Call, id: string, kind: string): Promise<Response> 
   if (!/^\d{0,12}$/.test(duration) || !/^[\w+/=-]{0,600}$/.test(tag) || Number(duration) > 365 * DAY)
     return problem(400, "bad_request", "Its headers are not what they have to be");
   const promised = request.headers.get("content-length");
-  if (promised !== null && Number(promised) > largest) return tooLarge();
   try {
     const draft = await shelf.receive(request.body, largest);
     if (!draft) return tooLarge();

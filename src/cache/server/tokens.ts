@@ -81,7 +81,7 @@ export class Tokens {
       this.#told = "";
     } catch (error) {
       this.#tokens = [];
-      const line = (error as Error).message;
+      const { message: line } = explain(this.#file, error as NodeJS.ErrnoException);
       if (line !== this.#told) this.#complain(line);
       this.#told = line;
     }
@@ -94,14 +94,18 @@ export class Tokens {
       this.#stamp = stamp;
     } catch (error) {
       this.#stamp = "";
-      const { code } = error as NodeJS.ErrnoException;
-      if (code === undefined) throw error;
-      throw new Failure(
-        `The file of tokens cannot be read: ${oneLine(this.#file)} (${code})`,
-        "rt cache token <file> <name> <read|write|write-own> makes one",
-      );
+      throw explain(this.#file, error as NodeJS.ErrnoException);
     }
   }
+}
+
+/** The system's errors in words; others have their own. */
+function explain(file: string, error: NodeJS.ErrnoException): Error {
+  if (error.code === undefined) return error;
+  return new Failure(
+    `The file of tokens cannot be read: ${oneLine(file)} (${error.code})`,
+    "rt cache token <file> <name> <read|write|write-own> makes one",
+  );
 }
 
 /** Throws Failure where other users could write their own into it. */

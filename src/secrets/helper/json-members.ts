@@ -20,8 +20,7 @@ function findMembers(json: string): Member[] {
   };
   for (const { 0: token, index } of json.matchAll(TOKEN)) {
     if (depth === 1 && (token === "," || token === "}")) finish(index);
-    else if (depth === 1 && !begun && token[0] === '"')
-      begun = { key: JSON.parse(token) as string, start: index };
+    else if (!begun && token[0] === '"') begun = { key: JSON.parse(token) as string, start: index };
     if (token === "{" || token === "[") depth++;
     if (token === "}" || token === "]") depth--;
   }

@@ -90,7 +90,7 @@ const ENTITIES: Readonly<Record<string, string>> = { "<": "&lt;", ">": "&gt;", "
 
 function escapeXml(text: string): string {
   return text
-    .replace(/[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufffe\uffff]|\p{Surrogate}/gu, shown)
+    .replace(/[\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ufffe\uffff]/g, shown)
     .replace(/[<>&"]/g, (character) => ENTITIES[character]!);
 }
 

@@ -201,6 +201,10 @@ describe.skipIf(process.platform === "win32")("trust", () => {
       `error: Nothing was allowed for ${project.path}\nhint: rt trust --list shows what is\n`,
       1,
     ]);
+    expect(await own(["trust", "all"])).toMatchObject({
+      stderr: expect.stringContaining('error: rt trust does not know "all"\n'),
+      status: 1,
+    });
     const unknown = await own(["trust", "--al\u001bl"]);
     expect([unknown.stderr, unknown.status]).toEqual([
       String.raw`error: rt trust does not know "--al\u001bl"` +

@@ -51,6 +51,7 @@ describe.skipIf(process.platform !== "linux")("values", () => {
       "printf 'a\\n\\r\\nb-and-more\\n\\n'",
       "a\n\r\nb-and-more\n",
     ],
+    ["the line end of Windows", "printf 'x-and-more\\r\\n'", "x-and-more"],
     ["a byte order mark", "printf '\\357\\273\\277x-and-more\\n'", "\ufeffx-and-more"],
   ])("%s", async (_what, command, value) => {
     await project.write({ value: command });
@@ -62,6 +63,11 @@ describe.skipIf(process.platform !== "linux")("values", () => {
     ["bytes that are no UTF-8", "printf 'a-value-1\\377'", "The value of TOKEN is not text in UTF-8"],
     ["a line break alone", "echo", 'The command "sh" wrote nothing'],
     ["nothing", "true", 'The command "sh" wrote nothing'],
+    [
+      "a byte more than a megabyte",
+      "head -c 1048577 /dev/zero | tr '\\0' x",
+      'The command "sh" wrote more than 1048576 bytes',
+    ],
     ["more than a megabyte", "yes a-value-1", 'The command "sh" wrote more than 1048576 bytes'],
     ["an exit by signal", "printf a-value-1; kill -TERM $$", 'The command "sh" was ended by SIGTERM'],
     ["a failure after the value", "printf a-value-1; exit 9", 'The command "sh" failed with exit code 9'],
