@@ -12,6 +12,8 @@ export interface ReplaceRequest {
   readonly isSwitchOpen?: boolean;
   /** What is handed on beyond the standard three; `inheritedDescriptors()` unless given. */
   readonly descriptors?: readonly number[];
+  /** Called with the program's number once it runs, where it does not take this process's place: see handed-text.ts. */
+  readonly serve?: ((pid: number) => void) | undefined;
 }
 
 /** The engine's built-in shell, or one that is installed. */

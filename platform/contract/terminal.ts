@@ -20,10 +20,11 @@ export interface AttendedRequest {
   readonly argv: readonly string[];
   /** Set or, with undefined, removed; everything else is what rt itself was started with. */
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** The program is rt, started as the engine: see `replace` of process.ts. */
+  /** The program is rt, started as the engine; this and `serve` as for `replace` of process.ts. */
   readonly engine?: boolean | undefined;
   /** What is handed on beyond the standard three. */
   readonly descriptors: readonly number[];
+  readonly serve?: ((pid: number) => void) | undefined;
   readonly places: Places;
   /** The bytes are only valid during the call; a promise holds back the next ones of the same descriptor. */
   onOutput(descriptor: 1 | 2, bytes: Uint8Array): void | Promise<void>;

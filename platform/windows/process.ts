@@ -75,7 +75,7 @@ const REFUSALS: Readonly<Record<number, string>> = {
   740: "EACCES",
 };
 
-const replace: ProcessOperations["replace"] = ({ program, argv, environment, engine = false }) => {
+const replace: ProcessOperations["replace"] = ({ program, argv, environment, engine = false, serve }) => {
   const command = buildCommandLine(program, argv);
   if (!command) return "a batch file cannot be given an argument with a line break";
   const information = new BigUint64Array(PROCESS_INFORMATION_SIZE / 8);
@@ -96,10 +96,11 @@ const replace: ProcessOperations["replace"] = ({ program, argv, environment, eng
     const code = kernel().GetLastError();
     return REFUSALS[code] ?? `error ${code}`;
   }
-  const [handle, thread] = information as unknown as [bigint, bigint];
+  const [handle, thread, numbers] = information as unknown as [bigint, bigint, bigint];
   // It ends when this process ends; what it starts itself may outlive both.
   addToJob(createJob(false), handle);
   kernel().ResumeThread(thread);
+  serve?.(Number(BigInt.asUintN(32, numbers)));
   kernel().WaitForSingleObject(handle, INFINITE);
   const code = new Uint32Array(1);
   kernel().GetExitCodeProcess(handle, address(code));

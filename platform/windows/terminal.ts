@@ -7,7 +7,7 @@ import type { TerminalOperations } from "../contract/terminal.ts";
 import { originalEnvironment } from "./environment.ts";
 import { operations as trees } from "./process-tree.ts";
 
-const attend: TerminalOperations["attend"] = ({ program, argv, environment, engine, ...request }) => {
+const attend: TerminalOperations["attend"] = ({ program, argv, environment, engine, serve, ...request }) => {
   try {
     const child = trees.startChild({
       program,
@@ -18,6 +18,7 @@ const attend: TerminalOperations["attend"] = ({ program, argv, environment, engi
       inheritStdin: true,
       onOutput: (bytes, isError) => request.onOutput(isError ? 2 : 1, bytes),
     });
+    serve?.(child.pid);
     const done = child.done.then(async (exit) => {
       request.onExit();
       await request.flush();

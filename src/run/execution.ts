@@ -2,6 +2,7 @@
 // besides (a file for the engine, variables of --env-file, --watch) is imported when it is asked for.
 import { host } from "../../platform/process.ts";
 import { mentionsInConfig } from "../config/file.ts";
+import type { HandedText } from "../../platform/contract/handed-text.ts";
 import type { Config } from "../config/rtfig.ts";
 import { complain } from "../complaint.ts";
 import { choosesPackages } from "../settings/many.ts";
@@ -157,11 +158,11 @@ async function executeInEngine(
     const { pathForEngine } = await import("./script/stand-ins.ts");
     path = pathForEngine(code.forceRuntime, runsCode ? "" : "rt bun bunx");
   }
-  const configFile = await engineConfig(argv[0]!, runsCode, config);
+  const handed = await engineConfig(argv[0]!, runsCode, config);
   const { becomeEngine, engineCommand } = await import("./engine/engine.ts");
   const { isHelped, asksRegistry } = code;
   const supply = await fetchFor(secrets);
-  const engine = { config: configFile, path, isHelped, asksRegistry, supply };
+  const engine = { config: handed?.path, serve: handed?.serve, path, isHelped, asksRegistry, supply };
   if (supply) {
     const { attendIfRedacted } = await import("./script/attended.ts");
     const command = engineCommand(argv, runsCode, engine);
@@ -172,15 +173,21 @@ async function executeInEngine(
   return becomeEngine(argv, runsCode, engine);
 }
 
-async function engineConfig(word: string, runsCode: boolean, config?: Config): Promise<string | undefined> {
+async function engineConfig(
+  word: string,
+  runsCode: boolean,
+  config?: Config,
+): Promise<HandedText | undefined> {
   if (!runsCode && mentionsInConfig(process.cwd(), "secrets")) {
     const { configWithTokens } = await import("../secrets/registries/tool-config.ts");
-    const path = await configWithTokens(word, config, process.cwd());
-    if (path !== undefined) return path;
+    const handed = await configWithTokens(word, config, process.cwd());
+    if (handed) return handed;
   }
   if (!config) return undefined;
   const { fileForEngine } = await import("../config/handover.ts");
-  return fileForEngine(config, word === "test" ? "test" : runsCode ? "code" : "tool", process.cwd());
+  const use = word === "test" ? "test" : runsCode ? "code" : "tool";
+  const path = fileForEngine(config, use, process.cwd());
+  return path === undefined ? undefined : { path };
 }
 
 /** Many scripts, or the scripts of many packages. */

@@ -1,6 +1,8 @@
 // `rt install` and `rt publish` at a registry that wants a token, which is in the keyring; and what the scripts that they run
 // see of it.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { fillRegistries, findRegistryUses } from "../../src/secrets/registries/registry-tokens.ts";
 import { openRegistry, type Registry } from "../options/registry.ts";
 import { type Keyring, startKeyring } from "../support/keyring.ts";
@@ -9,6 +11,12 @@ import { RT, runRt } from "../support/rt.ts";
 import { startOnTerminal } from "../support/terminal.ts";
 
 const TOKEN = "npm-93fd51c7aa21";
+
+function filesBelow(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((each) => each.isFile())
+    .map(({ parentPath, name }) => join(parentPath, name));
+}
 
 test("a registry is found with the variable that its credentials are in, by the engine's rules", () => {
   const find = (config: object, ...npmrcs: string[]) =>
@@ -85,8 +93,10 @@ describe.skipIf(process.platform !== "linux")("registry tokens", () => {
   });
 
   const MAPPING = '[secrets.NPM_TOKEN]\nfrom = "acme/npm"\n';
-  /** What it finds: its environment, its descriptors, and what stands behind them. */
-  const LOOK = "env > seen; ls -l /proc/self/fd >> seen; cat /proc/self/fd/[3-9] >> seen 2>&1; true";
+  /** What it finds: its environment, its descriptors, what stands behind them, and how it and the engine were started. */
+  const LOOK =
+    "env > seen; ls -l /proc/self/fd >> seen; cat /proc/self/fd/[3-9] >> seen 2>&1; " +
+    "cat /proc/self/cmdline /proc/$PPID/cmdline /proc/$PPID/environ >> seen; true";
   const createShop = async (rtfig: string, npmrc?: string) =>
     await createProject({
       "package.json": {
@@ -124,17 +134,23 @@ describe.skipIf(process.platform !== "linux")("registry tokens", () => {
       expect(refused.stderr).toContain("has not been allowed to read secrets");
       expect(registry.requests).toEqual([]);
       const allowed = await trusted(shop.path, ["install"]);
-      expect(await run(shop.path, ["install"], allowed)).toMatchObject({ status: 0 });
+      const installed = await run(shop.path, ["install"], allowed);
+      expect(installed.status).toBe(0);
+      expect(installed.stdout + installed.stderr).not.toContain(TOKEN);
       expect(sent()).toEqual([`Bearer ${TOKEN}`]);
       const seen = await Bun.file(shop.join("seen")).text();
       expect(seen).toContain("npm_lifecycle_event=postinstall");
       for (const absent of [TOKEN, "NPM_TOKEN", "RT_AGE_KEY", "memfd"]) expect(seen).not.toContain(absent);
-      await run(shop.path, ["publish"], allowed);
+      const published = await run(shop.path, ["publish"], allowed);
+      expect(published.stdout + published.stderr).not.toContain(TOKEN);
       expect(registry.requests).toContain("PUT /shop");
       expect(sent()).toEqual([`Bearer ${TOKEN}`]);
       const again = await Bun.file(shop.join("seen")).text();
       expect(again).toContain("npm_lifecycle_event=prepublishOnly");
       expect(again).not.toContain(TOKEN);
+      expect(readdirSync(shop.path)).toContain("bun.lock");
+      for (const file of filesBelow(shop.path))
+        expect([file, readFileSync(file).includes(TOKEN)]).toEqual([file, false]);
       // The same project with another registry is another question.
       const elsewhere = (text = "") =>
         text.replaceAll(registry.url, "http://127.0.0.1:1/").replaceAll(host, "127.0.0.1:1");

@@ -8,7 +8,8 @@
 // first time takes ten seconds and is kept in .toolchain; each test file gets a copy of what can change and links to the rest.
 //
 // Surprising: Wine 8 lacks bcryptprimitives.dll, which the engine takes its random numbers from, so one with that one
-// function is built here. And the engine complains under Wine about directories that it does understand.
+// function is built here; it also makes Wine tell how much waits in a pipe where the size of a file is asked for, as Windows
+// does. And the engine complains under Wine about directories that it does understand, and cannot install packages there.
 import { existsSync } from "node:fs";
 import { copyFile, cp, mkdir, mkdtemp, readFile, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -29,7 +30,6 @@ const PROGRAM = "/usr/lib/wine/wine64";
 // with 1 and says nothing.
 const WINE = ["setarch", "x86_64", "--addr-no-randomize", PROGRAM];
 const WINESERVER = "/usr/lib/wine/wineserver";
-const TEMPLATE = join(REPOSITORY, ".toolchain/wine-prefix");
 
 export interface WindowsOptions extends Omit<RtOptions, "stdin" | "program"> {
   stdin?: "pipe" | "ignore";
@@ -142,12 +142,52 @@ async function alignedRt(): Promise<string> {
   return join(directory, "rt.exe");
 }
 
-const RANDOM_NUMBERS = `#include <windows.h>
+/** With this variable pipes have no size, as Wine leaves it. */
+export const WITHOUT_PIPE_SIZES = { WITHOUT_PIPE_SIZES: "1" };
+
+const MISSING = `#include <windows.h>
+#include <winternl.h>
 BOOLEAN WINAPI SystemFunction036(PVOID, ULONG);
 __declspec(dllexport) BOOL WINAPI ProcessPrng(PBYTE data, SIZE_T size) {
   return SystemFunction036(data, (ULONG)size);
 }
+
+#define NOT_IMPLEMENTED ((NTSTATUS)0xC0000002)
+#define STANDARD_INFORMATION 5
+static NTSTATUS(NTAPI *query)(HANDLE, IO_STATUS_BLOCK *, void *, ULONG, int);
+
+static NTSTATUS NTAPI query_pipes_too(HANDLE file, IO_STATUS_BLOCK *io, void *to, ULONG size, int what) {
+  NTSTATUS status = query(file, io, to, size, what);
+  DWORD available;
+  if (status != NOT_IMPLEMENTED || what != STANDARD_INFORMATION || size < 24) return status;
+  if (!PeekNamedPipe(file, NULL, 0, NULL, &available, NULL)) return status;
+  memset(to, 0, 24);
+  ((LONGLONG *)to)[1] = available;
+  ((DWORD *)to)[4] = 1;
+  return 0;
+}
+
+/* In kernelbase.dll's table of what it calls of ntdll.dll. */
+BOOL WINAPI DllMain(HINSTANCE self, DWORD reason, void *reserved) {
+  if (reason != DLL_PROCESS_ATTACH || GetEnvironmentVariableA("WITHOUT_PIPE_SIZES", NULL, 0)) return TRUE;
+  BYTE *base = (BYTE *)GetModuleHandleA("kernelbase.dll");
+  IMAGE_NT_HEADERS *headers = (IMAGE_NT_HEADERS *)(base + ((IMAGE_DOS_HEADER *)base)->e_lfanew);
+  DWORD imports = headers->OptionalHeader.DataDirectory[IMAGE_DIRECTORY_ENTRY_IMPORT].VirtualAddress;
+  IMAGE_IMPORT_DESCRIPTOR *from = (IMAGE_IMPORT_DESCRIPTOR *)(base + imports);
+  *(FARPROC *)&query = GetProcAddress(GetModuleHandleA("ntdll.dll"), "NtQueryInformationFile");
+  for (; from->Name; from++)
+    for (void **at = (void **)(base + from->FirstThunk); *at; at++) {
+      DWORD before;
+      if (*at != (void *)query || !VirtualProtect(at, sizeof *at, PAGE_READWRITE, &before)) continue;
+      *at = query_pipes_too;
+      VirtualProtect(at, sizeof *at, before, &before);
+    }
+  return TRUE;
+}
 `;
+
+/** Another one where what is built into it is another. */
+const TEMPLATE = join(REPOSITORY, `.toolchain/wine-prefix-${Bun.hash(MISSING).toString(36)}`);
 
 /** Kept for later runs: what is made once in this one is the look for it. */
 async function findTemplate(draft: string): Promise<void> {
@@ -164,9 +204,9 @@ async function makeTemplate(): Promise<void> {
   await runQuietly([...WINE, "wineboot.exe", "--init"], env);
   await runQuietly([WINESERVER, "-w"], env);
   const source = join(draft, "bcryptprimitives.c");
-  await writeFile(source, RANDOM_NUMBERS);
+  await writeFile(source, MISSING);
   const library = join(draft, "drive_c/windows/system32/bcryptprimitives.dll");
-  const flags = ["-O1", "-s", "-shared", "-nostartfiles", "-Wl,--entry=0"];
+  const flags = ["-O1", "-s", "-shared", "-nostartfiles", "-Wl,--entry=DllMain"];
   await runQuietly(["x86_64-w64-mingw32-gcc", ...flags, "-o", library, source, "-ladvapi32"], env);
   await rename(draft, TEMPLATE);
 }

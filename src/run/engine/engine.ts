@@ -50,7 +50,9 @@ export interface EngineSettings {
   /** What to be called. */
   readonly name?: string;
   /** The configuration file, absolute. */
-  readonly config?: string;
+  readonly config?: string | undefined;
+  /** Where the configuration has to be given to the engine. */
+  readonly serve?: ((pid: number) => void) | undefined;
   /** PATH, where it is to be another. */
   readonly path?: string;
   /** Whether an option needs src/runtime/option-effects.ts. */
@@ -78,7 +80,7 @@ export function becomeEngine(
 export function engineCommand(
   argv: readonly string[],
   runsCode: boolean,
-  { name = ownName(), config, path, isHelped, asksRegistry, supply }: EngineSettings,
+  { name = ownName(), config, serve, path, isHelped, asksRegistry, supply }: EngineSettings,
 ): ReplaceRequest {
   const { pid } = process;
   const isLost = host.originalVariable(BECAME) === `${pid}`;
@@ -102,5 +104,6 @@ export function engineCommand(
     ...(supply?.descriptors && { descriptors: supply.descriptors }),
     engine: true,
     isSwitchOpen: isLost,
+    serve,
   };
 }

@@ -3,13 +3,14 @@
 //
 // Contract: what the environment has, it is asked for nothing. A person has allowed which registry is sent what, by its
 // address. The tokens are in no variable, so that neither the scripts of packages nor the project's own inherit them; they
-// are in a file without a name, in memory, that only this process has open.
+// are in memory that only the engine reads: platform/handed-text.ts.
 //
 // Surprising: that is no wall. A script of a package runs as the same user, and can look into the process that has started
 // it, or ask the credential store itself; what it cannot do is to find a token lying in its environment.
 import { join } from "node:path";
 import { files } from "../../../platform/files.ts";
-import { HAS_MEMORY_FILES, writeMemoryFile } from "../../../platform/memory-file.ts";
+import type { HandedText } from "../../../platform/contract/handed-text.ts";
+import { handing } from "../../../platform/handed-text.ts";
 import { host } from "../../../platform/process.ts";
 import type { Config } from "../../config/rtfig.ts";
 import { fetchSecrets } from "../mapping/fetch.ts";
@@ -23,7 +24,7 @@ import { fillRegistries, findRegistryUses, type RegistryUse } from "./registry-t
 const ASKING = " install i add a update outdated audit publish info pm ";
 
 /**
- * The path of a configuration for this process alone; undefined where the engine finds all that it needs by itself. Throws
+ * A configuration for the engine alone; undefined where the engine finds all that it needs by itself. Throws
  * Failure.
  * @param directory absolute
  */
@@ -31,7 +32,7 @@ export async function configWithTokens(
   tool: string,
   config: Config | undefined,
   directory: string,
-): Promise<string | undefined> {
+): Promise<HandedText | undefined> {
   if (!ASKING.includes(` ${tool} `)) return undefined;
   const mapping = findMapping(directory, config);
   if (!mapping || mapping.secrets.size === 0) return undefined;
@@ -39,7 +40,7 @@ export async function configWithTokens(
   const uses = findRegistryUses(content, readNpmrcs(directory));
   const wanted = uses.filter((use) => secretsOf(use, mapping).length > 0);
   if (wanted.length === 0) return undefined;
-  if (!HAS_MEMORY_FILES) {
+  if (!handing.canHandText()) {
     const names = [...new Set(wanted.flatMap((use) => secretsOf(use, mapping)))].map(({ name }) => name);
     console.error(
       `warning: ${names.join(", ")}: on this system, rt ${tool} has them from the environment alone`,
@@ -56,7 +57,7 @@ export async function configWithTokens(
     const filled = fillRegistries(content, wanted, new Map([...inherited(wanted), ...texts]));
     const bytes = new TextEncoder().encode(JSON.stringify(filled));
     try {
-      return writeMemoryFile(bytes);
+      return handing.handText(bytes);
     } finally {
       bytes.fill(0);
     }

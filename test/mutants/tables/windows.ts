@@ -216,6 +216,54 @@ export default {
       why: "`rt secrets list` and the helpers list, and end right behind it; till then nobody else can look into them",
     },
   ],
+  "platform/windows/handed-text.ts": [
+    {
+      fault: "whoever opens the pipe first gets the tokens",
+      text: "if (reader[0] === pid) {",
+      becomes: "if (reader[0] !== undefined) {",
+      tests: ["windows/registry-tokens"],
+    },
+    {
+      fault: "who may not read the pipe keeps the engine from it",
+      text: "        pipes().DisconnectNamedPipe(handle);\n        pipes().ConnectNamedPipe(handle, overlapped);\n",
+      becomes: "        break;\n",
+      tests: ["windows/registry-tokens"],
+    },
+    {
+      fault: "an engine that ends without its configuration is waited for",
+      text: "WaitForMultipleObjects(2, either",
+      becomes: "WaitForMultipleObjects(1, either",
+      tests: ["windows/registry-tokens"],
+    },
+    {
+      fault: "the engine gets a pipe that it cannot read",
+      text: "return isTold;",
+      becomes: "return isTold || true;",
+      tests: ["windows/registry-tokens"],
+    },
+    {
+      fault: "other users may open the pipe",
+      text: "      forThisUser(),\n",
+      becomes: "      0n,\n",
+      tests: ["windows/registry-tokens"],
+      why: "Wine has one user, whom both let in",
+    },
+    {
+      fault: "the tokens stay in rt's memory",
+      text: "      bytes.fill(0);\n",
+      becomes: "",
+      tests: ["windows/registry-tokens"],
+      why: "nothing looks into the memory of a Windows program here; rt waits for the engine and is asked for nothing else",
+    },
+  ],
+  "platform/windows/terminal.ts": [
+    {
+      fault: "an engine whose output is looked through gets no configuration",
+      text: "    serve?.(child.pid);\n",
+      becomes: "",
+      tests: ["windows/registry-tokens"],
+    },
+  ],
   "platform/windows/process-tree.ts": [
     {
       fault: "a background process holds the run up for ever",

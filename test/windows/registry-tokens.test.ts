@@ -1,0 +1,170 @@
+// Tokens of registries from the Credential Manager: the engine reads them from a pipe, and nobody else does.
+//
+// Surprising: under Wine the engine neither installs nor publishes, for reasons of Wine's, but it asks a registry.
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { readdirSync, readFileSync } from "node:fs";
+import { PREPARATION } from "../support/compiled.ts";
+import { readLines, resultOf } from "../support/output.ts";
+import { waitUntil } from "../support/processes.ts";
+import { createProject, type Project } from "../support/project.ts";
+import { canRunWindows, isWine, openWindows, type Windows, WITHOUT_PIPE_SIZES } from "../support/windows.ts";
+
+// Wine on a busy machine takes its time.
+setDefaultTimeout(60_000);
+
+const TOKEN = "npm-5b0e7720c1";
+
+interface Seen {
+  readonly request: string;
+  readonly credentials: string | null;
+}
+
+describe.skipIf(!canRunWindows)("tokens of registries on Windows", () => {
+  let windows: Windows;
+  let project: Project;
+  const seen: Seen[] = [];
+  /** Command lines and variables of all processes while the registry is asked. */
+  let processes: string[] = [];
+  const server = Bun.serve({
+    port: 0,
+    hostname: "127.0.0.1",
+    fetch(request) {
+      const { pathname } = new URL(request.url);
+      seen.push({
+        request: `${request.method} ${pathname}`,
+        credentials: request.headers.get("authorization"),
+      });
+      if (isWine) processes = readProcesses();
+      return Response.json({ username: "alice" }, { status: pathname === "/-/whoami" ? 200 : 404 });
+    },
+  });
+  beforeAll(async () => {
+    const rtfig = `[secrets.NPM_TOKEN]\nfrom = "acme/npm"\n[install.registry]\nurl = "${server.url}"\ntoken = "$NPM_TOKEN"\n`;
+    [windows, project] = await Promise.all([
+      openWindows(),
+      createProject({ "package.json": { name: "shop", version: "1.0.0" }, "rtfig.toml": rtfig }),
+    ]);
+    await windows.run({ args: ["secrets", "set", "acme", "npm"], input: TOKEN });
+  }, PREPARATION);
+  afterAll(async () => {
+    await windows?.[Symbol.asyncDispose]();
+    await project?.[Symbol.asyncDispose]();
+    await server.stop(true);
+  });
+
+  const run = async (args: string[], env: Record<string, string> = {}) => {
+    seen.length = 0;
+    return await windows.run({ args, cwd: project.path, env });
+  };
+  const trusted = async () => {
+    const { stderr } = await run(["pm", "whoami"]);
+    return { RT_TRUST: /RT_TRUST=(\S+)/.exec(stderr)?.[1] ?? "none" };
+  };
+  const bearer = { credentials: `Bearer ${TOKEN}` };
+
+  test("reach the registry once it has been allowed, and are in no command line, variable or file", async () => {
+    const refused = await run(["pm", "whoami"]);
+    expect(refused.stderr).toContain("has not been allowed to read secrets");
+    expect(seen).toEqual([]);
+    const allowed = await trusted();
+    const who = await run(["pm", "whoami"], allowed);
+    expect(who).toEqual({ stdout: "alice\n", stderr: "", status: 0 });
+    expect(seen).toEqual([{ request: "GET /-/whoami", ...bearer }]);
+    if (isWine) {
+      const engine = processes.filter((text) => text.includes("whoami"));
+      expect(engine.join("\n")).toContain("--config=/??/PIPE/rt-");
+    }
+    expect(processes.filter((text) => text.includes(TOKEN))).toEqual([]);
+    const unknown = await run(["info", "nothing"], allowed);
+    expect(seen).toEqual([{ request: "GET /nothing", ...bearer }]);
+    expect(unknown.status).toBe(1);
+    expect(unknown.stdout + unknown.stderr).not.toContain(TOKEN);
+    const files = readdirSync(project.path, { recursive: true, withFileTypes: true });
+    for (const file of files.filter((each) => each.isFile()))
+      expect(readFileSync(`${file.parentPath}/${file.name}`, "utf8")).not.toContain(TOKEN);
+  });
+
+  test("of a configuration larger than a pipe's usual room come whole", async () => {
+    const rtfig = await Bun.file(project.join("rtfig.toml")).text();
+    const scopes = Array.from({ length: 1000 }, (_, at) => `"@scope-${at}" = "https://${at}.example/"\n`);
+    await project.write({ "rtfig.toml": `${rtfig}[install.scopes]\n${scopes.join("")}` });
+    expect(await run(["pm", "whoami"], await trusted())).toMatchObject({ stdout: "alice\n", status: 0 });
+    expect(seen).toEqual([{ request: "GET /-/whoami", ...bearer }]);
+    await project.write({ "rtfig.toml": rtfig });
+  });
+
+  test("do not keep rt waiting for an engine that ends before it has read them", async () => {
+    const early = await run(["publish", "--no-such-option-of-it"], await trusted());
+    expect([early.status, seen]).toEqual([1, []]);
+    expect(early.stdout + early.stderr).not.toContain(TOKEN);
+  });
+
+  test("are kept out of what is shown where the tool is given a secret of its own besides", async () => {
+    const given = ["--secret", "OTHER=acme/npm", "pm", "whoami"];
+    expect(await run(given, await trusted())).toMatchObject({ stdout: "alice\n", status: 0 });
+    expect(seen).toEqual([{ request: "GET /-/whoami", ...bearer }]);
+  });
+
+  test.skipIf(!isWine)(
+    "are the engine's alone: who else opens the pipe gets nothing and takes nothing away",
+    async () => {
+      const allowed = await trusted();
+      seen.length = 0;
+      const child = windows.start({ args: ["pm", "whoami"], cwd: project.path, env: allowed });
+      let engine: { pid: number; pipe: string } | undefined;
+      await waitUntil(() => (engine = findEngine()) !== undefined);
+      // Now it loads what it consists of, and rt waits for that.
+      process.kill(engine!.pid, "SIGSTOP");
+      const code = `const { openSync, readSync } = require("node:fs");
+        const pipe = openSync(${JSON.stringify(engine!.pipe)}, "r");
+        console.log("has opened it");
+        const bytes = Buffer.alloc(4096);
+        try { console.log("read", bytes.toString("utf8", 0, readSync(pipe, bytes))); }
+        catch (error) { console.log("shut out by", error.code); }`;
+      const other = windows.start({ args: ["-e", code], cwd: project.path });
+      const output = readLines(other.stdout);
+      expect((await output.next()).value).toBe("has opened it");
+      process.kill(engine!.pid, "SIGCONT");
+      const { value } = await output.next();
+      expect(value).toMatch(/^shut out by E\w+$/);
+      expect(await resultOf(child)).toMatchObject({ status: 0 });
+      expect(seen).toEqual([{ request: "GET /-/whoami", ...bearer }]);
+    },
+  );
+
+  test.skipIf(!isWine)(
+    "come from the environment alone where a pipe has no size, and rt says so",
+    async () => {
+      const { stderr } = await run(["pm", "whoami"], { ...WITHOUT_PIPE_SIZES, ...(await trusted()) });
+      expect(stderr).toContain(
+        "warning: NPM_TOKEN: on this system, rt pm has them from the environment alone",
+      );
+      expect(seen.map(({ credentials }) => credentials)).not.toContain(bearer.credentials);
+      const env = { ...WITHOUT_PIPE_SIZES, NPM_TOKEN: "from-ci" };
+      expect(await run(["pm", "whoami"], env)).toEqual({ stdout: "alice\n", stderr: "", status: 0 });
+      expect(seen).toEqual([{ request: "GET /-/whoami", credentials: "Bearer from-ci" }]);
+    },
+  );
+});
+
+function findEngine(): { pid: number; pipe: string } | undefined {
+  for (const pid of readdirSync("/proc").filter((name) => /^\d+$/.test(name))) {
+    const [, name] = /--config=\/\?\?\/PIPE\/(rt-[\w-]+)/.exec(readProcess(pid)) ?? [];
+    if (name !== undefined) return { pid: Number(pid), pipe: `\\\\.\\pipe\\${name}` };
+  }
+  return undefined;
+}
+
+function readProcess(pid: string): string {
+  try {
+    return ["cmdline", "environ"].map((name) => readFileSync(`/proc/${pid}/${name}`, "utf8")).join();
+  } catch {
+    return ""; // it has ended
+  }
+}
+
+function readProcesses(): string[] {
+  return readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .map(readProcess);
+}
