@@ -36,11 +36,15 @@ export async function recordRun({ paths, doubt }: Trace, world: Rooted): Promise
   const written = new Set<string>();
   for (const traced of paths) {
     if (world.isIgnored(traced.path)) continue;
-    const now = world.look(traced.path);
-    if (hasWritten(traced, now)) {
+    if (hasWritten(traced)) {
       written.add(traced.path);
-      await recordWritten(traced, now, recorded, world);
-    } else await recordInput(traced, now, recorded, world);
+      await recordWritten(traced, recorded, world);
+    } else if (!world.isDeclared(traced.path)) {
+      requireSame(traced);
+      const hash = hashOf(traced, world);
+      // Of most it is known: waiting for each of thousands takes as long as the rest of it.
+      recordInput(traced, hash instanceof Promise ? await hash : hash, recorded);
+    }
   }
   await addDeclared(recorded, world);
   const outputs = new Set(recorded.outputs.map(({ path }) => path));
@@ -54,25 +58,24 @@ export async function recordRun({ paths, doubt }: Trace, world: Rooted): Promise
   return recorded;
 }
 
-function isSame(one: PathState, other: PathState): boolean {
-  if (one.kind === "file") return other.kind === "file" && other.stamp === one.stamp;
-  if (one.kind === "link") return other.kind === "link" && other.target === one.target;
-  if (one.kind === "directory") return other.kind === "directory" && other.mode === one.mode;
-  return one.kind === other.kind;
-}
-
 /** Where a call that was to change it has failed, it is what it was. */
-export function hasWritten({ isWritten, isConfirmed, first }: TracedPath, now: PathState): boolean {
-  return isWritten && (isConfirmed || !isSame(first, now));
+export function hasWritten({ isWritten, isConfirmed, last }: TracedPath): boolean {
+  return isWritten && (isConfirmed || last !== undefined);
 }
 
-async function recordInput(traced: TracedPath, now: PathState, { conditions }: Recorded, world: Rooted) {
-  const { path, first, isRead } = traced;
-  if (world.isDeclared(path)) return;
-  if (!isSame(first, now)) throw new Unkept("changed", path);
+/** Throws Unkept. */
+function requireSame({ path, first, last }: TracedPath): void {
+  if (last || (first.kind === "file" && first.isFresh)) throw new Unkept("changed", path);
+}
+
+/** Null for what is no file. */
+function hashOf({ path, first }: TracedPath, { hashes }: Rooted): string | null | Promise<string | null> {
+  return first.kind === "file" ? (hashes.find(first.stamp) ?? hashes.hash(path, first)) : null;
+}
+
+/** Throws Unkept. */
+function recordInput({ path, first, isRead }: TracedPath, hash: string | null, { conditions }: Recorded) {
   if (first.kind === "file") {
-    if (first.isFresh) throw new Unkept("changed", path);
-    const hash = await world.hashes.hash(path, first);
     if (hash === null) throw new Unkept("unread", path);
     conditions.push(["file", path, hash, first.mode]);
   } else if (first.kind === "link") conditions.push(["link", path, first.target]);
@@ -81,8 +84,9 @@ async function recordInput(traced: TracedPath, now: PathState, { conditions }: R
   } else conditions.push([first.kind, path]);
 }
 
-async function recordWritten(traced: TracedPath, now: PathState, recorded: Recorded, world: Rooted) {
+async function recordWritten(traced: TracedPath, recorded: Recorded, world: Rooted) {
   const { path, first, isRead, isProbed } = traced;
+  const now = traced.last ?? first;
   if (first.kind === "absent" && now.kind === "absent") return; // of no consequence
   const isDeclared = world.isDeclared(path);
   if (isRead && first.kind !== "absent" && !isDeclared) throw new Unkept("rewritten", path);
