@@ -52,6 +52,6 @@ export function list(path: string): readonly string[] | null {
 export function isSame(one: PathState, other: PathState): boolean {
   if (one.kind === "file") return other.kind === "file" && other.stamp === one.stamp;
   if (one.kind === "link") return other.kind === "link" && other.target === one.target;
-  if (one.kind === "absent") return other.kind === "absent";
+  if (one.kind === "directory") return other.kind === "directory" && other.mode === one.mode;
   return one.kind === other.kind;
 }

@@ -29,6 +29,8 @@ export interface TracedPath {
   readonly path: string;
   /** Before the first call that mentioned it. */
   readonly first: PathState;
+  /** After all had ended, where that is another one. */
+  readonly last?: PathState;
   /** Its content went into the tree, or stays in what the tree made of it, before the tree had replaced it. */
   readonly isRead: boolean;
   /** Only looked at: whether it is there, how large it is. */

@@ -38,14 +38,16 @@ export async function recordRun({ paths, doubt }: Trace, world: Rooted): Promise
   for (const traced of paths) {
     const { path } = traced;
     if (world.isIgnored(path)) continue;
-    const now = world.look(path);
-    if (!hasWritten(traced, now)) {
-      await recordInput(traced, now, recorded, world);
-      continue;
+    if (hasWritten(traced)) {
+      written.add(path);
+      if (isRewritten(traced) && !world.isDeclared(path)) rewritten.push(path);
+      else await recordWritten(traced, recorded, world);
+    } else if (!world.isDeclared(path)) {
+      requireSame(traced);
+      const hash = hashOf(traced, world);
+      // Of most it is known: waiting for each of thousands takes as long as the rest of it.
+      recordInput(traced, hash instanceof Promise ? await hash : hash, recorded);
     }
-    written.add(path);
-    if (isRewritten(traced) && !world.isDeclared(path)) rewritten.push(path);
-    else await recordWritten(traced, now, recorded, world);
   }
   if (rewritten.length > 0) throw new Rewritten(rewritten);
   await addDeclared(recorded, world);
@@ -60,16 +62,9 @@ export async function recordRun({ paths, doubt }: Trace, world: Rooted): Promise
   return recorded;
 }
 
-function isSame(one: PathState, other: PathState): boolean {
-  if (one.kind === "file") return other.kind === "file" && other.stamp === one.stamp;
-  if (one.kind === "link") return other.kind === "link" && other.target === one.target;
-  if (one.kind === "directory") return other.kind === "directory" && other.mode === one.mode;
-  return one.kind === other.kind;
-}
-
 /** Where a call that was to change it has failed, it is what it was. */
-export function hasWritten({ isWritten, isConfirmed, first }: TracedPath, now: PathState): boolean {
-  return isWritten && (isConfirmed || !isSame(first, now));
+export function hasWritten({ isWritten, isConfirmed, last }: TracedPath): boolean {
+  return isWritten && (isConfirmed || last !== undefined);
 }
 
 /** Of a path that has been written: what was there before was read, and is gone. */
@@ -77,13 +72,19 @@ function isRewritten({ first, isRead }: TracedPath): boolean {
   return isRead && first.kind !== "absent";
 }
 
-async function recordInput(traced: TracedPath, now: PathState, { conditions }: Recorded, world: Rooted) {
-  const { path, first, isRead } = traced;
-  if (world.isDeclared(path)) return;
-  if (!isSame(first, now)) throw new Unkept("changed", path);
+/** Throws Unkept. */
+function requireSame({ path, first, last }: TracedPath): void {
+  if (last || (first.kind === "file" && first.isFresh)) throw new Unkept("changed", path);
+}
+
+/** Null for what is no file. */
+function hashOf({ path, first }: TracedPath, { hashes }: Rooted): string | null | Promise<string | null> {
+  return first.kind === "file" ? (hashes.find(first.stamp) ?? hashes.hash(path, first)) : null;
+}
+
+/** Throws Unkept. */
+function recordInput({ path, first, isRead }: TracedPath, hash: string | null, { conditions }: Recorded) {
   if (first.kind === "file") {
-    if (first.isFresh) throw new Unkept("changed", path);
-    const hash = await world.hashes.hash(path, first);
     if (hash === null) throw new Unkept("unread", path);
     conditions.push(["file", path, hash, first.mode]);
   } else if (first.kind === "link") conditions.push(["link", path, first.target]);
@@ -92,8 +93,9 @@ async function recordInput(traced: TracedPath, now: PathState, { conditions }: R
   } else conditions.push([first.kind, path]);
 }
 
-async function recordWritten(traced: TracedPath, now: PathState, recorded: Recorded, world: Rooted) {
+async function recordWritten(traced: TracedPath, recorded: Recorded, world: Rooted) {
   const { path, first, isProbed } = traced;
+  const now = traced.last ?? first;
   if (first.kind === "absent" && now.kind === "absent") return; // of no consequence
   const isDeclared = world.isDeclared(path);
   if (!isBelow(path, world.root)) throw new Unkept("outside", path);

@@ -1,7 +1,7 @@
 // What is kept, on the disk: contents by their hashes, and for each key the entries of the last runs.
 //
 //   <cache>/rt/scripts-2/blobs/<ab>/<hash>           a content
-//                        keys/<key>/<hash>.zst       an entry, named after its own bytes
+//                        keys/<key>/<c>-<hash>.zst   an entry, named after what it depends on and its own bytes
 //                        scripts/<id>.json           what was last found out about a script
 //                        hashes/<id>, known/<id>     the memory of hashes, and of what was read of this
 //                        there/<id>                  that of what a server has which executes scripts
@@ -148,10 +148,10 @@ export class Store {
     const directory = this.keyDirectory(key);
     mkdirSync(directory, { recursive: true, mode: 0o700 });
     // Of the same conditions one is enough, unless the places differ in which they hold.
-    const conditions = identify(entry);
-    for (const { path, entry: other } of this.entries(key))
-      if (identify(other) === conditions) rmSync(path, { force: true });
-    this.#put(join(directory, `${hashBytes(bytes)}.zst`), bytes);
+    const conditions = hashBytes(identify(entry));
+    for (const name of listNames(directory))
+      if (name.startsWith(conditions)) rmSync(join(directory, name), { force: true });
+    this.#put(join(directory, `${conditions}-${hashBytes(bytes)}.zst`), bytes);
     for (const { path } of this.#entryFiles(key).slice(MOST_ENTRIES)) rmSync(path, { force: true });
   }
 
@@ -179,10 +179,10 @@ export class Store {
 
   #entryFiles(key: string): { path: string; hash: string; used: number }[] {
     const directory = this.keyDirectory(key);
-    const names = listNames(directory).filter((name) => /^[\da-f]{64}\.zst$/.test(name));
+    const names = listNames(directory).filter((name) => /^[\da-f]{64}-[\da-f]{64}\.zst$/.test(name));
     const found = names.map((name) => {
       const path = join(directory, name);
-      return { path, hash: name.slice(0, 64), used: timeOf(path) };
+      return { path, hash: hashIn(name), used: timeOf(path) };
     });
     return found.sort((a, b) => b.used - a.used);
   }
@@ -257,7 +257,7 @@ export class Store {
     const uses = new Map<string, number>();
     const named = new Map<string, string[]>();
     for (const { path } of entries) {
-      const hashes = namedBy(parseEntry(read(path), path.slice(-68, -4)));
+      const hashes = namedBy(parseEntry(read(path), hashIn(path)));
       named.set(path, hashes);
       for (const hash of hashes) uses.set(hash, (uses.get(hash) ?? 0) + 1);
     }
@@ -338,6 +338,11 @@ function listNames(directory: string): string[] {
 
 function timeOf(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+}
+
+/** Of the file of an entry, that of its bytes. */
+function hashIn(name: string): string {
+  return name.slice(-HEX - ".zst".length, -".zst".length);
 }
 
 function namedBy(entry: KeptEntry | null): string[] {

@@ -44,11 +44,10 @@ async function findUndeclared(
   const read: string[] = [];
   const written: string[] = [];
   for (const traced of paths) {
-    const { path, first, isRead } = traced;
+    const { path, first, last: now = first, isRead } = traced;
     if (world.isIgnored(path) || world.isDeclared(path)) continue;
-    const now = world.look(path);
     const shown = keepPath(path, world.root);
-    if (hasWritten(traced, now)) {
+    if (hasWritten(traced)) {
       if (now.kind !== "directory" && (now.kind !== "absent" || first.kind !== "absent")) written.push(shown);
     }
     if (!isRead || first.kind !== "file" || declared.has(path)) continue;

@@ -5,6 +5,9 @@ import { chmod, copyFile, rename, rm, symlink, unlink, writeFile } from "node:fs
 import { waitUntil } from "../support/processes.ts";
 import { CAN_TRACE, type CachedProject, cachedProject } from "./cached-project.ts";
 
+/** More than is read of a path at a time. */
+const LONG = Array.from({ length: 4 }, () => "long".repeat(25)).join("/");
+
 const SCRIPT = [
   "#!/bin/bash",
   "bash -c 'bash -c \"cat ../outside/data.txt\"'", // read by a grandchild
@@ -12,6 +15,7 @@ const SCRIPT = [
   "test -e switch && echo switched",
   "ls listed | tr '\\n' ' '",
   "cat link/file",
+  `cat ${LONG}/file`,
   "./tool",
   "echo $DECLARED $UNDECLARED",
   "./started",
@@ -26,6 +30,7 @@ const FILES = {
   "app/tool.conf": "",
   "app/source": "one",
   "app/probed": "",
+  [`app/${LONG}/file`]: "long\n",
   "app/listed/a": "",
   "app/listed/sub/b": "",
   "app/one/file": "one\n",
@@ -103,6 +108,7 @@ const CHANGES: readonly (readonly [what: string, why: string, change: Change])[]
     },
   ],
   ["a file behind a link", "app/one/file has changed", edit("app/one/file", "ONE\n")],
+  ["a file with a long path", `app/${LONG}/file has changed`, edit(`app/${LONG}/file`, "LONG\n")],
   ["a program", "app/tool has changed", edit("app/tool", "#!/usr/bin/env sh\n. ./tool.conf\necho TOOL\n")],
   ["what a program reads", "app/tool.conf has changed", edit("app/tool.conf", "true\n")],
   [

@@ -27,34 +27,34 @@ const EINTR = 4;
 const ENOENT = 2;
 
 const POLLIN = 1;
-const POLLHUP = 16;
 const PAGE = 4096;
 const CHUNK = 256;
 const LONGEST_PATH = 4096;
 
-// Each its own ArrayBuffer, as descriptor-message.ts says.
-const noticeBuffer = new ArrayBuffer(80);
-const noticeBytes = new Uint8Array(noticeBuffer);
-const notice = new DataView(noticeBuffer);
-const answerBuffer = new ArrayBuffer(24);
-const answerBytes = new Uint8Array(answerBuffer);
-const answer = new DataView(answerBuffer);
-const memoryBuffer = new ArrayBuffer(LONGEST_PATH);
-const memory = new Uint8Array(memoryBuffer);
-const vectorsBuffer = new ArrayBuffer(32);
-const vectorBytes = new Uint8Array(vectorsBuffer);
-const vectors = new DataView(vectorsBuffer);
-const pollBuffer = new ArrayBuffer(16);
-const pollBytes = new Uint8Array(pollBuffer);
-const polled = new DataView(pollBuffer);
+// Each over an ArrayBuffer of its own, as descriptor-message.ts says, so that its address stays. Words of 32 bits: the engine
+// makes an object of a number of 64, and each call has seven of them.
+const notice = new Uint32Array(new ArrayBuffer(80));
+const noticeAddress = ptr(notice);
+const answer = new Uint32Array(new ArrayBuffer(24));
+const answerAddress = ptr(answer);
+const memory = new Uint8Array(new ArrayBuffer(LONGEST_PATH));
+const memoryAddress = Number(ptr(memory));
+const vectors = new Uint32Array(new ArrayBuffer(32));
+const [ourVector, theirVector] = [ptr(vectors), (Number(ptr(vectors)) + 16) as Pointer];
+const polled = new Uint32Array(new ArrayBuffer(16));
+const polledAddress = ptr(polled);
+const WORD = 2 ** 32;
+
+/** Words of `struct seccomp_notif`. */
+const [ID, PID, NUMBER, ARCHITECTURE, ARGUMENTS] = [0, 2, 4, 5, 8];
 
 export interface Notification {
-  readonly id: bigint;
   /** Of the thread. */
   readonly pid: number;
   readonly number: number;
   readonly architecture: number;
-  readonly args: readonly [bigint, bigint, bigint, bigint, bigint, bigint];
+  /** The low half of each argument: all of it, unless it is an address. */
+  readonly args: readonly number[];
 }
 
 export function prepareListener(listener: number): void {
@@ -63,84 +63,81 @@ export function prepareListener(listener: number): void {
 
 /** What there is to do: a call waits, nobody is left who could make one, or the other descriptor can be read. */
 export function awaitCall(listener: number, other: number): "call" | "over" | "other" {
+  const { poll } = libc().functions;
   for (;;) {
-    polled.setInt32(0, listener, true);
-    polled.setUint32(4, POLLIN, true);
-    polled.setInt32(8, other, true);
-    polled.setUint32(12, POLLIN, true);
-    if (libc().functions.poll(ptr(pollBytes), 2, -1) < 0) continue;
-    const events = polled.getUint16(6, true);
+    polled[0] = listener;
+    polled[1] = POLLIN;
+    polled[2] = other;
+    polled[3] = POLLIN;
+    if (poll(polledAddress, 2, -1) < 0) continue;
+    const events = polled[1]! >>> 16;
     if (events & POLLIN) return "call";
-    if (events & POLLHUP) return "over";
     if (events !== 0) return "over";
-    if (polled.getUint16(14, true) !== 0) return "other";
+    if (polled[3]! >>> 16 !== 0) return "other";
   }
 }
 
-/** Null when the call has been interrupted meanwhile. */
+/** Null when the call has been interrupted meanwhile. What is given is good until the next call is received. */
 export function receiveCall(listener: number): Notification | null {
-  noticeBytes.fill(0);
-  if (libc().functions.ioctl(listener, RECEIVE, ptr(noticeBytes)) !== 0) {
+  notice.fill(0);
+  if (libc().functions.ioctl(listener, RECEIVE, noticeAddress) !== 0) {
     const error = libc().errno();
     if (error === EINTR || error === ENOENT) return null;
     throw new Error(`the kernel's notifications cannot be read (${error})`);
   }
-  const argument = (index: number) => notice.getBigUint64(32 + index * 8, true);
   return {
-    id: notice.getBigUint64(0, true),
-    pid: notice.getUint32(8, true),
-    number: notice.getInt32(16, true),
-    architecture: notice.getUint32(20, true),
-    args: [argument(0), argument(1), argument(2), argument(3), argument(4), argument(5)],
+    pid: notice[PID]!,
+    number: notice[NUMBER]! | 0,
+    architecture: notice[ARCHITECTURE]!,
+    args: [notice[8]!, notice[10]!, notice[12]!, notice[14]!, notice[16]!, notice[18]!],
   };
 }
 
 /** A call that was interrupted comes again: what the kernel says of its answer does not matter. */
-export function letGoOn({ id }: Notification): void {
-  answer.setBigUint64(0, id, true);
-  answer.setBigInt64(8, 0n, true);
-  answer.setInt32(16, 0, true);
-  answer.setUint32(20, CONTINUE, true);
-}
-
-export function sendAnswer(listener: number): void {
-  libc().functions.ioctl(listener, SEND, ptr(answerBytes));
+export function letGoOn(listener: number): void {
+  answer[0] = notice[ID]!;
+  answer[1] = notice[ID + 1]!;
+  answer[5] = CONTINUE;
+  libc().functions.ioctl(listener, SEND, answerAddress);
 }
 
 /** "denied" where this process may not look at that one; "nothing" where the call itself will fail. */
 export type Unread = "denied" | "nothing";
 
-function copy(pid: number, address: bigint, offset: number, size: number): number {
-  vectors.setBigUint64(0, BigInt(ptr(memory)) + BigInt(offset), true);
-  vectors.setBigUint64(8, BigInt(size), true);
-  vectors.setBigUint64(16, address, true);
-  vectors.setBigUint64(24, BigInt(size), true);
-  const base = BigInt(ptr(vectorBytes));
-  return Number(
-    libc().functions.process_vm_readv(pid, Number(base) as never, 1, Number(base + 16n) as never, 1, 0),
-  );
+function setVector(at: number, low: number, high: number, size: number): void {
+  vectors[at] = low; // what is above 32 bits is cut off
+  vectors[at + 1] = low < WORD ? high : high + 1;
+  vectors[at + 2] = size;
 }
 
-/** So many bytes of another process; valid until the next call. */
-export function readMemory(pid: number, address: bigint, size: number): Uint8Array | Unread {
-  if (pid === 0) return "denied";
-  const count = copy(pid, address, 0, size);
+/** From where an argument of the call points to; -1 where it cannot be read. */
+function copy({ pid }: Notification, argument: number, offset: number, size: number): number {
+  const our = memoryAddress + offset;
+  setVector(0, our % WORD, Math.floor(our / WORD), size);
+  setVector(4, notice[ARGUMENTS + argument * 2]! + offset, notice[ARGUMENTS + argument * 2 + 1]!, size);
+  return Number(libc().functions.process_vm_readv(pid, ourVector, 1, theirVector, 1, 0));
+}
+
+/** So many bytes of what an argument points to; valid until the next call. */
+export function readMemory(call: Notification, argument: number, size: number): Uint8Array | Unread {
+  if (call.pid === 0) return "denied";
+  const count = copy(call, argument, 0, size);
   if (count === size) return memory.subarray(0, size);
   return count < 0 && libc().errno() !== EFAULT ? "denied" : "nothing";
 }
 
-/** The bytes of a C string, without the NUL; valid until the next call. */
-export function readText(pid: number, address: bigint): Uint8Array | Unread {
-  if (pid === 0) return "denied";
+/** The bytes of the C string that an argument points to, without the NUL; valid until the next call. */
+export function readText(call: Notification, argument: number): Uint8Array | Unread {
+  if (call.pid === 0) return "denied";
   let length = 0;
   while (length < LONGEST_PATH) {
-    const toPageEnd = PAGE - Number((address + BigInt(length)) % BigInt(PAGE));
+    const toPageEnd = PAGE - ((call.args[argument]! + length) % PAGE);
     const size = Math.min(CHUNK, toPageEnd, LONGEST_PATH - length);
-    const count = copy(pid, address + BigInt(length), length, size);
+    const count = copy(call, argument, length, size);
     if (count < 0) return libc().errno() === EFAULT ? "nothing" : "denied";
     if (count === 0) return "nothing";
-    const end = memory.subarray(length, length + count).indexOf(0);
-    if (end >= 0) return memory.subarray(0, length + end);
+    const end = memory.indexOf(0, length); // behind what was copied are bytes of an earlier one
+    if (end >= 0 && end < length + count) return memory.subarray(0, end);
     length += count;
   }
   return "nothing"; // longer than a path may be: the call fails
@@ -149,10 +146,7 @@ export function readText(pid: number, address: bigint): Uint8Array | Unread {
 /** For what was left behind: every call goes on, none is looked at. */
 export function answerOnly(listener: number): void {
   while (awaitCall(listener, -1) === "call") {
-    const call = receiveCall(listener);
-    if (!call) continue;
-    letGoOn(call);
-    sendAnswer(listener);
+    if (receiveCall(listener)) letGoOn(listener);
   }
 }
 

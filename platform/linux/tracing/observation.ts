@@ -7,7 +7,7 @@
 //
 // Surprising: /proc and /sys are not recorded, nor is /dev but for /dev/shm. Links of /proc into the caller's own
 // descriptors and directories are followed as the caller would.
-import type { Doubt, PathState, TracedPath } from "../../contract/tracing.ts";
+import type { Doubt, PathState, Trace, TracedPath } from "../../contract/tracing.ts";
 import type { Access } from "./calls.ts";
 import { isSame, list, look } from "../../path-state.ts";
 
@@ -54,8 +54,15 @@ export class Observation {
     this.#doubt ??= { kind, detail };
   }
 
-  finish(): { paths: TracedPath[]; doubt?: { kind: Doubt; detail: string } } {
-    return { paths: [...this.#entries.values()], ...(this.#doubt && { doubt: this.#doubt }) };
+  /** With the state in which all of it is now. */
+  finish(): Trace {
+    if (this.#doubt) return { paths: [], doubt: this.#doubt };
+    const paths: TracedPath[] = [];
+    for (const entry of this.#entries.values()) {
+      const last = look(entry.path);
+      paths.push(isSame(last, entry.first) ? entry : { ...entry, last });
+    }
+    return { paths };
   }
 
   bind(path: string): void {
@@ -98,13 +105,25 @@ export class Observation {
 
   /** @param state what stands there, where somebody has just looked */
   #note(path: string, access: Access, state?: PathState): void {
+    this.#change(this.#settled(path, state), access);
+  }
+
+  /** What is known of a path. */
+  #settled(path: string, state?: PathState): Entry {
     let entry = this.#entries.get(path);
     if (!entry) {
       const first = state ?? look(path);
       entry = { path, first, isRead: false, isProbed: false, isWritten: false, isConfirmed: false };
       this.#entries.set(path, entry);
     }
-    this.#settle(entry);
+    if (!entry.isWritten || entry.isConfirmed) return entry;
+    // Whether it has been.
+    if (isSame(look(path), entry.first)) entry.isWritten = false;
+    else entry.isConfirmed = true;
+    return entry;
+  }
+
+  #change(entry: Entry, access: Access): void {
     const isOwn = entry.isWritten;
     const isThere = entry.first.kind !== "absent";
     switch (access) {
@@ -115,7 +134,7 @@ export class Observation {
         if (!isOwn) entry.isRead = true;
         return;
       case "list":
-        entry.names ??= list(path) ?? [];
+        entry.names ??= list(entry.path) ?? [];
         if (!isOwn) entry.isProbed = true;
         return;
       case "create":
@@ -147,16 +166,10 @@ export class Observation {
   read(path: string, follows: boolean, pid: number): void {
     const found = this.#resolve(path, follows, pid);
     if (!found) return;
-    this.#note(found.path, "probe", found.state);
-    if (!found.isWhole) return;
-    const entry = this.#entries.get(found.path)!;
-    if (!entry.isWritten && entry.first.kind !== "directory") entry.isRead = true;
-  }
-
-  #settle(entry: Entry): void {
-    if (!entry.isWritten || entry.isConfirmed) return;
-    if (isSame(look(entry.path), entry.first)) entry.isWritten = false;
-    else entry.isConfirmed = true;
+    const entry = this.#settled(found.path, found.state);
+    if (entry.isWritten) return;
+    entry.isProbed = true;
+    if (found.isWhole && entry.first.kind !== "directory") entry.isRead = true;
   }
 
   /** What the kernel opens by itself for a program: the interpreter of its #! line, and the loader. */
@@ -179,13 +192,29 @@ export class Observation {
   }
 
   #resolve(given: string, follows: boolean, pid: number): Found | undefined {
-    const isDirectory = /\/\.?$/.test(given);
     const cut = given.lastIndexOf("/");
     const parent = given.slice(0, cut);
     const known = this.#parents.get(parent);
-    let rest = known === undefined ? given.split("/") : [given.slice(cut + 1)];
-    let at = known ?? "";
-    let isParentNew = known === undefined;
+    const found = known ? this.#resolveName(known, given.slice(cut + 1), follows) : undefined;
+    return found ?? this.#resolveAll(given, parent, follows, pid);
+  }
+
+  /** The common case, in few steps: a name in a directory that is known. Undefined where it takes more of them. */
+  #resolveName(at: string, name: string, follows: boolean): Found | undefined {
+    if (name === "" || name === "." || name === "..") return undefined;
+    const path = `${at}/${name}`;
+    if (this.#directories.has(path)) return { path, isWhole: true };
+    const state = this.#stateOf(path);
+    if (state.kind === "link" && follows) return undefined;
+    if (state.kind === "directory") this.#directories.add(path);
+    return { path, isWhole: true, state };
+  }
+
+  #resolveAll(given: string, parent: string, follows: boolean, pid: number): Found | undefined {
+    const isDirectory = given.endsWith("/") || given.endsWith("/.");
+    let rest = given.split("/");
+    let at = "";
+    let isParentNew = true;
     let links = 0;
     while (rest.length > 0) {
       const part = rest.shift()!;

@@ -16,7 +16,6 @@ import {
   readMemory,
   readText,
   receiveCall,
-  sendAnswer,
 } from "./notification.ts";
 import { Observation } from "./observation.ts";
 
@@ -29,7 +28,8 @@ export type Report =
   | { readonly launched: number }
   /** The listener, where somebody is left. */
   | { readonly over: { readonly listener: number | null } }
-  | { readonly trace: Trace };
+  /** As JSON, which costs less than a copy of thousands of objects. */
+  | { readonly trace: string };
 
 const fs = process.getBuiltinModule("node:fs");
 const decoder = new TextDecoder("utf-8", { fatal: true });
@@ -42,22 +42,22 @@ const architecture = process.arch as Architecture;
 const byNumber = new Map<number, Call>();
 for (const call of CALLS) if (call[architecture] >= 0) byNumber.set(call[architecture], call);
 
-const O_ACCMODE = 3n;
-const [O_WRONLY, O_RDWR] = [1n, 2n];
-const [O_CREAT, O_EXCL, O_TRUNC] = [0o100n, 0o200n, 0o1000n];
-const O_PATH = 0o10000000n;
+const O_ACCMODE = 3;
+const [O_WRONLY, O_RDWR] = [1, 2];
+const [O_CREAT, O_EXCL, O_TRUNC] = [0o100, 0o200, 0o1000];
+const O_PATH = 0o10000000;
 /** These two differ. */
-const O_DIRECTORY = architecture === "arm64" ? 0o40000n : 0o200000n;
-const O_NOFOLLOW = architecture === "arm64" ? 0o100000n : 0o400000n;
-const O_TMPFILE = 0o20000000n;
+const O_DIRECTORY = architecture === "arm64" ? 0o40000 : 0o200000;
+const O_NOFOLLOW = architecture === "arm64" ? 0o100000 : 0o400000;
+const O_TMPFILE = 0o20000000;
 const AT_FDCWD = -100;
 const AF_UNIX = 1;
 /** Asked by libc for users and hosts, of which it then knows no more than the files say. */
 const NAME_SERVICE = ["/var/run/nscd/socket", "/run/nscd/socket"];
 
 /** Undefined where the call fails by itself, or a doubt has been noted. */
-function textAt(call: Notification, address: bigint): string | undefined {
-  const bytes = readText(call.pid, address);
+function textAt(call: Notification, argument: number): string | undefined {
+  const bytes = readText(call, argument);
   if (bytes === "nothing") return undefined;
   if (bytes === "denied") {
     observation.doubt("memory", `process ${call.pid}`);
@@ -87,9 +87,9 @@ function directoryOf(pid: number, descriptor: number): string | undefined {
 
 /** Absolute, or undefined where there is nothing to be found. */
 function pathOf(call: Notification, { directory, path }: PathArgument): string | undefined {
-  const descriptor = directory === undefined ? AT_FDCWD : Number(BigInt.asIntN(32, call.args[directory]!));
+  const descriptor = directory === undefined ? AT_FDCWD : call.args[directory]! | 0;
   if (path === undefined) return directoryOf(call.pid, descriptor);
-  const text = textAt(call, call.args[path]!);
+  const text = textAt(call, path);
   // An empty one means the descriptor itself, which an earlier call has opened.
   if (text === undefined || text === "") return undefined;
   if (text.startsWith("/")) return text;
@@ -99,25 +99,25 @@ function pathOf(call: Notification, { directory, path }: PathArgument): string |
 
 function followsIn(call: Notification, { follows }: PathArgument): boolean {
   if (typeof follows === "boolean") return follows;
-  const isSet = (call.args[follows.argument]! & BigInt(follows.bit)) !== 0n;
+  const isSet = (call.args[follows.argument]! & follows.bit) !== 0;
   return isSet === follows.ifSet;
 }
 
 function openFlags(
   call: Notification,
   { flags, how, always }: NonNullable<Call["open"]>,
-): bigint | undefined {
-  if (always !== undefined) return BigInt(always);
-  if (flags !== undefined) return BigInt.asUintN(32, call.args[flags]!);
-  const bytes = readMemory(call.pid, call.args[how!]!, 24);
+): number | undefined {
+  if (always !== undefined) return always;
+  if (flags !== undefined) return call.args[flags]!;
+  const bytes = readMemory(call, how!, 24);
   if (typeof bytes === "string") {
     if (bytes === "denied") observation.doubt("memory", `process ${call.pid}`);
     return undefined;
   }
   const view = new DataView(bytes.slice().buffer);
-  const RESOLVE_IN_ROOT = 0x10n;
-  if ((view.getBigUint64(16, true) & RESOLVE_IN_ROOT) !== 0n) observation.doubt("mount", "openat2");
-  return view.getBigUint64(0, true);
+  const RESOLVE_IN_ROOT = 0x10;
+  if ((view.getUint32(16, true) & RESOLVE_IN_ROOT) !== 0) observation.doubt("mount", "openat2");
+  return view.getUint32(0, true);
 }
 
 function noteOpen(call: Notification, row: Call): void {
@@ -125,16 +125,16 @@ function noteOpen(call: Notification, row: Call): void {
   const flags = openFlags(call, row.open!);
   const path = flags === undefined ? undefined : pathOf(call, argument);
   if (flags === undefined || path === undefined) return;
-  const follows = (flags & O_NOFOLLOW) === 0n && (flags & (O_CREAT | O_EXCL)) !== (O_CREAT | O_EXCL);
+  const follows = (flags & O_NOFOLLOW) === 0 && (flags & (O_CREAT | O_EXCL)) !== (O_CREAT | O_EXCL);
   const mode = flags & O_ACCMODE;
   keep("open", path, call.pid);
-  if ((flags & (O_PATH | O_DIRECTORY | O_TMPFILE)) !== 0n)
+  if ((flags & (O_PATH | O_DIRECTORY | O_TMPFILE)) !== 0)
     return observation.access("probe", path, follows, call.pid);
-  if (mode === 0n && (flags & (O_TRUNC | O_CREAT)) === 0n) return observation.read(path, follows, call.pid);
-  if ((flags & O_TRUNC) === 0n && mode !== O_WRONLY) observation.read(path, follows, call.pid);
+  if (mode === 0 && (flags & (O_TRUNC | O_CREAT)) === 0) return observation.read(path, follows, call.pid);
+  if ((flags & O_TRUNC) === 0 && mode !== O_WRONLY) observation.read(path, follows, call.pid);
   if ((flags & (O_CREAT | O_EXCL)) === (O_CREAT | O_EXCL))
     return observation.access("create", path, follows, call.pid);
-  if ((flags & O_TRUNC) !== 0n)
+  if ((flags & O_TRUNC) !== 0)
     return observation.access(flags & O_CREAT ? "replace" : "truncate", path, follows, call.pid);
   if (mode === O_WRONLY || mode === O_RDWR || flags & O_CREAT)
     observation.access(flags & O_CREAT ? "append" : "modify", path, follows, call.pid);
@@ -145,17 +145,16 @@ function noteRename(call: Notification, row: Call): void {
   if (from === undefined || to === undefined) return;
   keep("rename", from, call.pid);
   keep("rename", to, call.pid);
-  const RENAME_EXCHANGE = 2n;
-  if (row.name === "renameat2" && (call.args[4] & RENAME_EXCHANGE) !== 0n) observation.doubt("moved", from);
+  const RENAME_EXCHANGE = 2;
+  if (row.name === "renameat2" && (call.args[4]! & RENAME_EXCHANGE) !== 0) observation.doubt("moved", from);
   observation.move(from, to, call.pid);
 }
 
 /** The path of a Unix socket, or undefined with a doubt. */
 function noteSocket(call: Notification, row: Call): void {
-  if (row.special === "socket")
-    return observation.doubt(Number(call.args[0]) === AF_UNIX ? "socket" : "network", "");
-  const size = Math.min(Number(call.args[2] & 0xffffn), 110);
-  const bytes = size < 3 ? "nothing" : readMemory(call.pid, call.args[1], size);
+  if (row.special === "socket") return observation.doubt(call.args[0] === AF_UNIX ? "socket" : "network", "");
+  const size = Math.min(call.args[2]! & 0xffff, 110);
+  const bytes = size < 3 ? "nothing" : readMemory(call, 1, size);
   if (bytes === "denied") return observation.doubt("memory", `process ${call.pid}`);
   const isBind = row.special === "bind";
   if (bytes === "nothing") return isBind ? undefined : observation.doubt("socket", "");
@@ -235,8 +234,7 @@ function answerCalls(listener: number, stop: number): number | null {
     const call = receiveCall(listener);
     if (!call) continue;
     noteSafely(call);
-    letGoOn(call);
-    sendAnswer(listener);
+    letGoOn(listener);
   }
   closeListener(listener);
   return null;
@@ -249,8 +247,8 @@ const scope = globalThis as unknown as {
 
 scope.onmessage = ({ data }) => {
   if ("finish" in data) {
-    const trace = observation.finish();
-    scope.postMessage({ trace: { ...trace, ...(isKeeping && { calls }) } });
+    const trace: Trace = { ...observation.finish(), ...(isKeeping && { calls }) };
+    scope.postMessage({ trace: JSON.stringify(trace) });
     [observation, calls] = [new Observation(), []];
     return;
   }

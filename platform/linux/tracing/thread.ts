@@ -4,6 +4,7 @@
 // Contract: what is given back has said all that it was asked, and knows nothing of it any more. One that has failed is
 // given to nobody again.
 import script from "rt:supervisor";
+import type { Trace } from "../../contract/tracing.ts";
 import type { Order, Report } from "./supervisor.ts";
 
 export interface Thread {
@@ -48,7 +49,7 @@ function startThread(): Thread {
   worker.onerror = ({ message }) => {
     failure ??= message;
     deliver({ launched: -1 });
-    deliver({ trace: { paths: [] } });
+    deliver({ trace: JSON.stringify({ paths: [] } satisfies Trace) });
   };
   return {
     get failure() {

@@ -80,7 +80,7 @@ function openTracer({ program, keepsCalls = false }: TracingOptions): Tracer {
       thread.send({ finish: true });
       const report = await thread.receive();
       giveBack(thread);
-      const trace: Trace = "trace" in report ? report.trace : { paths: [] };
+      const trace: Trace = "trace" in report ? (JSON.parse(report.trace) as Trace) : { paths: [] };
       const isFaulty = thread.failure !== undefined || !("trace" in report);
       const found = doubt ?? (isFaulty ? { kind: "supervisor", detail: thread.failure ?? "" } : trace.doubt);
       return { ...trace, ...(found && { doubt: found as NonNullable<Trace["doubt"]> }) };

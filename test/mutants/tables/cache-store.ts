@@ -65,8 +65,8 @@ export default {
     },
     {
       fault: "the same is kept twice",
-      text: "if (identify(other) === conditions) rmSync",
-      becomes: "if (identify(other) === '') rmSync",
+      text: "if (name.startsWith(conditions)) rmSync",
+      becomes: "if (name === conditions) rmSync",
       tests: ["cache/store"],
     },
     {
