@@ -6,6 +6,7 @@
 //
 // Surprising: of a path that was written, what was there before still counts if it was looked at. What was taken away
 // again as it was made counts for nothing, but is no part of a listing either.
+import { dirname } from "node:path";
 import type { PathState, Trace, TracedPath } from "../../platform/contract/tracing.ts";
 import { namesOf, type World } from "./check.ts";
 import type { Condition, Output } from "./entry.ts";
@@ -38,6 +39,7 @@ export async function recordRun({ paths, doubt }: Trace, world: Rooted): Promise
     if (world.isIgnored(traced.path)) continue;
     const now = world.look(traced.path);
     if (hasWritten(traced, now)) {
+      if (isRewritten(traced, world)) throw new Unkept("rewritten", describeRewritten(traced, paths, world));
       written.add(traced.path);
       await recordWritten(traced, now, recorded, world);
     } else await recordInput(traced, now, recorded, world);
@@ -66,6 +68,25 @@ export function hasWritten({ isWritten, isConfirmed, first }: TracedPath, now: P
   return isWritten && (isConfirmed || !isSame(first, now));
 }
 
+/** Of one that was written. */
+function isRewritten({ path, first, isRead }: TracedPath, { isDeclared }: Rooted): boolean {
+  return isRead && first.kind !== "absent" && !isDeclared(path);
+}
+
+/** The first, how many more there are, and the directory that all are in: a tool's own, perhaps. */
+function describeRewritten(found: TracedPath, paths: readonly TracedPath[], world: Rooted): string {
+  const isOne = (each: TracedPath) =>
+    each !== found &&
+    isRewritten(each, world) &&
+    !world.isIgnored(each.path) &&
+    hasWritten(each, world.look(each.path));
+  const others = paths.filter(isOne).map(({ path }) => path);
+  let common = dirname(found.path);
+  while (common !== dirname(common) && !others.every((each) => isBelow(each, common)))
+    common = dirname(common);
+  return others.length === 0 ? found.path : `${found.path} and ${others.length} more in ${common}`;
+}
+
 async function recordInput(traced: TracedPath, now: PathState, { conditions }: Recorded, world: Rooted) {
   const { path, first, isRead } = traced;
   if (world.isDeclared(path)) return;
@@ -82,10 +103,9 @@ async function recordInput(traced: TracedPath, now: PathState, { conditions }: R
 }
 
 async function recordWritten(traced: TracedPath, now: PathState, recorded: Recorded, world: Rooted) {
-  const { path, first, isRead, isProbed } = traced;
+  const { path, first, isProbed } = traced;
   if (first.kind === "absent" && now.kind === "absent") return; // of no consequence
   const isDeclared = world.isDeclared(path);
-  if (isRead && first.kind !== "absent" && !isDeclared) throw new Unkept("rewritten", path);
   if (!isBelow(path, world.root)) throw new Unkept("outside", path);
   if (first.kind === "other" || now.kind === "other") throw new Unkept("output", path);
   if (!isDeclared) recorded.conditions.push(conditionBefore(path, first, isProbed));
@@ -148,6 +168,7 @@ function recordNames(
 ): void {
   const seen = namesOf(path, { ...world, list: () => names }, own)!;
   const now = namesOf(path, world, own) ?? [];
-  if (seen.join("/") !== now.join("/")) throw new Unkept("changed", path);
+  if (seen.join("/") !== now.join("/"))
+    throw new Unkept(isBelow(path, world.root) || path === world.root ? "changed" : "names", path);
   conditions.push(["names", path, seen]);
 }

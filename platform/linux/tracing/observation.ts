@@ -48,14 +48,20 @@ export class Observation {
   /** Sockets that the tree has bound itself. */
   readonly #bound = new Set<string>();
   #interpreters = 0;
-  #doubt: { kind: Doubt; detail: string } | undefined;
+  #doubt: { kind: Doubt; detail: string; isVague: boolean } | undefined;
 
-  doubt(kind: Doubt, detail: string): void {
-    this.#doubt ??= { kind, detail };
+  /** The first counts. @param isVague whether a later one of its kind says more */
+  doubt(kind: Doubt, detail: string, isVague = false): void {
+    if (!this.#doubt || (this.#doubt.isVague && kind === this.#doubt.kind && !isVague))
+      this.#doubt = { kind, detail, isVague };
   }
 
   finish(): { paths: TracedPath[]; doubt?: { kind: Doubt; detail: string } } {
-    return { paths: [...this.#entries.values()], ...(this.#doubt && { doubt: this.#doubt }) };
+    const { kind, detail } = this.#doubt ?? {};
+    return {
+      paths: [...this.#entries.values()],
+      ...(kind !== undefined && detail !== undefined && { doubt: { kind, detail } }),
+    };
   }
 
   bind(path: string): void {

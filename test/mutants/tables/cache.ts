@@ -64,6 +64,12 @@ export default {
   ],
   "platform/linux/tracing/observation.ts": [
     {
+      fault: "the lookup of a name hides what was connected to",
+      text: " || (this.#doubt.isVague && kind === this.#doubt.kind && !isVague)",
+      becomes: "",
+      tests: ["cache/doubts"],
+    },
+    {
       fault: "what the kernel opens for a program is not recorded",
       text: `if (access === "run" && found.isWhole) this.#run(found.path, pid);`,
       becomes: "",
@@ -135,6 +141,12 @@ export default {
   ],
   "src/cache/record.ts": [
     {
+      fault: "of what was read and changed only the first is named",
+      text: "others.length === 0 ? found.path",
+      becomes: "true ? found.path",
+      tests: ["cache/doubts"],
+    },
+    {
       fault: "what was not there is no condition",
       text: "} else conditions.push([first.kind, path]);",
       becomes: "}",
@@ -162,7 +174,7 @@ export default {
     },
     {
       fault: "a file that was read and changed is an output",
-      text: `if (isRead && first.kind !== "absent" && !isDeclared) throw new Unkept("rewritten", path);`,
+      text: `if (isRewritten(traced, world)) throw new Unkept("rewritten", describeRewritten(traced, paths, world));`,
       becomes: "",
       tests: ["cache/doubts"],
     },
@@ -438,6 +450,12 @@ export default {
   ],
   "src/cache/server/server.ts": [
     {
+      fault: "a question may be as long as an artifact",
+      text: "    if (size > LARGEST_QUESTION) return undefined;\n",
+      becomes: "",
+      tests: ["cache/server"],
+    },
+    {
       fault: "a token of its own scope writes the main one",
       text: `return { scope: token.access === "write-own" ? token.name : MAIN, team, kind };`,
       becomes: `return { scope: MAIN, team, kind };`,
@@ -464,6 +482,22 @@ export default {
       text: `slug: own("TURBO_TEAM") ?? (table?.team as string | undefined),`,
       becomes: `slug: (table?.team as string | undefined) ?? own("TURBO_TEAM"),`,
       tests: ["config/shared-cache"],
+    },
+  ],
+  "src/cache/import/turbo.ts": [
+    {
+      fault: "each file that turbo does not keep is no input",
+      text: "CACHE.test(each) && ",
+      becomes: "",
+      tests: ["cache/import"],
+    },
+  ],
+  "src/tasks/report/dry-run.ts": [
+    {
+      fault: "what need not run is counted",
+      text: "  if (needless === all) return `${count} would not run again`;\n",
+      becomes: "",
+      tests: ["cache/hits"],
     },
   ],
 } satisfies MutantTable;
