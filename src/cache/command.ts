@@ -1,12 +1,16 @@
-// `rt cache`: how much is kept, why a script ran or did not, and an end to all of it.
-import { existsSync, rmSync } from "node:fs";
+// `rt cache`: how much is kept, why a script ran or did not, and an end to some or all of it.
+//
+// Surprising: what other versions of rt have kept, in a format of theirs, goes with what goes: nothing else would remove it.
+import { existsSync, readdirSync, rmSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
 import { nearest } from "../nearest.ts";
 import { Failure } from "../failure.ts";
 import { oneLine } from "../printable.ts";
 import { type Finding, parseFinding } from "./finding.ts";
-import { Store, storeDirectory } from "./store.ts";
+import { LARGEST, Store, storeDirectory } from "./store.ts";
 
-const WORDS = ["status", "clear", "why", "import", "serve", "token"];
+const WORDS = ["status", "prune", "clear", "why", "import", "serve", "token"];
+const MEGABYTE = 1_000_000;
 
 /** Throws Failure. */
 export function answerCache([word = "status", ...rest]: readonly string[]): string {
@@ -16,7 +20,10 @@ export function answerCache([word = "status", ...rest]: readonly string[]): stri
   switch (word) {
     case "status":
       return describeStatus(directory);
+    case "prune":
+      return prune(directory, rest);
     case "clear":
+      removeOthers(directory);
       rmSync(directory, { recursive: true, force: true });
       return "Nothing is kept any more";
     case "why":
@@ -25,14 +32,45 @@ export function answerCache([word = "status", ...rest]: readonly string[]): stri
   const [similar] = nearest(word, WORDS);
   throw new Failure(
     `rt cache knows no "${word}"`,
-    similar ? `did you mean ${similar}?` : "rt cache status, rt cache clear, rt cache why <script>",
+    similar
+      ? `did you mean ${similar}?`
+      : "rt cache status, rt cache prune, rt cache clear, rt cache why <script>",
   );
 }
 
 function describeStatus(directory: string): string {
   if (!existsSync(directory)) return `Nothing is kept in ${oneLine(directory)}`;
-  const { size, entries } = new Store(directory).measure();
-  return `${entries} ${entries === 1 ? "run" : "runs"} in ${(size / 1e6).toFixed(1)} MB, in ${oneLine(directory)}`;
+  return `${describeSize(new Store(directory))}, in ${oneLine(directory)}`;
+}
+
+function describeSize(store: Store): string {
+  const { size, entries } = store.measure();
+  return `${entries} ${entries === 1 ? "run" : "runs"} in ${(size / MEGABYTE).toFixed(1)} MB`;
+}
+
+function prune(directory: string, words: readonly string[]): string {
+  const [, text] = /^--size=(\d{1,9})$/.exec(words[0] ?? "") ?? [];
+  if (words.length > 1 || (words.length === 1 && text === undefined))
+    throw new Failure(
+      `rt cache prune knows no "${oneLine(words.at(text === undefined ? 0 : 1)!)}"`,
+      "rt cache prune --size=<MB> leaves so much of what was used last",
+    );
+  removeOthers(directory);
+  if (!existsSync(directory)) return `Nothing is kept in ${oneLine(directory)}`;
+  const store = new Store(directory);
+  const before = store.measure().size;
+  store.shrink(text === undefined ? LARGEST : Number(text) * MEGABYTE);
+  const { size, entries } = store.measure();
+  const removed = Math.max(before - size, 0) / MEGABYTE;
+  return `Removed ${removed.toFixed(1)} MB; ${describeSize(store)} ${entries === 1 ? "is" : "are"} left, in ${oneLine(directory)}`;
+}
+
+/** Formats of other versions. */
+function removeOthers(directory: string): void {
+  const above = dirname(directory);
+  for (const name of existsSync(above) ? readdirSync(above) : [])
+    if (/^scripts-\d+$/.test(name) && name !== basename(directory))
+      rmSync(join(above, name), { recursive: true, force: true });
 }
 
 function explain(directory: string, [script, ...more]: readonly string[]): string {

@@ -8,6 +8,7 @@ export type Cause =
   | "unread"
   | "rewritten"
   | "changed"
+  | "names"
   | "edited"
   | "overlapped"
   | "outside"
@@ -19,7 +20,7 @@ export type Cause =
   | "store";
 
 const CAUSES: Readonly<Record<Cause, readonly [cause: string, help: string]>> = {
-  network: ["it used the network", "nothing can tell whether the answer would be the same"],
+  network: ["it used the network$", "nothing can tell whether the answer would be the same"],
   socket: ["it talked to another program over a socket$", "such a script cannot be cached"],
   memory: ["one of its programs does not let itself be looked at ($)", "such a script cannot be cached"],
   "foreign-call": ["it made a system call that rt does not know$", "such a script cannot be cached"],
@@ -41,6 +42,10 @@ const CAUSES: Readonly<Record<Cause, readonly [cause: string, help: string]>> = 
     "list it in outputs or ignore of [run.cache], if its old content does not matter",
   ],
   changed: ["$ was changed while it ran, by something else", "run it again"],
+  names: [
+    "in $, which it listed, something else made or removed a file while it ran",
+    'run it again, or where it does not matter what is there: ignore = ["$/*"] in [run.cache]',
+  ],
   edited: ["while it ran, $", "run it again"],
   overlapped: ["another rt ran it, or put back what it makes, at the same time", "run it again"],
   outside: ["it wrote $, outside the project", "list it in ignore of [run.cache], if it does not matter"],
@@ -69,7 +74,7 @@ export function describeDoubt(label: string, cause: Cause, detail: string, advic
     text.endsWith("$") && !text.endsWith(" $")
       ? text.replace("$", shown && ` (${shown})`)
       : text.replace("$", shown);
-  return `${label} was not cached: ${said}; ${advice ?? help}`;
+  return `${label} was not cached: ${said}; ${advice ?? help.replace("$", shown === "/" ? "" : shown)}`;
 }
 
 /** A line without its end, of a script that was kept here alone. */

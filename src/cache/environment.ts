@@ -104,6 +104,30 @@ export function describeWithheld(
   ];
 }
 
+/** Beginnings of variables that builds put into what they make: nothing fails without them. */
+const BUILT_IN =
+  /^(?:NEXT_PUBLIC|VITE|REACT_APP|VUE_APP|GATSBY|NUXT(?:_PUBLIC)?|PUBLIC|EXPO_PUBLIC|STORYBOOK|SANITY_STUDIO)_/;
+/** Of variables with which people keep tools from speaking with somebody. */
+const SILENCE = /TELEMETRY|DO_NOT_TRACK|ANALYTICS|DISABLE_UPDATE|NO_UPDATE/;
+
+/** What a script that ended well may have gone without in silence. @param makes whether it has made anything */
+export function describeMissed(
+  label: string,
+  withheld: readonly string[],
+  { makes, isOnline }: { makes: boolean; isOnline: boolean },
+): string[] {
+  const all = [...new Set(withheld)];
+  const built = makes ? [...new Set(all.flatMap((name) => BUILT_IN.exec(name)?.[0] ?? []))] : [];
+  const silencing = isOnline ? all.filter((name) => SILENCE.test(name)) : [];
+  const declared = [...built.map((beginning) => `${beginning}*`), ...silencing];
+  if (declared.length === 0) return [];
+  const given = [...all.filter((name) => makes && BUILT_IN.test(name)), ...silencing].join(", ");
+  return [
+    `${label} is cached, so it was not given ${given}; ` +
+      `if it needs that, declare it: env = ${JSON.stringify(declared)} in [run.cache]`,
+  ];
+}
+
 const SHORTEST_SECRET = 6;
 
 /** The first of these that is called like a secret and whose value is in a text. */

@@ -16,22 +16,60 @@ const OWN_PLACES: readonly string[] = ["/tmp", "/var/tmp", "/dev/shm", temporary
 
 export type Matcher = (path: string) => boolean;
 
-/** Relative to `directory`; `dist` means all that is in it as well, and one in front of which stands `!` takes back. */
-export function matcher(globs: readonly string[], directory: string): Matcher {
+/**
+ * Relative to `directory`; `dist` means all that is in it as well, and one in front of which stands `!` takes back. Of what
+ * lies above the root a wildcard means all but the project, and of what is beside the directory all but that: who has
+ * `/home/me/*` left out wants its names to come and go, and not that nothing counts.
+ *
+ * @param root of the project
+ */
+export function matcher(globs: readonly string[], directory: string, root = directory): Matcher {
+  const [from, project] = [withSlashes(directory), withSlashes(root)];
   const patterns = globs.map((glob) => {
     const isNot = glob.startsWith("!");
-    const absolute = withSlashes(resolve(directory, isNot ? glob.slice(1) : glob));
-    const all = absolute.endsWith("/**") ? [absolute, absolute.slice(0, -3)] : [absolute, `${absolute}/**`];
-    return { isNot, globs: all.map((each) => new Bun.Glob(each)) };
+    const isMeant = meaningOf(withSlashes(resolve(directory, isNot ? glob.slice(1) : glob)));
+    const spared = isNot ? undefined : sparedBy(glob, from, project);
+    return {
+      isNot,
+      isMeant: spared === undefined ? isMeant : (path: string) => isMeant(path) && !isOn(path, spared),
+    };
   });
   if (patterns.length === 0) return () => false;
   return (given) => {
     const path = withSlashes(given);
     let isMatch = false;
-    for (const { isNot, globs: each } of patterns)
-      if (each.some((glob) => glob.match(path))) isMatch = !isNot;
+    for (const { isNot, isMeant } of patterns) if (isMeant(path)) isMatch = !isNot;
     return isMatch;
   };
+}
+
+function meaningOf(absolute: string): Matcher {
+  const all = absolute.endsWith("/**") ? [absolute, absolute.slice(0, -3)] : [absolute, `${absolute}/**`];
+  const globs = all.map((each) => new Bun.Glob(each));
+  return (path) => globs.some((glob) => glob.match(path));
+}
+
+/** The directory in which a glob with wildcards means nothing. */
+function sparedBy(glob: string, directory: string, root: string): string | undefined {
+  const absolute = withSlashes(resolve(directory, glob));
+  if (!/[*?[{]/.test(absolute)) return undefined;
+  const isAll = absolute.endsWith("/**");
+  const base = new Bun.Glob(isAll ? absolute.slice(0, -3) : absolute);
+  if (absolute === "/**" || ancestorsOf(root).some((each) => base.match(each))) return root;
+  if (base.match(root) && !isAll) return root;
+  const isBeside = !isAll && [directory, ...ancestorsOf(directory)].some((each) => base.match(each));
+  return isBeside ? directory : undefined;
+}
+
+/** Whether a path leads to a directory, or is in it. */
+function isOn(path: string, directory: string): boolean {
+  return path === directory || path.startsWith(`${directory}/`) || directory.startsWith(`${path}/`);
+}
+
+/** The directories that a path is in, but "/". */
+function ancestorsOf(path: string): string[] {
+  const parts = path.split("/");
+  return parts.slice(2).map((_, index) => parts.slice(0, index + 2).join("/"));
 }
 
 let always: Matcher | undefined;

@@ -160,6 +160,7 @@ function recordNames(
 ): void {
   const seen = namesOf(path, { ...world, list: () => names }, own)!;
   const now = namesOf(path, world, own) ?? [];
-  if (seen.join("/") !== now.join("/")) throw new Unkept("changed", path);
+  if (seen.join("/") !== now.join("/"))
+    throw new Unkept(isBelow(path, world.root) || path === world.root ? "changed" : "names", path);
   conditions.push(["names", path, seen]);
 }

@@ -11,7 +11,7 @@ import { type Candidate, findCandidates, type Lookup } from "./candidates.ts";
 import { findDifference } from "./check.ts";
 import { claimKey, publishFailure, publishMade, readFailureLog, type Sharing } from "./claims.ts";
 import { describeDoubt, describeUnshared } from "./doubts.ts";
-import { cachedEnvironment, describeWithheld, findShown } from "./environment.ts";
+import { cachedEnvironment, describeMissed, describeWithheld, findShown } from "./environment.ts";
 import type { Entry } from "./entry.ts";
 import { describeHit, FAILED, Findings } from "./finding.ts";
 import { FollowedScript } from "./followed-script.ts";
@@ -242,6 +242,7 @@ export class Run implements CachedRun {
       await publishFailure(this.#sharing, publication, this.#script.label, this.#followed.elapsed, told);
     }
     if (outcome !== "success") return lines;
+    lines.push(...this.#explainMissed(trace));
     if (this.#settings.isVerified) return [...lines, ...(await this.#verify(trace!))];
     const shared = this.#shared?.isWritten ? this.#shared : undefined;
     if ((!trace && this.#tracing) || !(this.#settings.isWritten || shared)) return lines;
@@ -279,7 +280,8 @@ export class Run implements CachedRun {
       const { why, detail } =
         error instanceof Unkept ? error : { why: "store" as const, detail: (error as Error).message };
       // In the folders above names come and go.
-      if (why === "changed" && !isBelow(this.#settings.root, detail)) this.outdatedBy = detail;
+      if (["changed", "names"].includes(why) && !isBelow(this.#settings.root, detail))
+        this.outdatedBy = detail;
       const advice =
         error instanceof Rewritten
           ? await adviseRewritten(error.paths, this.#world.root, this.#world.packageDirectory)
@@ -307,6 +309,13 @@ export class Run implements CachedRun {
     const lines = await verify(this.#script.label, trace, this.#rule, this.#world, this.#isFixed);
     this.isFaulty = lines.length > 0;
     return lines;
+  }
+
+  #explainMissed(trace: Trace | undefined): string[] {
+    const { isIgnored } = this.#world;
+    const makes = trace ? trace.paths.some(({ path, isWritten }) => isWritten && !isIgnored(path)) : true;
+    const isOnline = trace?.doubt?.kind === "network";
+    return describeMissed(this.#script.label, this.#withheld, { makes, isOnline });
   }
 
   #explainWithheld(): string[] {

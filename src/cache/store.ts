@@ -37,7 +37,7 @@ import { FORMAT } from "./key.ts";
 import { Presence, sweep } from "./presence.ts";
 
 /** Bytes. */
-const LARGEST = 5 * 1024 ** 3;
+export const LARGEST = 5 * 1024 ** 3;
 /** What is looked at of one key. */
 const MOST_ENTRIES = 8;
 /** Milliseconds. A content without an entry may be one that another rt is about to name. */

@@ -32,7 +32,7 @@ export function openWorld(
   packageDirectory: string,
   { store, seen, isNoted }: Surroundings,
 ): Rooted {
-  const ignored = matcher(rule.ignore, packageDirectory);
+  const ignored = matcher(rule.ignore, packageDirectory, root);
   const sights: Sights | undefined = isNoted ? new Map() : undefined;
   return {
     ...(sights ? noting(seen, sights) : { look: seen.look, list: seen.list }),

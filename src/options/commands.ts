@@ -49,7 +49,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   },
   cache: {
     by: "rt",
-    usage: "status|clear|why <script>|import turbo.json|serve|token",
+    usage: "status|prune|clear|why <script>|import turbo.json|serve|token",
     help: "Show what is kept of scripts, or why one of them was started; serve a cache to others",
   },
   upgrade: {

@@ -2,6 +2,7 @@
 import { afterAll, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { readdir, rm } from "node:fs/promises";
+import { dirname } from "node:path";
 import { guardianOf, waitUntil } from "../support/processes.ts";
 import { RT, runRt, startRt } from "../support/rt.ts";
 import { trustOf } from "../support/trusted.ts";
@@ -9,10 +10,17 @@ import { CAN_TRACE, type CachedProject, cachedProject } from "./cached-project.t
 
 /** Scripts, and what is said of each. */
 const DOUBTS: Readonly<Record<string, readonly [script: string, said: RegExp]>> = {
-  network: [`node -e 'require("net").connect(9, "127.0.0.1").on("error", () => {})'`, /it used the network/],
+  network: [
+    `node -e 'require("net").connect(9, "127.0.0.1").on("error", () => {})'`,
+    /it used the network \(node, 127\.0\.0\.1:9\)/,
+  ],
+  "network by another address": [
+    `node -e 'require("net").connect(9, "::1").on("error", () => {})'`,
+    /it used the network \(node, \[::1\]:9\)/,
+  ],
   datagram: [
     `node -e 'const s = require("dgram").createSocket("udp4"); s.send("x", 9, "127.0.0.1", () => s.close())'`,
-    /it used the network/,
+    /it used the network \(node, datagrams\)/,
   ],
   socket: [
     'node -e \'require("net").connect(process.env.HOME + "/s").on("error", () => {})\'',
@@ -43,7 +51,7 @@ afterAll(() => {
 });
 
 test.skipIf(!CAN_TRACE).each(Object.entries(DOUBTS))("not cached: %s", async (name, [script, said]) => {
-  await using project = await cachedProject({ t: script }, { counter: "1\n" });
+  await using project = await cachedProject({ t: script }, { counter: "1\n", "a/one": "1", "a/b/two": "1" });
   const result = await project.run("t", { HOME: project.path });
   if (name === "survivor") LEFT.push(Number(await Bun.file(project.join("pid")).text()));
   expect(result).toMatch(said);
@@ -133,6 +141,48 @@ test.skipIf(!CAN_TRACE)(
     expect((await project.rt(["--no-cache", "run", "t"], { UNSEEN: "2" })).stdout).toBe("-2\n");
   },
 );
+
+test.skipIf(!CAN_TRACE)("what a build goes without in silence is named", async () => {
+  const network = `node -e 'require("net").connect(9, "127.0.0.1").on("error", () => {})'`;
+  await using project = await cachedProject(
+    { makes: "echo $VITE_URL > out", looks: "cat in", given: "echo $VITE_URL > out", asks: network },
+    { in: "1" },
+    'makes = true\nlooks = true\nasks = true\ngiven = { env = ["VITE_*"] }',
+  );
+  const env = { VITE_URL: "http://x", VITE_B: "1", NEXT_TELEMETRY_DISABLED: "1", OTHER: "1" };
+  const warnings = async (script: string) => {
+    const { stderr } = await project.rt(["run", script], env);
+    return stderr.split("\n").filter((line) => line.includes("was not given"));
+  };
+  expect(await warnings("makes")).toEqual([
+    "warn: makes is cached, so it was not given VITE_URL, VITE_B; " +
+      'if it needs that, declare it: env = ["VITE_*"] in [run.cache]',
+  ]);
+  expect(await warnings("looks")).toEqual([]);
+  expect(await warnings("given")).toEqual([]);
+  expect(await warnings("asks")).toEqual([
+    "warn: asks is cached, so it was not given NEXT_TELEMETRY_DISABLED; " +
+      'if it needs that, declare it: env = ["NEXT_TELEMETRY_DISABLED"] in [run.cache]',
+  ]);
+});
+
+test.skipIf(!CAN_TRACE)("names that come and go above a project: what helps is said, and helps", async () => {
+  await using project = await cachedProject({
+    t: "ls .. > seen; touch go; while test -e go; do sleep 0.02; done",
+  });
+  const ran = project.rt(["run", "t"]);
+  await waitUntil(async () => existsSync(project.join("go")));
+  const beside = `${project.path}-beside`;
+  await Bun.write(beside, "");
+  await rm(project.join("go"));
+  const { stderr } = await ran;
+  await rm(beside);
+  const above = dirname(project.path);
+  expect(stderr).toContain(
+    `warn: t was not cached: in ${above}, which it listed, something else made or removed a file while it ran; ` +
+      `run it again, or where it does not matter what is there: ignore = ["${above}/*"] in [run.cache]`,
+  );
+});
 
 test.skipIf(!CAN_TRACE)("a failure is never kept, and its code and signal are the script's", async () => {
   await using project = await cachedProject({ code: "exit 7", signal: "kill -TERM $$" });

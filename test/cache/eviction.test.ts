@@ -6,6 +6,7 @@ import type { KeptEntry } from "../../src/cache/entry.ts";
 import { touch } from "../../src/cache/kept-files.ts";
 import { Store } from "../../src/cache/store.ts";
 import { createProject } from "../support/project.ts";
+import { runRt } from "../support/rt.ts";
 
 const NOW = Date.now();
 const HOUR = 3_600_000;
@@ -83,4 +84,35 @@ test("what another rt is about to name stays, and what one that was killed has b
   expect(drafts.map((draft) => existsSync(draft))).toEqual([false, true]);
   store.shrink(0, GRACE);
   expect(nameless.map((hash) => existsSync(store.blobPath(hash)))).toEqual([false, true]);
+});
+
+test("rt cache prune leaves so much as is asked for, and nothing of other versions", async () => {
+  await using project = await createProject();
+  const other = project.join("rt/scripts-1/blobs/old");
+  await project.write({ "rt/scripts-1/blobs/old": "old", "rt/served/kept": "served" });
+  const store = new Store(project.join("rt/scripts-2"));
+  add(store, "a".repeat(64), 3, ["x".repeat(600_000)]);
+  const recent = add(store, "b".repeat(64), 2, ["y".repeat(600_000)]);
+  const run = async (...words: string[]) =>
+    await runRt({ args: ["cache", ...words], cwd: project.path, env: { XDG_CACHE_HOME: project.path } });
+  expect(await run("prune")).toEqual({
+    stdout: `Removed 0.0 MB; 2 runs in 1.2 MB are left, in ${store.directory}\n`,
+    stderr: "",
+    status: 0,
+  });
+  expect([existsSync(other), existsSync(project.join("rt/served/kept"))]).toEqual([false, true]);
+  expect((await run("prune", "--size=1")).stdout).toBe(
+    `Removed 0.6 MB; 1 run in 0.6 MB is left, in ${store.directory}\n`,
+  );
+  expect(existsSync(recent)).toBe(true);
+  for (const words of [["--size=much"], ["--size=1", "more"], ["all"]]) {
+    const { stdout, stderr, status } = await run("prune", ...words);
+    expect([stdout, status]).toEqual(["", 1]);
+    expect(stderr).toBe(
+      `error: rt cache prune knows no "${words.at(-1)}"\nhint: rt cache prune --size=<MB> leaves so much of what was used last\n`,
+    );
+  }
+  await project.write({ "rt/scripts-1/blobs/old": "old" });
+  expect((await run("clear")).stdout).toBe("Nothing is kept any more\n");
+  expect([existsSync(other), existsSync(project.join("rt/served/kept"))]).toEqual([false, true]);
 });

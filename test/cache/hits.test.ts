@@ -170,3 +170,16 @@ test.skipIf(!CAN_TRACE)("as many at once as there are descriptors for, and each 
   expect(await all()).toEqual([0, [], 0]);
   expect(await all()).toEqual([0, [], names.length]);
 });
+
+test.skipIf(!CAN_TRACE)("a plan counts what would run, and not what would be a hit", async () => {
+  await using project = await cachedProject({ one: "cat in", two: "cat in2" }, { in: "1", in2: "1" });
+  const plan = async () => {
+    const { stdout } = await project.rt(["run", "--sequential", "--dry-run", "--why", "one", "two"]);
+    return stdout.trimEnd().split("\n").at(-1);
+  };
+  expect(await plan()).toBe("2 scripts would run");
+  await project.rt(["run", "--sequential", "one", "two"]);
+  expect(await plan()).toBe("2 scripts would not run again");
+  await project.write({ in: "2" });
+  expect(await plan()).toBe("1 of 2 scripts would run");
+});

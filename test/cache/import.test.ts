@@ -44,7 +44,7 @@ test("a turbo.json becomes tables, and what has no place there is named", async 
       "smol = true",
       "",
       "[run.cache]",
-      'build = { env = ["API_URL", "NEXT_PUBLIC_*", "CI_KIND"], inputs = ["../schema/**"], outputs = ["dist/**", "!dist/cache/**"] }',
+      'build = { env = ["API_URL", "NEXT_PUBLIC_*", "CI_KIND"], inputs = ["../schema/**"], outputs = ["dist/**", "!dist/cache/**"], ignore = ["dist/cache/**"] }',
       '"web#build" = { env = ["HOME_PAGE", "CI_KIND"], outputs = [".next/**"] }',
       'test = { env = ["CI_KIND"], outputs = [] }',
       "dev = false",
@@ -65,7 +65,8 @@ test("a turbo.json becomes tables, and what has no place there is named", async 
     '"!README.md"',
     "$TURBO_ROOT$",
     "passThroughEnv",
-    '"build", "^lint"',
+    'dependsOn "build" is an order',
+    "dependsOn \"^lint\": run that for all packages before: rt --filter '*' run lint",
     '"$OLD"',
   ];
   for (const each of [...about, "remoteCache.preflight", "signed here", "globalDependencies"])
@@ -84,6 +85,30 @@ test("a turbo.json becomes tables, and what has no place there is named", async 
   expect((await run("nx.json")).stderr).toStartWith("error: rt cache import needs one turbo.json\n");
   expect((await run("none/turbo.json")).stderr).toBe("error: none/turbo.json cannot be read: ENOENT\n");
 });
+
+test.skipIf(!CAN_TRACE)(
+  "a tool's cache in what a task makes is no input, and a source beside it is one",
+  async () => {
+    const script =
+      "mkdir -p out/cache out/made; cat src/page out/cache/state > out/page 2> /dev/null; date +%N > out/cache/state; true";
+    await using project = await cachedProject(
+      { build: script },
+      {
+        "src/page": "1",
+        "out/cache/state": "0",
+        "turbo.json": {
+          tasks: { build: { outputs: ["out/**", "!out/cache/**", "!src/**", "!out/made/**"] } },
+        },
+      },
+    );
+    await Bun.file(project.join("rtfig.toml")).delete();
+    await project.rt(["cache", "import", "turbo.json"]);
+    expect(await Bun.file(project.join("rtfig.toml")).text()).toEndWith(' ignore = ["out/cache/**"] }\n');
+    expect([await project.run("build"), await project.run("build")]).toEqual(["ran", "hit"]);
+    await project.write({ "src/page": "2" });
+    expect(await project.run("build")).toBe("ran");
+  },
+);
 
 test.skipIf(!CAN_TRACE)("what it wrote is in force", async () => {
   const turbo = { tasks: { build: { outputs: ["out"] }, dev: { cache: false } } };

@@ -79,3 +79,38 @@ test("a program to which a hard link is made while it is read keeps its hash", a
   linkSync(path, project.join("link"));
   expect(await hash).toBe(await hashFile(path));
 });
+
+test.skipIf(!CAN_TRACE)(
+  "what is left out above a project, or beside a package, is not the project itself",
+  async () => {
+    for (const ignore of ['"$ABOVE/*"', '"$ABOVE/**"', '"../*"', '"/**"', '"/*"', '"../../*"']) {
+      await using above = await createProject({
+        "shop/package.json": { name: "shop", workspaces: ["packages/*"] },
+        "shop/packages/web/package.json": {
+          name: "web",
+          scripts: { t: "ls ../../.. .. > /dev/null; cat page ../../all" },
+        },
+        "shop/packages/web/page": "1",
+        "shop/all": "1",
+      });
+      await above.write({
+        "shop/rtfig.toml": `[run.cache]\nt = { ignore = [${ignore.replace("$ABOVE", above.path)}] }\n`,
+      });
+      const XDG_CACHE_HOME = above.join("cache");
+      const run = async () => {
+        const cwd = above.join("shop/packages/web");
+        const { stderr } = await runRt({ args: ["run", "t"], cwd, env: { XDG_CACHE_HOME } });
+        return stderr.includes("Done before: ") ? "hit" : stderr.includes("not cached") ? stderr : "ran";
+      };
+      expect([ignore, await run(), await run()]).toEqual([ignore, "ran", "hit"]);
+      const isBeside = ignore.startsWith('"../');
+      await above.write(isBeside ? { "shop/packages/other": "" } : { beside: "" });
+      expect([ignore, await run()]).toEqual([ignore, "hit"]);
+      await above.write({ "shop/packages/web/page": "2" });
+      expect([ignore, await run()]).toEqual([ignore, "ran"]);
+      // What is said of the packages' neighbours is believed.
+      await above.write({ "shop/all": "2" });
+      expect([ignore, await run()]).toEqual([ignore, ignore === '"../../*"' ? "hit" : "ran"]);
+    }
+  },
+);

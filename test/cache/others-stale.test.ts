@@ -63,7 +63,9 @@ test.skipIf(!CAN_TRACE)("turbo #14059: a variable that nobody has declared", asy
   await using project = await cachedProject({ build }, {}, "build = true");
   const url = async () => await Bun.file(project.join("dist/url")).text();
   // It is not given what does not count: no build has the other's.
-  expect([await project.run("build", { VITE_API_URL: staging }), await url()]).toEqual(["ran", ""]);
+  const told =
+    'build is cached, so it was not given VITE_API_URL; if it needs that, declare it: env = ["VITE_*"] in [run.cache]';
+  expect([await project.run("build", { VITE_API_URL: staging }), await url()]).toEqual([told, ""]);
   expect([await project.run("build", { VITE_API_URL: production }), await url()]).toEqual(["hit", ""]);
   await project.write({ "rtfig.toml": '[run.cache]\nbuild = { env = ["VITE_*"] }\n' });
   expect([await project.run("build", { VITE_API_URL: staging }), await url()]).toEqual(["ran", staging]);

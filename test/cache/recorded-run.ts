@@ -6,6 +6,7 @@ import {
   chmodSync,
   existsSync,
   mkdirSync,
+  readdirSync,
   renameSync,
   rmSync,
   symlinkSync,
@@ -13,7 +14,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { dirname, join, relative } from "node:path";
 import type { Condition, KeptEntry } from "../../src/cache/entry.ts";
 import { REPOSITORY } from "../support/rt.ts";
 import { type CachedProject, cachedProject } from "./cached-project.ts";
@@ -32,12 +33,16 @@ export interface RecordedRun extends AsyncDisposable {
   /** How many conditions were recorded. */
   readonly recorded: number;
   readonly changes: readonly InputChange[];
+  /** Of what it has not read: files that it did not open, and folders that it did not list. */
+  readonly others: readonly InputChange[];
   /** "hit" or "miss": what it would be now. */
   look(): Promise<string>;
+  /** Why it is a hit or a miss. */
+  explain(): Promise<string>;
 }
 
-/** Runs the tool. Throws where that is not kept. */
-export async function recordRun(name: string, workload: Workload): Promise<RecordedRun> {
+/** Runs the tool. Throws where that is not kept. @param isWhole has its packages inside its project, where they can be changed */
+export async function recordRun(name: string, workload: Workload, isWhole = false): Promise<RecordedRun> {
   const env = { PATH, HOME: process.env.HOME };
   const project = await cachedProject(
     { work: workload.script },
@@ -46,7 +51,7 @@ export async function recordRun(name: string, workload: Workload): Promise<Recor
     `work = { ignore = ["/tmp/*", "${tmpdir()}/*", "!."] }`,
   );
   if (name === "bash") symlinkSync("helper.sh", project.join("lib/link"));
-  prepare(project, workload);
+  prepare(project, workload, isWhole);
   if (workload.isWarmed) await project.rt(["--no-cache", "run", "work"], env);
   const first = await project.rt(["--why", "run", "work"], env);
   if (first.status !== 0 || first.stderr.includes("not cached"))
@@ -57,6 +62,13 @@ export async function recordRun(name: string, workload: Workload): Promise<Recor
     ([, path]) => !path.startsWith("/") && path !== "." && !made.has(path),
   );
   const listed = entry.conditions.filter(([kind, path]) => kind === "names" && path === ".");
+  const ask = async () => {
+    const { stdout } = await project.rt(["--sequential", "--dry-run=json", "--why", "run", "work"], env);
+    // Without a package.json that can be read there is no script.
+    if (stdout === "") return { result: "miss", why: "there is no plan" };
+    const { tasks } = JSON.parse(stdout) as { tasks: { cache?: { result: string; why: string } }[] };
+    return tasks[0]!.cache ?? { result: "miss", why: "nothing is said of it" };
+  };
   return {
     project,
     recorded: entry.conditions.length,
@@ -67,26 +79,37 @@ export async function recordRun(name: string, workload: Workload): Promise<Recor
         putBack,
       })),
     ),
-    async look() {
-      const { stdout } = await project.rt(["--sequential", "--dry-run=json", "--why", "run", "work"], env);
-      // Without a package.json that can be read there is no script.
-      if (stdout === "") return "miss";
-      const { tasks } = JSON.parse(stdout) as { tasks: { cache?: { result: string } }[] };
-      return tasks[0]!.cache?.result ?? "miss";
-    },
+    others: othersOf(project, entry, made),
+    look: async () => (await ask()).result,
+    explain: async () => (await ask()).why,
     [Symbol.asyncDispose]: async () => await project[Symbol.asyncDispose](),
   };
 }
 
-/** What was not noticed, by its name. */
-export async function findStale({ look }: RecordedRun, changes: readonly InputChange[]): Promise<string[]> {
-  const stale: string[] = [];
+/** What was not noticed, by its name. Throws where it is no hit afterwards: then nothing was found out. */
+export async function findStale(run: RecordedRun, changes: readonly InputChange[]): Promise<string[]> {
+  return await findAnswered(run, changes, "hit");
+}
+
+/** What made the script run again without a need, by its name. */
+export async function findNeedless(run: RecordedRun, changes: readonly InputChange[]): Promise<string[]> {
+  return await findAnswered(run, changes, "miss");
+}
+
+async function findAnswered(
+  { look, explain }: RecordedRun,
+  changes: readonly InputChange[],
+  wrong: "hit" | "miss",
+): Promise<string[]> {
+  const found: string[] = [];
   for (const { name, apply, putBack } of changes) {
     apply();
-    if ((await look()) !== "miss") stale.push(name);
+    if ((await look()) === wrong) found.push(wrong === "hit" ? name : `${name} (${await explain()})`);
     putBack();
   }
-  return stale;
+  if ((await look()) !== "hit")
+    throw new Error(`it is no hit when everything is put back: ${await explain()}`);
+  return found;
 }
 
 type Change = readonly [what: string, apply: () => void, putBack: () => void];
@@ -145,6 +168,31 @@ function changesOf([kind, , ...rest]: Condition, path: string): Change[] {
   }
 }
 
+/** Of what is no input, each file with another content, and each folder with a name more. */
+function othersOf(project: CachedProject, entry: KeptEntry, made: ReadonlySet<string>): InputChange[] {
+  const known = new Set(entry.conditions.map(([, path]) => path));
+  const listed = new Set(entry.conditions.flatMap(([kind, path]) => (kind === "names" ? [path] : [])));
+  const absent = new Set(entry.conditions.flatMap(([kind, path]) => (kind === "absent" ? [path] : [])));
+  const names = readdirSync(project.path, { recursive: true, withFileTypes: true });
+  return names.flatMap((each): InputChange[] => {
+    const path = join(each.parentPath, each.name);
+    const kept = relative(project.path, path);
+    if (made.has(kept) || IGNORED.test(kept)) return [];
+    if (each.isDirectory() && !listed.has(kept) && !absent.has(join(kept, "zz-new"))) {
+      const added = join(path, "zz-new");
+      const add = () => writeFileSync(added, "");
+      return [{ name: `${kept}: a name more`, apply: add, putBack: () => unlinkSync(added) }];
+    }
+    if (!each.isFile() || known.has(kept)) return [];
+    const aside = `${project.path}-aside`;
+    const apply = () => (renameSync(path, aside), writeFileSync(path, "changed"));
+    return [{ name: `${kept}: changed`, apply, putBack: () => renameSync(aside, path) }];
+  });
+}
+
+/** What is the cache's own, or decides how a script is started. */
+const IGNORED = /^(?:\.git|cache|rtfig\.toml|package\.json)(?:$|\/)|(?:^|\/)node_modules\/\.(?:cache|vite)/;
+
 function topmostMissing(path: string): string {
   return existsSync(dirname(path)) ? path : topmostMissing(dirname(path));
 }
@@ -155,8 +203,9 @@ async function entryOf(project: CachedProject): Promise<KeptEntry> {
   return JSON.parse(Bun.zstdDecompressSync(bytes).toString()) as KeptEntry;
 }
 
-function prepare(project: CachedProject, { packages, isLinked }: Workload): void {
-  if (isLinked) symlinkSync(join(REPOSITORY, "node_modules"), project.join("node_modules"));
+function prepare(project: CachedProject, { packages, isLinked }: Workload, isWhole: boolean): void {
+  if (isLinked && !isWhole)
+    return symlinkSync(join(REPOSITORY, "node_modules"), project.join("node_modules"));
   if (!packages) return;
   const words = ["npm", "install", "--no-audit", "--no-fund", ...packages];
   const { exitCode, stderr } = Bun.spawnSync(words, { cwd: project.path, stderr: "pipe" });

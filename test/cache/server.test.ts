@@ -108,6 +108,8 @@ test("turbo's protocol, call by call", async () => {
   for (const [status, path, init] of [
     [400, "/v8/artifacts", { method: "POST", body: '{"hashes":"all"}' }],
     [400, "/v8/artifacts", { method: "POST", body: "nonsense" }],
+    [413, "/v8/artifacts", { method: "POST", body: JSON.stringify({ hashes: Array(10_001).fill("a") }) }],
+    [413, "/v8/artifacts", { method: "POST", body: chunksOf((1 << 20) + 1) }],
     [400, TURBO_PATH("bad"), { method: "PUT", body: "x", headers: { "x-artifact-tag": "<b>" } }],
     [400, TURBO_PATH("bad"), { method: "PUT", body: "x", headers: { "x-artifact-duration": "soon" } }],
     [400, `/v8/artifacts/bad?slug=${"x".repeat(300)}`, { method: "PUT", body: "x" }],
@@ -145,6 +147,21 @@ test("nx's protocol, and what is used longest ago goes", async () => {
   expect(await read(served, "main", NX_PATH("a"))).toBe(content("a"));
   expect(await read(served, "main", NX_PATH("c"))).toBe(content("c"));
 });
+
+test("names of nothing take room as well, so that they go too", async () => {
+  await using served = await serveCache(["--size=1"]);
+  const own = served.tokens["pr-1"];
+  for (let index = 0; index < 300; index += 1)
+    expect((await served.ask(own, NX_PATH(`e${index}`), { method: "PUT", body: "" })).status).toBe(200);
+  const { names } = await countIn(served.store);
+  expect(names).toBeLessThan(1_000_000 / 4096);
+  expect(names).toBeGreaterThan(100);
+});
+
+/** A body whose length nobody knows before. */
+function chunksOf(size: number): ReadableStream<Uint8Array> {
+  return new Blob([new Uint8Array(size)]).stream();
+}
 
 test("words that are wrong", async () => {
   await using folder = await createProject({

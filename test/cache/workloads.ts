@@ -1,12 +1,16 @@
 // Real tools, each with a small project that it works on.
+import { devDependencies } from "../../package.json";
 import type { Files } from "../support/project.ts";
+
+/** A package in the version that this repository has. */
+const own = (name: keyof typeof devDependencies) => `${name}@${devDependencies[name]}`;
 
 export interface Workload {
   readonly script: string;
   readonly files: Files;
   /** Installed with npm. */
   readonly packages?: readonly string[];
-  /** This repository's own packages do. */
+  /** This repository's own packages do, but where each input of a tool is tried. */
   readonly isLinked?: boolean;
   /** It writes something of its own into the home directory when it runs for the first time. */
   readonly isWarmed?: boolean;
@@ -58,11 +62,17 @@ export const QUICK: Readonly<Record<string, Workload>> = {
 export const WORKLOADS: Readonly<Record<string, Workload>> = {
   ...QUICK,
   bun: { script: `${process.execPath} build src/index.ts --outdir=dist`, files: CODE },
-  esbuild: { script: "esbuild --bundle src/index.ts --outfile=dist/out.js", files: CODE, isLinked: true },
+  esbuild: {
+    script: "esbuild --bundle src/index.ts --outfile=dist/out.js",
+    files: CODE,
+    isLinked: true,
+    packages: [own("esbuild")],
+  },
   vite: {
     script: "vite build",
     files: { ...CODE, "index.html": '<script type="module" src="/src/index.ts"></script>' },
     isLinked: true,
+    packages: [own("vite")],
   },
   vitest: {
     script: "vitest run --globals",
@@ -71,6 +81,7 @@ export const WORKLOADS: Readonly<Record<string, Workload>> = {
       "src/add.test.ts": 'import { add } from "./add";\ntest("adds", () => expect(add(1, 2)).toBe(3));\n',
     },
     isLinked: true,
+    packages: [own("vitest")],
     isWarmed: true,
   },
   rustc: { script: "rustc src/main.rs -o out", files: RUST, program: "rustc" },

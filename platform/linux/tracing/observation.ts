@@ -48,15 +48,20 @@ export class Observation {
   /** Sockets that the tree has bound itself. */
   readonly #bound = new Set<string>();
   #interpreters = 0;
-  #doubt: { kind: Doubt; detail: string } | undefined;
+  #doubt: { kind: Doubt; detail: string; isVague: boolean } | undefined;
 
-  doubt(kind: Doubt, detail: string): void {
-    this.#doubt ??= { kind, detail };
+  /** The first counts. @param isVague whether a later one of its kind says more */
+  doubt(kind: Doubt, detail: string, isVague = false): void {
+    if (!this.#doubt || (this.#doubt.isVague && kind === this.#doubt.kind && !isVague))
+      this.#doubt = { kind, detail, isVague };
   }
 
-  /** With the state in which all of it is now. */
+  /** With the state in which all of it is now, unless there is a doubt. */
   finish(): Trace {
-    if (this.#doubt) return { paths: [], doubt: this.#doubt };
+    if (this.#doubt) {
+      const { kind, detail } = this.#doubt;
+      return { paths: [...this.#entries.values()], doubt: { kind, detail } };
+    }
     const paths: TracedPath[] = [];
     for (const entry of this.#entries.values()) {
       const last = look(entry.path);

@@ -52,6 +52,8 @@ const O_NOFOLLOW = architecture === "arm64" ? 0o100000 : 0o400000;
 const O_TMPFILE = 0o20000000;
 const AT_FDCWD = -100;
 const AF_UNIX = 1;
+const AF_INET = 2;
+const AF_INET6 = 10;
 /** Asked by libc for users and hosts, of which it then knows no more than the files say. */
 const NAME_SERVICE = ["/var/run/nscd/socket", "/run/nscd/socket"];
 
@@ -150,9 +152,35 @@ function noteRename(call: Notification, row: Call): void {
   observation.move(from, to, call.pid);
 }
 
+/** Whoever looks up a name connects to port 0 of each of its addresses, to choose one. */
+function noteNetwork(pid: number, address: string): void {
+  observation.doubt("network", `${programOf(pid)}, ${address}`, address.endsWith(":0"));
+}
+
+function programOf(pid: number): string {
+  try {
+    return fs.readlinkSync(`/proc/${pid}/exe`).replace(/^.*\//, "");
+  } catch {
+    return `process ${pid}`;
+  }
+}
+
+/** As people write it. */
+function addressIn(bytes: Uint8Array): string {
+  const view = new DataView(bytes.slice().buffer);
+  const family = view.getUint16(0, true);
+  if (family === AF_INET && bytes.length >= 8) return `${bytes.slice(4, 8).join(".")}:${view.getUint16(2)}`;
+  if (family !== AF_INET6 || bytes.length < 24) return `family ${family}`;
+  const words = [0, 2, 4, 6, 8, 10, 12, 14].map((at) => view.getUint16(8 + at).toString(16));
+  return `${new URL(`http://[${words.join(":")}]`).hostname}:${view.getUint16(2)}`;
+}
+
 /** The path of a Unix socket, or undefined with a doubt. */
 function noteSocket(call: Notification, row: Call): void {
-  if (row.special === "socket") return observation.doubt(call.args[0] === AF_UNIX ? "socket" : "network", "");
+  if (row.special === "socket")
+    return call.args[0] === AF_UNIX
+      ? observation.doubt("socket", "")
+      : observation.doubt("network", `${programOf(call.pid)}, datagrams`, true);
   const size = Math.min(call.args[2]! & 0xffff, 110);
   const bytes = size < 3 ? "nothing" : readMemory(call, 1, size);
   if (bytes === "denied") return observation.doubt("memory", `process ${call.pid}`);
@@ -161,7 +189,7 @@ function noteSocket(call: Notification, row: Call): void {
   const family = bytes[0]! | (bytes[1]! << 8);
   const name = new TextDecoder().decode(bytes.subarray(2));
   const text = name.startsWith("\0") ? name : name.replace(/\0.*$/s, "");
-  if (family !== AF_UNIX) return isBind ? undefined : observation.doubt("network", "");
+  if (family !== AF_UNIX) return isBind ? undefined : noteNetwork(call.pid, addressIn(bytes));
   // Those without a file have names that begin with NUL.
   const base =
     text.startsWith("/") || text.startsWith("\0") ? "" : `${directoryOf(call.pid, AT_FDCWD) ?? ""}/`;

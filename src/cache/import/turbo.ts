@@ -12,6 +12,9 @@ export interface Imported {
   readonly notes: readonly string[];
 }
 
+/** A folder that is called so. */
+const CACHE = /\/\.?cache(?:\/|$)/;
+
 type Table = Readonly<Record<string, unknown>>;
 
 /** Of a task, in the order in which they are written. */
@@ -19,6 +22,7 @@ interface Rule {
   readonly env: readonly string[];
   readonly inputs: readonly string[];
   readonly outputs: readonly string[];
+  readonly ignore: readonly string[];
 }
 
 /** What has no say in whether something runs again. */
@@ -78,10 +82,12 @@ function ruleOf(name: string, task: Table, everywhere: readonly string[], notes:
       say(`"${key}" has no place in rtfig.toml; start these scripts together: rt run --parallel`);
   if (task.cache === false) return "false";
   if (task.persistent === true || task.interactive === true) return "false";
+  const outputs = globsOf(textsOf(task.outputs), "outputs", say);
   const rule: Rule = {
     env: variablesOf([...textsOf(task.env), ...textsOf(task.passThroughEnv), ...everywhere], say),
     inputs: inputsOf(textsOf(task.inputs), say),
-    outputs: globsOf(textsOf(task.outputs), "outputs", say),
+    outputs,
+    ignore: cachesIn(outputs),
   };
   if (textsOf(task.passThroughEnv).length > 0)
     say("variables of passThroughEnv count here: a script that is given one can depend on it");
@@ -90,6 +96,7 @@ function ruleOf(name: string, task: Table, everywhere: readonly string[], notes:
     ...(rule.inputs.length > 0 ? [`inputs = ${listOf(rule.inputs)}`] : []),
     // Where nothing can be seen of a script, that it makes nothing has to be said as well.
     `outputs = ${listOf(rule.outputs)}`,
+    ...(rule.ignore.length > 0 ? [`ignore = ${listOf(rule.ignore)}`] : []),
   ];
   return `{ ${parts.join(", ")} }`;
 }
@@ -97,12 +104,18 @@ function ruleOf(name: string, task: Table, everywhere: readonly string[], notes:
 /** rt starts what a package depends on first by itself; another order is one of scripts. */
 function noteOrder(name: string, dependsOn: readonly string[], say: (text: string) => void): void {
   const own = name.slice(name.indexOf("#") + 1);
-  const others = dependsOn.filter((each) => each !== `^${own}` && !each.startsWith("$"));
+  const others = dependsOn.filter((each) => !each.startsWith("^") && !each.startsWith("$"));
+  const needed = dependsOn.filter((each) => each.startsWith("^") && each !== `^${own}`);
   const variables = dependsOn.filter((each) => each.startsWith("$"));
   if (others.length > 0)
     say(
       `dependsOn ${others.map(show).join(", ")} is an order, which scripts have themselves: call one from the other, as in ` +
         `"pre${oneLine(own)}"; that packages wait for those they depend on needs no line`,
+    );
+  if (needed.length > 0)
+    say(
+      `dependsOn ${needed.map(show).join(", ")}: run that for all packages before: ` +
+        needed.map((each) => `rt --filter '*' run ${oneLine(each.slice(1))}`).join(" && "),
     );
   if (variables.length > 0)
     say(`${variables.map(show).join(", ")} in dependsOn is an older way to name a variable; write it in env`);
@@ -140,6 +153,19 @@ function globsOf(globs: readonly string[], key: string, say: (text: string) => v
       `${fromRoot.map(show).join(", ")} in ${key}: write the way from the package instead, as in "../../schema/**"`,
     );
   return globs.filter((each) => !fromRoot.includes(each));
+}
+
+/**
+ * What turbo is not to keep of a folder that a task makes, where it is a tool's cache, as in `.next/cache`: a tool reads and
+ * changes it, which is no reason to run again. Of what else is taken out nobody knows whether it is a source.
+ */
+function cachesIn(outputs: readonly string[]): string[] {
+  const folders = outputs.flatMap((each) => /^([^!*?{[]+)\/\*\*/.exec(each)?.[1] ?? []);
+  const taken = outputs.flatMap((each) => (each.startsWith("!") ? [each.slice(1)] : []));
+  return taken.filter(
+    (each) =>
+      CACHE.test(each) && folders.some((folder) => each.startsWith(`${folder}/`) && !/^\.\.?$/.test(folder)),
+  );
 }
 
 function remoteOf(remote: Table, notes: string[]): string[] {

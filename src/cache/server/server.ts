@@ -27,8 +27,9 @@ interface Call {
 const ID = /^[\w.=-]{1,128}$/;
 const MAIN = "";
 const DAY = 86_400_000;
-/** Bytes, and hashes in one question. */
+/** Bytes of one question, and hashes in it. */
 const LARGEST_QUESTION = 1 << 20;
+const MOST_HASHES = 10_000;
 const LONGEST_TEAM = 200;
 const IDLE = 120; // seconds
 
@@ -151,13 +152,15 @@ async function receive(call: Call, id: string, kind: string): Promise<Response> 
 
 /** What there is of many, at once. */
 async function answerQuestion(call: Call): Promise<Response> {
+  const text = await readQuestion(call.request);
+  if (text === undefined) return tooLarge();
   let hashes: unknown;
   try {
-    if (Number(call.request.headers.get("content-length") ?? 0) > LARGEST_QUESTION) return tooLarge();
-    ({ hashes } = (await call.request.json()) as { hashes?: unknown });
+    ({ hashes } = JSON.parse(text) as { hashes?: unknown });
   } catch {
     // Nothing that is asked for, then.
   }
+  if (Array.isArray(hashes) && hashes.length > MOST_HASHES) return tooLarge();
   if (!Array.isArray(hashes) || !hashes.every((each) => typeof each === "string" && ID.test(each)))
     return problem(400, "bad_request", 'It needs {"hashes": [...]}');
   const answers = hashes.map((hash: string) => {
@@ -174,6 +177,18 @@ async function answerQuestion(call: Call): Promise<Response> {
     ];
   });
   return Response.json(Object.fromEntries(answers));
+}
+
+/** Undefined where it is too long, whatever its header says, or none. */
+async function readQuestion({ body }: Request): Promise<string | undefined> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of (body ?? []) as AsyncIterable<Uint8Array>) {
+    size += chunk.length;
+    if (size > LARGEST_QUESTION) return undefined;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString();
 }
 
 /** What turbo --preflight asks before it sends its token. */

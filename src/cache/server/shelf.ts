@@ -49,6 +49,8 @@ export interface Draft {
 
 /** What is left when something has to go. */
 const LEFT = 0.9;
+/** Bytes: a name takes a block of the disk, however little it says, and contents of nothing may have any number of them. */
+const NAME_SIZE = 4096;
 /** Milliseconds. A draft that old is nobody's any more. */
 const ABANDONED = 3_600_000;
 
@@ -66,7 +68,7 @@ export class Shelf {
     for (const name of ["blobs", "names", "drafts"]) makePrivate(join(directory, name));
     for (const { path, used } of filesIn(join(directory, "drafts")))
       if (Date.now() - used > ABANDONED) rmSync(path, { force: true });
-    this.#size = sizeOf(this.#blobs());
+    this.#size = sizeOf(this.#blobs()) + this.#names().length * NAME_SIZE;
   }
 
   /** Bytes. */
@@ -137,8 +139,10 @@ export class Shelf {
       const item: Item = { hash, size, ...said };
       const named = `${draft.path}.name`;
       writeFileSync(named, JSON.stringify(item), { mode: 0o600 });
-      mkdirSync(dirname(this.#namePath(space, name)), { recursive: true, mode: 0o700 });
-      renameSync(named, this.#namePath(space, name));
+      const place = this.#namePath(space, name);
+      mkdirSync(dirname(place), { recursive: true, mode: 0o700 });
+      if (!existsSync(place)) this.#size += NAME_SIZE;
+      renameSync(named, place);
     } finally {
       this.drop(draft);
       rmSync(`${draft.path}.name`, { force: true });
@@ -149,11 +153,11 @@ export class Shelf {
   /** By names, the one that was used longest ago first; and the contents that no name is left of. */
   #shrink(): void {
     const blobs = new Map(this.#blobs().map((each) => [each.path.slice(-64), each]));
-    const names = filesIn(join(this.directory, "names")).sort((a, b) => a.used - b.used);
+    const names = this.#names().sort((a, b) => a.used - b.used);
     const meant = names.map(({ path }) => ({ path, hash: hashIn(path) }));
     const uses = new Map<string, number>();
     for (const { hash } of meant) uses.set(hash, (uses.get(hash) ?? 0) + 1);
-    let size = sizeOf([...blobs.values()]);
+    let size = sizeOf([...blobs.values()]) + names.length * NAME_SIZE;
     const drop = (hash: string) => {
       rmSync(this.#blobPath(hash), { force: true });
       size -= blobs.get(hash)?.size ?? 0;
@@ -162,10 +166,15 @@ export class Shelf {
     for (const { path, hash } of meant) {
       if (size <= this.#limit * LEFT) break;
       rmSync(path, { force: true });
+      size -= NAME_SIZE;
       uses.set(hash, uses.get(hash)! - 1);
       if (uses.get(hash) === 0) drop(hash);
     }
     this.#size = size;
+  }
+
+  #names() {
+    return filesIn(join(this.directory, "names"));
   }
 
   #blobs() {

@@ -50,9 +50,16 @@ function renderText(
     const sketch = sketches.get(task);
     if (sketch) lines.push(...describeSketch(sketch).map((line) => `    ${line}`));
   }
-  const count = tasks.length === 1 ? "1 script" : `${tasks.length} scripts`;
+  const needless = tasks.filter((task) => reasons.get(task)?.isHit).length;
   const shards = shard ? ["", ...describeShares(shard)] : [];
-  return `${[...lines, "", `${count} would run`, ...shards].join("\n")}\n`;
+  return `${[...lines, "", describeCount(tasks.length, needless), ...shards].join("\n")}\n`;
+}
+
+function describeCount(all: number, needless: number): string {
+  const count = all === 1 ? "1 script" : `${all} scripts`;
+  if (needless === 0) return `${count} would run`;
+  if (needless === all) return `${count} would not run again`;
+  return `${all - needless} of ${count} would run`;
 }
 
 function describeSketch({ files, bytes, after, outputs, variables, action }: Sketch): string[] {

@@ -247,8 +247,32 @@ export default {
       becomes: "isMatch = true;",
       tests: ["cache/key"],
     },
+    {
+      fault: "who leaves out what lies above leaves out the project",
+      text: '  if (absolute === "/**" || ancestorsOf(root).some((each) => base.match(each))) return root;\n',
+      becomes: "",
+      tests: ["cache/key"],
+    },
+    {
+      fault: "who leaves out what lies beside a package leaves out the package",
+      text: "return isBeside ? directory : undefined;",
+      becomes: "return undefined;",
+      tests: ["cache/key"],
+    },
   ],
   "src/cache/command.ts": [
+    {
+      fault: "what other versions have kept stays",
+      text: "    if (/^scripts-\\d+$/.test(name) && name !== basename(directory))\n",
+      becomes: '    if (name === "")\n',
+      tests: ["cache/eviction"],
+    },
+    {
+      fault: "prune leaves as much as ever",
+      text: "text === undefined ? LARGEST : Number(text) * MEGABYTE",
+      becomes: "LARGEST",
+      tests: ["cache/eviction"],
+    },
     {
       fault: "an unknown word clears the cache",
       text: '    case "clear":\n',
@@ -378,6 +402,18 @@ export default {
   ],
   "src/cache/environment.ts": [
     {
+      fault: "what a build goes without is not told",
+      text: "const built = makes ?",
+      becomes: "const built = !makes ?",
+      tests: ["cache/doubts", "cache/others-stale"],
+    },
+    {
+      fault: "who is kept from being silent is not told",
+      text: "const silencing = isOnline ?",
+      becomes: "const silencing = !isOnline ?",
+      tests: ["cache/doubts"],
+    },
+    {
       fault: "how deep shells are nested counts",
       text: '  if (variables.SHLVL !== undefined) variables.SHLVL = "1";\n',
       becomes: "",
@@ -393,6 +429,12 @@ export default {
     },
   ],
   "src/cache/server/shelf.ts": [
+    {
+      fault: "names of nothing take no room",
+      text: "      if (!existsSync(place)) this.#size += NAME_SIZE;\n",
+      becomes: "",
+      tests: ["cache/server"],
+    },
     {
       fault: "what breaks off leaves a draft",
       text: "      if (!isKept) rmSync(path, { force: true });\n",

@@ -98,6 +98,12 @@ export default {
       tests: ["cache/stale"],
     },
     {
+      fault: "the lookup of a name hides what was connected to",
+      text: " || (this.#doubt.isVague && kind === this.#doubt.kind && !isVague)",
+      becomes: "",
+      tests: ["cache/doubts"],
+    },
+    {
       fault: "what the kernel opens for a program is not recorded",
       text: `if (access === "run" && found.isWhole) this.#run(found.path, pid);`,
       becomes: "",
@@ -208,7 +214,7 @@ export default {
     },
     {
       fault: "a file that was read and changed is an output",
-      text: "if (isRewritten(traced) && !world.isDeclared(path)) rewritten.push(path);\n    else ",
+      text: "if (isRewritten(traced) && !world.isDeclared(path)) rewritten.push(path);\n      else ",
       becomes: "",
       tests: ["cache/doubts"],
     },
@@ -490,6 +496,12 @@ export default {
   ],
   "src/cache/server/server.ts": [
     {
+      fault: "a question may be as long as an artifact",
+      text: "    if (size > LARGEST_QUESTION) return undefined;\n",
+      becomes: "",
+      tests: ["cache/server"],
+    },
+    {
       fault: "a token of its own scope writes the main one",
       text: `return { scope: token.access === "write-own" ? token.name : MAIN, team, kind };`,
       becomes: `return { scope: MAIN, team, kind };`,
@@ -516,6 +528,22 @@ export default {
       text: `slug: own("TURBO_TEAM") ?? (table?.team as string | undefined),`,
       becomes: `slug: (table?.team as string | undefined) ?? own("TURBO_TEAM"),`,
       tests: ["config/shared-cache"],
+    },
+  ],
+  "src/cache/import/turbo.ts": [
+    {
+      fault: "each file that turbo does not keep is no input",
+      text: "CACHE.test(each) && ",
+      becomes: "",
+      tests: ["cache/import"],
+    },
+  ],
+  "src/tasks/report/dry-run.ts": [
+    {
+      fault: "what need not run is counted",
+      text: "  if (needless === all) return `${count} would not run again`;\n",
+      becomes: "",
+      tests: ["cache/hits"],
     },
   ],
 } satisfies MutantTable;
