@@ -240,6 +240,18 @@ test.skipIf(!CAN_TRACE)("a body that is not as long as it says", async () => {
 });
 
 test.skipIf(!CAN_TRACE)(
+  "a server that nobody vouches for is told nothing, whatever the environment says",
+  async () => {
+    await using certificates = await createCertificates();
+    await using server = startLyingServer(undefined, certificates);
+    await using project = await projectFor(server);
+    const { isHit, said } = await runAnew(project, { ...VARIABLES, NODE_TLS_REJECT_UNAUTHORIZED: "0" });
+    expect({ isHit, calls: server.calls }).toEqual({ isHit: false, calls: [] });
+    expect(said).toEqual([expect.stringMatching(/^warn: The shared cache cannot be reached \([\w-]+\)/)]);
+  },
+);
+
+test.skipIf(!CAN_TRACE)(
   "a redirect is followed from http to https, and never from https to http",
   async () => {
     await using certificates = await createCertificates();
