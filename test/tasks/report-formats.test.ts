@@ -63,6 +63,8 @@ describe("several reports of one run", () => {
     expect(json.version).toBe(1);
     expect(json.tasks.length).toBe(5);
     expect(page).toStartWith("<!doctype html>");
+    const states = [...page.matchAll(/"state":"(\w+)"/g)].map(([, state]) => state);
+    expect(states.toSorted()).toEqual(["executed", "executed", "failed", "failed", "skipped"]);
   });
 
   test("JUnit's is valid, and tells failures from errors", async () => {

@@ -90,7 +90,8 @@ describe("rt upgrade refuses", () => {
 
   test("options that it does not have, and ones that do not go together", async () => {
     await refuse(["--latest"], /^error: Unknown option '--latest'\nhint: rt help upgrade/);
-    await refuse(["--sha256", "12", "x"], /^error: --sha256 is not a SHA-256\n/);
+    for (const sum of ["12", "0".repeat(63), `g${"0".repeat(63)}`])
+      await refuse(["--sha256", sum, "x"], /^error: --sha256 is not a SHA-256\n/);
     await refuse(["--rollback", "x"], /^error: --rollback takes nothing else\n/);
     await refuse(["--rollback", "--allow-downgrade"], /^error: --rollback takes nothing else\n/);
   });
@@ -110,6 +111,12 @@ describe("rt upgrade refuses", () => {
     await rm(signature);
     await refused(/^error: Cannot read \S+SHA256SUMS.minisig \(ENOENT\)\nhint: give the checksum/);
     await writeFile(signature, good.slice(0, 100));
+    await refused(/^error: SHA256SUMS.minisig is no signature that rt can read\nhint: give the checksum/);
+
+    // The older kind, over the file itself: its two letters nobody signs.
+    const older = good.replace(/^.*$/m, "x").split("\n");
+    older[1] = Buffer.from(Buffer.from(older[1]!, "base64").fill("Ed", 0, 2)).toString("base64");
+    await writeFile(signature, older.join("\n").replace(/^x$/m, good.split("\n")[0]!));
     await refused(/^error: SHA256SUMS.minisig is no signature that rt can read\nhint: give the checksum/);
 
     await writeSums(other.path, ["rt"], { secretKey: createKeyPair().secretKey });
@@ -170,6 +177,19 @@ describe("rt upgrade refuses", () => {
         [other.join("rt")],
         `error: rt says that it is rt ${NEW}, where 9.9.9 was signed\nhint: nothing was changed\n`,
       );
+    });
+
+    test("and not the same once more", async () => {
+      await using other = await createProject();
+      await compileVersion(other.join("rt"), OLD);
+      await writeSums(other.path, ["rt"], { comment: `rt ${OLD}` });
+      const { home, rt, upgrade } = await installRt();
+      await using _ = home;
+      const { stdout, status } = await upgrade(other.join("rt"));
+      expect({ stdout: stdout.split("\n")[0], status }).toEqual({
+        stdout: `rt ${OLD} is now ${OLD}, at ${rt}`,
+        status: 0,
+      });
     });
 
     test("unless that is asked for", async () => {
