@@ -169,6 +169,9 @@ test("what was left out, what was not started and how long all took are the same
   const lanes = traceEvents.filter(({ ph }) => ph === "X").map(({ tid }) => tid);
   expect(lanes).toEqual([1, 1, 1, 1]);
   expect(page).toContain(`"omitted":${omitted},`);
+  // Whatever is short: one waits for the other.
+  expect(page).toContain('"limit":1,');
+  expect(page!.match(/"isCritical":true/g)).toHaveLength(2);
   expect([...page!.matchAll(/"state":"(\w+)"/g)].map(([, state]) => state)).toEqual([
     "executed",
     "failed",

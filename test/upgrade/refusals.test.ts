@@ -254,6 +254,12 @@ describe("rt upgrade refuses", () => {
       [other.join("rt.zip")],
       /^error: \S+rt.zip is larger than 256 MB\nhint: nothing was changed/,
     );
+    await using sums = await createProject({ rt: program });
+    await writeSums(sums.path, ["rt"]);
+    for (const name of ["SHA256SUMS.minisig", "SHA256SUMS"]) {
+      await truncate(sums.join(name), 2 * 1024 * 1024);
+      await refuse([sums.join("rt")], new RegExp(`^error: \\S+${name} is larger than 1 MB\\n`));
+    }
   });
 
   test("an archive with something else in the place of rt", async () => {

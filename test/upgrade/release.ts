@@ -25,7 +25,9 @@ export async function makeRelease(): Promise<Project> {
   const other = { path: "rt-9.8.7-linux-x64/start", content: "no program, though its name ends so" };
   await writeFile(released.join(ARCHIVE), gzip(tar([readme, other, content]), 1));
   await writeFile(released.join("rt.zip"), zip([readme, other, content], 1));
-  await writeSums(released.path, ["rt", ARCHIVE, "rt.zip"]);
+  // Named as the others end, and in front of them.
+  await writeFile(released.join("not-rt"), "another file");
+  await writeSums(released.path, ["not-rt", "rt", ARCHIVE, "rt.zip"]);
   return released;
 }
 
