@@ -49,6 +49,7 @@ test.skipIf(!CAN_TRACE)("what is not signed right is not used, and that is told 
     [...server.kept].map(([id, { bytes, headers }]) => [id, { bytes, headers: { ...headers } }]),
   );
   const [index, contents] = [server.index(), server.contents()];
+  for (const { headers } of [index, contents]) expect(headers["x-artifact-duration"]).toMatch(/^\d+$/);
   const lies: (() => void)[] = [
     () => (index.bytes = flip(index.bytes)),
     () => (contents.bytes = flip(contents.bytes)),

@@ -131,6 +131,10 @@ describe("rt upgrade refuses", () => {
 
     await writeSums(other.path, ["rt"], { comment: "a letter\x1b[2J" });
     await refused(/^error: SHA256SUMS is signed, but not as a release of rt: "a letter\\u001b\[2J"\n/);
+    for (const comment of [`about rt ${NEW}`, `rt ${NEW} and more`, "rt 9.8"]) {
+      await writeSums(other.path, ["rt"], { comment });
+      await refused(new RegExp(`^error: SHA256SUMS is signed, but not as a release of rt: "${comment}"\n`));
+    }
   });
 
   test("everything without a checksum, as long as it has no key; and never trusts the key of the tests", async () => {
@@ -449,15 +453,21 @@ print(status, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024)`;
     await refuse(["--rollback"], /^error: There is no earlier rt beside \S+\nhint: an upgrade leaves one\n$/);
   });
 
-  test("to touch what a package manager has installed", async () => {
-    await using home = await createProject({ "node_modules/rt-runtime/bin/.keep": "" });
-    const rt = home.join("node_modules/rt-runtime/bin/rt");
+  test.each([
+    ["node_modules/rt-runtime/bin", "npm"],
+    ["Cellar/rt/0.1.0/bin", "Homebrew"],
+    ["scoop/apps/rt/current", "Scoop"],
+  ])("to touch what a package manager has installed: %s", async (folder, owner) => {
+    await using home = await createProject({ [`${folder}/.keep`]: "" });
+    const rt = home.join(folder, "rt");
     await placeRt(rt);
-    const { stderr, status } = await runRt({ program: [rt], args: ["upgrade", released.join(ARCHIVE)] });
-    expect({ stderr, status }).toEqual({
-      stderr: `error: ${rt} was installed by npm\nhint: upgrade it with npm as well\n`,
-      status: 1,
-    });
+    for (const word of [released.join(ARCHIVE), "--rollback"]) {
+      const { stderr, status } = await runRt({ program: [rt], args: ["upgrade", word] });
+      expect({ stderr, status }).toEqual({
+        stderr: `error: ${rt} was installed by ${owner}\nhint: upgrade it with ${owner} as well\n`,
+        status: 1,
+      });
+    }
   });
 
   test.skipIf(isRoot && !Bun.which("setpriv"))("a place that it may not write to", async () => {

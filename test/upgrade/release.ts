@@ -58,6 +58,8 @@ export interface Signing {
   readonly comment?: string;
   /** What stands between a sum and a name: the second is how a binary file is written. */
   readonly mark?: " " | "*";
+  /** With sums in capitals, as other tools write them. */
+  readonly isLoud?: boolean;
   /** Of a line. */
   readonly end?: "\n" | "\r\n";
 }
@@ -66,12 +68,20 @@ export interface Signing {
 export async function writeSums(
   directory: string,
   names: readonly string[],
-  { secretKey = TEST_KEY.secretKey, comment = `rt ${NEW}`, mark = " ", end = "\n" }: Signing = {},
+  {
+    secretKey = TEST_KEY.secretKey,
+    comment = `rt ${NEW}`,
+    mark = " ",
+    end = "\n",
+    isLoud = false,
+  }: Signing = {},
 ): Promise<void> {
   const lines = await Promise.all(
     names.map(async (name) => `${sha256(await readFile(join(directory, name)))} ${mark}${name}${end}`),
   );
-  const sums = lines.join("");
+  const sums = isLoud
+    ? lines.join("").replaceAll(/^[0-9a-f]{64}/gm, (sum) => sum.toUpperCase())
+    : lines.join("");
   await writeFile(join(directory, "SHA256SUMS"), sums);
   await writeFile(join(directory, "SHA256SUMS.minisig"), signContent(Buffer.from(sums), comment, secretKey));
 }
