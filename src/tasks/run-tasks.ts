@@ -84,7 +84,7 @@ export async function runSingle(task: Task, request: TaskRequest): Promise<RunSt
 
 async function print(text: string, queue: OutputQueue): Promise<RunStatus> {
   let status: RunStatus = 0;
-  queue.onBroken = ({ code }) => (status = code === "EPIPE" ? dieBy("SIGPIPE") : 1);
+  queue.onBroken = ({ code }) => (status = code === "EPIPE" ? { signal: "SIGPIPE" } : 1);
   void queue.write(1, text);
   await queue.flush();
   return status;
@@ -199,7 +199,7 @@ async function execute(
   isOver = true;
   await finishReporters();
   executor.close();
-  if (interruptedBy) return dieBy(interruptedBy);
+  if (interruptedBy) return { signal: interruptedBy };
   if (thrown) throw thrown.error;
   if (failure) return statusOf(failure.outcome);
   return isComplete ? 0 : 1;
@@ -324,13 +324,6 @@ function choosePolicy({ parallel, sequential, noExitOnError }: TaskRequest): Fai
 }
 
 function statusOf(outcome: Outcome): RunStatus {
-  if (outcome.kind === "signal") return dieBy(outcome.signal);
+  if (outcome.kind === "signal") return { signal: outcome.signal };
   return outcome.kind === "failure" || outcome.kind === "unstartable" ? outcome.code : 1;
-}
-
-/** The engine ignores these two, so that raising them would do nothing: the number that shells make of them. */
-const IGNORED_BY_ENGINE: Partial<Record<NodeJS.Signals, number>> = { SIGPIPE: 128 + 13, SIGXFSZ: 128 + 25 };
-
-function dieBy(signal: NodeJS.Signals): RunStatus {
-  return IGNORED_BY_ENGINE[signal] ?? { signal };
 }

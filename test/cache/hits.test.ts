@@ -149,7 +149,25 @@ test.skipIf(!CAN_TRACE)("several at once share one cache", async () => {
   for (const name of packages) await rm(project.join(name, "out"));
   expect(await all("5")).toEqual([0, 4, 4]);
   for (const name of packages) expect(await Bun.file(project.join(name, "out")).text()).toBe(`s${name}`);
+  await all("6.trace.json");
+  const trace = await Bun.file(project.join("6.trace.json")).text();
+  expect(trace.match(/"cat":"cached"/g)).toHaveLength(4);
 });
+
+test.skipIf(!CAN_TRACE)(
+  "a hook of a cached script that fails is told, and what it says stays where it is",
+  async () => {
+    await using project = await cachedProject({
+      prebuild: "echo said >&2; exit 3",
+      build: "echo not reached",
+    });
+    const { stdout, stderr, status } = await project.rt(["run", "build"]);
+    expect({ stdout, status }).toEqual({ stdout: "", status: 3 });
+    expect(stderr).toStartWith(
+      '$ echo said >&2; exit 3\nsaid\nerror: script "prebuild" exited with code 3\n',
+    );
+  },
+);
 
 test.skipIf(!CAN_TRACE)("as many at once as there are descriptors for, and each is kept", async () => {
   const names = Array.from({ length: 40 }, (_, index) => `p${index}`);

@@ -7,6 +7,7 @@ import { packContents, packIndex, readContents, readIndex } from "../../src/cach
 import { reactToRead, reactToWrite } from "../../src/cache/remote/answers.ts";
 import { findOutside } from "../../src/cache/remote/bounds.ts";
 import { isSigned, signArtifact } from "../../src/cache/remote/signature.ts";
+import { Uploads } from "../../src/cache/remote/uploads.ts";
 
 const hashOf = (text: string) => new Bun.CryptoHasher("sha256").update(text).digest("hex");
 const [ONE, TWO] = [hashOf("one"), hashOf("two")];
@@ -67,6 +68,7 @@ test("an index has what was put in, and nothing that is no entry", async () => {
     { path: "a", kind: "__proto__" },
     { path: "a", kind: "file", hash: "../../etc/passwd", mode: 0o644 },
     { path: "a", kind: "file", hash: ONE, mode: "644" },
+    { path: "a", kind: "directory", mode: -1 },
     { path: "a", kind: "link", target: 7 },
   ])
     expect(read({ ...ENTRY, outputs: [output] })).toEqual([]);
@@ -204,4 +206,14 @@ test("what an answer means for the rest of the run", () => {
     const { say, ends, again } = reactToWrite(status, undefined);
     expect([say?.includes(`(${status})`), ends, again]).toEqual([true, undefined, undefined]);
   }
+});
+
+test("what could not be shared in time is counted, and held up for by nobody", async () => {
+  const uploads = new Uploads();
+  const hanging = () => new Promise<boolean>(() => {});
+  const jobs = [async () => true, hanging, hanging, async () => true].map((run) => uploads.add(run));
+  expect(await jobs[0]).toBe(true);
+  expect(await uploads.finish(10)).toBe(3); // two that hang, and the one behind them
+  expect(await jobs[3]).toBe(false);
+  expect(await uploads.add(async () => true)).toBe(false);
 });

@@ -49,6 +49,7 @@ test.skipIf(!CAN_TRACE)("what is not signed right is not used, and that is told 
     [...server.kept].map(([id, { bytes, headers }]) => [id, { bytes, headers: { ...headers } }]),
   );
   const [index, contents] = [server.index(), server.contents()];
+  for (const { headers } of [index, contents]) expect(headers["x-artifact-duration"]).toMatch(/^\d+$/);
   const lies: (() => void)[] = [
     () => (index.bytes = flip(index.bytes)),
     () => (contents.bytes = flip(contents.bytes)),
@@ -238,6 +239,18 @@ test.skipIf(!CAN_TRACE)("a body that is not as long as it says", async () => {
     expect(said.length).toBeLessThan(2);
   }
 });
+
+test.skipIf(!CAN_TRACE)(
+  "a server that nobody vouches for is told nothing, whatever the environment says",
+  async () => {
+    await using certificates = await createCertificates();
+    await using server = startLyingServer(undefined, certificates);
+    await using project = await projectFor(server);
+    const { isHit, said } = await runAnew(project, { ...VARIABLES, NODE_TLS_REJECT_UNAUTHORIZED: "0" });
+    expect({ isHit, calls: server.calls }).toEqual({ isHit: false, calls: [] });
+    expect(said).toEqual([expect.stringMatching(/^warn: The shared cache cannot be reached \([\w-]+\)/)]);
+  },
+);
 
 test.skipIf(!CAN_TRACE)(
   "a redirect is followed from http to https, and never from https to http",

@@ -55,6 +55,7 @@ testTranscripts("the list of scripts", [
 testTranscripts("help and versions", [
   ["--version", { args: ["--version"], stdout: `${version}\n` }],
   ["-v", { args: ["-v"], stdout: `${version}\n` }],
+  ["--version wins over --help", { args: ["--help", "--version"], stdout: `${version}\n` }],
   ["--version wins over a target", { args: ["--version", "x.ts"], stdout: `${version}\n` }],
   [
     "--help",

@@ -52,6 +52,7 @@ console.log("ready");
 
 const SCRIPTS = {
   modes: "stty -a; tty >/dev/null && ls --color=always package.json; exit 3",
+  code: "exit 203",
   prompt: `${RT} prompt.ts`,
   progress: `${RT} progress.ts`,
   less: "less numbers.txt",
@@ -674,6 +675,7 @@ describe.skipIf(process.platform === "win32").concurrent("an end is that of the 
       runRt({ args: ["--silent", "run", script], cwd: project.path, env: environment() });
     expect((await end("segv")).status).toBe("SIGSEGV");
     expect((await end("modes")).status).toBe(3);
+    expect((await end("code")).status).toBe(203);
     const waiting = startRt({ args: ["--silent", "run", "trap"], cwd: project.path, env: environment() });
     const reader = waiting.stdout.getReader();
     await reader.read();

@@ -114,6 +114,15 @@ describe.concurrent("a signal", () => {
     }
   }
 
+  test.each(["TERM", "PIPE", "XFSZ"])("%s of one of many scripts is rt's own end", (signal) =>
+    expectRt({
+      files: scripts({ go: `ulimit -c 0; kill -${signal} $$`, other: "true" }),
+      args: ["--silent", "--parallel", "run", "go", "other"],
+      stderr: /Signaled: SIG/,
+      status: `SIG${signal}`,
+    }),
+  );
+
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
     for (const [shape, entries] of Object.entries({
       "a script": { go: "echo ready; exec sleep 1000" },

@@ -1,6 +1,8 @@
 // Which writes are the user's and which the script's own, moment by moment.
 import { describe, expect, test } from "bun:test";
+import { Contents } from "../../src/run/watch/contents.ts";
 import { HOLD, OwnWrites, type Verdict } from "../../src/run/watch/own-writes.ts";
+import { createProject } from "../support/project.ts";
 
 /** Writes with other content each time: when each run begins, and when the file is written after that. */
 function judge(
@@ -72,3 +74,17 @@ describe("a file that the user writes", () => {
     expect(writes.judge(write, { number: 1, begin: 0, end: 49 })).toBe("restart");
   });
 });
+
+test.skipIf(process.platform === "win32")(
+  "a pipe among the files is not read, which would take what is in it",
+  async () => {
+    await using project = await createProject();
+    const pipe = project.join("pipe.ts");
+    await Bun.$`mkfifo ${pipe}`;
+    const writer = Bun.spawn(["sh", "-c", `echo words > "$0"`, pipe]);
+    new Contents().note(pipe);
+    const reader = Bun.spawn(["timeout", "5", "cat", pipe], { stdout: "pipe" });
+    expect(await new Response(reader.stdout).text()).toBe("words\n");
+    await writer.exited;
+  },
+);

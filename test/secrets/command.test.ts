@@ -77,6 +77,14 @@ describe.skipIf(process.platform !== "linux")("rt secrets", () => {
       const { stderr } = await runRt({ program: ["bash", "-c", command, RT], env: keyring.env });
       expect(stderr).toBe("");
     });
+
+    test("does not say by its code that there is none when its reader is gone", async () => {
+      await store("get", "unread", VALUE);
+      // The other end is closed before rt starts.
+      const command = `exec 3> >(:); wait $!; "$0" secrets get get unread >&3; echo "$?"`;
+      const result = await runRt({ program: ["bash", "-c", command, RT], env: keyring.env });
+      expect(result).toEqual({ stdout: "2\n", stderr: "", status: 0 });
+    });
   });
 
   describe("set", () => {

@@ -239,6 +239,8 @@ describe.skipIf(process.platform !== "linux")("rt secrets helper git", () => {
         stderr: "error: Standard input has more than 1048576 bytes\n",
         status: 2,
       });
+      const whole = `password=${"x".repeat((1 << 20) - "password=".length)}`;
+      expect((await ask("store", whole)).stderr).toBe("error: git names no protocol\n");
     });
 
     test("gives git no line break that somebody else has stored", async () => {

@@ -8,6 +8,7 @@ import { openProvider } from "../../platform/secret-provider.ts";
 import { BusSocket } from "../../platform/linux/bus-socket.ts";
 import { fetchSecrets } from "../../src/secrets/mapping/fetch.ts";
 import type { MappedSecret } from "../../src/secrets/mapping/mapping.ts";
+import { readCommand } from "../../src/secrets/mapping/command-source.ts";
 import { print, readInput } from "../../src/secrets/streams.ts";
 import { expectWithout, recordBuffers } from "../support/recorded-buffers.ts";
 import { marshal } from "../support/raw-bus.ts";
@@ -218,3 +219,37 @@ describe.skipIf(process.platform !== "linux")("a connection that ends", () => {
     server.stop();
   });
 });
+
+test.skipIf(process.platform === "win32")(
+  "what a program wrote before it failed is left nowhere",
+  async () => {
+    const parts: Uint8Array[] = [];
+    const { slice } = Uint8Array.prototype;
+    const slicing = spyOn(Uint8Array.prototype, "slice").mockImplementation(function (
+      this: Uint8Array,
+      ...args
+    ) {
+      const bytes = slice.apply(this, args) as Uint8Array<ArrayBuffer>;
+      parts.push(bytes);
+      return bytes;
+    });
+    const { prototype } = ReadableStream;
+    const iterate = prototype[Symbol.asyncIterator];
+    prototype[Symbol.asyncIterator] = async function* (this: ReadableStream<Uint8Array>) {
+      const reader = this.getReader();
+      for (;;) {
+        const { done, value } = await reader.read();
+        if (done) return;
+        parts.push(value);
+        yield value;
+      }
+    } as typeof iterate;
+    const answer = await readCommand(["sh", "-c", `printf '${VALUE}'; exit 9`], ".");
+    prototype[Symbol.asyncIterator] = iterate;
+    slicing.mockRestore();
+    expect(answer).toBe('The command "sh" failed with exit code 9');
+    // As it came, and as it would have been given.
+    expect(parts.filter(({ length }) => length === VALUE.length)).toHaveLength(2);
+    expectWithout(parts, VALUE);
+  },
+);

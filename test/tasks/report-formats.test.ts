@@ -63,6 +63,8 @@ describe("several reports of one run", () => {
     expect(json.version).toBe(1);
     expect(json.tasks.length).toBe(5);
     expect(page).toStartWith("<!doctype html>");
+    const states = [...page.matchAll(/"state":"(\w+)"/g)].map(([, state]) => state);
+    expect(states.toSorted()).toEqual(["executed", "executed", "failed", "failed", "skipped"]);
   });
 
   test("JUnit's is valid, and tells failures from errors", async () => {
@@ -167,6 +169,9 @@ test("what was left out, what was not started and how long all took are the same
   const lanes = traceEvents.filter(({ ph }) => ph === "X").map(({ tid }) => tid);
   expect(lanes).toEqual([1, 1, 1, 1]);
   expect(page).toContain(`"omitted":${omitted},`);
+  // Whatever is short: one waits for the other.
+  expect(page).toContain('"limit":1,');
+  expect(page!.match(/"isCritical":true/g)).toHaveLength(2);
   expect([...page!.matchAll(/"state":"(\w+)"/g)].map(([, state]) => state)).toEqual([
     "executed",
     "failed",

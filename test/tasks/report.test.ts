@@ -1,5 +1,7 @@
 // What a run of many would do, did, and offers: `--dry-run`, `--report` and lists.
 import { describe, expect, test } from "bun:test";
+import { createJsonReporter } from "../../src/tasks/report/json.ts";
+import type { Task } from "../../src/tasks/task.ts";
 import { symlink } from "node:fs/promises";
 import { createProject } from "../support/project.ts";
 import { expectRt, RT, runRt } from "../support/rt.ts";
@@ -163,3 +165,25 @@ for (const [place, code] of [
       new RegExp(`^error: Cannot write the report .*${place}: ${code}\nhint: .*\n$`),
     );
   });
+
+test("of a task that has run again in a run the last time is told", async () => {
+  let text = "";
+  const reporter = createJsonReporter({ write: async (given) => ((text = given), true) });
+  const [first, other] = ["a", "b"].map(
+    (scriptName, index) =>
+      ({ index, packageName: "", packageDirectory: "/", scriptName, steps: [] }) as unknown as Task,
+  );
+  const step = { scriptName: "a", command: "", isMain: true };
+  for (const [task, outcome] of [
+    [first, { kind: "failure", code: 3, step }],
+    [other, { kind: "success" }],
+    [first, { kind: "success" }],
+  ] as const)
+    void reporter.report({ type: "task-end", task: task!, outcome, at: 2, duration: 1 });
+  await reporter.finish();
+  const { tasks } = JSON.parse(text) as { tasks: { script: string; outcome: string }[] };
+  expect(tasks.map(({ script, outcome }) => [script, outcome])).toEqual([
+    ["b", "success"],
+    ["a", "success"],
+  ]);
+});

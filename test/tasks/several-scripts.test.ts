@@ -20,6 +20,20 @@ describe("rt run --parallel and --sequential", () => {
   };
   const done = / \| Done in [\d.]+ m?s\n/;
 
+  test("says at the end which were ended by a signal, and which three took longest", async () => {
+    const names = ["b", "c", "d", "e"];
+    await using project = await createProject({
+      "package.json": {
+        scripts: { a: "kill -TERM $$", ...Object.fromEntries(names.map((name) => [name, "true"])) },
+      },
+    });
+    const words = ["run", "--parallel", "--no-exit-on-error", "a", ...names];
+    const { stderr } = await runRt({ args: words, cwd: project.path });
+    expect(stderr).toMatch(/^5 scripts in .*: 4 succeeded, 1 failed$/m);
+    expect(stderr).toContain("\nFailed:  a (Signaled: SIGTERM)\n");
+    expect(/^Slowest: (.*)$/m.exec(stderr)![1]!.split("), ")).toHaveLength(3);
+  });
+
   test("labels lines, aligned, and leaves errors on standard error", () =>
     expectRt({
       files,

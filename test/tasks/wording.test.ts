@@ -1,6 +1,7 @@
-// How long something took, as people read it.
+// How long something took, as people read it; and what a start that failed means.
 import { expect, test } from "bun:test";
 import { formatDuration } from "../../src/tasks/report/wording.ts";
+import { explainStart } from "../../src/tasks/start-failure.ts";
 
 test.each([
   [0.4, "0 ms"],
@@ -11,4 +12,25 @@ test.each([
   [125_400, "2 min 5 s"],
 ])("%d milliseconds are %s", (milliseconds, text) => {
   expect(formatDuration(milliseconds)).toBe(text);
+});
+
+test.each([
+  ["EMFILE", 1, true],
+  ["ENFILE", 1, true],
+  ["EAGAIN", 1, true],
+  ["ENOMEM", 1, true],
+  ["ENOENT", 127, false],
+  ["EACCES", 126, false],
+  ["ENOEXEC", 126, false],
+  ["E2BIG", 126, false],
+  ["EPERM", 1, false],
+])("a start that failed with %s has the code %d, and may be tried again: %p", (code, exit, isLack) => {
+  const error = Object.assign(new Error("the system's words"), { code });
+  expect(explainStart(error, undefined)).toEqual({
+    code: exit,
+    reason: "the system's words",
+    system: code,
+    message: "the system's words",
+    isLack,
+  });
 });

@@ -90,7 +90,8 @@ describe("rt upgrade refuses", () => {
 
   test("options that it does not have, and ones that do not go together", async () => {
     await refuse(["--latest"], /^error: Unknown option '--latest'\nhint: rt help upgrade/);
-    await refuse(["--sha256", "12", "x"], /^error: --sha256 is not a SHA-256\n/);
+    for (const sum of ["12", "0".repeat(63), `g${"0".repeat(63)}`])
+      await refuse(["--sha256", sum, "x"], /^error: --sha256 is not a SHA-256\n/);
     await refuse(["--rollback", "x"], /^error: --rollback takes nothing else\n/);
     await refuse(["--rollback", "--allow-downgrade"], /^error: --rollback takes nothing else\n/);
   });
@@ -112,6 +113,12 @@ describe("rt upgrade refuses", () => {
     await writeFile(signature, good.slice(0, 100));
     await refused(/^error: SHA256SUMS.minisig is no signature that rt can read\nhint: give the checksum/);
 
+    // The older kind, over the file itself: its two letters nobody signs.
+    const older = good.replace(/^.*$/m, "x").split("\n");
+    older[1] = Buffer.from(Buffer.from(older[1]!, "base64").fill("Ed", 0, 2)).toString("base64");
+    await writeFile(signature, older.join("\n").replace(/^x$/m, good.split("\n")[0]!));
+    await refused(/^error: SHA256SUMS.minisig is no signature that rt can read\nhint: give the checksum/);
+
     await writeSums(other.path, ["rt"], { secretKey: createKeyPair().secretKey });
     await refused(/^error: SHA256SUMS is signed with the key [0-9A-F]{16}, which this rt does not know\n/);
 
@@ -124,6 +131,10 @@ describe("rt upgrade refuses", () => {
 
     await writeSums(other.path, ["rt"], { comment: "a letter\x1b[2J" });
     await refused(/^error: SHA256SUMS is signed, but not as a release of rt: "a letter\\u001b\[2J"\n/);
+    for (const comment of [`about rt ${NEW}`, `rt ${NEW} and more`, "rt 9.8"]) {
+      await writeSums(other.path, ["rt"], { comment });
+      await refused(new RegExp(`^error: SHA256SUMS is signed, but not as a release of rt: "${comment}"\n`));
+    }
   });
 
   test("everything without a checksum, as long as it has no key; and never trusts the key of the tests", async () => {
@@ -170,6 +181,19 @@ describe("rt upgrade refuses", () => {
         [other.join("rt")],
         `error: rt says that it is rt ${NEW}, where 9.9.9 was signed\nhint: nothing was changed\n`,
       );
+    });
+
+    test("and not the same once more", async () => {
+      await using other = await createProject();
+      await compileVersion(other.join("rt"), OLD);
+      await writeSums(other.path, ["rt"], { comment: `rt ${OLD}` });
+      const { home, rt, upgrade } = await installRt();
+      await using _ = home;
+      const { stdout, status } = await upgrade(other.join("rt"));
+      expect({ stdout: stdout.split("\n")[0], status }).toEqual({
+        stdout: `rt ${OLD} is now ${OLD}, at ${rt}`,
+        status: 0,
+      });
     });
 
     test("unless that is asked for", async () => {
@@ -234,6 +258,12 @@ describe("rt upgrade refuses", () => {
       [other.join("rt.zip")],
       /^error: \S+rt.zip is larger than 256 MB\nhint: nothing was changed/,
     );
+    await using sums = await createProject({ rt: program });
+    await writeSums(sums.path, ["rt"]);
+    for (const name of ["SHA256SUMS.minisig", "SHA256SUMS"]) {
+      await truncate(sums.join(name), 2 * 1024 * 1024);
+      await refuse([sums.join("rt")], new RegExp(`^error: \\S+${name} is larger than 1 MB\\n`));
+    }
   });
 
   test("an archive with something else in the place of rt", async () => {
@@ -423,15 +453,21 @@ print(status, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024)`;
     await refuse(["--rollback"], /^error: There is no earlier rt beside \S+\nhint: an upgrade leaves one\n$/);
   });
 
-  test("to touch what a package manager has installed", async () => {
-    await using home = await createProject({ "node_modules/rt-runtime/bin/.keep": "" });
-    const rt = home.join("node_modules/rt-runtime/bin/rt");
+  test.each([
+    ["node_modules/rt-runtime/bin", "npm"],
+    ["Cellar/rt/0.1.0/bin", "Homebrew"],
+    ["scoop/apps/rt/current", "Scoop"],
+  ])("to touch what a package manager has installed: %s", async (folder, owner) => {
+    await using home = await createProject({ [`${folder}/.keep`]: "" });
+    const rt = home.join(folder, "rt");
     await placeRt(rt);
-    const { stderr, status } = await runRt({ program: [rt], args: ["upgrade", released.join(ARCHIVE)] });
-    expect({ stderr, status }).toEqual({
-      stderr: `error: ${rt} was installed by npm\nhint: upgrade it with npm as well\n`,
-      status: 1,
-    });
+    for (const word of [released.join(ARCHIVE), "--rollback"]) {
+      const { stderr, status } = await runRt({ program: [rt], args: ["upgrade", word] });
+      expect({ stderr, status }).toEqual({
+        stderr: `error: ${rt} was installed by ${owner}\nhint: upgrade it with ${owner} as well\n`,
+        status: 1,
+      });
+    }
   });
 
   test.skipIf(isRoot && !Bun.which("setpriv"))("a place that it may not write to", async () => {

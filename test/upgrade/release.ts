@@ -22,9 +22,12 @@ export async function makeRelease(): Promise<Project> {
   const program = await readFile(released.join("rt"));
   const content = { path: "rt-9.8.7-linux-x64/rt", content: program, isExecutable: true };
   const readme = { path: "rt-9.8.7-linux-x64/README.md", content: "read me" };
-  await writeFile(released.join(ARCHIVE), gzip(tar([readme, content]), 1));
-  await writeFile(released.join("rt.zip"), zip([readme, content], 1));
-  await writeSums(released.path, ["rt", ARCHIVE, "rt.zip"]);
+  const other = { path: "rt-9.8.7-linux-x64/start", content: "no program, though its name ends so" };
+  await writeFile(released.join(ARCHIVE), gzip(tar([readme, other, content]), 1));
+  await writeFile(released.join("rt.zip"), zip([readme, other, content], 1));
+  // Named as the others end, and in front of them.
+  await writeFile(released.join("not-rt"), "another file");
+  await writeSums(released.path, ["not-rt", "rt", ARCHIVE, "rt.zip"]);
   return released;
 }
 
@@ -55,6 +58,8 @@ export interface Signing {
   readonly comment?: string;
   /** What stands between a sum and a name: the second is how a binary file is written. */
   readonly mark?: " " | "*";
+  /** With sums in capitals, as other tools write them. */
+  readonly isLoud?: boolean;
   /** Of a line. */
   readonly end?: "\n" | "\r\n";
 }
@@ -63,12 +68,20 @@ export interface Signing {
 export async function writeSums(
   directory: string,
   names: readonly string[],
-  { secretKey = TEST_KEY.secretKey, comment = `rt ${NEW}`, mark = " ", end = "\n" }: Signing = {},
+  {
+    secretKey = TEST_KEY.secretKey,
+    comment = `rt ${NEW}`,
+    mark = " ",
+    end = "\n",
+    isLoud = false,
+  }: Signing = {},
 ): Promise<void> {
   const lines = await Promise.all(
     names.map(async (name) => `${sha256(await readFile(join(directory, name)))} ${mark}${name}${end}`),
   );
-  const sums = lines.join("");
+  const sums = isLoud
+    ? lines.join("").replaceAll(/^[0-9a-f]{64}/gm, (sum) => sum.toUpperCase())
+    : lines.join("");
   await writeFile(join(directory, "SHA256SUMS"), sums);
   await writeFile(join(directory, "SHA256SUMS.minisig"), signContent(Buffer.from(sums), comment, secretKey));
 }

@@ -47,7 +47,12 @@ describe("rt upgrade", () => {
     await using _ = home;
     await using other = await createProject();
     await copyFile(released.join(ARCHIVE), other.join(ARCHIVE));
-    await writeSums(other.path, [ARCHIVE], { secretKey: NEXT_KEY.secretKey, mark: "*", end: "\r\n" });
+    await writeSums(other.path, [ARCHIVE], {
+      secretKey: NEXT_KEY.secretKey,
+      mark: "*",
+      end: "\r\n",
+      isLoud: true,
+    });
     expect(await upgrade(other.join(ARCHIVE))).toMatchObject({ stderr: "", status: 0 });
     expect(await versionOf(rt)).toBe(NEW);
   });

@@ -57,6 +57,8 @@ test("what may mean it goes on with --no-exit-on-error, and fails in the end", a
     status: 1,
   });
   expect(await run("--no-exit-on-error", "--filter", "app")).toMatchObject({ ran: 1, status: 0 });
+  expect(await run("--no-exit-on-error", "--dry-run", "--filter", "*")).toMatchObject({ status: 1 });
+  expect(await run("--no-exit-on-error", "--dry-run", "--filter", "app")).toMatchObject({ status: 0 });
 });
 
 test("a filter that matches nothing is nothing with --if-present", async () => {

@@ -198,13 +198,6 @@ export default {
       tests: ["tasks/workspace-run"],
     },
     {
-      fault: "death by SIGPIPE is given to the engine, which ignores it",
-      text: "SIGPIPE: 128 + 13, ",
-      becomes: "",
-      tests: ["tasks/signals"],
-      why: "raised with the default in its place again it ends rt as well, and a shell makes the same number of that",
-    },
-    {
       fault: "a cycle of packages is not told without its end",
       text: "[...cycle, cycle[0]]",
       becomes: "cycle",

@@ -201,6 +201,12 @@ describe.skipIf(process.platform === "win32")("trust", () => {
       `error: Nothing was allowed for ${project.path}\nhint: rt trust --list shows what is\n`,
       1,
     ]);
+    await using without = await createProject({ "package.json": {}, "rtfig.toml": "" });
+    expect(await own(["trust"], without.path)).toEqual({
+      stdout: "",
+      stderr: "error: The rtfig.toml of this project asks for no secrets\nhint: rt help secrets-in-scripts\n",
+      status: 1,
+    });
     expect(await own(["trust", "all"])).toMatchObject({
       stderr: expect.stringContaining('error: rt trust does not know "all"\n'),
       status: 1,

@@ -78,6 +78,23 @@ describe.skipIf(process.platform !== "linux")("values", () => {
     expect(stderr).not.toContain("a-value-1");
   });
 
+  test("a program of the project is no program by its bare name", async () => {
+    await using other = await createProject(
+      {
+        "rtfig.toml": CONFIG.replace('["sh", "./value"]', '["print-value"]'),
+        "package.json": { scripts: { show } },
+        "print-value": "#!/bin/sh\necho a-value-1\n",
+      },
+      ["print-value"],
+    );
+    const { stderr, status } = await runRt({
+      args: ["--silent", "run", "show"],
+      cwd: other.path,
+      env: { ...keyring.env, RT_TRUST: await trustOf(other.path) },
+    });
+    expect([stderr.includes('The command "print-value" is not on PATH'), status]).toEqual([true, 1]);
+  });
+
   test("what is wrong with the script itself is said when they are there, and not before", async () => {
     const running = Array(8).fill(`show in ${project.path}`).join("\n");
     const runAgain = () =>
