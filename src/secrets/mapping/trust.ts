@@ -74,6 +74,7 @@ function refusal(mapping: Mapping): Failure {
     `${printable(mapping.folder)} has not been allowed to read secrets, or asks for others than before`,
     [
       `rt secrets env${config} shows what it asks for, and rt trust${config} allows it, on a terminal`,
+      "what the environment has already is read from nowhere, and need not be allowed",
       `without a terminal, as in CI: ${VARIABLE}=${fingerprint(mapping)}`,
     ],
   );

@@ -150,6 +150,18 @@ export default {
   ],
   "src/secrets/mapping/command-source.ts": [
     {
+      fault: "what a program leaves behind is waited for",
+      text: "if (size() === before) end();",
+      becomes: "if (size() < before) end();",
+      tests: ["secrets/mapping/values"],
+    },
+    {
+      fault: "a program that writes without an end is asked to stop",
+      text: 'child.kill("SIGKILL")',
+      becomes: "child.kill()",
+      tests: ["secrets/mapping/values"],
+    },
+    {
       fault: "a program that failed has given a value",
       text: "if (exitCode !== 0) return",
       becomes: "if (exitCode === -1) return",

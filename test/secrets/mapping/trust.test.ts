@@ -71,6 +71,7 @@ describe.skipIf(process.platform === "win32")("trust", () => {
     expect(stderr).toBe(
       `error: ${project.path} has not been allowed to read secrets, or asks for others than before\n` +
         "hint: rt secrets env shows what it asks for, and rt trust allows it, on a terminal\n" +
+        "hint: what the environment has already is read from nowhere, and need not be allowed\n" +
         `hint: without a terminal, as in CI: RT_TRUST=${hashIn({ stderr })}\n`,
     );
     expect((await run(["run", "plain"])).stdout).toBe("plain\n");
