@@ -83,7 +83,7 @@ describe("a value is found", () => {
   }
 
   test("in the address that a program makes of one", () => {
-    const value = 'postgres://shöp:a b"c@db/x?y=<z>&q=1';
+    const value = 'postgres://shöp:a b"c@db/x?y=<z>&q={1}';
     expect(once({ U: value }, `<${new URL(`http://h/?${value}`).search.slice(1)}>`)).toBe("<[U]>");
   });
 

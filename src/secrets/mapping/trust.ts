@@ -88,11 +88,18 @@ export function describeMapping({ secrets, grants }: Mapping): string[] {
       [
         `${name.padEnd(width)}  from ${describeSource(source)}`,
         ...(isRedacted ? [] : ["shown where it is printed"]),
-        ...(about === undefined ? [] : [`"${printable(about)}"`]),
+        ...(about === undefined ? [] : [`"${shortened(printable(about))}"`]),
       ].join(", "),
     ),
     ...grants.map(({ pattern, names }) => `script ${printable(pattern)} gets ${names.join(", ") || "none"}`),
   ];
+}
+
+/** Characters. What the project says of itself must not push away what it asks for. */
+const LONGEST_ABOUT = 160;
+
+function shortened(text: string): string {
+  return text.length > LONGEST_ABOUT ? `${[...text].slice(0, LONGEST_ABOUT).join("")}...` : text;
 }
 
 /** Throws Failure where there is no place for it. */

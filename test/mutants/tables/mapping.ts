@@ -82,7 +82,21 @@ export default {
       tests: ["secrets/mapping/places"],
     },
   ],
+  "src/secrets/mapping/question.ts": [
+    {
+      fault: "a terminal that does not wait says no",
+      text: 'if ((error as { code?: string }).code !== "EAGAIN") throw error;',
+      becomes: "throw error;",
+      tests: ["secrets/mapping/trust"],
+    },
+  ],
   "src/secrets/mapping/trust.ts": [
+    {
+      fault: "what a project says of a secret is as long as it likes",
+      text: "text.length > LONGEST_ABOUT",
+      becomes: "text.length < 0",
+      tests: ["secrets/mapping/trust"],
+    },
     {
       fault: "what is allowed is allowed in every folder",
       text: "    version: 1,\n    folder,\n",

@@ -125,6 +125,24 @@ describe.skipIf(process.platform === "win32")("trust", () => {
     expect((await own(["trust"])).stdout).toBe(`${project.path} is already allowed to read secrets\n`);
   });
 
+  test("what a project says of a secret pushes nothing away, and a terminal that does not wait is waited for", async () => {
+    const about = "x".repeat(5000);
+    await using other = await createProject({
+      ...FILES,
+      "rtfig.toml": CONFIG.replace(/^about = .*$/m, `about = "${about}"`),
+    });
+    const nonBlocking = "import os, sys; os.set_blocking(0, False); os.execv(sys.argv[1], sys.argv[1:])";
+    await using terminal = startOnTerminal(["python3", "-c", nonBlocking, RT, "trust"], envOf(other.path), {
+      cwd: other.path,
+    });
+    await terminal.shows("Allow it? [y/N] ");
+    expect(terminal.shown).toContain('xxx..."');
+    expect(terminal.shown.length).toBeLessThan(1500);
+    terminal.type("y\r");
+    await terminal.shows(" is allowed to read secrets");
+    expect(await terminal.ends()).toBe(0);
+  });
+
   test.each([
     ["a name", "TOKEN", "TOKEN_2"],
     ["a command", '"./print"', '"./print", "x"'],
