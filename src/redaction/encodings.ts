@@ -137,12 +137,15 @@ interface UrlStyle {
   readonly plus?: boolean;
 }
 
-/** encodeURIComponent, forms, RFC 3986, Python's quote. */
+/** encodeURIComponent, forms, RFC 3986, Python's quote, encodeURI; a user's name and password in a URL, and its query. */
 const URL_STYLES: readonly UrlStyle[] = [
   { plain: bytesOf("!~*'()") },
   { plain: bytesOf("*"), plus: true },
   { plain: bytesOf("~") },
   { plain: bytesOf("~/") },
+  { plain: bytesOf("!~*'();/?:@&=+$,#") },
+  { plain: bytesOf("!$&'()*+,~%") },
+  { plain: bytesOf("!$%&()*+,/:;=?@[\\]^`{|}~") },
 ];
 
 /** @param places of what may change */

@@ -2,7 +2,9 @@
 //
 // Contract: a link is not followed, since what it leads to may be another project's; what is no regular file (a pipe of
 // another program's, a device) and what has a second name, which would keep the old text, is refused. Between reading and
-// exchanging nothing is lost of what somebody else has written meanwhile: then nothing is exchanged.
+// exchanging nothing is lost of what somebody else has written meanwhile: then nothing is exchanged. The new text lies beside
+// the file, maybe with values in it that no .gitignore means: who ends rt by Ctrl-C or TERM ends that too, and what one that
+// was killed has left goes when the same file is exchanged next.
 import {
   chmodSync,
   chownSync,
@@ -12,13 +14,15 @@ import {
   fsyncSync,
   lstatSync,
   openSync,
+  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
   type Stats,
   writeFileSync,
 } from "node:fs";
-import { dirname } from "node:path";
+import { basename, dirname, join } from "node:path";
+import { host } from "../../platform/process.ts";
 import { printable } from "../printable.ts";
 import { WordsError } from "./words.ts";
 
@@ -54,9 +58,9 @@ export function readProjectFile(path: string, mayBeAbsent = false): ProjectFile 
     if (name === "WordsError") throw error;
     if (code === "ENOENT" && mayBeAbsent) return { path, text: "" };
     if (code === "ENOENT") throw new WordsError(`There is no ${shown}`);
-    throw new WordsError(
-      `${shown} could not be read (${code === "ERR_ENCODING_INVALID_ENCODED_DATA" ? "it is not text in UTF-8" : code})`,
-    );
+    if (code === "ERR_ENCODING_INVALID_ENCODED_DATA")
+      throw new WordsError(`${shown} could not be read (it is not text in UTF-8)`, "save it as UTF-8");
+    throw new WordsError(`${shown} could not be read (${code})`);
   }
 }
 
@@ -87,12 +91,18 @@ export interface Draft extends Disposable {
 
 /** Throws WordsError. What is not put in place is removed when this is disposed of. */
 export function draftFile(file: ProjectFile, text: string): Draft {
+  removeLeftovers(file.path);
   const draft = `${file.path}.${process.pid}.rt`;
   let isThere = false;
-  const fail = (error: unknown): never => {
-    const { name, code } = error as NodeJS.ErrnoException;
+  const remove = () => {
     if (isThere) rmSync(draft, { force: true });
     isThere = false;
+  };
+  const stopListening = whenEnded(remove);
+  const fail = (error: unknown): never => {
+    const { name, code } = error as NodeJS.ErrnoException;
+    remove();
+    stopListening();
     if (name === "WordsError") throw error;
     throw new WordsError(`${printable(file.path)} could not be written (${code}), so it is as it was`);
   };
@@ -123,15 +133,61 @@ export function draftFile(file: ProjectFile, text: string): Draft {
           );
         renameSync(draft, file.path);
         isThere = false;
+        stopListening();
         syncDirectory(dirname(file.path));
       } catch (error) {
         fail(error);
       }
     },
     [Symbol.dispose]() {
-      if (isThere) rmSync(draft, { force: true });
+      remove();
+      stopListening();
     },
   };
+}
+
+const ENDING = ["SIGHUP", "SIGINT", "SIGTERM"] as const;
+
+/** Gives what ends the listening. */
+function whenEnded(act: () => void): () => void {
+  const stop = () => removers.forEach((remove) => remove());
+  const removers = host.heeded(ENDING).map((signal) => {
+    const hear = () => {
+      act();
+      stop();
+      process.kill(process.pid, signal);
+    };
+    process.on(signal, hear);
+    return () => void process.off(signal, hear);
+  });
+  return stop;
+}
+
+/** Drafts of the same file by others that have ended. */
+function removeLeftovers(path: string): void {
+  const folder = dirname(path);
+  const start = `${basename(path)}.`;
+  for (const name of namesIn(folder)) {
+    const [, pid] = (name.startsWith(start) && /^(\d+)\.rt$/.exec(name.slice(start.length))) || [];
+    if (pid !== undefined && !isRunning(Number(pid))) rmSync(join(folder, name), { force: true });
+  }
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return []; // what is wrong with it is said when it is written to
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== "ESRCH";
+  }
 }
 
 /** So that the new name is there after a power cut, too; not every system has it. */

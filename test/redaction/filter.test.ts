@@ -59,6 +59,13 @@ describe("a value is found", () => {
         (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, "0")}`,
       ),
     "in a URL": encodeURIComponent,
+    "in a URL as a whole": encodeURI,
+    "in a URL as its password": (value) => {
+      const url = new URL("postgres://db/");
+      url.password = value;
+      return url.password;
+    },
+
     "in a URL with small digits": (value) =>
       encodeURIComponent(value).replace(/%../g, (code) => code.toLowerCase()),
     "in a form": (value) => new URLSearchParams({ value }).toString().slice("value=".length),
@@ -74,6 +81,11 @@ describe("a value is found", () => {
       expect(shown.replaceAll('"', "")).toBe("<[P]> and [P]");
     });
   }
+
+  test("in the address that a program makes of one", () => {
+    const value = 'postgres://shöp:a b"c@db/x?y=<z>&q={1}';
+    expect(once({ U: value }, `<${new URL(`http://h/?${value}`).search.slice(1)}>`)).toBe("<[U]>");
+  });
 
   test("in JSON of letters that are none of ASCII", () => {
     expect(once({ T: "é€ 😀 value" }, "<\\u00e9\\u20ac \\ud83d\\ude00 value>")).toBe("<[T]>");

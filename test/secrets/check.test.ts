@@ -1,5 +1,6 @@
 // `rt secrets check`: what it finds in a project, in what is staged, and as git's hook; and that it shows no value.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { generateKeyPairSync } from "node:crypto";
 import { chmod, readlink, rename, stat, symlink, truncate, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { createProject, type Project } from "../support/project.ts";
@@ -34,6 +35,17 @@ const FOUND = [
   "src/a.ts:2: github/GITHUB_TOKEN",
 ];
 
+/** As programs write it. */
+function pemOf(kind: "ed25519" | "ec", passphrase?: string): string {
+  if (kind === "ec") {
+    const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
+    return privateKey.export({ format: "pem", type: "sec1" }) as string;
+  }
+  const { privateKey } = generateKeyPairSync("ed25519");
+  const encryption = passphrase === undefined ? {} : { cipher: "aes-256-cbc", passphrase };
+  return privateKey.export({ format: "pem", type: "pkcs8", ...encryption }) as string;
+}
+
 describe("rt secrets check", () => {
   let project: Project;
   beforeAll(async () => {
@@ -45,6 +57,42 @@ describe("rt secrets check", () => {
   const linesOf = (stdout: string) => stdout.split("\n").slice(0, -1).toSorted();
   const git = (cwd: string, ...args: string[]) =>
     runRt({ program: ["git", "-c", "user.name=a", "-c", "user.email=a@b.example"], args, cwd });
+
+  test("reads what PowerShell writes", async () => {
+    await using wide = await createProject();
+    const text = `\ufeffA=1\r\nDB_PASSWORD=${PASSWORD}\r\n`;
+    await Bun.write(wide.join(".env"), Buffer.from(text, "utf16le"));
+    await Bun.write(wide.join(".env.local"), Buffer.from(text, "utf16le").swap16());
+    const { stdout, status } = await check(wide.path);
+    expect(linesOf(stdout)).toEqual([".env.local:2: variable DB_PASSWORD", ".env:2: variable DB_PASSWORD"]);
+    expect(status).toBe(1);
+    const moved = await runRt({ args: ["secrets", "import", ".env", "--yes"], cwd: wide.path });
+    expect(moved.stderr).toBe(
+      "error: .env could not be read (it is not text in UTF-8)\nhint: save it as UTF-8\n",
+    );
+  });
+
+  test("finds private keys that are short, those of age, and none that says nothing", async () => {
+    const age = await runRt({ args: ["secrets", "share", "new-key"] });
+    await using keys = await createProject({
+      "ci.key": age.stdout,
+      "ed25519.pem": `# for tokens\n${pemOf("ed25519")}`,
+      "ec.pem": pemOf("ec").replaceAll("\n", "\r\n"),
+      "account.json": JSON.stringify({ id: 1, key: pemOf("ed25519") }, null, 2),
+      "locked.pem": pemOf("ed25519", "a passphrase"),
+      "guide.md":
+        "-----BEGIN PRIVATE KEY-----\nMC4CAQAwBQYDK2Vw...\n-----END PRIVATE KEY-----\nAGE-SECRET-KEY-1...\n",
+      "ignored.pem": `rt-ignore-secret\n${pemOf("ed25519")}`,
+    });
+    const { stdout, stderr, status } = await check(keys.path);
+    expect(linesOf(stdout)).toEqual([
+      "account.json:3: key",
+      "ci.key:2: key",
+      "ec.pem:1: key",
+      "ed25519.pem:2: key",
+    ]);
+    expect({ stderr, status }).toEqual({ stderr: "", status: 1 });
+  });
 
   test("finds what the list knows and what a name says, in every file, and shows none of it", async () => {
     await symlink(project.join(".env"), project.join("link.env"));

@@ -60,6 +60,7 @@ test("what others are put together from stays with them, however many steps away
       assignments: findAssignments(text),
       values,
       chosen: new Set(names),
+      isInEnvironment: () => false,
       addressOf: (name) => ({ service: "s", name }),
     });
   expect(plan("A_TOKEN", "B_URL").moves).toEqual([]);

@@ -1,6 +1,6 @@
 // `rt secrets import`: from a file of variables to a real keyring and back, and what is left where it fails.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { chmod, chown, link, readdir, stat, symlink } from "node:fs/promises";
+import { chmod, chown, link, readdir, readFile, stat, symlink } from "node:fs/promises";
 import { FakeSecretService } from "../support/fake-secret-service.ts";
 import { type Keyring, startKeyring } from "../support/keyring.ts";
 import { createProject, type Files, type Project } from "../support/project.ts";
@@ -187,6 +187,70 @@ describe.skipIf(process.platform !== "linux")("rt secrets import", () => {
     expect(await read(shop, ".env")).toBe(own(LEFT, shop));
   });
 
+  test("what the engine would drop of a value is neither lost nor shown", async () => {
+    const env =
+      "A_PASSWORD=correct-horse$battery9\nB_PASSWORD=correct-horse\\$battery9\nC_TOKEN=${NO:-default-1}\n";
+    await using shop = await createShop({ ".env": env });
+    const { stdout, stderr, status } = await run(shop, [".env", "--all", "--yes"]);
+    expect({ stderr, status }).toEqual({ stderr: "", status: 0 });
+    expect(stdout).toContain("stay  A_PASSWORD  has a $ that the engine drops");
+    expect(stdout).not.toContain("battery");
+    expect(await read(shop, ".env")).toStartWith("A_PASSWORD=correct-horse$battery9\n# B_PASSWORD=... is in");
+    expect(await stored(shop.service, "B_PASSWORD")).toBe("correct-horse$battery9");
+    expect(await stored(shop.service, "C_TOKEN")).toBe("default-1");
+  });
+
+  test("a file with a byte order mark comes back to the byte, in a folder with a comma, too", async () => {
+    const env = `\ufeffA_TOKEN=${TOKEN}\r\nB_TOKEN=${TOKEN}2\r\n`;
+    await using shop = await createShop({ "a,b/.env": env });
+    expect(await run(shop, ["a,b/.env", "--yes"])).toMatchObject({ stderr: "", status: 0 });
+    expect(await read(shop, "a,b/.env")).not.toContain(TOKEN);
+    expect(await run(shop, ["--undo", "--yes", "a,b/.env"])).toMatchObject({ stderr: "", status: 0 });
+    expect(await readFile(shop.join("a,b/.env"), "utf8")).toBe(env); // read() leaves the mark out
+    await shop.write({ "c,d.env": env });
+    expect(await run(shop, ["c,d.env", "--yes"])).toMatchObject({
+      stderr:
+        "error: c,d.env has a comma in its name, which the engine reads as two files\nhint: give it another name\n",
+      status: 2,
+    });
+  });
+
+  test("what is written beside a file goes with who ends it, and with the next one where that could not", async () => {
+    await using session = await startKeyring({ service: "none" });
+    await using fake = await FakeSecretService.start(session.address);
+    await using shop = await createShop();
+    const drafts = async () => (await readdir(shop.path)).filter((name) => name.endsWith(".rt"));
+    fake.silent.add("CreateItem");
+    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP", "SIGKILL"] as const) {
+      const called = fake.called("CreateItem");
+      const args = ["secrets", "import", ".env", "--yes"];
+      const live = startRt({ args, cwd: shop.path, env: session.env });
+      await called;
+      expect(await drafts(), "of this one alone").toHaveLength(2);
+      live.kill(signal);
+      await live.exited;
+      expect(live.signalCode).toBe(signal);
+      expect(await drafts()).toHaveLength(signal === "SIGKILL" ? 2 : 0);
+      expect(await read(shop, ".env")).toBe(ENV);
+    }
+    fake.silent.clear();
+    expect(await run(shop, [".env", "--yes"], session.env)).toMatchObject({ stderr: "", status: 0 });
+    expect(await drafts()).toEqual([]);
+  });
+
+  test("without a store it leads to a file that is encrypted", async () => {
+    await using shop = await createShop();
+    const { stderr, status } = await run(shop, [".env", "--yes"], {
+      DBUS_SESSION_BUS_ADDRESS: "unix:path=/nonexistent",
+    });
+    expect(status).toBe(2);
+    expect(stderr).toStartWith(
+      "error: No session bus answers at unix:path=/nonexistent (ENOENT), so nothing was moved\n",
+    );
+    expect(stderr).toContain("; or --to age:secrets.age moves them into a file that is encrypted");
+    expect(await readdir(shop.path)).not.toContain("rtfig.toml");
+  });
+
   test("says that git's history keeps what it has", async () => {
     await using shop = await createShop({ "rtfig.toml": "" });
     for (const words of [
@@ -262,6 +326,12 @@ describe.skipIf(process.platform !== "linux")("rt secrets import", () => {
     ["that is empty", "A_TOKEN=\n", "A_TOKEN is empty"],
     ["with more in its line", 'A_TOKEN="value-1" more\n', "A_TOKEN has more in its line than a value"],
     ["of a name that no script can get", "A.TOKEN=value-one-1\n", "A.TOKEN is no name of a variable"],
+    ["whose $ names none", "A_TOKEN=correct-horse$9battery\n", "A_TOKEN has a $ that the engine drops"],
+    [
+      "whose $ does so in braces",
+      "A_TOKEN='correct-horse${nine}'\n",
+      "A_TOKEN has a $ that the engine drops",
+    ],
     ["that is not there", "B_TOKEN=value-one-1\n", ".env has no variable of that name"],
   ])("a variable %s is not moved", async (_, env, message) => {
     await using shop = await createShop({ ".env": env });
@@ -269,6 +339,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets import", () => {
     const { stdout, stderr, status } = await run(shop, [".env", name, "--yes"]);
     expect({ stdout, status }).toEqual({ stdout: "", status: 2 });
     expect(stderr).toStartWith(`error: ${message}`);
+    expect(stderr).not.toMatch(/horse|battery|nine/);
     expect(await read(shop, ".env")).toBe(env);
   });
 

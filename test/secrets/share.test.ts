@@ -5,6 +5,7 @@ import { rm, symlink } from "node:fs/promises";
 import { type Keyring, startKeyring } from "../support/keyring.ts";
 import { createProject, type Project } from "../support/project.ts";
 import { runRt } from "../support/rt.ts";
+import { trustOf as hashOf } from "../support/trusted.ts";
 
 const TOKEN = "deploy-93fd51c7";
 const NO_BUS = { DBUS_SESSION_BUS_ADDRESS: "unix:path=/nonexistent" };
@@ -102,7 +103,9 @@ describe.skipIf(process.platform !== "linux")("secrets.age", () => {
     expect(none.stderr).toStartWith(
       "error: The private key of age is in the credential store: No session bus answers",
     );
-    expect(none.stderr).toContain("hint: or put the private key into the variable RT_AGE_KEY\n");
+    expect(none.stderr).toContain(
+      "hint: or put a private key into the variable RT_AGE_KEY; rt secrets share new-key makes one\n",
+    );
     const lacking = await run(["run", "lacks"], undefined, { ...keyring.env, ...trusted });
     expect(lacking.stdout).toBe("");
     expect(lacking.stderr).toContain(
@@ -207,5 +210,37 @@ describe.skipIf(process.platform !== "linux")("secrets.age", () => {
     expect((await secrets(["share", "list"], undefined, other.env)).stderr).toBe(
       'error: What is stored under "rt.age" "private key" is no private key of age\nhint: rt secrets delete rt.age "private key"\n',
     );
+  });
+
+  test("a file that is not there, or that others read, is a lack: an optional secret is left out", async () => {
+    const config = (more: string) =>
+      `[secrets.TOKEN]\nfrom = "age:own.age"\n${more}[run.secrets]\nshow = ["TOKEN"]\n`;
+    await using own = await createProject({
+      "package.json": { scripts: { show: "echo got $TOKEN" } },
+      "rtfig.toml": config(""),
+    });
+    const show = async (env: Record<string, string> = {}) => {
+      const trusted = { RT_TRUST: await hashOf(own.path), ...keyring.env, ...env };
+      return await runRt({ args: ["--silent", "run", "show"], cwd: own.path, env: trusted });
+    };
+    const left = done("got\n");
+    expect(await show()).toEqual({
+      stdout: "",
+      stderr:
+        "error: The secret TOKEN is not there\nhint: TOKEN: own.age is not there: rt secrets set --file own.age TOKEN makes it\n",
+      status: 1,
+    });
+    await own.write({ "rtfig.toml": config("optional = true\n") });
+    expect(await show()).toEqual(left);
+    const set = ["secrets", "set", "--file", "own.age", "TOKEN"];
+    await runRt({ args: set, stdin: TOKEN, cwd: own.path, env: { ...NO_BUS, RT_AGE_KEY: ciKey } });
+    expect(await show({ RT_AGE_KEY: ciKey })).toEqual(done("got [TOKEN]\n"));
+    const other = await keyring.run(["age-keygen"]);
+    expect(await show({ RT_AGE_KEY: other })).toEqual(left);
+    await using fresh = await startKeyring();
+    expect(await show(fresh.env)).toEqual(left);
+    // What is damaged is no lack.
+    await own.write({ "own.age": "nonsense" });
+    expect(await show()).toMatchObject({ stdout: "", status: 1 });
   });
 });

@@ -8,6 +8,7 @@ import { CHECK_FLAGS } from "../commands.ts";
 import { isTerminal, print } from "../streams.ts";
 import { complain, readWords, WordsError } from "../words.ts";
 import { findByContext } from "./context-rules.ts";
+import { findKeys } from "./key-rules.ts";
 import { type Finding, IGNORE, type Source } from "./finding.ts";
 import { installHook, uninstallHook } from "./hook.ts";
 import { namedSources, projectSources, type Sources, stagedSources } from "./sources.ts";
@@ -50,7 +51,7 @@ async function findAll(sources: Sources): Promise<Finding[]> {
   const { findByList } = await import("./listed-rules.ts");
   const findings: Finding[] = [];
   for (const source of sources) {
-    const found = [...(await findByList(source)), ...findByContext(source)];
+    const found = [...(await findByList(source)), ...findKeys(source), ...findByContext(source)];
     if (found.length > 0) findings.push(...withoutIgnored(source, found));
   }
   return findings;

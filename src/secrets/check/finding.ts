@@ -5,7 +5,7 @@ export interface Finding {
   readonly file: string;
   /** From 1. */
   readonly line: number;
-  /** "github/GITHUB_TOKEN" of the list; "variable", "npmrc", "script", "config" of our own. */
+  /** "github/GITHUB_TOKEN" of the list; "key", "variable", "npmrc", "script", "config" of our own. */
   readonly rule: string;
   /** The variable, key or script, where the rule is about one. */
   readonly name?: string | undefined;

@@ -104,5 +104,13 @@ function readRegular(path: string): Uint8Array | "large" | undefined {
 }
 
 function* asSource(file: string, bytes: Uint8Array): Generator<Source> {
-  if (!bytes.subarray(0, 8000).includes(0)) yield { file, text: new TextDecoder().decode(bytes) };
+  const [, , encoding] = WIDE.find(([first, second]) => bytes[0] === first && bytes[1] === second) ?? [];
+  if (encoding === undefined && bytes.subarray(0, 8000).includes(0)) return;
+  yield { file, text: new TextDecoder(encoding).decode(bytes) };
 }
+
+/** What begins so is text with a NUL in most letters: PowerShell's ">" writes it. */
+const WIDE = [
+  [0xff, 0xfe, "utf-16le"],
+  [0xfe, 0xff, "utf-16be"],
+] as const;

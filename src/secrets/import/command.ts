@@ -8,6 +8,8 @@
 //
 // Surprising: what is called a credential is a guess by name and value; what was guessed is shown before anything happens.
 import { dirname, resolve } from "node:path";
+import { splitRemedy } from "../../../platform/contract/secret-provider.ts";
+import { host } from "../../../platform/process.ts";
 import { FILE_NAME } from "../../config/file.ts";
 import { printable } from "../../printable.ts";
 import { askGit } from "../check/git.ts";
@@ -76,7 +78,7 @@ async function moveIn(path: string, names: readonly string[], words: Words): Pro
     await print("Nothing was moved\n");
     return DECLINED;
   }
-  await carryOut(plan.moves, file, mapping, scripts);
+  await carryOut(plan.moves, file, mapping, scripts).catch(leadElsewhere);
   if (askGit(["ls-files", "--error-unmatch", "--", resolve(path)]))
     complain(
       `git tracks ${printable(path)}, and its history keeps what moved`,
@@ -109,6 +111,7 @@ function planFile(env: ProjectFile, mapping: ProjectFile, names: readonly string
     assignments,
     values: readEngineValues(resolve(env.path), assigned),
     chosen: names.length > 0 ? new Set(names) : all ? "all" : "likely",
+    isInEnvironment: (name) => host.originalVariable(name) !== undefined,
     addressOf: (name) =>
       faultOfName(name) ??
       (file === undefined ? addressIn(sources, name, wanted) : entryIn(sources, name, file)) ??
@@ -220,6 +223,15 @@ async function carryOut(
   await storeAll(moves);
   newMapping.putInPlace();
   newFile.putInPlace();
+}
+
+/** Where there is no store, a file can be one. */
+function leadElsewhere(error: unknown): never {
+  const { code, message } = error as Error & { code?: string };
+  if (code !== "ERR_SECRETS_UNAVAILABLE") throw error;
+  const [what, remedy] = splitRemedy(message);
+  const others = "--to age:secrets.age moves them into a file that is encrypted (rt help moving-in)";
+  throw new WordsError(`${what}, so nothing was moved`, [remedy, others].filter(Boolean).join("; or "));
 }
 
 /** Throws WordsError unless the engine reads the new file as it reads the old one, without what moves. */

@@ -3,6 +3,7 @@
 //
 // Contract: values come through a pipe and stand in no argument. The engine reads this one file: no settings, no code and
 // no other file of the project.
+import { basename, dirname } from "node:path";
 import { host } from "../../../platform/process.ts";
 import { printable } from "../../printable.ts";
 import { WordsError } from "../words.ts";
@@ -12,18 +13,29 @@ import { WordsError } from "../words.ts";
  * file assigns. Throws WordsError.
  */
 export function readEngineValues(path: string, own: ReadonlySet<string>): Map<string, string> {
+  // Of what has a comma the engine makes two files; folders with one it need not be told of.
+  const name = basename(path);
+  if (name.includes(","))
+    throw new WordsError(
+      `${printable(name)} has a comma in its name, which the engine reads as two files`,
+      "give it another name",
+    );
   const original = Object.entries(host.originalEnvironment()).filter(([name]) => !own.has(name));
   const before = new Map([...original, ["BUN_BE_BUN", "1"]] as [string, string][]);
-  const { stdout, exitCode } = Bun.spawnSync(
-    [process.execPath, `--config=${host.noFile}`, `--env-file=${path}`, "-p", "JSON.stringify(process.env)"],
-    { env: Object.fromEntries(before), stdin: "ignore", stderr: "ignore" },
+  const { stdout, exitCode, signalCode } = Bun.spawnSync(
+    [process.execPath, `--config=${host.noFile}`, `--env-file=${name}`, "-p", "JSON.stringify(process.env)"],
+    { cwd: dirname(path), env: Object.fromEntries(before), stdin: "ignore", stderr: "ignore" },
   );
   try {
     if (exitCode !== 0) throw new Error();
     const all = JSON.parse(stdout.toString()) as Record<string, string>;
     return new Map(Object.entries(all).filter(([name]) => own.has(name)));
   } catch {
-    throw new WordsError(`${printable(path)} could not be read as a file of variables`);
+    throw new WordsError(
+      signalCode
+        ? `Interrupted by ${signalCode}, so nothing was changed`
+        : `${printable(path)} could not be read as a file of variables`,
+    );
   } finally {
     stdout.fill(0);
   }

@@ -13,7 +13,7 @@ const PLAIN = String.raw`[\w@%+=:,./-]+`;
 const WORD = String.raw`(?:'(?:[^'\r\n]|'\\'')*'|${PLAIN})`;
 const IS_PLAIN = new RegExp(`^${PLAIN}$`);
 const LINE = new RegExp(
-  String.raw`^([ \t]*)(# ((?:export[ \t]+)?([\w.-]+)[ \t]*[=:][ \t]*)(["'\x60]?)\.\.\.\5 (?:${STORED} (?:-- )?(${WORD}) (${WORD})|${ENCRYPTED} --file=(${WORD}) (\w+)))`,
+  String.raw`^(\ufeff?[ \t]*)(# ((?:export[ \t]+)?([\w.-]+)[ \t]*[=:][ \t]*)(["'\x60]?)\.\.\.\5 (?:${STORED} (?:-- )?(${WORD}) (${WORD})|${ENCRYPTED} --file=(${WORD}) (\w+)))`,
   "gm",
 );
 

@@ -2,7 +2,8 @@
 //
 // Contract: pure. What moves is one assignment whose value is all that is lost with it: a name that is assigned twice, a
 // value that is put together from other variables, and one that others are put together from stay, unless they are
-// named, and then with all that belongs to them.
+// named, and then with all that belongs to them. A value in which the engine puts nothing for a variable that does not exist
+// stays in any case: what it drops, a password's "$" and more, would be lost.
 import { looksSecret } from "../check/likeness.ts";
 import type { Assignment } from "./env-file.ts";
 
@@ -46,15 +47,20 @@ export interface Wish {
   readonly values: ReadonlyMap<string, string>;
   /** The names that the user wrote; "all", or "likely" for what looks like a credential. */
   readonly chosen: ReadonlySet<string> | "all" | "likely";
+  /** Whether the environment has a variable, beside those of the file. */
+  isInEnvironment(name: string): boolean;
   /** Where the value of a name belongs; a reason where that is nowhere. */
   addressOf(name: string): Address | string;
 }
 
 /** What a script shows is searched for values of this length and more; in characters. */
 const SHORTEST_HIDDEN = 8;
-const REFERENCE = /(?<!\\)\$\{?([A-Za-z_]\w*)/g;
+/** With ":-" there is something else for a variable that is not there. */
+const REFERENCE = /(?<!\\)\$(?:\{(\w+)(:-)?|(\w+))/g;
 
-export function planImport({ assignments, values, chosen, addressOf }: Wish): Plan {
+export function planImport({ assignments, values, chosen, isInEnvironment, addressOf }: Wish): Plan {
+  const assigned = new Set(assignments.map(({ name }) => name));
+  const isKnown = (name: string) => assigned.has(name) || isInEnvironment(name);
   const moves = new Map<string, Move>();
   const stays = new Map<string, Stay>();
   const isNamed = (name: string) => chosen !== "likely" && (chosen === "all" || chosen.has(name));
@@ -70,10 +76,13 @@ export function planImport({ assignments, values, chosen, addressOf }: Wish): Pl
     else if (value.includes("\0") || !value.isWellFormed()) stay("is no text");
     else if (typeof chosen === "object" && !isNamed(name)) stay("is not named", false);
     else if (chosen === "likely" && !looksSecret(name, value)) stay("does not look like a credential", false);
+    // What the engine takes for a name may be a part of a password, so it is not shown.
+    else if (references(assignment, value).some((each) => !each.hasDefault && !isKnown(each.name)))
+      stay("has a $ that the engine drops, with what follows, since no variable has that name; write \\$");
     else if (chosen === "likely" && [...value].length < SHORTEST_HIDDEN)
       stay(`has less than ${SHORTEST_HIDDEN} characters, too few to be hidden in what a script shows`, false);
     else if (references(assignment, value).length > 0 && !isNamed(name))
-      stay(`is put together from ${references(assignment, value).join(", ")}`, false);
+      stay(`is put together from ${namesIn(references(assignment, value)).join(", ")}`, false);
     else {
       const address = addressOf(name);
       if (typeof address === "string") stay(address);
@@ -96,7 +105,7 @@ function keepWhatOthersNeed(
     isDone = true;
     for (const assignment of assignments) {
       if (moves.has(assignment.name)) continue;
-      for (const name of references(assignment, values.get(assignment.name))) {
+      for (const name of namesIn(references(assignment, values.get(assignment.name)))) {
         if (!moves.delete(name)) continue;
         const reason = `is what ${assignment.name} is put together from; name both to move them`;
         stays.set(name, { name, reason, isImpossible: true });
@@ -106,8 +115,20 @@ function keepWhatOthersNeed(
   }
 }
 
-/** The names of other variables in a value, where the engine has put those in. */
-function references({ raw }: Assignment, value: string | undefined): string[] {
+interface Reference {
+  readonly name: string;
+  readonly hasDefault: boolean;
+}
+
+/** Other variables in a value, where the engine has put those in. */
+function references({ raw }: Assignment, value: string | undefined): Reference[] {
   if (raw === value) return [];
-  return [...new Set([...raw.matchAll(REFERENCE)].map(([, name]) => name!))];
+  return [...raw.matchAll(REFERENCE)].map(([, braced, mark, plain]) => ({
+    name: (braced ?? plain)!,
+    hasDefault: mark !== undefined,
+  }));
+}
+
+function namesIn(found: readonly Reference[]): string[] {
+  return [...new Set(found.map(({ name }) => name))];
 }

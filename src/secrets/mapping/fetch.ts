@@ -85,6 +85,9 @@ function isUnavailable(error: unknown): boolean {
 const ENVIRONMENT_COUNTS =
   "a secret of rtfig.toml that the environment has, as in CI, is read from no store: rt help secrets-in-scripts";
 
+const WITHOUT_STORE =
+  "on a machine without a store a project has its secrets in a file that is encrypted: rt help moving-in";
+
 /** The store's first word on it: what went wrong for one went wrong for all. */
 function failureOf(failures: readonly { secret: MappedSecret; error: unknown }[]): unknown {
   const names = failures.map(({ secret }) => secret.name).join(", ");
@@ -96,7 +99,8 @@ export function storeFailure(what: string, error: unknown): unknown {
   const { name, message } = error as Error;
   if (name !== "ProviderFailure") return error;
   const [reason, remedy] = splitRemedy(message);
-  const hints = remedy === undefined ? [ENVIRONMENT_COUNTS] : [printable(remedy), ENVIRONMENT_COUNTS];
+  const hints = [ENVIRONMENT_COUNTS, ...(isUnavailable(error) ? [WITHOUT_STORE] : [])];
+  if (remedy !== undefined) hints.unshift(printable(remedy));
   return new Failure(`${what}: ${printable(reason)}`, hints);
 }
 

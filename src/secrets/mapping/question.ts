@@ -20,10 +20,24 @@ export function askYes(question: string): boolean {
   writeSync(2, `${question} [y/N] `);
   const line = new Uint8Array(1024);
   try {
-    const length = readSync(0, line);
+    const length = readWhenThere(() => readSync(0, line));
     if (length === 0) writeSync(2, "\n");
     return /^\s*y(?:es)?\s*$/i.test(new TextDecoder().decode(line.subarray(0, length)));
   } catch {
     return false; // the terminal is gone
+  }
+}
+
+const LOOK_AGAIN_AFTER = 20; // ms
+
+/** Another program on the terminal may have left it so that a read does not wait. */
+function readWhenThere(read: () => number): number {
+  for (;;) {
+    try {
+      return read();
+    } catch (error) {
+      if ((error as { code?: string }).code !== "EAGAIN") throw error;
+      Bun.sleepSync(LOOK_AGAIN_AFTER);
+    }
   }
 }

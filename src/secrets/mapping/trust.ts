@@ -74,6 +74,7 @@ function refusal(mapping: Mapping): Failure {
     `${printable(mapping.folder)} has not been allowed to read secrets, or asks for others than before`,
     [
       `rt secrets env${config} shows what it asks for, and rt trust${config} allows it, on a terminal`,
+      "what the environment has already is read from nowhere, and need not be allowed",
       `without a terminal, as in CI: ${VARIABLE}=${fingerprint(mapping)}`,
     ],
   );
@@ -87,11 +88,18 @@ export function describeMapping({ secrets, grants }: Mapping): string[] {
       [
         `${name.padEnd(width)}  from ${describeSource(source)}`,
         ...(isRedacted ? [] : ["shown where it is printed"]),
-        ...(about === undefined ? [] : [`"${printable(about)}"`]),
+        ...(about === undefined ? [] : [`"${shortened(printable(about))}"`]),
       ].join(", "),
     ),
     ...grants.map(({ pattern, names }) => `script ${printable(pattern)} gets ${names.join(", ") || "none"}`),
   ];
+}
+
+/** Characters. What the project says of itself must not push away what it asks for. */
+const LONGEST_ABOUT = 160;
+
+function shortened(text: string): string {
+  return text.length > LONGEST_ABOUT ? `${[...text].slice(0, LONGEST_ABOUT).join("")}...` : text;
 }
 
 /** Throws Failure where there is no place for it. */

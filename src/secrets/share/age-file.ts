@@ -9,6 +9,7 @@
 // Surprising: age proves who can read a file, not who has written it. Whoever can write to the repository can replace the
 // whole, and what comes out is read as from a stranger.
 import { armor, Decrypter, Encrypter, generateX25519Identity, identityToRecipient } from "age-encryption";
+import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { Failure } from "../../failure.ts";
 import { printable } from "../../printable.ts";
@@ -50,6 +51,8 @@ const opened = new Map<string, Promise<OpenFile>>();
  */
 export async function readEntry(file: string, name: string, folder: string): Promise<Uint8Array | string> {
   const path = resolve(folder, file);
+  if (!existsSync(path))
+    return `${printable(file)} is not there: rt secrets set --file ${printable(file)} ${name} makes it`;
   const reading = opened.get(path) ?? openShared(path, file).catch(toFailure);
   opened.set(path, reading);
   const value = (await reading).content.secrets.get(name);
@@ -68,7 +71,7 @@ export async function openShared(path: string, shown = path): Promise<OpenFile> 
   const file = readProjectFile(path);
   const identities = await findIdentities();
   if (!identities)
-    throw new Failure(`There is no private key to read ${printable(shown)} with`, [
+    throw unreadable(`There is no private key to read ${printable(shown)} with`, [
       "rt secrets share key makes one; whoever reads the file already adds it: rt secrets share add <public key>",
       `where there is no credential store, as in CI, the variable ${KEY_VARIABLE} has it`,
     ]);
@@ -80,7 +83,7 @@ export async function openShared(path: string, shown = path): Promise<OpenFile> 
   } catch (error) {
     const isOthers = /no identity matched/.test((error as Error).message);
     throw isOthers
-      ? new Failure(
+      ? unreadable(
           `${printable(shown)} is not encrypted to the key of ${identities.isFromVariable ? KEY_VARIABLE : "this machine"}`,
           "whoever reads it already adds the key: rt secrets share add <public key>; rt secrets share key prints it",
         )
@@ -90,6 +93,11 @@ export async function openShared(path: string, shown = path): Promise<OpenFile> 
         );
   }
   return { file, content: parseContent(text, shown) };
+}
+
+/** Somebody else reads it. Where a secret is optional, this is told as of a store that is not there. */
+function unreadable(message: string, hint: string | readonly string[]): Failure {
+  return Object.assign(new Failure(message, hint), { kind: "UNAVAILABLE" });
 }
 
 /** A new file is for this machine's key. Throws Failure, WordsError. */

@@ -69,7 +69,7 @@ function explainStore(error: unknown): unknown {
   const [what, remedy] = splitRemedy(message);
   const hints = [
     ...(remedy === undefined ? [] : [remedy]),
-    `or put the private key into the variable ${KEY_VARIABLE}`,
+    `or put a private key into the variable ${KEY_VARIABLE}; rt secrets share new-key makes one`,
   ];
   const failure = new Failure(`The private key of age is in the credential store: ${what}`, hints);
   // As the store's own failure is told, where a secret is optional.

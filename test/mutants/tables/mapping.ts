@@ -82,7 +82,21 @@ export default {
       tests: ["secrets/mapping/places"],
     },
   ],
+  "src/secrets/mapping/question.ts": [
+    {
+      fault: "a terminal that does not wait says no",
+      text: 'if ((error as { code?: string }).code !== "EAGAIN") throw error;',
+      becomes: "throw error;",
+      tests: ["secrets/mapping/trust"],
+    },
+  ],
   "src/secrets/mapping/trust.ts": [
+    {
+      fault: "what a project says of a secret is as long as it likes",
+      text: "text.length > LONGEST_ABOUT",
+      becomes: "text.length < 0",
+      tests: ["secrets/mapping/trust"],
+    },
     {
       fault: "what is allowed is allowed in every folder",
       text: "    version: 1,\n    folder,\n",
@@ -149,6 +163,18 @@ export default {
     },
   ],
   "src/secrets/mapping/command-source.ts": [
+    {
+      fault: "what a program leaves behind is waited for",
+      text: "if (size() === before) end();",
+      becomes: "if (size() < before) end();",
+      tests: ["secrets/mapping/values"],
+    },
+    {
+      fault: "a program that writes without an end is asked to stop",
+      text: 'child.kill("SIGKILL")',
+      becomes: "child.kill()",
+      tests: ["secrets/mapping/values"],
+    },
     {
       fault: "a program that failed has given a value",
       text: "if (exitCode !== 0) return",

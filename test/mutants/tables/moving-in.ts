@@ -30,6 +30,12 @@ export default {
   ],
   "src/secrets/import/command.ts": [
     {
+      fault: "without a store nothing leads to a file",
+      text: "[remedy, others].filter",
+      becomes: "[remedy].filter",
+      tests: ["secrets/import"],
+    },
+    {
       fault: "the file is exchanged before rtfig.toml",
       text: "  newMapping.putInPlace();\n  newFile.putInPlace();",
       becomes: "  newFile.putInPlace();\n  newMapping.putInPlace();",
@@ -91,6 +97,24 @@ export default {
     },
   ],
   "src/secrets/import/plan.ts": [
+    {
+      fault: "what the engine drops of a value is lost",
+      text: "!each.hasDefault && !isKnown(each.name)",
+      becomes: "false && !isKnown(each.name)",
+      tests: ["secrets/import"],
+    },
+    {
+      fault: "a default is no way to name what is not there",
+      text: "!each.hasDefault && !isKnown(each.name)",
+      becomes: "!isKnown(each.name)",
+      tests: ["secrets/import"],
+    },
+    {
+      fault: "digits behind a $ are no name",
+      text: "(?:\\{(\\w+)(:-)?|(\\w+))",
+      becomes: "(?:\\{(\\w+)(:-)?|([A-Za-z_]\\w*))",
+      tests: ["secrets/import"],
+    },
     {
       fault: "a name that is assigned twice moves",
       text: "if (moves.delete(name)) stay(",
@@ -182,6 +206,12 @@ export default {
   ],
   "src/secrets/import/moved-line.ts": [
     {
+      fault: "what moved from the first line of a file with a byte order mark has no way back",
+      text: "`^(\\ufeff?[ \\t]*)(# (",
+      becomes: "`^([ \\t]*)(# (",
+      tests: ["secrets/import"],
+    },
+    {
       fault: "a service that begins with a dash is an option",
       text: `const isOption = service.startsWith("-") || name.startsWith("-");`,
       becomes: "const isOption = false;",
@@ -195,6 +225,24 @@ export default {
     },
   ],
   "src/secrets/exchanged-file.ts": [
+    {
+      fault: "a draft stays when rt is interrupted",
+      text: "const stopListening = whenEnded(remove);",
+      becomes: "const stopListening = whenEnded(() => {});",
+      tests: ["secrets/import"],
+    },
+    {
+      fault: "an interrupt is nothing while a draft is there",
+      text: "process.kill(process.pid, signal);",
+      becomes: "void signal;",
+      tests: ["secrets/import"],
+    },
+    {
+      fault: "drafts of one that was killed stay",
+      text: "if (pid !== undefined && !isRunning(Number(pid)))",
+      becomes: "if (pid !== undefined && Number(pid) < 0)",
+      tests: ["secrets/import"],
+    },
     {
       fault: "a link is followed",
       text: "if (named.isSymbolicLink())",
@@ -227,8 +275,8 @@ export default {
     },
     {
       fault: "a draft stays where nothing was changed",
-      text: "    [Symbol.dispose]() {\n      if (isThere) rmSync",
-      becomes: "    [Symbol.dispose]() {\n      if (!draft) rmSync",
+      text: "    [Symbol.dispose]() {\n      remove();",
+      becomes: "    [Symbol.dispose]() {",
       tests: ["secrets/import"],
     },
     {
@@ -309,6 +357,18 @@ export default {
     },
   ],
   "src/secrets/share/age-file.ts": [
+    {
+      fault: "a file that is not there is a failure, not a lack",
+      text: "if (!existsSync(path))",
+      becomes: "if (path === undefined)",
+      tests: ["secrets/share"],
+    },
+    {
+      fault: "an optional secret that others read is a failure",
+      text: '{ kind: "UNAVAILABLE" }',
+      becomes: "{}",
+      tests: ["secrets/share"],
+    },
     {
       fault: "a reader inside may be anything",
       text: " || !readers.every(isReader)",
@@ -394,6 +454,12 @@ export default {
   ],
   "src/secrets/check/sources.ts": [
     {
+      fault: "text in UTF-16 is passed over",
+      text: "if (encoding === undefined && bytes",
+      becomes: "if (bytes",
+      tests: ["secrets/check"],
+    },
+    {
       fault: "packages are looked at",
       text: `new Set(["node_modules", ".git"])`,
       becomes: `new Set([".git"])`,
@@ -413,7 +479,7 @@ export default {
     },
     {
       fault: "a program's bytes are a text",
-      text: "if (!bytes.subarray(0, 8000).includes(0)) ",
+      text: "if (encoding === undefined && bytes.subarray(0, 8000).includes(0)) return;",
       becomes: "",
       tests: ["secrets/check"],
     },
@@ -612,6 +678,40 @@ export default {
       text: "[directory, ...(home ? [home] : [])]",
       becomes: "[directory]",
       tests: ["secrets/registry-tokens", "config/registries"],
+    },
+  ],
+  "src/secrets/import/engine-values.ts": [
+    {
+      fault: "a file in a folder with a comma is two",
+      text: "`--env-file=${name}`",
+      becomes: "`--env-file=${path}`",
+      tests: ["secrets/import"],
+    },
+    {
+      fault: "a file with a comma in its name has nothing in it",
+      text: 'if (name.includes(","))',
+      becomes: 'if (name.includes("\0"))',
+      tests: ["secrets/import"],
+    },
+  ],
+  "src/secrets/check/key-rules.ts": [
+    {
+      fault: "a key with a passphrase is one in plain text",
+      text: "kind !== ENCRYPTED",
+      becomes: "kind !== undefined",
+      tests: ["secrets/check"],
+    },
+    {
+      fault: "a key in JSON is none",
+      text: "PRIVATE KEY-----(?:\\s|\\\\[nr]){1,4}(?:",
+      becomes: "PRIVATE KEY-----\\s{1,4}(?:",
+      tests: ["secrets/check"],
+    },
+    {
+      fault: "a private key of age is nothing",
+      text: ", ...text.matchAll(AGE)",
+      becomes: "",
+      tests: ["secrets/check"],
     },
   ],
 } satisfies MutantTable;

@@ -162,6 +162,24 @@ export default {
   ],
   "src/redaction/encodings.ts": [
     {
+      fault: "a value is not found in a URL that was encoded as a whole",
+      text: `  { plain: bytesOf("!~*'();/?:@&=+$,#") },\n`,
+      becomes: "",
+      tests: ["redaction/filter"],
+    },
+    {
+      fault: "a password is not found in a URL that it was put into",
+      text: `  { plain: bytesOf("!$&'()*+,~%") },\n`,
+      becomes: "",
+      tests: ["redaction/filter"],
+    },
+    {
+      fault: "an address is not found in the form that URL gives it",
+      text: '  { plain: bytesOf("!$%&()*+,/:;=?@[\\\\]^`{|}~") },\n',
+      becomes: "",
+      tests: ["redaction/filter"],
+    },
+    {
       fault: "a pair of surrogates in JSON is one",
       text: "if (code >= 0x10000) length = writeUnit(",
       becomes: "if (code >= 0x110000) length = writeUnit(",

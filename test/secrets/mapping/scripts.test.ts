@@ -232,6 +232,9 @@ describe.skipIf(process.platform !== "linux")("secrets of scripts", () => {
       1,
     ]);
     expect(stderr).toContain("that the environment has, as in CI");
+    expect(stderr).toEndWith(
+      "hint: on a machine without a store a project has its secrets in a file that is encrypted: rt help moving-in\n",
+    );
   });
 
   test("a program that prints a secret cannot take what is meant for the script", async () => {

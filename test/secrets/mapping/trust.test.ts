@@ -71,6 +71,7 @@ describe.skipIf(process.platform === "win32")("trust", () => {
     expect(stderr).toBe(
       `error: ${project.path} has not been allowed to read secrets, or asks for others than before\n` +
         "hint: rt secrets env shows what it asks for, and rt trust allows it, on a terminal\n" +
+        "hint: what the environment has already is read from nowhere, and need not be allowed\n" +
         `hint: without a terminal, as in CI: RT_TRUST=${hashIn({ stderr })}\n`,
     );
     expect((await run(["run", "plain"])).stdout).toBe("plain\n");
@@ -122,6 +123,24 @@ describe.skipIf(process.platform === "win32")("trust", () => {
     const hash = hashIn(await run(["run", "show"], { HOME: "/nonexistent" }))!;
     expect((await own(["trust", "--list"])).stdout).toBe(`${project.path}\tTOKEN OTHER\t${hash}\n`);
     expect((await own(["trust"])).stdout).toBe(`${project.path} is already allowed to read secrets\n`);
+  });
+
+  test("what a project says of a secret pushes nothing away, and a terminal that does not wait is waited for", async () => {
+    const about = "x".repeat(5000);
+    await using other = await createProject({
+      ...FILES,
+      "rtfig.toml": CONFIG.replace(/^about = .*$/m, `about = "${about}"`),
+    });
+    const nonBlocking = "import os, sys; os.set_blocking(0, False); os.execv(sys.argv[1], sys.argv[1:])";
+    await using terminal = startOnTerminal(["python3", "-c", nonBlocking, RT, "trust"], envOf(other.path), {
+      cwd: other.path,
+    });
+    await terminal.shows("Allow it? [y/N] ");
+    expect(terminal.shown).toContain('xxx..."');
+    expect(terminal.shown.length).toBeLessThan(1500);
+    terminal.type("y\r");
+    await terminal.shows(" is allowed to read secrets");
+    expect(await terminal.ends()).toBe(0);
   });
 
   test.each([

@@ -69,6 +69,11 @@ describe.skipIf(process.platform !== "linux")("values", () => {
       'The command "sh" wrote more than 1048576 bytes',
     ],
     ["more than a megabyte", "yes a-value-1", 'The command "sh" wrote more than 1048576 bytes'],
+    [
+      "more than a megabyte, without an end and whatever happens",
+      "trap '' TERM PIPE; while :; do echo a-value-1; done 2> /dev/null",
+      'The command "sh" wrote more than 1048576 bytes',
+    ],
     ["an exit by signal", "printf a-value-1; kill -TERM $$", 'The command "sh" was ended by SIGTERM'],
     ["a failure after the value", "printf a-value-1; exit 9", 'The command "sh" failed with exit code 9'],
   ])("%s: refused, and not repeated", async (_what, command, message) => {
@@ -93,6 +98,17 @@ describe.skipIf(process.platform !== "linux")("values", () => {
       env: { ...keyring.env, RT_TRUST: await trustOf(other.path) },
     });
     expect([stderr.includes('The command "print-value" is not on PATH'), status]).toEqual([true, 1]);
+  });
+
+  test("a value is whole when its program has ended, whatever that leaves behind", async () => {
+    const value = "a-large-1".repeat(7000); // more than a pipe takes at once
+    await project.write({
+      text: value,
+      value: "sleep 1000 2> /dev/null & echo $! > left-behind; exec cat text",
+    });
+    const result = await run(["run", "show"]);
+    process.kill(Number(await Bun.file(project.join("left-behind")).text()), "SIGKILL");
+    expect(result).toEqual({ stdout: hash(value), stderr: "", status: 0 });
   });
 
   test("what is wrong with the script itself is said when they are there, and not before", async () => {
