@@ -7,6 +7,7 @@
 import type { Pointer } from "bun:ffi";
 import { ptr, read, readCString } from "./ffi.ts";
 import { encodeCString, environmentVariable, processLibc } from "./libc.ts";
+import { decodeWithSurrogates } from "./undecodable.ts";
 
 /** The address of the list of `NAME=value` entries; null where there is none. */
 export function environmentList(): Pointer | null {
@@ -26,11 +27,22 @@ export function environmentEntries(): Pointer[] {
   return entries;
 }
 
+const REPLACEMENT = "\ufffd";
+
+/** What is no UTF-8 is as undecodable.ts has it. */
+function readText(address: Pointer): string {
+  const text = readCString(address);
+  if (!text.includes(REPLACEMENT)) return text;
+  const bytes: number[] = [];
+  for (let byte = read.u8(address, 0); byte !== 0; byte = read.u8(address, bytes.length)) bytes.push(byte);
+  return decodeWithSurrogates(Uint8Array.from(bytes));
+}
+
 /** All of it. Of several entries of one name the first counts, as for libc. */
 export function originalEnvironment(): Record<string, string> {
   const result: Record<string, string> = {};
   for (const entry of environmentEntries()) {
-    const text = readCString(entry);
+    const text = readText(entry);
     const equals = text.indexOf("=");
     if (equals <= 0) continue;
     const name = text.slice(0, equals);
@@ -42,5 +54,5 @@ export function originalEnvironment(): Record<string, string> {
 /** One of it, which costs a hundredth of reading all. */
 export function originalVariable(name: string): string | undefined {
   const value = processLibc().getenv(ptr(encodeCString(name))) as Pointer | null;
-  return value === null ? undefined : readCString(value);
+  return value === null ? undefined : readText(value);
 }

@@ -11,9 +11,11 @@
 import {
   type Child,
   type ChildExit,
+  type ChildRequest,
   describeExit,
   type ProcessTreeOperations,
 } from "../contract/process-tree.ts";
+import { isDecoded, startExactly } from "./exact-child.ts";
 import { Outlet } from "./outlet.ts";
 import { closeDescriptor, openPipe } from "./pipe.ts";
 import { descriptorLimit } from "./process.ts";
@@ -37,21 +39,13 @@ const startChild: ProcessTreeOperations["startChild"] = (request): PosixChild =>
   reapOrphans();
   const isPiped = request.output !== "inherit";
   const pipes = isPiped ? [openPipe({ isPolled: true })] : [];
-  let subprocess: Bun.Subprocess;
+  const env = withFamily(request.env as Record<string, string>, request.family);
+  let started: { readonly pid: number; readonly exited: Promise<ChildExit> };
   try {
     if (request.output === "separate") pipes.push(openPipe({ isPolled: true }));
-    subprocess = Bun.spawn([request.program ?? request.argv[0]!, ...request.argv.slice(1)], {
-      argv0: request.argv[0],
-      cwd: request.cwd,
-      env: withFamily(request.env as Record<string, string>, request.family),
-      stdio: [
-        request.input ?? (request.inheritStdin ? "inherit" : "ignore"),
-        pipes[0]?.writer ?? "inherit",
-        pipes.at(-1)?.writer ?? "inherit",
-        ...(request.descriptors ?? []),
-      ],
-      detached: isPiped,
-    });
+    const writers = pipes.map(({ writer }) => writer);
+    const isText = isDecoded({ ...request, env });
+    started = isText ? startByEngine(request, env, writers) : startExactly(request, env, writers);
   } catch (error) {
     for (const { reader } of pipes) closeDescriptor(reader);
     throw error;
@@ -61,19 +55,42 @@ const startChild: ProcessTreeOperations["startChild"] = (request): PosixChild =>
   const outlets = pipes.map(
     ({ reader }, index) => new Outlet(reader, (bytes) => request.onOutput(bytes, index === 1)),
   );
-  return { pid: subprocess.pid, ownsSession: isPiped, done: follow(subprocess, outlets) };
+  return { pid: started.pid, ownsSession: isPiped, done: follow(started, outlets) };
 };
 
-async function follow(subprocess: Bun.Subprocess, outlets: readonly Outlet[]): Promise<ChildExit> {
-  guard(subprocess.pid);
+function startByEngine(
+  request: ChildRequest,
+  env: Record<string, string>,
+  writers: readonly number[],
+): { readonly pid: number; readonly exited: Promise<ChildExit> } {
+  const subprocess = Bun.spawn([request.program ?? request.argv[0]!, ...request.argv.slice(1)], {
+    argv0: request.argv[0],
+    cwd: request.cwd,
+    env,
+    stdio: [
+      request.input ?? (request.inheritStdin ? "inherit" : "ignore"),
+      writers[0] ?? "inherit",
+      writers.at(-1) ?? "inherit",
+      ...(request.descriptors ?? []),
+    ],
+    detached: writers.length > 0,
+  });
+  return { pid: subprocess.pid, exited: subprocess.exited.then(() => describeExit(subprocess)) };
+}
+
+async function follow(
+  { pid, exited }: ReturnType<typeof startByEngine>,
+  outlets: readonly Outlet[],
+): Promise<ChildExit> {
+  guard(pid);
   const attaching = setTimeout(() => {
     for (const outlet of outlets) outlet.attach();
   }, ATTACH_AFTER);
-  await subprocess.exited;
+  const exit = await exited;
   clearTimeout(attaching);
-  release(subprocess.pid);
+  release(pid);
   for (const outlet of outlets) await outlet.finish();
-  return describeExit(subprocess);
+  return exit;
 }
 
 /** Another rt in the tree passes on what it gets; its children would otherwise hear everything twice. */

@@ -43,11 +43,15 @@ const IGNORED_BY_ENGINE = [13, 25]; // SIGPIPE, SIGXFSZ
 export interface ProgramRequest {
   readonly program: string;
   readonly argv: readonly string[];
-  /** Set or, with undefined, removed. */
+  /** Set or, with undefined, removed; with `isWhole` nothing else is there. */
   readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly isWhole?: boolean;
+  /** Where it starts, if not here. */
+  readonly directory?: string;
+  readonly leadsSession?: boolean;
   /** Its switch is on for itself, and off for what it starts: see process.ts. */
   readonly engine?: boolean | undefined;
-  /** What becomes its descriptor 0, 1 and 2: a descriptor of rt's, or the terminal. */
+  /** What becomes its descriptor 0, 1, 2 and so on: a descriptor of rt's, or the terminal. Beyond 2 in ascending order. */
   readonly standard: readonly (number | "terminal")[];
   /** The path of its controlling terminal, with which it gets a session of its own. */
   readonly terminal: string | undefined;
@@ -77,7 +81,9 @@ export function startProgram(request: ProgramRequest): { pid: number } | { error
     });
     for (const number of IGNORED_BY_ENGINE) signals[(number - 1) >> 3]! |= 1 << ((number - 1) & 7);
     calls.posix_spawnattr_setsigdefault(ptr(attributes), ptr(signals));
-    const session = request.terminal === undefined ? 0 : constants.POSIX_SPAWN_SETSID;
+    if (request.directory !== undefined) changeDirectory(ptr(actions), request.directory);
+    const isLeader = request.leadsSession || request.terminal !== undefined;
+    const session = isLeader ? constants.POSIX_SPAWN_SETSID : 0;
     calls.posix_spawnattr_setflags(ptr(attributes), SETSIGDEF | session);
     for (const descriptor of request.descriptors) processLibc().ioctl(descriptor, constants.FIONCLEX);
     return start(request, ptr(actions), ptr(attributes));
@@ -87,8 +93,16 @@ export function startProgram(request: ProgramRequest): { pid: number } | { error
   }
 }
 
+/** Not among the others: an old C library has no such call, and what needs none has to start there too. */
+function changeDirectory(actions: Pointer, directory: string): void {
+  const { functions } = openLibc({
+    posix_spawn_file_actions_addchdir_np: { args: [pointer, pointer], returns: i32 },
+  });
+  functions.posix_spawn_file_actions_addchdir_np(actions, ptr(encodeCString(directory)));
+}
+
 function start(
-  { program, argv, environment: changes, engine }: ProgramRequest,
+  { program, argv, environment: changes, isWhole = false, engine }: ProgramRequest,
   actions: Pointer,
   attributes: Pointer,
 ): { pid: number } | { error: number } {
@@ -96,7 +110,7 @@ function start(
   const environment = engine ? { ...changes, ...switchedOff } : changes;
   const first = engine ? [encodeCString(`${ENGINE_SWITCH}=1`)] : [];
   const entries = first.map((entry) => ptr(entry));
-  for (const entry of environmentEntries()) {
+  for (const entry of isWhole ? [] : environmentEntries()) {
     const text = readCString(entry);
     if (!Object.hasOwn(environment, text.slice(0, Math.max(text.indexOf("="), 0)))) entries.push(entry);
   }

@@ -16,8 +16,9 @@ import { errorCode } from "./libc.ts";
 import { Outlet } from "./outlet.ts";
 import { Terminals } from "./outer-terminal.ts";
 import { closeDescriptor, openPipe, type Pipe, writeAvailable } from "./pipe.ts";
-import { heeded, nameOfSignal, stopJob } from "./signals.ts";
-import { type Change, startProgram, waitFor } from "./program.ts";
+import { heeded, stopJob } from "./signals.ts";
+import { exitOf } from "./exact-child.ts";
+import { startProgram, waitFor } from "./program.ts";
 import {
   endingKeys,
   foregroundOf,
@@ -140,12 +141,6 @@ function follow(
       else session?.hangUp();
     },
   };
-}
-
-function exitOf(change: Exclude<Change, { kind: "stopped" }>): ChildExit {
-  if (change.kind === "exited") return { code: change.code, signal: null };
-  const signal = nameOfSignal(change.signal);
-  return { code: 128 + change.signal, signal: signal ?? null };
 }
 
 /** The program's terminal, and what goes on between it and rt's. */

@@ -8,6 +8,10 @@ const LONGEST_CHARACTER = 4; // bytes
 export function decodeWithSurrogates(bytes: Uint8Array): string {
   let text = "";
   for (let start = 0; start < bytes.length;) {
+    const plain = asciiLength(bytes, start);
+    text += String.fromCharCode(...bytes.subarray(start, start + plain));
+    start += plain;
+    if (start === bytes.length) break;
     const length = characterLength(bytes, start);
     text +=
       length === 0
@@ -16,6 +20,16 @@ export function decodeWithSurrogates(bytes: Uint8Array): string {
     start += Math.max(1, length);
   }
   return text;
+}
+
+/** Most of a text needs no look at each character. */
+const LONGEST_PLAIN = 4096; // arguments of a call
+
+function asciiLength(bytes: Uint8Array, start: number): number {
+  let length = 0;
+  while (length < LONGEST_PLAIN && start + length < bytes.length && bytes[start + length]! < 0x80)
+    length += 1;
+  return length;
 }
 
 /** How many bytes the character at `start` takes; 0 when there is none. */

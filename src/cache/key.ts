@@ -69,7 +69,9 @@ function variableHashes(secret: Uint8Array): (value: string) => string {
   return (value) => {
     let hash = known.get(value);
     if (hash === undefined) {
-      hash = new Bun.CryptoHasher("sha256", secret).update(value).digest("hex");
+      // Bytes that are not UTF-8 are lone surrogates, which would all be hashed as one; no value has a NUL in it.
+      const text = value.isWellFormed() ? value : `\0${JSON.stringify(value)}`;
+      hash = new Bun.CryptoHasher("sha256", secret).update(text).digest("hex");
       known.set(value, hash);
     }
     return hash;

@@ -1,5 +1,6 @@
 // A command line put together again, for another rt that does what this one does not: it runs a program while this one
 // watches. It reads rtfig.toml by itself.
+import { host } from "../../platform/process.ts";
 import type { Given, Invocation } from "../options/parse.ts";
 
 export interface CommandLines {
@@ -25,7 +26,7 @@ function wordsWithout(carriedOut: readonly string[], invocation: Invocation): st
     .filter(({ option, isConfigured }) => !isConfigured && !carriedOut.includes(option.name))
     .map(spell);
   const names = [command, target].filter((name) => name !== undefined);
-  return [...words, ...names, ...args];
+  return [...words, ...names, ...host.exactArguments(args)];
 }
 
 function spell({ option, value }: Given): string {

@@ -68,7 +68,13 @@ export async function prepareJob(
   if (port !== undefined) environment.PORT = port;
   for (const variable of script.env) {
     const value = host.originalVariable(variable);
-    if (value !== undefined) environment[variable] = value;
+    if (value === undefined) continue;
+    if (!value.isWellFormed())
+      throw new Failure(
+        `${variable} has bytes that are not UTF-8, and no script on another machine can be given those`,
+        `set another value, or run ${task.label} without --remote`,
+      );
+    environment[variable] = value;
   }
   const action = describeAction({
     argv: ["/bin/sh", "-c", RUN_STEPS, "sh", ...steps],

@@ -330,6 +330,12 @@ export default {
       tests: ["cache/key"],
     },
     {
+      fault: "values that are not UTF-8 are all one",
+      text: "value.isWellFormed() ? value : ",
+      becomes: "value.isWellFormed() || true ? value : ",
+      tests: ["run/bytes"],
+    },
+    {
       fault: "variables do not count",
       text: "fields.push({ name: `the variable ${name}`, hash: hashesOf(meant) });",
       becomes: "void hash;",

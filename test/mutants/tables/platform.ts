@@ -307,7 +307,58 @@ export default {
       tests: ["tasks/unread"],
     },
   ],
+  "platform/posix/exact-child.ts": [
+    {
+      fault: "a value's bytes are not looked at",
+      text: "value === undefined ? [] : [name, value]",
+      becomes: "value === undefined ? [] : [name]",
+      tests: ["run/bytes"],
+    },
+    {
+      fault: "a name's bytes are not looked at",
+      text: "value === undefined ? [] : [name, value]",
+      becomes: "value === undefined ? [] : [value]",
+      tests: ["run/bytes"],
+    },
+    {
+      fault: "it starts where rt is",
+      text: "      directory: cwd,\n",
+      becomes: "",
+      tests: ["run/bytes"],
+    },
+    {
+      fault: "it reads what is rt's to read",
+      text: "inheritStdin ? undefined : openNothing()",
+      becomes: "inheritStdin || true ? undefined : openNothing()",
+      tests: ["run/bytes"],
+    },
+    {
+      fault: "what was kept of standard input is not given to it",
+      text: "input ? openInput(input) : ",
+      becomes: "",
+      tests: ["run/bytes"],
+    },
+    {
+      fault: "it gets variables of rt's besides",
+      text: "      isWhole: true,\n",
+      becomes: "",
+      tests: ["run/bytes"],
+    },
+    {
+      fault: "one that ends at once is never heard of",
+      text: "    setImmediate(look);\n",
+      becomes: "",
+      tests: ["run/bytes"],
+      why: "the signal comes after the start in all that was seen here, and the look now and then is there as well",
+    },
+  ],
   "platform/posix/undecodable.ts": [
+    {
+      fault: "a character behind plain text is taken for bytes",
+      text: "bytes[start + length]! < 0x80",
+      becomes: "bytes[start + length]! <= 0xff",
+      tests: ["run/arguments"],
+    },
     {
       fault: "bytes become characters of another place",
       text: "bytes.push(code - 0xdc00)",
@@ -403,6 +454,12 @@ export default {
     },
   ],
   "platform/posix/environment.ts": [
+    {
+      fault: "bytes of variables become other characters on the way to what rt starts",
+      text: "  if (!text.includes(REPLACEMENT)) return text;\n",
+      becomes: "  if (text !== null) return text;\n",
+      tests: ["run/bytes"],
+    },
     {
       fault: "the last entry of a variable counts",
       text: "if (!Object.hasOwn(result, name)) result[name] =",

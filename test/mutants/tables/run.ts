@@ -683,4 +683,20 @@ export default {
       tests: ["cli/wrong-values"],
     },
   ],
+  "src/settings/command-line.ts": [
+    {
+      fault: "a watched script gets other bytes than were written",
+      text: "...host.exactArguments(args)",
+      becomes: "...args",
+      tests: ["run/bytes"],
+    },
+  ],
+  "src/run/remote/job.ts": [
+    {
+      fault: "another machine is given other characters in the place of bytes",
+      text: "if (!value.isWellFormed())",
+      becomes: 'if (value === "")',
+      tests: ["run/bytes"],
+    },
+  ],
 } satisfies MutantTable;
