@@ -82,8 +82,6 @@ export function startExactly(
       throw Object.assign(new Error(code), { code });
     }
     running.set(started.pid, resolve);
-    // It may have ended before anybody listened.
-    setImmediate(look);
     return { pid: started.pid, exited: promise };
   } finally {
     if (read !== undefined) closeDescriptor(read);

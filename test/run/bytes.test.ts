@@ -22,6 +22,7 @@ const project = {
     scripts: {
       show: SHOW,
       other: LOOK,
+      apart: `echo "\${UNDECLARED-withheld}"; ${LOOK}`,
       prehooked: LOOK,
       hooked: "true",
       posthooked: LOOK,
@@ -38,11 +39,12 @@ const project = {
 const MAPPING =
   '[secrets.KEY]\nfrom = { command = ["echo", "a-long-value"] }\n[run.secrets]\nsecret = ["KEY"]\n';
 const CACHED =
-  '[run.cache]\nshow = { env = ["BAD"] }\nother = { env = ["BAD"], inputs = ["package.json"] }\n';
+  '[run.cache]\nshow = { env = ["BAD"] }\nother = { env = ["BAD"], inputs = ["package.json"] }\n' +
+  'apart = { env = ["BAD"], inputs = ["package.json"] }\n';
 
 /** rt as bash starts it, with a variable and arguments in bytes. */
 function start(line: string, cwd: string, value = BYTES) {
-  const script = `export BAD=$'${value}'; exec "$0" ${line}`;
+  const script = `export UNDECLARED=1 BAD=$'${value}'; exec "$0" ${line}`;
   return Bun.spawn(["bash", "-c", script, RT], {
     cwd,
     env: cleanEnvironment(),
@@ -110,6 +112,11 @@ describe.skipIf(process.platform === "win32")("bytes that are not UTF-8", () => 
         expect(again.stdout + again.stderr).toContain("Done before");
       }
     }
+  });
+
+  test("reach a cached script with nothing beside them that was not declared", async () => {
+    await using cached = await createProject({ ...project, "rtfig.toml": CACHED });
+    expect((await run("run apart", cached.path)).stdout).toBe(`withheld\n${SHOWN}\n`);
   });
 
   test("reach what is watched, with its arguments and with what stood on standard input", async () => {

@@ -8,6 +8,7 @@ import { readFileSync } from "node:fs";
 import { startLive } from "../options/live.ts";
 import { freePort } from "../support/ports.ts";
 import { createMark, serverOfSecondThread, waitUntil } from "../support/processes.ts";
+import { PYTHON } from "../support/programs.ts";
 import { createProject, type Files, type Project } from "../support/project.ts";
 import { cleanEnvironment, RT } from "../support/rt.ts";
 import { startOnTerminal } from "../support/terminal.ts";
@@ -118,8 +119,8 @@ test("what a change reaches starts again, with all that it has started, and the 
 
 test("a server whose first thread has ended is of the package that has started it", async () => {
   const [mine, others, traceless] = [freePort(), freePort(), freePort()];
-  const serve = `(setsid python3 server.py &) ; ${SERVE}`;
-  const leave = '(setsid env -i PATH="$PATH" python3 traceless.py &)';
+  const serve = `(setsid ${PYTHON} server.py &) ; ${SERVE}`;
+  const leave = `(setsid env -i PATH="$PATH" ${PYTHON} traceless.py &)`;
   const files = workspace({ api: dev(serve), other: dev(`${leave}; ${serve}`) });
   const servers = {
     "packages/api/server.py": serverOfSecondThread(mine),

@@ -10,6 +10,7 @@ import { startLive, type Live } from "../options/live.ts";
 import { freePort } from "../support/ports.ts";
 import { expectRt } from "../support/rt.ts";
 import { createMark, serverOfSecondThread, waitUntil } from "../support/processes.ts";
+import { PYTHON } from "../support/programs.ts";
 import { createProject, type Files, type Project } from "../support/project.ts";
 import { cleanEnvironment, RT } from "../support/rt.ts";
 import { startOnTerminal } from "../support/terminal.ts";
@@ -502,7 +503,7 @@ describe("the end of a run", () => {
 
   test("frees the port of a server whose first thread has ended", async () => {
     const port = freePort();
-    const dev = `${SAY}; (setsid python3 server.py &) ; sleep 1000`;
+    const dev = `${SAY}; (setsid ${PYTHON} server.py &) ; sleep 1000`;
     await using live = await watch({ ...scripts(dev), "server.py": serverOfSecondThread(port) });
     for (let round = 0; round < 3; round += 1) {
       if (round > 0) await live.poke();

@@ -2,30 +2,29 @@
 import { describe, expect, test } from "bun:test";
 import { chmod } from "node:fs/promises";
 import { createProject } from "../support/project.ts";
-import { runRt } from "../support/rt.ts";
+import { cleanEnvironment, RT, runRt } from "../support/rt.ts";
 import { AS_OTHER, isRoot, NOBODY } from "../support/users.ts";
 
 /** Listens, and tells what it is sent. */
-const IMPOSTOR = `import os, socket, sys
-server = socket.socket(socket.AF_UNIX)
-server.bind(sys.argv[1].replace("@", "\\0"))
-server.listen()
-os.write(1, b"listening\\n")
-while True:
-    client, _ = server.accept()
-    os.write(1, b"got " + client.recv(4096))
+const IMPOSTOR = `import { createServer } from "node:net";
+import { writeSync } from "node:fs";
+createServer((client) => {
+  writeSync(1, "got ");
+  client.on("data", (bytes) => writeSync(1, bytes));
+}).listen(process.argv[2].replace("@", "\\0"), () => writeSync(1, "listening\\n"));
 `;
 
 describe.skipIf(process.platform !== "linux" || !isRoot).each(["a path", "an abstract name"])(
   "another user at the address of the session bus, %s",
   (kind) => {
     test("gets nothing", async () => {
-      await using project = await createProject({ "impostor.py": IMPOSTOR, "open/x": "" });
+      await using project = await createProject({ "impostor.ts": IMPOSTOR, "open/x": "" });
       await chmod(project.path, 0o755);
       await chmod(project.join("open"), 0o777);
       const name = kind === "a path" ? project.join("open/bus") : `@${project.path}`;
       const address = kind === "a path" ? `unix:path=${name}` : `unix:abstract=${project.path}`;
-      await using impostor = Bun.spawn([...AS_OTHER, "python3", project.join("impostor.py"), name], {
+      await using impostor = Bun.spawn([...AS_OTHER, RT, project.join("impostor.ts"), name], {
+        env: cleanEnvironment(),
         stdout: "pipe",
         stderr: "inherit",
       });

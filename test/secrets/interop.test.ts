@@ -5,11 +5,9 @@ import { startKeePassXC } from "../support/keepassxc.ts";
 import { type Keyring, startKeyring } from "../support/keyring.ts";
 import { startKWallet } from "../support/kwallet.ts";
 import { createProject, type Project } from "../support/project.ts";
+import { PYTHON } from "../support/programs.ts";
 import { readLines } from "../support/output.ts";
 import { cleanEnvironment, runRt } from "../support/rt.ts";
-
-/** Debian's own, for which its packages of the libraries are. */
-const PYTHON = "/usr/bin/python3";
 
 interface Peer {
   readonly name: string;

@@ -15,6 +15,12 @@ export async function placeRt(path: string, rt?: string): Promise<void> {
   await link(copy, path).catch(async () => await copyFile(copy, path));
 }
 
+/**
+ * The system's own, with what its packages bring. The first in PATH may be one that a version manager stands for, which
+ * another user may not start.
+ */
+export const PYTHON = "/usr/bin/python3";
+
 /** Compiles C; `source` is the body of main. */
 export async function compileProgram(path: string, body: string): Promise<void> {
   const source = `#include <signal.h>\n#include <stdio.h>\n#include <unistd.h>\nint main(void) { ${body} }\n`;

@@ -6,7 +6,7 @@ import { gzip, tar, zip } from "../../build/archive.ts";
 import { createKeyPair } from "../../build/minisign.ts";
 import { RELEASE_KEYS } from "../../src/upgrade/keys.ts";
 import { readVersion } from "../../src/upgrade/replace.ts";
-import { compileProgram, compileVersion, placeRt } from "../support/programs.ts";
+import { compileProgram, compileVersion, placeRt, PYTHON } from "../support/programs.ts";
 import { createProject, type Project } from "../support/project.ts";
 import { compileTrusting } from "../support/release-key.ts";
 import { runRt } from "../support/rt.ts";
@@ -326,7 +326,7 @@ describe("rt upgrade refuses", () => {
 status = subprocess.run(sys.argv[1:]).returncode
 print(status, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024)`;
       const { stdout, stderr } = await runRt({
-        program: ["python3", "-c", measure, rt],
+        program: [PYTHON, "-c", measure, rt],
         args: ["upgrade", other.join(name)],
       });
       const [status, megabytes] = stdout.split(" ").map(Number);

@@ -5,7 +5,7 @@ import { chmod, copyFile, mkdir, readdir, readFile, rename, stat, writeFile } fr
 import { gzip, tar } from "../../build/archive.ts";
 import { startBrokenServer } from "../support/broken-server.ts";
 import { type Certificates, createCertificates } from "../support/certificates.ts";
-import { compileVersion } from "../support/programs.ts";
+import { compileVersion, PYTHON } from "../support/programs.ts";
 import { createProject, type Project } from "../support/project.ts";
 import { NEXT_KEY, TEST_KEY } from "../support/release-key.ts";
 import { expectRt, runRt } from "../support/rt.ts";
@@ -88,7 +88,7 @@ describe("rt upgrade", () => {
     await using other = await createProject();
     await copyFile(released.join("rt"), other.join("rt"));
     const pack = "import zipfile; zipfile.ZipFile('rt.zip', 'w', zipfile.ZIP_STORED).write('rt')";
-    await Bun.$`python3 -c ${pack}`.cwd(other.path);
+    await Bun.$`${PYTHON} -c ${pack}`.cwd(other.path);
     await writeSums(other.path, ["rt.zip"]);
     expect(await upgrade(other.join("rt.zip"))).toMatchObject({ stderr: "", status: 0 });
     expect(await versionOf(rt)).toBe(NEW);

@@ -344,13 +344,6 @@ export default {
       becomes: "",
       tests: ["run/bytes"],
     },
-    {
-      fault: "one that ends at once is never heard of",
-      text: "    setImmediate(look);\n",
-      becomes: "",
-      tests: ["run/bytes"],
-      why: "the signal comes after the start in all that was seen here, and the look now and then is there as well",
-    },
   ],
   "platform/posix/undecodable.ts": [
     {
