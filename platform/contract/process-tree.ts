@@ -25,8 +25,8 @@ export interface ChildRequest {
    * - "inherit": our own descriptors, our own process group (so that it may read the terminal).
    */
   readonly output: "merged" | "separate" | "inherit";
-  /** What the child gets beyond the standard three, as 3 and so on. */
-  readonly descriptors?: readonly number[];
+  /** What the child gets beyond the standard three, as 3 and so on; undefined is a place with nothing of ours. */
+  readonly descriptors?: readonly (number | undefined)[];
   /** Whether the child reads our standard input; otherwise it finds it empty. */
   readonly inheritStdin: boolean;
   /** What it reads instead of either, from beginning to end. */

@@ -71,7 +71,7 @@ function startByEngine(
       request.input ?? (request.inheritStdin ? "inherit" : "ignore"),
       writers[0] ?? "inherit",
       writers.at(-1) ?? "inherit",
-      ...(request.descriptors ?? []),
+      ...(request.descriptors ?? []).map((each) => each ?? "ignore"),
     ],
     detached: writers.length > 0,
   });

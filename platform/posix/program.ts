@@ -51,8 +51,8 @@ export interface ProgramRequest {
   readonly leadsSession?: boolean;
   /** Its switch is on for itself, and off for what it starts: see process.ts. */
   readonly engine?: boolean | undefined;
-  /** What becomes its descriptor 0, 1, 2 and so on: a descriptor of rt's, or the terminal. */
-  readonly standard: readonly (number | "terminal")[];
+  /** What becomes its descriptor 0, 1, 2 and so on: a descriptor of rt's, the terminal, or nothing. Beyond 2 in ascending order. */
+  readonly standard: readonly (number | "terminal" | undefined)[];
   /** The path of its controlling terminal, with which it gets a session of its own. */
   readonly terminal: string | undefined;
   /** Kept open, as they are. */
@@ -71,6 +71,7 @@ export function startProgram(request: ProgramRequest): { pid: number } | { error
   try {
     let first: number | undefined;
     request.standard.forEach((source, place) => {
+      if (source === undefined) return;
       if (source !== "terminal") {
         // From itself to itself this takes the mark away by which it would be closed.
         calls.posix_spawn_file_actions_adddup2(ptr(actions), source, place);

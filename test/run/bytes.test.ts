@@ -27,6 +27,8 @@ const project = {
       hooked: "true",
       posthooked: LOOK,
       secret: `echo $KEY; ${SHOW}`,
+      prereads: "cat <&9",
+      reads: "true",
       ended: "exit 7",
       endless: "echo started; exec sleep 1000",
       killed: "kill -s KILL $$",
@@ -174,6 +176,8 @@ describe.skipIf(process.platform === "win32")("bytes that are not UTF-8", () => 
   test("change nothing else: where it runs, how it ends, and what it finds on standard input", async () => {
     expect((await run("--filter p run where")).stdout).toMatch(/\bp$/m);
     expect(await run("--filter root run ended")).toMatchObject({ status: 7 });
+    const line = "--silent run reads 9< p/package.json";
+    expect((await run(line)).stdout).toBe(await Bun.file(shop.join("p/package.json")).text());
     const killed = await run("run --sequential killed other");
     expect([killed.stdout.includes(SHOWN), killed.status]).toEqual([false, "SIGKILL"]);
     const fed = await run("run --parallel input other < package.json");

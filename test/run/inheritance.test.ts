@@ -24,6 +24,7 @@ describe.concurrent("what a script inherits", () => {
     ["two <(...)", "rt go <(echo one) <(echo two)", { go: "cat" }, "one\ntwo\n"],
     [">(...)", "echo x | rt go >(cat) | cat", { go: "tee" }, "x\nx\n"],
     ["3<file with hooks", "rt go 3< three.txt", { prego: "true", go: "cat <&3" }, "three\n"],
+    ["9<file with hooks that read it", "rt go 9< three.txt", { prego: "cat <&9", go: "true" }, "three\n"],
     ["a closed standard input", "rt go <&-", { go: "echo runs" }, "runs\n"],
     ["a pipe on both sides", "echo x | rt go | tr x y", { go: "cat" }, "y\n"],
   ])("%s", async (_, line, entries, expected) => {

@@ -14,7 +14,15 @@ export type Ending = number | { readonly signal: NodeJS.Signals };
 /** What comes after a step: another one, another program in rt's place, or rt's own end. */
 export type Next = "step" | "replacement" | "end";
 
-/** @param descriptors what the child inherits beyond the standard three */
+/** Each where it is. */
+function inPlaces(descriptors: readonly number[]): (number | undefined)[] {
+  const count = Math.max(2, ...descriptors) - 2;
+  return Array.from({ length: count }, (_, index) =>
+    descriptors.includes(index + 3) ? index + 3 : undefined,
+  );
+}
+
+/** @param descriptors what the child inherits beyond the standard three, in the same places */
 export async function waitForStep(
   { shell, environment }: Pick<Step, "shell" | "environment">,
   descriptors: readonly number[],
@@ -29,7 +37,7 @@ export async function waitForStep(
     env: { ...host.originalEnvironment(), ...environment, ...shell.environment },
     output: "inherit",
     inheritStdin: true,
-    descriptors,
+    descriptors: inPlaces(descriptors),
     onOutput() {},
   });
   passage.leadTo(child);

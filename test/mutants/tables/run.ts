@@ -120,6 +120,12 @@ export default {
   ],
   "src/run/script/waiting.ts": [
     {
+      fault: "what a hook inherits moves to other places",
+      text: "descriptors.includes(index + 3) ? index + 3 : undefined",
+      becomes: "descriptors[index]",
+      tests: ["run/inheritance", "run/bytes"],
+    },
+    {
       fault: "a hook that a signal was sent to is a success",
       text: `return received && code === 0 && next !== "end" ? { signal: received } : code;`,
       becomes: "return code;",
