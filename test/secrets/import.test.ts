@@ -1,6 +1,6 @@
 // `rt secrets import`: from a file of variables to a real keyring and back, and what is left where it fails.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { chmod, chown, link, readdir, readFile, stat, symlink } from "node:fs/promises";
+import { chmod, chown, link, readdir, readFile, rm, stat, symlink } from "node:fs/promises";
 import { FakeSecretService } from "../support/fake-secret-service.ts";
 import { type Keyring, startKeyring } from "../support/keyring.ts";
 import { createProject, type Files, type Project } from "../support/project.ts";
@@ -236,6 +236,36 @@ describe.skipIf(process.platform !== "linux")("rt secrets import", () => {
     fake.silent.clear();
     expect(await run(shop, [".env", "--yes"], session.env)).toMatchObject({ stderr: "", status: 0 });
     expect(await drafts()).toEqual([]);
+  });
+
+  test("from a package of a workspace that has no rtfig.toml yet, the root project gets one", async () => {
+    await using shop = await createShop({ "packages/web/.env": `A_TOKEN=${TOKEN}\nB_TOKEN=$(cat b)\n` });
+    await shop.write({
+      "package.json": { name: shop.service, workspaces: ["packages/*"] },
+      "packages/web/package.json": { name: "web" },
+    });
+    const result = await runRt({
+      args: ["secrets", "import", ".env", "--script", "web#dev", "--yes"],
+      cwd: shop.join("packages/web"),
+      env: keyring.env,
+    });
+    expect(result).toMatchObject({ stderr: "", status: 0 });
+    expect(result.stdout).toContain("stay  B_TOKEN  has a command in it");
+    expect(Bun.TOML.parse(await read(shop, "rtfig.toml"))).toEqual({
+      secrets: { A_TOKEN: { from: `${shop.service}/A_TOKEN` } },
+      run: { secrets: { "web#dev": ["A_TOKEN"] } },
+    });
+    // In a folder of somebody else's there is nothing to write to.
+    if (process.getuid!() !== 0) return;
+    await rm(shop.join("rtfig.toml"));
+    for (const name of [".", "package.json"]) await chown(shop.join(name), 12345, 12345);
+    await Bun.write(shop.join("packages/web/.env"), `A_TOKEN=${TOKEN}\n`);
+    const refused = await runRt({
+      args: ["secrets", "import", ".env", "--yes"],
+      cwd: shop.join("packages/web"),
+      env: keyring.env,
+    });
+    expect(refused.stderr).toStartWith("error: The rtfig.toml of this project is not yours to write\n");
   });
 
   test("without a store it leads to a file that is encrypted", async () => {

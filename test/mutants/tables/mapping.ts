@@ -56,6 +56,12 @@ export default {
   ],
   "src/config/root-project.ts": [
     {
+      fault: "a workspace without an rtfig.toml is nobody's",
+      text: `ownerOf(FILE_NAME) ?? ownerOf("package.json")`,
+      becomes: "ownerOf(FILE_NAME)",
+      tests: ["secrets/mapping/places", "secrets/import"],
+    },
+    {
       fault: "a dependency's own rtfig.toml counts",
       text: "if (/[\\\\/]node_modules(?:[\\\\/]|$)/.test(here)) return undefined;",
       becomes: "",

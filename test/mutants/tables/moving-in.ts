@@ -98,6 +98,12 @@ export default {
   ],
   "src/secrets/import/plan.ts": [
     {
+      fault: "a command that a shell would run is a value",
+      text: 'assignment.raw.includes("$(")',
+      becomes: 'assignment.raw.includes("$((")',
+      tests: ["secrets/import"],
+    },
+    {
       fault: "what the engine drops of a value is lost",
       text: "!each.hasDefault && !isKnown(each.name)",
       becomes: "false && !isKnown(each.name)",
