@@ -324,9 +324,17 @@ describe.skipIf(process.platform !== "linux")("rt secrets import", () => {
       secrets: { NPM_TOKEN: { from: { service: "a/b c's", name: "NPM_TOKEN" } } },
     });
     // Where the mapping says already where a value belongs, it goes there.
-    expect(await run(shop, [".env", "--undo", "--yes"])).toMatchObject({ stderr: "", status: 0 });
+    const back = await run(shop, [".env", "--undo", "--yes"]);
+    expect(back).toMatchObject({ stderr: "", status: 0 });
+    expect(back.stdout).toContain(`  rt secrets delete -- 'a/b c'\\''s' NPM_TOKEN\n`);
     expect(await run(shop, [".env", "NPM_TOKEN", "--yes"])).toMatchObject({ stderr: "", status: 0 });
     expect(await read(shop, ".env")).toContain(`rt secrets get 'a/b c'\\''s' NPM_TOKEN   #`);
+    // Another package's of that name has no other place to go.
+    await shop.write({ "other.env": "NPM_TOKEN=other-value-1\n" });
+    const other = await run(shop, ["other.env", "--yes"]);
+    expect(other.stderr).toContain(
+      `needs another name, or change that one: rt secrets set 'a/b c'\\''s' NPM_TOKEN\n`,
+    );
   });
 
   test("what is put together from others moves with them, named, or not at all", async () => {

@@ -4,7 +4,7 @@
 // or in others where the engine would read it otherwise in those. The store and rtfig.toml keep what they have: what is
 // said of them is how to remove it.
 import { resolve } from "node:path";
-import { printable } from "../../printable.ts";
+import { oneLine, printable } from "../../printable.ts";
 import { confirm } from "../confirmation.ts";
 import { print } from "../streams.ts";
 import { type Words, WordsError } from "../words.ts";
@@ -48,7 +48,7 @@ export async function undoImport(path: string, names: readonly string[], words: 
 }
 
 function printableLine(line: string): string {
-  return `  ${printable(line.trimEnd())}\n`;
+  return `  ${oneLine(line.trimEnd())}\n`;
 }
 
 async function bringBack(file: ProjectFile, lines: readonly MovedLine[]): Promise<void> {
