@@ -96,6 +96,14 @@ export default {
       tests: ["secrets/mapping/trust"],
     },
   ],
+  "src/secrets/mapping/env-command.ts": [
+    {
+      fault: "a script that is not there is told to get nothing, and no more",
+      text: "names.length === 0) warnOfUnknown(script);",
+      becomes: "names.length < 0) warnOfUnknown(script);",
+      tests: ["secrets/mapping/scripts"],
+    },
+  ],
   "src/secrets/mapping/trust.ts": [
     {
       fault: "what a project says of a secret is as long as it likes",
