@@ -201,7 +201,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets import", () => {
   });
 
   test("a file with a byte order mark comes back to the byte, in a folder with a comma, too", async () => {
-    const env = `\ufeffA_TOKEN=${TOKEN}\r\nB_TOKEN=${TOKEN}2\r\n`;
+    const env = `\ufeffA_TOKEN=${TOKEN}\r\nB_TOKEN=${TOKEN}2\r\nC_KEY='${KEY.replaceAll("\n", "\r\n")}'\r\nD_PASSWORD='correct$-$/horse'\r\n`;
     await using shop = await createShop({ "a,b/.env": env });
     expect(await run(shop, ["a,b/.env", "--yes"])).toMatchObject({ stderr: "", status: 0 });
     expect(await read(shop, "a,b/.env")).not.toContain(TOKEN);

@@ -167,6 +167,18 @@ export default {
   ],
   "src/secrets/import/undo.ts": [
     {
+      fault: "a $ that is no variable's comes back with a backslash",
+      text: '["$", "\\\\$"].map',
+      becomes: '["\\\\$"].map',
+      tests: ["secrets/import"],
+    },
+    {
+      fault: "a value of several lines comes back with other line breaks",
+      text: '? "\\n" : "\\r\\n"',
+      becomes: '? "\\n" : "\\n"',
+      tests: ["secrets/import"],
+    },
+    {
       fault: "a command to copy has its backslashes doubled",
       text: "oneLine(line.trimEnd())",
       becomes: "printable(line.trimEnd())",
@@ -174,8 +186,8 @@ export default {
     },
     {
       fault: "a $ that comes back is a variable",
-      text: '.replaceAll("$", "\\\\$")',
-      becomes: "",
+      text: '["$", "\\\\$"].map',
+      becomes: '["$"].map',
       tests: ["secrets/import"],
     },
     {
@@ -192,8 +204,8 @@ export default {
     },
     {
       fault: "quotes are tried once",
-      text: "      quotes[index]!.push(quotes[index]!.shift()!);",
-      becomes: "      void index;",
+      text: "ways[index]!.push(ways[index]!.shift()!);",
+      becomes: "void index;",
       tests: ["secrets/import"],
     },
   ],
