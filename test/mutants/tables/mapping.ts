@@ -18,6 +18,12 @@ export default {
   ],
   "src/secrets/mapping/provision.ts": [
     {
+      fault: "what has been entered is told to be missing",
+      text: "throw missingFailure(rest);",
+      becomes: "throw missingFailure(missing);",
+      tests: ["secrets/mapping/missing"],
+    },
+    {
       fault: "hooks get what the command line gives to a script",
       text: "if (!isScript || !receiver.isHook) for",
       becomes: "for",
