@@ -20,12 +20,16 @@ export function findRoot(from: string): string | undefined {
   return root === own || isOwnersOf(root, own) ? root : undefined;
 }
 
-/** Whether the file above is this user's, root's, or that of who has the package. Windows has no such numbers. */
+/**
+ * Whether the file above is this user's, root's, or that of who has the package; as long as there is none, the package.json
+ * that it would lie beside. Windows has no such numbers.
+ */
 function isOwnersOf(root: string, own: string): boolean {
   const uid = process.getuid?.();
   if (uid === undefined) return true;
   const { lstatSync } = process.getBuiltinModule("node:fs");
   const { join } = process.getBuiltinModule("node:path");
-  const owner = lstatSync(join(root, FILE_NAME), { throwIfNoEntry: false })?.uid;
+  const ownerOf = (name: string) => lstatSync(join(root, name), { throwIfNoEntry: false })?.uid;
+  const owner = ownerOf(FILE_NAME) ?? ownerOf("package.json");
   return owner === uid || owner === 0 || owner === lstatSync(own).uid;
 }

@@ -83,7 +83,7 @@ async function carryOut(args: readonly string[], showHelp: () => Promise<void>):
   if (config !== undefined && word !== "env")
     throw new WordsError(`rt secrets ${word} takes no --config: it is for env`);
   const command: SecretsCommand = SECRETS_COMMANDS[word];
-  checkOperands(word, command, rest.length);
+  checkOperands(word, command, rest);
   if (options.has("json") && !command.hasJson)
     throw new WordsError(`rt secrets ${word} prints nothing, so no JSON`);
   if (word === "env") {
@@ -110,10 +110,15 @@ function isRoom(word: string): word is Room {
 function checkOperands(
   word: SecretsCommandName,
   { usage, takes: [fewest, most] }: SecretsCommand,
-  count: number,
+  operands: readonly string[],
 ): void {
+  const count = operands.length;
   const hint = `rt secrets ${word} ${usage}`;
-  if (count < fewest) throw new WordsError(`rt secrets ${word} needs a service and a name`, hint);
+  if (count < fewest)
+    throw new WordsError(
+      `rt secrets ${word} needs a service and a name`,
+      operands[0]?.includes("/") ? `${hint}: two words, not "service/name" as in rtfig.toml` : hint,
+    );
   if (count <= most) return;
   if (word !== "set")
     throw new WordsError(

@@ -34,6 +34,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets", () => {
         ["get", "a"],
         /^error: rt secrets get needs a service and a name\nhint: rt secrets get <service> <name>\n$/,
       ],
+      [["get", "acme/token"], /: two words, not "service\/name" as in rtfig\.toml\n$/],
       [["get", "a", "b", "c"], /^error: rt secrets get takes no more than 2 words\n/],
       [["list", "a", "b"], /^error: rt secrets list takes no more than 1 words?\n/],
       [["get", "", "b"], /^error: service must not be empty\n$/],

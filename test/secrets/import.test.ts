@@ -1,6 +1,6 @@
 // `rt secrets import`: from a file of variables to a real keyring and back, and what is left where it fails.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { chmod, chown, link, readdir, readFile, stat, symlink } from "node:fs/promises";
+import { chmod, chown, link, readdir, readFile, rm, stat, symlink } from "node:fs/promises";
 import { FakeSecretService } from "../support/fake-secret-service.ts";
 import { type Keyring, startKeyring } from "../support/keyring.ts";
 import { createProject, type Files, type Project } from "../support/project.ts";
@@ -201,7 +201,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets import", () => {
   });
 
   test("a file with a byte order mark comes back to the byte, in a folder with a comma, too", async () => {
-    const env = `\ufeffA_TOKEN=${TOKEN}\r\nB_TOKEN=${TOKEN}2\r\n`;
+    const env = `\ufeffA_TOKEN=${TOKEN}\r\nB_TOKEN=${TOKEN}2\r\nC_KEY='${KEY.replaceAll("\n", "\r\n")}'\r\nD_PASSWORD='correct$-$/horse'\r\n`;
     await using shop = await createShop({ "a,b/.env": env });
     expect(await run(shop, ["a,b/.env", "--yes"])).toMatchObject({ stderr: "", status: 0 });
     expect(await read(shop, "a,b/.env")).not.toContain(TOKEN);
@@ -236,6 +236,36 @@ describe.skipIf(process.platform !== "linux")("rt secrets import", () => {
     fake.silent.clear();
     expect(await run(shop, [".env", "--yes"], session.env)).toMatchObject({ stderr: "", status: 0 });
     expect(await drafts()).toEqual([]);
+  });
+
+  test("from a package of a workspace that has no rtfig.toml yet, the root project gets one", async () => {
+    await using shop = await createShop({ "packages/web/.env": `A_TOKEN=${TOKEN}\nB_TOKEN=$(cat b)\n` });
+    await shop.write({
+      "package.json": { name: shop.service, workspaces: ["packages/*"] },
+      "packages/web/package.json": { name: "web" },
+    });
+    const result = await runRt({
+      args: ["secrets", "import", ".env", "--script", "web#dev", "--yes"],
+      cwd: shop.join("packages/web"),
+      env: keyring.env,
+    });
+    expect(result).toMatchObject({ stderr: "", status: 0 });
+    expect(result.stdout).toContain("stay  B_TOKEN  has a command in it");
+    expect(Bun.TOML.parse(await read(shop, "rtfig.toml"))).toEqual({
+      secrets: { A_TOKEN: { from: `${shop.service}/A_TOKEN` } },
+      run: { secrets: { "web#dev": ["A_TOKEN"] } },
+    });
+    // In a folder of somebody else's there is nothing to write to.
+    if (process.getuid!() !== 0) return;
+    await rm(shop.join("rtfig.toml"));
+    for (const name of [".", "package.json"]) await chown(shop.join(name), 12345, 12345);
+    await Bun.write(shop.join("packages/web/.env"), `A_TOKEN=${TOKEN}\n`);
+    const refused = await runRt({
+      args: ["secrets", "import", ".env", "--yes"],
+      cwd: shop.join("packages/web"),
+      env: keyring.env,
+    });
+    expect(refused.stderr).toStartWith("error: The rtfig.toml of this project is not yours to write\n");
   });
 
   test("without a store it leads to a file that is encrypted", async () => {
@@ -294,9 +324,17 @@ describe.skipIf(process.platform !== "linux")("rt secrets import", () => {
       secrets: { NPM_TOKEN: { from: { service: "a/b c's", name: "NPM_TOKEN" } } },
     });
     // Where the mapping says already where a value belongs, it goes there.
-    expect(await run(shop, [".env", "--undo", "--yes"])).toMatchObject({ stderr: "", status: 0 });
+    const back = await run(shop, [".env", "--undo", "--yes"]);
+    expect(back).toMatchObject({ stderr: "", status: 0 });
+    expect(back.stdout).toContain(`  rt secrets delete -- 'a/b c'\\''s' NPM_TOKEN\n`);
     expect(await run(shop, [".env", "NPM_TOKEN", "--yes"])).toMatchObject({ stderr: "", status: 0 });
     expect(await read(shop, ".env")).toContain(`rt secrets get 'a/b c'\\''s' NPM_TOKEN   #`);
+    // Another package's of that name has no other place to go.
+    await shop.write({ "other.env": "NPM_TOKEN=other-value-1\n" });
+    const other = await run(shop, ["other.env", "--yes"]);
+    expect(other.stderr).toContain(
+      `needs another name, or change that one: rt secrets set 'a/b c'\\''s' NPM_TOKEN\n`,
+    );
   });
 
   test("what is put together from others moves with them, named, or not at all", async () => {

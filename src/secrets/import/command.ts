@@ -220,7 +220,7 @@ async function carryOut(
   );
   using newFile = draftFile(file, rest);
   requireSameMeaning(file, newFile.path, new Set(names));
-  await storeAll(moves);
+  await storeAll(moves, new Set(Object.keys(known)));
   newMapping.putInPlace();
   newFile.putInPlace();
 }

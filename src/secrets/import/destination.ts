@@ -10,6 +10,7 @@ import { findRoot } from "../../config/root-project.ts";
 import { secrets } from "../secrets.ts";
 import { openOrCreate, openShared, writeShared } from "../share/age-file.ts";
 import { WordsError } from "../words.ts";
+import { shellWord } from "./moved-line.ts";
 import type { Address, FileAddress, Move } from "./plan.ts";
 
 /** The rtfig.toml of the root project, as a person here would write it. Throws WordsError. */
@@ -33,19 +34,22 @@ export function describeAddress(address: Address): string {
   );
 }
 
-/** Throws WordsError where something else is there, before anything is stored; and what the store or file throws. */
-export async function storeAll(moves: readonly Move[]): Promise<void> {
+/**
+ * Throws WordsError where something else is there, before anything is stored; and what the store or file throws.
+ * @param mapped names that rtfig.toml says the source of
+ */
+export async function storeAll(moves: readonly Move[], mapped: ReadonlySet<string>): Promise<void> {
   const inFiles = Map.groupBy(moves, ({ address }) => address.file);
   for (const [file, group] of inFiles)
-    await (file === undefined ? storeInStore(group) : storeInFile(file, group));
+    await (file === undefined ? storeInStore(group, mapped) : storeInFile(file, group));
 }
 
-async function storeInStore(moves: readonly Move[]): Promise<void> {
+async function storeInStore(moves: readonly Move[], mapped: ReadonlySet<string>): Promise<void> {
   const missing: Move[] = [];
   for (const move of moves) {
     const there = await readValue(move.address);
     if (there === null) missing.push(move);
-    else if (there !== move.value) throw otherValue(move.address);
+    else if (there !== move.value) throw otherValue(move.address, mapped.has(move.name));
   }
   for (const { address, value } of missing)
     if (address.file === undefined) await secrets.set(address.service, address.name, value);
@@ -57,14 +61,14 @@ async function storeInFile(file: string, moves: readonly Move[]): Promise<void> 
   const entries = new Map(content.secrets);
   for (const { address, value } of moves) {
     const there = entries.get(address.name);
-    if (there !== undefined && there !== value) throw otherValue(address);
+    if (there !== undefined && there !== value) throw otherValue(address, false);
     entries.set(address.name, value);
   }
   await writeShared(opened, { ...content, secrets: entries });
   await compare(moves);
 }
 
-function otherValue(address: Address): WordsError {
+function otherValue(address: Address, isMapped: boolean): WordsError {
   if (address.file !== undefined)
     return new WordsError(
       `${printable(address.file)} has another value of ${address.name}, so nothing was moved`,
@@ -73,7 +77,9 @@ function otherValue(address: Address): WordsError {
   const { service, name } = address;
   return new WordsError(
     `There is another value under "${printable(service)}" "${printable(name)}" in the credential store, so nothing was moved`,
-    `--service <name> puts these elsewhere, as "${printable(service)}.${printable(basename(resolve(".")))}"`,
+    isMapped
+      ? `${FILE_NAME} has one source of a name, for all packages: what is another value needs another name, or change that one: rt secrets set ${shellWord(service)} ${shellWord(name)}`
+      : `--service <name> puts these elsewhere, as "${printable(service)}.${printable(basename(resolve(".")))}"`,
   );
 }
 

@@ -75,6 +75,8 @@ export function planImport({ assignments, values, chosen, isInEnvironment, addre
     else if (value === "") stay("is empty");
     else if (value.includes("\0") || !value.isWellFormed()) stay("is no text");
     else if (typeof chosen === "object" && !isNamed(name)) stay("is not named", false);
+    else if (typeof chosen === "string" && assignment.raw.includes("$("))
+      stay("has a command in it, which a shell runs and the engine does not", false);
     else if (chosen === "likely" && !looksSecret(name, value)) stay("does not look like a credential", false);
     // What the engine takes for a name may be a part of a password, so it is not shown.
     else if (references(assignment, value).some((each) => !each.hasDefault && !isKnown(each.name)))

@@ -4,7 +4,7 @@
 // or in others where the engine would read it otherwise in those. The store and rtfig.toml keep what they have: what is
 // said of them is how to remove it.
 import { resolve } from "node:path";
-import { printable } from "../../printable.ts";
+import { oneLine, printable } from "../../printable.ts";
 import { confirm } from "../confirmation.ts";
 import { print } from "../streams.ts";
 import { type Words, WordsError } from "../words.ts";
@@ -17,6 +17,8 @@ import { findMovedLines, type MovedLine, shellWord } from "./moved-line.ts";
 const DONE = 0;
 const DECLINED = 1;
 const QUOTES: readonly Quote[] = ["", "'", '"', "`"];
+/** A "$" that the engine lets be comes back as it is: other programs would read the backslash too. */
+const WAYS = QUOTES.flatMap((quote) => ["$", "\\$"].map((dollar) => ({ quote, dollar })));
 
 /** Throws WordsError, and what the store throws. */
 export async function undoImport(path: string, names: readonly string[], words: Words): Promise<number> {
@@ -48,7 +50,7 @@ export async function undoImport(path: string, names: readonly string[], words: 
 }
 
 function printableLine(line: string): string {
-  return `  ${printable(line.trimEnd())}\n`;
+  return `  ${oneLine(line.trimEnd())}\n`;
 }
 
 async function bringBack(file: ProjectFile, lines: readonly MovedLine[]): Promise<void> {
@@ -63,14 +65,19 @@ async function bringBack(file: ProjectFile, lines: readonly MovedLine[]): Promis
       );
     }),
   );
-  const quotes = lines.map(({ quote }) => [quote, ...QUOTES.filter((other) => other !== quote)]);
-  // Each try takes the next quotes of what has not come back as it should.
-  for (const _ of QUOTES) {
+  const ways = lines.map(({ quote }) => [
+    ...WAYS.filter((way) => way.quote === quote),
+    ...WAYS.filter((way) => way.quote !== quote),
+  ]);
+  const lineBreak = /(?<!\r)\n/.test(file.text) ? "\n" : "\r\n";
+  // Each try takes the next way of what has not come back as it should.
+  for (const _ of WAYS) {
     const text = replaceSpans(
       file.text,
       lines.map(({ start, end, prefix }, index) => {
-        const [quote] = quotes[index]!;
-        return { start, end, by: `${prefix}${quote}${values[index]!.replaceAll("$", "\\$")}${quote}` };
+        const { quote, dollar } = ways[index]![0]!;
+        const value = values[index]!.replaceAll("$", () => dollar).replaceAll("\n", lineBreak);
+        return { start, end, by: prefix + quote + value + quote };
       }),
     );
     using draft = draftFile(file, text);
@@ -78,8 +85,7 @@ async function bringBack(file: ProjectFile, lines: readonly MovedLine[]): Promis
     const read = readEngineValues(resolve(draft.path), own);
     const wrong = lines.flatMap(({ name }, index) => (read.get(name) === values[index] ? [] : [index]));
     if (wrong.length === 0 && keepsTheRest(file, read, lines)) return draft.putInPlace();
-    for (const index of wrong.length > 0 ? wrong : quotes.keys())
-      quotes[index]!.push(quotes[index]!.shift()!);
+    for (const index of wrong.length > 0 ? wrong : ways.keys()) ways[index]!.push(ways[index]!.shift()!);
   }
   throw new WordsError(
     `${printable(file.path)} cannot have these values in a way that they would be read, so nothing was changed`,

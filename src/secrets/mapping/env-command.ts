@@ -8,8 +8,9 @@ import { host } from "../../../platform/process.ts";
 import { openProvider } from "../../../platform/secret-provider.ts";
 import { complain } from "../../complaint.ts";
 import { readConfig, readOwnConfig } from "../../config/rtfig.ts";
-import { escapeJson, printable } from "../../printable.ts";
-import { findPackageJson, textField } from "../../workspace/package-json.ts";
+import { nearest } from "../../nearest.ts";
+import { escapeJson, oneLine, printable } from "../../printable.ts";
+import { findPackageJson, scriptNames, scriptOf, textField } from "../../workspace/package-json.ts";
 import { print } from "../streams.ts";
 import { describeSource, type MappedSecret, type Mapping, namesFor } from "./mapping.ts";
 import { parseRowName } from "./grants.ts";
@@ -53,6 +54,7 @@ export async function describeEnvironment(
   const secrets = names.map((name) => mapping.secrets.get(name)!);
   const states = await findStates(secrets);
   await print(isJson ? renderJson(mapping, secrets, states) : renderText(mapping, secrets, states, script));
+  if (script !== undefined && names.length === 0) warnOfUnknown(script);
   return secrets.some(({ name, isOptional }) => !isOptional && states.get(name) === "missing")
     ? ABSENT
     : DONE;
@@ -67,6 +69,17 @@ function scriptNamed(text: string) {
     script,
     isHook: false,
   };
+}
+
+/** Nobody gets anything by a name that no script has; of other packages' it is not known. */
+function warnOfUnknown(script: string): void {
+  const located = script.includes("#") ? null : findPackageJson(process.cwd());
+  if (!located || scriptOf(located.manifest, script) !== null) return;
+  const [similar] = nearest(script, scriptNames(located.manifest));
+  console.error(
+    `warning: There is no script "${oneLine(script)}" in package.json` +
+      (similar === undefined ? "" : `\nhint: did you mean ${oneLine(similar)}?`),
+  );
 }
 
 async function findStates(secrets: readonly MappedSecret[]): Promise<Map<string, State>> {

@@ -10,13 +10,11 @@ import { describeSource, type MappedSecret } from "./mapping.ts";
 import { canAsk, tell } from "./question.ts";
 
 /**
- * The values that a person enters for what the store does not have, stored; undefined where nobody can be asked, or gave
- * up: then nothing more is stored. The bytes are the caller's to zero.
+ * The values that a person enters for what the store does not have, stored; none where nobody can be asked, and not all where
+ * a person gave up: then nothing more is stored. The bytes are the caller's to zero.
  */
-export async function askForMissing(
-  lacking: readonly Lack[],
-): Promise<ReadonlyMap<string, Uint8Array> | undefined> {
-  if (!canAsk() || lacking.some(({ secret }) => secret.source.kind !== "store")) return undefined;
+export async function askForMissing(lacking: readonly Lack[]): Promise<ReadonlyMap<string, Uint8Array>> {
+  if (!canAsk() || lacking.some(({ secret }) => secret.source.kind !== "store")) return new Map();
   const { openProvider } = await import("../../../platform/secret-provider.ts");
   const { promptHidden } = await import("../hidden-prompt.ts");
   const store = await openProvider();
@@ -29,10 +27,7 @@ export async function askForMissing(
     const source = secret.source as StoreSource;
     const address = describeSource(source);
     const value = byAddress.get(address) ?? (await ask(`${describe(secret)}, ${address} (not shown): `));
-    if (!value) {
-      for (const each of values.values()) each.fill(0);
-      return undefined;
-    }
+    if (!value) break;
     if (!byAddress.has(address))
       await store.set(source.service, source.name, value).catch((error: unknown) => {
         throw storeFailure(`Cannot store ${secret.name}`, error);

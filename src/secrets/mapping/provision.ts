@@ -159,9 +159,11 @@ async function complete(
 ): Promise<ReadonlyMap<string, Uint8Array>> {
   const { askForMissing, missingFailure } = await import("./missing.ts");
   const entered = await askForMissing(missing);
-  if (entered) return new Map([...found, ...entered]);
-  for (const value of found.values()) value.fill(0);
-  throw missingFailure(missing);
+  const values = new Map([...found, ...entered]);
+  const rest = missing.filter(({ secret }) => !entered.has(secret.name));
+  if (rest.length === 0) return values;
+  for (const value of values.values()) value.fill(0);
+  throw missingFailure(rest);
 }
 
 async function fetchAll(wanted: readonly Wanted[], folder: string): Promise<Map<string, SecretValue>> {

@@ -18,6 +18,12 @@ export default {
   ],
   "src/secrets/mapping/provision.ts": [
     {
+      fault: "what has been entered is told to be missing",
+      text: "throw missingFailure(rest);",
+      becomes: "throw missingFailure(missing);",
+      tests: ["secrets/mapping/missing"],
+    },
+    {
       fault: "hooks get what the command line gives to a script",
       text: "if (!isScript || !receiver.isHook) for",
       becomes: "for",
@@ -56,6 +62,12 @@ export default {
   ],
   "src/config/root-project.ts": [
     {
+      fault: "a workspace without an rtfig.toml is nobody's",
+      text: `ownerOf(FILE_NAME) ?? ownerOf("package.json")`,
+      becomes: "ownerOf(FILE_NAME)",
+      tests: ["secrets/mapping/places", "secrets/import"],
+    },
+    {
       fault: "a dependency's own rtfig.toml counts",
       text: "if (/[\\\\/]node_modules(?:[\\\\/]|$)/.test(here)) return undefined;",
       becomes: "",
@@ -88,6 +100,14 @@ export default {
       text: 'if ((error as { code?: string }).code !== "EAGAIN") throw error;',
       becomes: "throw error;",
       tests: ["secrets/mapping/trust"],
+    },
+  ],
+  "src/secrets/mapping/env-command.ts": [
+    {
+      fault: "a script that is not there is told to get nothing, and no more",
+      text: "names.length === 0) warnOfUnknown(script);",
+      becomes: "names.length < 0) warnOfUnknown(script);",
+      tests: ["secrets/mapping/scripts"],
     },
   ],
   "src/secrets/mapping/trust.ts": [

@@ -4,6 +4,12 @@ import type { MutantTable } from "../mutant.ts";
 export default {
   "src/secrets/import/destination.ts": [
     {
+      fault: "a name that rtfig.toml has is led to another service, which is refused",
+      text: "mapped.has(move.name)",
+      becomes: "false",
+      tests: ["secrets/import"],
+    },
+    {
       fault: "another value in the store is no reason to stop",
       text: "else if (there !== move.value)",
       becomes: "else if (there === undefined)",
@@ -23,7 +29,7 @@ export default {
     },
     {
       fault: "an entry of a file that is encrypted is replaced",
-      text: "if (there !== undefined && there !== value) throw otherValue(address);",
+      text: "if (there !== undefined && there !== value) throw otherValue(address, false);",
       becomes: "",
       tests: ["secrets/import"],
     },
@@ -43,8 +49,9 @@ export default {
     },
     {
       fault: "values are stored before the new text has been tried",
-      text: "  requireSameMeaning(file, newFile.path, new Set(names));\n  await storeAll(moves);",
-      becomes: "  await storeAll(moves);\n  requireSameMeaning(file, newFile.path, new Set(names));",
+      text: "  requireSameMeaning(file, newFile.path, new Set(names));\n  await storeAll(moves, new Set(Object.keys(known)));",
+      becomes:
+        "  await storeAll(moves, new Set(Object.keys(known)));\n  requireSameMeaning(file, newFile.path, new Set(names));",
       tests: ["secrets/import"],
     },
     {
@@ -97,6 +104,12 @@ export default {
     },
   ],
   "src/secrets/import/plan.ts": [
+    {
+      fault: "a command that a shell would run is a value",
+      text: 'assignment.raw.includes("$(")',
+      becomes: 'assignment.raw.includes("$((")',
+      tests: ["secrets/import"],
+    },
     {
       fault: "what the engine drops of a value is lost",
       text: "!each.hasDefault && !isKnown(each.name)",
@@ -154,9 +167,27 @@ export default {
   ],
   "src/secrets/import/undo.ts": [
     {
+      fault: "a $ that is no variable's comes back with a backslash",
+      text: '["$", "\\\\$"].map',
+      becomes: '["\\\\$"].map',
+      tests: ["secrets/import"],
+    },
+    {
+      fault: "a value of several lines comes back with other line breaks",
+      text: '? "\\n" : "\\r\\n"',
+      becomes: '? "\\n" : "\\n"',
+      tests: ["secrets/import"],
+    },
+    {
+      fault: "a command to copy has its backslashes doubled",
+      text: "oneLine(line.trimEnd())",
+      becomes: "printable(line.trimEnd())",
+      tests: ["secrets/import"],
+    },
+    {
       fault: "a $ that comes back is a variable",
-      text: '.replaceAll("$", "\\\\$")',
-      becomes: "",
+      text: '["$", "\\\\$"].map',
+      becomes: '["$"].map',
       tests: ["secrets/import"],
     },
     {
@@ -173,8 +204,8 @@ export default {
     },
     {
       fault: "quotes are tried once",
-      text: "      quotes[index]!.push(quotes[index]!.shift()!);",
-      becomes: "      void index;",
+      text: "ways[index]!.push(ways[index]!.shift()!);",
+      becomes: "void index;",
       tests: ["secrets/import"],
     },
   ],

@@ -53,13 +53,15 @@ describe.skipIf(process.platform !== "linux")("secrets that are missing", () => 
   test.each([
     ["Enter", "\r", 1],
     ["Ctrl-C", "\x03", 1],
-  ])("%s gives up: all is told, nothing is stored or started", async (_key, keys, status) => {
+  ])("%s gives up: the rest is told, nothing more is stored or started", async (_key, keys, status) => {
     await using terminal = onTerminal();
     await terminal.shows("ONE (the \\u001b first), acme/one (not shown): ");
     terminal.type(`${VALUE}\r`);
     await terminal.shows("TWO, acme/two (not shown): ");
     terminal.type(keys);
     await terminal.shows("hint: rt secrets set acme two");
+    // What has been entered is there now.
+    expect(terminal.shown).toContain("error: The secret TWO is not there");
     expect(await terminal.ends()).toBe(status);
     expect(terminal.isOrdinary).toBe(true);
     expect(terminal.shown).not.toContain("and");

@@ -29,6 +29,9 @@ describe("the rtfig.toml that counts", () => {
       "root/node_modules/dependency/package.json": manifest("dependency"),
       "root/node_modules/dependency/rtfig.toml": giving("dependency"),
       "alone/package.json": manifest("alone"),
+      "bare/package.json": { ...manifest("bare"), workspaces: ["packages/*"] },
+      "bare/packages/web/package.json": manifest("web"),
+      "bare/packages/web/rtfig.toml": giving("member"),
       "named.toml": giving("named"),
     });
   });
@@ -56,6 +59,11 @@ describe("the rtfig.toml that counts", () => {
       "root/node_modules/dependency",
       "gotwarning: what $PROJECT/root/node_modules/dependency/rtfig.toml says of secrets counts for nothing: it is a dependency's\n",
       "neither a dependency's own nor that of who has installed it",
+    ],
+    [
+      "bare/packages/web",
+      "gotwarning: what $PROJECT/bare/packages/web/rtfig.toml says of secrets counts for nothing: the root project is in $PROJECT/bare\n",
+      "not a member's own either where the root project has none",
     ],
     ["alone", "got", "not that of a folder above which is no workspace"],
   ])("%s: %s: %s", async (folder, expected) => {

@@ -221,6 +221,14 @@ describe.skipIf(process.platform !== "linux")("secrets of scripts", () => {
     expect(await of("show", "packages/web")).toEqual(["ONE present,MAYBE missing,TWO present", 0]);
     expect(await of("web#show")).toEqual(["ONE present,MAYBE missing,TWO present", 0]);
     expect(await of("hidden")).toEqual(["", 0]);
+    const unknown = await runRt({ args: ["secrets", "env", "hiden"], cwd: project.path, env });
+    expect(unknown.stdout).toStartWith("hiden gets no secrets\n");
+    expect([unknown.stderr, unknown.status]).toEqual([
+      'warning: There is no script "hiden" in package.json\nhint: did you mean hidden?\n',
+      0,
+    ]);
+    const known = await runRt({ args: ["secrets", "env", "hidden"], cwd: project.path, env });
+    expect([known.stderr, known.status]).toEqual(["", 0]);
   });
 
   test("says that there is no store, and where a value may come from then", async () => {
