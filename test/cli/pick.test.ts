@@ -340,6 +340,7 @@ test.each<[string, string[] | undefined]>([
   ["a  b\tc", ["a", "b", "c"]],
   [`'a\\' "b\\"c\\d\\\\" x"y"'z'`, ["a\\", 'b"c\\d\\', "xyz"]],
   [`'' ""`, ["", ""]],
+  [String.raw`'a\\b\"c'`, [String.raw`a\\b\"c`]],
   ["a\\ b $HOME *\\", ["a b", "$HOME", "*\\"]],
   [`a "b`, undefined],
   ["a 'b", undefined],
