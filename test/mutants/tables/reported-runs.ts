@@ -57,7 +57,7 @@ export default {
       fault: "a task's start is its end",
       text: "start: round(at - duration),",
       becomes: "start: round(at),",
-      tests: ["tasks/report"],
+      tests: ["tasks/report-formats"],
     },
     {
       fault: "a task that has run again is told twice",
@@ -87,7 +87,7 @@ export default {
       fault: "a separator of lines stands in the JSON as it is",
       text: "escapeJson(JSON.stringify(report, null, 2))",
       becomes: "JSON.stringify(report, null, 2)",
-      tests: ["tasks/report"],
+      tests: ["tasks/report-formats"],
     },
   ],
   "src/tasks/report/trace.ts": [
