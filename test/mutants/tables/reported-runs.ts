@@ -359,7 +359,7 @@ export default {
       tests: ["tasks/shard"],
     },
   ],
-  "src/tasks/execute.ts": [
+  "src/tasks/shutdown.ts": [
     {
       fault: "SIGHUP ends no script",
       text: `const FORWARDED = ["SIGINT", "SIGTERM", "SIGHUP"] as const;`,
@@ -373,28 +373,10 @@ export default {
       tests: ["tasks/ending", "tasks/signals", "run/ending"],
     },
     {
-      fault: "the post-hook runs though its script failed",
-      text: `        if (outcome.kind !== "success") return outcome;\n      }`,
-      becomes: `        if (outcome.kind !== "success" && step === task.steps.at(-1)) return outcome;\n      }`,
-      tests: ["tasks/workspace-run", "tasks/several-scripts"],
-    },
-    {
-      fault: "what was asked to stop and failed is the failure",
-      text: `    if (this.#isEnding(task)) return { kind: "stopped", wasRunning: true };\n    if (exit.signal !== null)`,
-      becomes: "    if (exit.signal !== null)",
-      tests: ["tasks/ending", "tasks/signals", "tasks/several-scripts"],
-    },
-    {
       fault: "Ctrl-C comes twice to a script that shares the terminal",
       text: "isToldAlready && !isImpatient",
       becomes: "false && !isImpatient",
       tests: ["tasks/signals", "run/terminal", "tasks/ending", "tasks/suspension"],
-    },
-    {
-      fault: "a script that could not be followed does not run",
-      text: "if (this.#isStopping || (await isTraced)) return ended;",
-      becomes: "return ended;",
-      tests: ["cache/hits", "cache/doubts", "cache/followed-script"],
     },
   ],
   "src/tasks/run-tasks.ts": [
@@ -473,6 +455,26 @@ export default {
       text: `return entry.includes(ENTRY_SEPARATOR) ? entry.replaceAll(ENTRY_SEPARATOR, " ") : entry;`,
       becomes: "return entry;",
       tests: ["run/hooks", "run/environment"],
+    },
+  ],
+  "src/tasks/steps.ts": [
+    {
+      fault: "the post-hook runs though its script failed",
+      text: 'if (outcome.kind !== "success") return outcome;',
+      becomes: 'if (outcome.kind !== "success" && step === task.steps.at(-1)) return outcome;',
+      tests: ["tasks/workspace-run", "tasks/several-scripts"],
+    },
+    {
+      fault: "what was asked to stop and failed is the failure",
+      text: 'if (this.#options.isEnding(task)) return { kind: "stopped", wasRunning: true };\n    if (exit',
+      becomes: "if (exit",
+      tests: ["tasks/ending", "tasks/signals", "tasks/several-scripts"],
+    },
+    {
+      fault: "a script that could not be followed does not run",
+      text: "if (this.#options.isOver() || (await isTraced)) return ended;",
+      becomes: "return ended;",
+      tests: ["cache/hits", "cache/doubts", "cache/followed-script"],
     },
   ],
 } satisfies MutantTable;
