@@ -84,6 +84,22 @@ test.skipIf(!CAN_TRACE)("one that is killed meanwhile counts as well, and no lon
   expect(announced(project)).toEqual([]);
 });
 
+test.skipIf(!CAN_TRACE)("one whose file somebody took away cannot know that it was alone", async () => {
+  await using project = await gatedProject();
+  const child = await startAt("gate-a", project);
+  for (const name of announced(project)) rmSync(join(project.cache, "rt/scripts-2/presence", name));
+  expect(await letThrough("gate-a", child, project)).toBe(OVERLAPPED);
+});
+
+test.skipIf(!CAN_TRACE)("a mark is none of those who are there, and gets none", async () => {
+  await using project = await gatedProject();
+  const child = await startAt("gate-a", project);
+  for (let round = 0; round < 2; round += 1) expect(await run(project)).toBe(OVERLAPPED);
+  const [own = ""] = announced(project).toSorted();
+  expect(announced(project).toSorted()).toEqual([own, `${own}.met`]);
+  expect(await letThrough("gate-a", child, project)).toBe(OVERLAPPED);
+});
+
 test.skipIf(!CAN_TRACE)("what is put back while it runs counts, and the hit stays one", async () => {
   await using project = await gatedProject();
   expect(await run(project)).toBe("ran");

@@ -2,6 +2,8 @@
 import { expect, test } from "bun:test";
 import { lstat, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { findDifference, type World } from "../../src/cache/check.ts";
+import type { Entry } from "../../src/cache/entry.ts";
 import { startLive } from "../options/live.ts";
 import { CAN_TRACE, cachedProject } from "./cached-project.ts";
 
@@ -142,4 +144,20 @@ test.skipIf(!CAN_TRACE)("a script that fails is told of variables at its first f
   const fail = async () => (await project.rt(["run", "fail"], { SOMETHING: "1" })).stderr;
   expect(await fail()).toContain("so it was not given");
   expect(await fail()).not.toContain("so it was not given");
+});
+
+test("what is new in a folder, gone from it, or cannot be listed any more is a difference, but for what it made itself", async () => {
+  const lookIn = async (now: string[] | null, outputs: Entry["outputs"] = []) => {
+    const conditions = [["names", "/x", ["fa", "fb"]]] as const;
+    const world = { list: () => now, isIgnored: (path: string) => path === "/x/ignored" };
+    return await findDifference(
+      { conditions, outputs, own: [] } as unknown as Entry,
+      world as unknown as World,
+    );
+  };
+  expect(await lookIn(["fa", "fb", "fignored"])).toBeNull();
+  expect(await lookIn(["fa", "fb", "fc"])).toBe("/x/c is new");
+  expect(await lookIn(["fa", "fb", "fc"], [{ path: "/x/c", kind: "absent" }])).toBeNull();
+  expect(await lookIn(["fa"])).toBe("/x/b is not there any more");
+  expect(await lookIn(null)).toBe("/x cannot be listed");
 });

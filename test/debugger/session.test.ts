@@ -232,7 +232,8 @@ console.log("running");
     });
     expect(called.result.value).toEqual([1, true, "b"]);
     await expect(client.send("NodeWorker.enable")).rejects.toThrow("Workers cannot be debugged");
-    await expect(client.send("No.such")).rejects.toThrow("'No.such' wasn't found");
+    for (const method of ["No.such", "toString", "constructor"])
+      await expect(client.send(method)).rejects.toThrow(`'${method}' wasn't found`);
 
     await client.send("Debugger.pause");
     expect(placeOf(await client.event("Debugger.paused"))).toMatch(/^tick:[45]$/);
@@ -376,4 +377,29 @@ console.log("running");
     while (!isJson(text)) text += (await client.event("HeapProfiler.addHeapSnapshotChunk")).chunk;
     expect(JSON.parse(text).snapshot.meta.node_fields).toContain("self_size");
   });
+});
+
+test("what is no message is answered so, and the next one as ever", async () => {
+  await using project = await createProject({ "a.ts": "setInterval(() => {}, 1000)" });
+  const { live, url } = await startDebugged(project, ["--inspect=0", "a.ts"]);
+  await using _ = live;
+  const socket = new WebSocket(url);
+  const answers: unknown[] = [];
+  const done = Promise.withResolvers<void>();
+  socket.onmessage = ({ data }) => {
+    answers.push(JSON.parse(String(data)));
+    if (answers.length === 3) done.resolve();
+  };
+  await new Promise((resolve) => (socket.onopen = resolve));
+  socket.send("nonsense");
+  socket.send(JSON.stringify({ id: 7, method: "Runtime.none", sessionId: "one" }));
+  socket.send(JSON.stringify({ id: 8, method: "Runtime.none" }));
+  await done.promise;
+  const error = { code: -32_601, message: "'Runtime.none' wasn't found" };
+  expect(answers).toEqual([
+    { error: { code: -32_700, message: "Message must be a valid JSON" } },
+    { id: 7, sessionId: "one", error },
+    { id: 8, error },
+  ]);
+  socket.close();
 });

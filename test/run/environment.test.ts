@@ -249,6 +249,22 @@ describe.concurrent("the environment of a binary and of a command", () => {
   });
 });
 
+test.skipIf(process.platform !== "linux")(
+  "what rt sets takes the place of what was there, also where it sets very much",
+  async () => {
+    const config = Object.fromEntries(Array.from({ length: 600 }, (_, index) => [`key${index}`, index]));
+    await using project = await createProject({
+      "package.json": {
+        config,
+        scripts: { show: "tr '\\0' '\\n' < /proc/$$/environ | grep ^npm_lifecycle_event=" },
+      },
+    });
+    const env = { npm_lifecycle_event: "old" };
+    const { stdout } = await runRt({ args: ["--silent", "run", "show"], cwd: project.path, env });
+    expect(stdout).toBe("npm_lifecycle_event=show\n");
+  },
+);
+
 test.concurrent(
   "INIT_CWD is where the user stood, for nested scripts where the outer one stood",
   async () => {

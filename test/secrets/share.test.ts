@@ -4,7 +4,8 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { rm, symlink } from "node:fs/promises";
 import { type Keyring, startKeyring } from "../support/keyring.ts";
 import { createProject, type Project } from "../support/project.ts";
-import { runRt } from "../support/rt.ts";
+import { RT, runRt } from "../support/rt.ts";
+import { startOnTerminal } from "../support/terminal.ts";
 import { trustOf as hashOf } from "../support/trusted.ts";
 
 const TOKEN = "deploy-93fd51c7";
@@ -144,6 +145,21 @@ describe.skipIf(process.platform !== "linux")("secrets.age", () => {
     expect((await secrets(["set", "--file", "secrets.age", "TOKEN", TOKEN], "x")).stderr).not.toContain(
       TOKEN,
     );
+  });
+
+  test("who gives up at the question has changed nothing, nor has who says too much", async () => {
+    const before = await Bun.file(project.join("secrets.age")).text();
+    const words = [RT, "secrets", "set", "--file", "secrets.age", "DEPLOY_TOKEN"];
+    await using terminal = startOnTerminal(words, keyring.env, { cwd: project.path });
+    await terminal.shows("(not shown): ");
+    terminal.type("\x03");
+    expect(await terminal.ends()).toBe(130);
+    for (const more of [["key", "x"], ["add", ciPublic, "name", "more"], ["remove"], ["list", "x"]]) {
+      const { stdout, stderr, status } = await secrets(["share", ...more]);
+      expect({ stdout, status }).toEqual({ stdout: "", status: 2 });
+      expect(stderr).toStartWith(`error: rt secrets share ${more[0]} takes `);
+    }
+    expect(await Bun.file(project.join("secrets.age")).text()).toBe(before);
   });
 
   test("who is removed reads it no more, the last one stays, and old copies are spoken of", async () => {

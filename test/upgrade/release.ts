@@ -22,7 +22,7 @@ export async function makeRelease(): Promise<Project> {
   const program = await readFile(released.join("rt"));
   const content = { path: "rt-9.8.7-linux-x64/rt", content: program, isExecutable: true };
   const readme = { path: "rt-9.8.7-linux-x64/README.md", content: "read me" };
-  const other = { path: "rt-9.8.7-linux-x64/start", content: "no program, though its name ends so" };
+  const other = { path: "rt-9.8.7-linux-x64/art", content: "no program, though its name ends so" };
   await writeFile(released.join(ARCHIVE), gzip(tar([readme, other, content]), 1));
   await writeFile(released.join("rt.zip"), zip([readme, other, content], 1));
   // Named as the others end, and in front of them.

@@ -1,11 +1,12 @@
 // Cloning a project is not enough to get at a keyring: what rtfig.toml asks for is allowed by a person, or by RT_TRUST.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { chmod, readdir, rename, symlink } from "node:fs/promises";
+import { chmod, chown, readdir, rename, stat, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { createProject, type Project } from "../../support/project.ts";
 import { cleanEnvironment, RT, type RtResult, runRt } from "../../support/rt.ts";
 import { startOnTerminal, type TerminalProgram } from "../../support/terminal.ts";
 import { hashIn } from "../../support/trusted.ts";
+import { isRoot, NOBODY } from "../../support/users.ts";
 
 const CONFIG = `[secrets.TOKEN]
 from.command = ["./print", "a \\u001b[2J b"]
@@ -276,9 +277,13 @@ describe.skipIf(process.platform === "win32")("trust", () => {
     const trust = place.join(".local/state/rt/trust");
     const [hash] = await readdir(trust);
     const file = join(trust, hash!);
-    const isAllowed = async () =>
-      (await run(["run", "show"], { HOME: place.path })).stdout.startsWith("got a-value");
+    const isAllowed = async (env = {}) =>
+      (await run(["run", "show"], { HOME: place.path, ...env })).stdout.startsWith("got a-value");
     expect(await isAllowed()).toBe(true);
+    const modes = await Promise.all([file, trust].map(async (path) => (await stat(path)).mode & 0o777));
+    expect(modes).toEqual([0o600, 0o700]);
+    // One that is relative means nothing.
+    expect(await isAllowed({ XDG_STATE_HOME: "state" })).toBe(true);
     for (const [path, open, back] of [
       [file, 0o622, 0o600],
       [trust, 0o777, 0o700],
@@ -291,6 +296,13 @@ describe.skipIf(process.platform === "win32")("trust", () => {
       await chmod(path, back);
       expect(await isAllowed()).toBe(true);
     }
+    if (isRoot)
+      for (const path of [file, trust, place.join(".local/state"), place.path]) {
+        await chown(path, NOBODY, 0);
+        expect([path, await isAllowed()]).toEqual([path, false]);
+        await chown(path, 0, 0);
+        expect(await isAllowed()).toBe(true);
+      }
     await rename(file, place.join("elsewhere"));
     await symlink(place.join("elsewhere"), file);
     expect(await isAllowed()).toBe(false);
@@ -304,6 +316,15 @@ describe.skipIf(process.platform === "win32")("trust", () => {
     await terminal.shows("What is allowed cannot be remembered");
     await terminal.shows("instead");
     expect(await terminal.ends()).toBe(1);
+    await using full = await createProject();
+    const env = envOf(full.path);
+    const command = ["bash", "-c", `trap "" XFSZ; ulimit -f 0; exec "$0" trust`, RT];
+    await using last = startOnTerminal(command, env, { cwd: project.path });
+    await last.shows("Allow it? [y/N] ", 2);
+    last.type("y\r");
+    await last.shows("What is allowed cannot be remembered");
+    expect(await last.ends()).toBe(1);
+    expect(await readdir(full.join(".local/state/rt/trust"))).toEqual([]);
     const nowhere = await runRt({ args: ["trust", "--list"], cwd: project.path, env: { HOME: undefined } });
     expect([nowhere.stdout, nowhere.stderr, nowhere.status]).toEqual(["", "", 0]);
   });
