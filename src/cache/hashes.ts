@@ -3,7 +3,7 @@
 //
 // Contract: a hash is of the content that the file had under this stamp: it is looked at again afterwards. What was
 // changed a moment ago is not remembered, since a further change might leave the same stamp. Of a file that has changed the
-// newest is kept, and of all files so many.
+// newest is kept, and of all files so many. Each part is read when one of its files is first asked for.
 import { closeSync, openSync, readFileSync, readSync } from "node:fs";
 import type { Look, PathState } from "../../platform/contract/tracing.ts";
 
@@ -17,8 +17,9 @@ export type Part = "inside" | "outside";
 export class Hashes {
   readonly #look: Look;
   readonly #isInside: (path: string) => boolean;
+  readonly #read: (part: Part) => string | null;
   /** By the places of files on the disk. */
-  readonly #known: Readonly<Record<Part, Map<string, Known>>>;
+  readonly #known: Partial<Record<Part, Map<string, Known>>> = {};
   /** What it would take to hash again what is new, in small files. */
   readonly #news: Record<Part, number> = { inside: 0, outside: 0 };
 
@@ -26,12 +27,20 @@ export class Hashes {
   constructor(look: Look, isInside: (path: string) => boolean, read: (part: Part) => string | null) {
     this.#look = look;
     this.#isInside = isInside;
-    this.#known = { inside: parse(read("inside")), outside: parse(read("outside")) };
+    this.#read = read;
+  }
+
+  #partOf(path: string): Part {
+    return this.#isInside(path) ? "inside" : "outside";
+  }
+
+  #knownIn(part: Part): Map<string, Known> {
+    return (this.#known[part] ??= parse(this.#read(part)));
   }
 
   /** Null where the file is another one by now, or cannot be read. */
   async hash(path: string, state: FileState): Promise<string | null> {
-    const known = this.find(state.stamp);
+    const known = this.find(path, state);
     if (known !== undefined) return known;
     try {
       const hash = state.size <= CHUNK ? hashBytes(readFileSync(path)) : await hashFile(path);
@@ -42,13 +51,9 @@ export class Hashes {
   }
 
   /** Undefined where it is not remembered. */
-  find(stamp: string): string | undefined {
-    const place = placeOf(stamp);
-    for (const part of [this.#known.inside, this.#known.outside]) {
-      const known = part.get(place);
-      if (known?.stamp === stamp) return known.hash;
-    }
-    return undefined;
+  find(path: string, { stamp }: FileState): string | undefined {
+    const known = this.#knownIn(this.#partOf(path)).get(placeOf(stamp));
+    return known?.stamp === stamp ? known.hash : undefined;
   }
 
   /** It was read just now. @returns whether the file is still that one; only then is it remembered */
@@ -56,9 +61,10 @@ export class Hashes {
     const now = this.#look(path);
     if (now.kind !== "file" || now.stamp !== stamp) return false;
     if (now.isFresh) return true;
-    const part = this.#isInside(path) ? "inside" : "outside";
-    this.#known[part].delete(placeOf(stamp)); // so that it is the last
-    this.#known[part].set(placeOf(stamp), { stamp, hash });
+    const part = this.#partOf(path);
+    const known = this.#knownIn(part);
+    known.delete(placeOf(stamp)); // so that it is the last
+    known.set(placeOf(stamp), { stamp, hash });
     this.#news[part] += 1 + size / SMALL;
     return true;
   }
@@ -66,17 +72,18 @@ export class Hashes {
   /** Something of it is not true. */
   forget(): void {
     for (const part of ["inside", "outside"] as const) {
-      this.#known[part].clear();
+      this.#known[part] = new Map<string, Known>();
       this.#news[part] = Number.POSITIVE_INFINITY;
     }
   }
 
   /** Null where nothing is new, or so little that writing all of it again would take longer. */
   takeText(part: Part): string | null {
-    if (this.#news[part] === 0 || this.#news[part] * WORTH < this.#known[part].size) return null;
+    const known = this.#known[part];
+    if (!known || this.#news[part] === 0 || this.#news[part] * WORTH < known.size) return null;
     this.#news[part] = 0;
     // The newest are the last.
-    const lines = [...this.#known[part].values()].slice(-MOST_REMEMBERED);
+    const lines = [...known.values()].slice(-MOST_REMEMBERED);
     return lines.map(({ stamp, hash }) => `${stamp} ${hash}\n`).join("");
   }
 }

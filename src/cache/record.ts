@@ -79,7 +79,7 @@ function requireSame({ path, first, last }: TracedPath): void {
 
 /** Null for what is no file. */
 function hashOf({ path, first }: TracedPath, { hashes }: Rooted): string | null | Promise<string | null> {
-  return first.kind === "file" ? (hashes.find(first.stamp) ?? hashes.hash(path, first)) : null;
+  return first.kind === "file" ? (hashes.find(path, first) ?? hashes.hash(path, first)) : null;
 }
 
 /** Throws Unkept. */

@@ -15,6 +15,7 @@ const SCRIPT = [
   "test -e switch && echo switched",
   "ls listed | tr '\\n' ' '",
   "cat link/file",
+  "cat linked",
   `cat ${LONG}/file`,
   "./tool",
   "echo $DECLARED $UNDECLARED",
@@ -31,6 +32,7 @@ const FILES = {
   "app/source": "one",
   "app/probed": "",
   [`app/${LONG}/file`]: "long\n",
+  "app/behind": "behind\n",
   "app/listed/a": "",
   "app/listed/sub/b": "",
   "app/one/file": "one\n",
@@ -108,6 +110,7 @@ const CHANGES: readonly (readonly [what: string, why: string, change: Change])[]
     },
   ],
   ["a file behind a link", "app/one/file has changed", edit("app/one/file", "ONE\n")],
+  ["a file that a link leads to", "app/behind has changed", edit("app/behind", "BEHIND\n")],
   ["a file with a long path", `app/${LONG}/file has changed`, edit(`app/${LONG}/file`, "LONG\n")],
   ["a program", "app/tool has changed", edit("app/tool", "#!/usr/bin/env sh\n. ./tool.conf\necho TOOL\n")],
   ["what a program reads", "app/tool.conf has changed", edit("app/tool.conf", "true\n")],
@@ -158,6 +161,7 @@ test.skipIf(!CAN_TRACE)("whatever a script has seen makes it run again, and noth
   await chmod(project.join("app/build.sh"), 0o755);
   await chmod(project.join("app/tool"), 0o755);
   await symlink("one", project.join("app/link"));
+  await symlink("behind", project.join("app/linked"));
   await copyFile("/bin/sh", project.join("app/interpreter"));
   await Bun.write(project.join("app/started"), "#!./interpreter\necho started\n");
   for (const name of ["interpreter", "started"]) await chmod(project.join("app", name), 0o755);

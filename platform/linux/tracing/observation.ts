@@ -10,6 +10,7 @@
 import type { Doubt, PathState, Trace, TracedPath } from "../../contract/tracing.ts";
 import type { Access } from "./calls.ts";
 import { isSame, list, look } from "../../path-state.ts";
+import { hasForeignFormats, interpreterOf, readStart } from "./interpreter.ts";
 
 const fs = process.getBuiltinModule("node:fs");
 
@@ -290,55 +291,4 @@ function specialPath(path: string, follows: boolean, pid: number): string | null
   } catch {
     return undefined;
   }
-}
-
-const START_SIZE = 4096;
-
-function readStart(path: string): Buffer | null {
-  let descriptor: number | undefined;
-  try {
-    descriptor = fs.openSync(path, fs.constants.O_RDONLY | fs.constants.O_NONBLOCK);
-    const buffer = Buffer.alloc(START_SIZE);
-    return buffer.subarray(0, fs.readSync(descriptor, buffer, 0, START_SIZE, 0));
-  } catch {
-    return null;
-  } finally {
-    if (descriptor !== undefined) fs.closeSync(descriptor);
-  }
-}
-
-const PT_INTERP = 3;
-const MACHINE = process.arch === "arm64" ? 183 : 62;
-
-/** "" where the kernel opens nothing besides; undefined where it does not know the format by itself. */
-function interpreterOf(start: Buffer): string | undefined {
-  if (start[0] === 0x23 && start[1] === 0x21) {
-    const [line = ""] = start.subarray(2).toString("utf8").split("\n");
-    return line.trim().split(/[ \t]/)[0]!;
-  }
-  if (start.length < 64 || start.readUInt32BE(0) !== 0x7f454c46) return undefined;
-  // Of 32 bits its first call is a doubt, unless it is another program's that stands in for the processor.
-  if (start[4] !== 2 || start.readUInt16LE(18) !== MACHINE) return undefined;
-  const [offset, size, count] = [
-    Number(start.readBigUInt64LE(32)),
-    start.readUInt16LE(54),
-    start.readUInt16LE(56),
-  ];
-  for (let index = 0; index < count; index += 1) {
-    const header = offset + index * size;
-    if (header + 56 > start.length) return undefined;
-    if (start.readUInt32LE(header) !== PT_INTERP) continue;
-    const [from, length] = [
-      Number(start.readBigUInt64LE(header + 8)),
-      Number(start.readBigUInt64LE(header + 32)),
-    ];
-    if (from + length > start.length) return undefined;
-    return start.subarray(from, from + length - 1).toString("utf8");
-  }
-  return "";
-}
-
-/** Whether the kernel was told of programs for formats that it does not know: it would start those unseen. */
-function hasForeignFormats(): boolean {
-  return (list("/proc/sys/fs/binfmt_misc") ?? []).some((name) => !["fregister", "fstatus"].includes(name));
 }

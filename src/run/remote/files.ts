@@ -128,7 +128,7 @@ export class WorkspaceFiles {
     if (state.kind === "absent" && !GONE.includes(state.code)) throw unreadable(file, state.code);
     if (state.kind !== "file") return undefined;
     const { size, mode } = state;
-    const hash = this.#hashes.find(state.stamp);
+    const hash = this.#hashes.find(file, state);
     if (hash !== undefined) return describeFile(path, file, mode, { hash, size });
     return this.#hash(file, state, (digest) => describeFile(path, file, mode, digest));
   }

@@ -235,8 +235,8 @@ export default {
     },
     {
       fault: "a file keeps the hash that it had before",
-      text: "if (known?.stamp === stamp) return known.hash;",
-      becomes: "if (known) return known.hash;",
+      text: "return known?.stamp === stamp ? known.hash : undefined;",
+      becomes: "return known?.hash;",
       tests: ["run/remote-memory"],
     },
   ],

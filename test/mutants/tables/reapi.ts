@@ -147,7 +147,7 @@ export default {
     },
     {
       fault: "what is remembered is read again",
-      text: "const hash = this.#hashes.find(state.stamp);",
+      text: "const hash = this.#hashes.find(file, state);",
       becomes: "const hash = undefined;",
       tests: ["run/remote-memory"],
     },
