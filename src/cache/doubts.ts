@@ -7,11 +7,13 @@ export type Cause =
   | Doubt
   | "unread"
   | "rewritten"
+  | "source"
   | "changed"
   | "names"
   | "edited"
   | "overlapped"
   | "outside"
+  | "elsewhere"
   | "pipe"
   | "secret"
   | "refused"
@@ -40,6 +42,10 @@ const CAUSES: Readonly<Record<Cause, readonly [cause: string, help: string]>> = 
     "it read $ and then changed it",
     "list that in outputs or ignore of [run.cache], if its old content does not matter",
   ],
+  source: [
+    "it read $ and then changed it, and git does not ignore that",
+    "run it again, or list that in ignore of [run.cache], if its old content does not matter",
+  ],
   changed: ["$ was changed while it ran, by something else", "run it again"],
   names: [
     "in $, which it listed, something else made or removed a file while it ran",
@@ -48,6 +54,10 @@ const CAUSES: Readonly<Record<Cause, readonly [cause: string, help: string]>> = 
   edited: ["while it ran, $", "run it again"],
   overlapped: ["another rt ran it, or put back what it makes, at the same time", "run it again"],
   outside: ["it wrote $, outside the project", "list it in ignore of [run.cache], if it does not matter"],
+  elsewhere: [
+    "outputs of [run.cache] means $, which is not in the project",
+    "name only what the script makes",
+  ],
   pipe: ["it read $, which is no file", "such a script cannot be cached"],
   secret: ["it printed the value of $", "keep it out of the output"],
   refused: [

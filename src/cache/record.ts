@@ -4,7 +4,8 @@
 // that existed, was read and then changed has no state that could be compared later: such a run is not kept, nor is
 // one that wrote outside the project, or whose inputs changed under it.
 //
-// Surprising: of a path that was written, what was there before still counts if it was looked at. What was taken away
+// Surprising: a source that outputs name is none, as a formatter's: what git does not ignore, and the script has read or not
+// written, counts, so that nobody's work is replaced by what it was before. Of a path that was written, what was there before still counts if it was looked at. What was taken away
 // again as it was made counts for nothing, but is no part of a listing either.
 import { dirname } from "node:path";
 import type { PathState, Trace, TracedPath } from "../../platform/contract/tracing.ts";
@@ -20,6 +21,8 @@ export interface Rooted extends World {
   /** The globs of declared outputs, and what they are relative to. */
   readonly declared: readonly string[];
   readonly packageDirectory: string;
+  /** Those of some paths that somebody writes by hand, as far as git knows. */
+  sourcesAmong(paths: readonly string[]): Promise<ReadonlySet<string>>;
   /** Puts a file's content away and gives its hash; null where it changes meanwhile. */
   keep(path: string, state: Extract<PathState, { kind: "file" }>): Promise<string | null>;
 }
@@ -31,20 +34,24 @@ export interface Recorded {
 }
 
 /** Throws Unkept. */
-export async function recordRun({ paths, doubt }: Trace, world: Rooted): Promise<Recorded> {
+export async function recordRun({ paths, doubt }: Trace, declared: Rooted): Promise<Recorded> {
   if (doubt) throw new Unkept(doubt.kind, doubt.detail);
+  const sources = await findSources(paths, declared);
+  const isDeclared: Matcher = (path) => declared.isDeclared(path) && !sources.has(path);
+  const world = sources.size === 0 ? declared : { ...declared, isDeclared };
   const recorded: Recorded = { conditions: [], outputs: [], own: [] };
   const written = new Set<string>();
   for (const traced of paths) {
     if (world.isIgnored(traced.path)) continue;
     const now = world.look(traced.path);
     if (hasWritten(traced, now)) {
-      if (isRewritten(traced, world)) throw new Unkept("rewritten", describeRewritten(traced, paths, world));
+      const why = sources.has(traced.path) ? "source" : "rewritten";
+      if (isRewritten(traced, world)) throw new Unkept(why, describeRewritten(traced, paths, world));
       written.add(traced.path);
       await recordWritten(traced, now, recorded, world);
     } else await recordInput(traced, now, recorded, world);
   }
-  await addDeclared(recorded, world);
+  await addDeclared(recorded, world, sources);
   const outputs = new Set(recorded.outputs.map(({ path }) => path));
   for (const path of written) if (!outputs.has(path)) recorded.own.push(path);
   const own = new Set([...written, ...outputs]);
@@ -66,6 +73,24 @@ function isSame(one: PathState, other: PathState): boolean {
 /** Where a call that was to change it has failed, it is what it was. */
 export function hasWritten({ isWritten, isConfirmed, first }: TracedPath, now: PathState): boolean {
   return isWritten && (isConfirmed || !isSame(first, now));
+}
+
+/** What is declared to be made, and is rather what is read. */
+async function findSources(paths: readonly TracedPath[], world: Rooted): Promise<ReadonlySet<string>> {
+  if (world.declared.length === 0) return new Set();
+  const isMeant = (path: string) => world.isDeclared(path) && !world.isIgnored(path);
+  const found = new Set<string>();
+  const others = new Set<string>();
+  for (const traced of paths) {
+    const { path, first, isRead } = traced;
+    if (!isMeant(path)) continue;
+    const isThere = first.kind === "file" || first.kind === "link";
+    const isFound = isThere && (isRead || !hasWritten(traced, world.look(path)));
+    (isFound ? found : others).add(path);
+  }
+  for (const path of await listFiles(world.declared, world.packageDirectory))
+    if (!others.has(path) && isMeant(path) && world.look(path).kind === "file") found.add(path);
+  return await world.sourcesAmong([...found]);
 }
 
 /** Of one that was written. */
@@ -149,14 +174,27 @@ async function outputOf(path: string, now: PathState, world: Rooted): Promise<Ou
 }
 
 /** A tool that finds its output up to date writes nothing, and yet it has to be there. */
-export async function addDeclared({ outputs }: Recorded, world: Rooted): Promise<void> {
-  const known = new Set(outputs.map(({ path }) => path));
+export async function addDeclared(
+  { outputs, conditions }: Recorded,
+  world: Rooted,
+  sources: ReadonlySet<string> = new Set(),
+): Promise<void> {
+  const made = new Set(outputs.map(({ path }) => path));
+  const seen = new Set(conditions.map(([, path]) => path));
   for (const path of await listFiles(world.declared, world.packageDirectory)) {
-    if (known.has(path)) continue;
-    if (!isBelow(path, world.root)) throw new Unkept("outside", path);
+    if (made.has(path)) continue;
+    if (!isBelow(path, world.root)) throw new Unkept("elsewhere", path);
     const state = world.look(path);
-    if (state.kind !== "absent") outputs.push(await outputOf(path, state, world));
+    if (sources.has(path)) {
+      if (!seen.has(path)) conditions.push(await conditionNow(path, state, world));
+    } else if (state.kind !== "absent") outputs.push(await outputOf(path, state, world));
   }
+}
+
+async function conditionNow(path: string, state: PathState, { hashes }: Rooted): Promise<Condition> {
+  const hash = state.kind === "file" ? await hashes.hash(path, state) : null;
+  if (state.kind !== "file" || hash === null) throw new Unkept("changed", path);
+  return ["file", path, hash, state.mode];
 }
 
 function recordNames(

@@ -141,6 +141,18 @@ export default {
   ],
   "src/cache/record.ts": [
     {
+      fault: "a source that outputs name is an output",
+      text: "return await world.sourcesAmong([...found]);",
+      becomes: "return new Set();",
+      tests: ["cache/stale"],
+    },
+    {
+      fault: "a source that nobody has looked at is replaced",
+      text: "      if (!seen.has(path)) conditions.push(await conditionNow(path, state, world));\n",
+      becomes: "",
+      tests: ["cache/stale"],
+    },
+    {
       fault: "of what was read and changed only the first is named",
       text: "others.length === 0 ? found.path",
       becomes: "true ? found.path",
@@ -174,7 +186,7 @@ export default {
     },
     {
       fault: "a file that was read and changed is an output",
-      text: `if (isRewritten(traced, world)) throw new Unkept("rewritten", describeRewritten(traced, paths, world));`,
+      text: `if (isRewritten(traced, world)) throw new Unkept(why, describeRewritten(traced, paths, world));`,
       becomes: "",
       tests: ["cache/doubts"],
     },
@@ -187,7 +199,7 @@ export default {
     },
     {
       fault: "declared outputs that were left alone are not kept",
-      text: "await addDeclared(recorded, world);",
+      text: "await addDeclared(recorded, world, sources);",
       becomes: "",
       tests: ["config/caching"],
     },
@@ -297,6 +309,12 @@ export default {
     },
   ],
   "src/cache/declaration.ts": [
+    {
+      fault: "a source that outputs name does not count",
+      text: "!world.isDeclared(path) || tracked.has(path)",
+      becomes: "!world.isDeclared(path)",
+      tests: ["cache/stale"],
+    },
     {
       fault: "packages that it depends on do not count",
       text: "return [packageDirectory, ...directoriesNeeded(root, packageDirectory)];",
