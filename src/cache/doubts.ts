@@ -12,6 +12,7 @@ export type Cause =
   | "edited"
   | "overlapped"
   | "outside"
+  | "elsewhere"
   | "pipe"
   | "secret"
   | "refused"
@@ -49,6 +50,10 @@ const CAUSES: Readonly<Record<Cause, readonly [cause: string, help: string]>> = 
   edited: ["while it ran, $", "run it again"],
   overlapped: ["another rt ran it, or put back what it makes, at the same time", "run it again"],
   outside: ["it wrote $, outside the project", "list it in ignore of [run.cache], if it does not matter"],
+  elsewhere: [
+    "outputs of [run.cache] means $, which is not in the project",
+    "name only what the script makes",
+  ],
   pipe: ["it read $, which is no file", "such a script cannot be cached"],
   secret: ["it printed the value of $", "keep it out of the output"],
   refused: [
@@ -66,6 +71,9 @@ const CAUSES: Readonly<Record<Cause, readonly [cause: string, help: string]>> = 
   store: ["the cache cannot be written: $", "make room, or set XDG_CACHE_HOME"],
 };
 
+/** Between the script and the cause. */
+export const UNKEPT = " was not cached: ";
+
 /** A line without its end; `label` is the script's. @param advice what would help, where more is known of that */
 export function describeDoubt(label: string, cause: Cause, detail: string, advice?: string): string {
   const [text, help] = CAUSES[cause];
@@ -74,7 +82,7 @@ export function describeDoubt(label: string, cause: Cause, detail: string, advic
     text.endsWith("$") && !text.endsWith(" $")
       ? text.replace("$", shown && ` (${shown})`)
       : text.replace("$", shown);
-  return `${label} was not cached: ${said}; ${advice ?? help.replace("$", shown === "/" ? "" : shown)}`;
+  return `${label}${UNKEPT}${said}; ${advice ?? help.replace("$", shown === "/" ? "" : shown)}`;
 }
 
 /** A line without its end, of a script that was kept here alone. */

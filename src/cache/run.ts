@@ -282,10 +282,7 @@ export class Run implements CachedRun {
       // In the folders above names come and go.
       if (["changed", "names"].includes(why) && !isBelow(this.#settings.root, detail))
         this.outdatedBy = detail;
-      const advice =
-        error instanceof Rewritten
-          ? await adviseRewritten(error.paths, this.#world.root, this.#world.packageDirectory)
-          : undefined;
+      const advice = error instanceof Rewritten ? await this.#advise(error) : undefined;
       const line = describeDoubt(this.#script.label, why, detail, advice);
       this.#tell(line);
       return [...lines, line];
@@ -323,6 +320,12 @@ export class Run implements CachedRun {
     const isFirst = this.#findings.last?.text !== FAILED;
     this.#tell(FAILED);
     return describeWithheld(this.#script.label, this.#withheld, text, isFirst);
+  }
+
+  async #advise({ paths }: Rewritten): Promise<string | undefined> {
+    const { sourcesAmong, packageDirectory } = this.#world;
+    const sources = await sourcesAmong(paths);
+    return sources ? adviseRewritten(paths, sources, packageDirectory) : undefined;
   }
 
   #tell(text: string): void {

@@ -57,7 +57,10 @@ test.skipIf(!CAN_TRACE).each(Object.entries(DOUBTS))("not cached: %s", async (na
   expect(result).toMatch(said);
   expect(result).toStartWith("t was not cached: ");
   expect((await project.rt(["cache"])).stdout).toStartWith("0 runs in ");
-  await project.rt(["run", "t"], { HOME: project.path }).then(async () => {
+  await project.rt(["--why", "run", "t"], { HOME: project.path }).then(async ({ stderr }) => {
+    const [why] = stderr.replaceAll(project.path, "$PROJECT").split("\n");
+    expect(why).toMatch(said);
+    expect(why).toStartWith("t runs: its last run was not kept: ");
     if (name === "survivor") LEFT.push(Number(await Bun.file(project.join("pid")).text()));
   });
 });
@@ -106,7 +109,7 @@ test.skipIf(!CAN_TRACE)(
     await using project = await cachedProject({ t: mend }, files);
     Bun.spawnSync(["git", "init", "-q"], { cwd: project.path });
     expect(await project.run("t")).toMatch(
-      /^t was not cached: .*; a run that changes nothing of what it reads is kept; /,
+      /^t was not cached: .*; git does not ignore that, and a run that changes no source is kept; /,
     );
     expect(await project.run("t")).toBe("ran");
     expect(await project.run("t")).toBe("hit");
