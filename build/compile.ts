@@ -82,11 +82,11 @@ const FILE_LOADERS = [
 
 /** Leaves the other systems' modules out: what `platform/*.ts` imports of them becomes an empty module. */
 function onlyFor({ os }: Pick<BuildTarget, "os">): BunPlugin {
-  const absent = os === "windows" ? "posix" : "windows";
+  const absent = { linux: "windows", darwin: "windows|linux", windows: "posix|linux" }[os];
   return {
     name: "rt-platform",
     setup(build) {
-      build.onResolve({ filter: new RegExp(`^\\./${absent}/`) }, ({ path, importer }) =>
+      build.onResolve({ filter: new RegExp(`^\\./(?:${absent})/`) }, ({ path, importer }) =>
         /[\\/]platform[\\/][^\\/]+$/.test(importer) ? { path, namespace: "absent" } : undefined,
       );
       build.onLoad({ filter: /.*/, namespace: "absent" }, () => ({ contents: "export {};", loader: "js" }));

@@ -11,8 +11,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 const ROOM = join(import.meta.dir, "../platform/linux/native");
-const SOURCES = ["system.h", "launcher.c"];
-export const PROGRAMS = ["launcher"] as const;
+const SOURCES = ["system.h", "launcher.c", "monitor.c"];
+export const PROGRAMS = ["launcher", "monitor"] as const;
 
 export const COMPILERS = { x64: "x86_64-linux-gnu-gcc", arm64: "aarch64-linux-gnu-gcc" } as const;
 export type Architecture = keyof typeof COMPILERS;
@@ -20,7 +20,7 @@ const ARCHITECTURES = Object.keys(COMPILERS) as Architecture[];
 
 /** No library, no address but its own, nothing in the file that is not code: two compilations are the same to the byte. */
 export const FLAGS = [
-  ...["-std=c11", "-Wall", "-Wextra", "-Werror", "-Os", "-ffreestanding", "-fno-stack-protector"],
+  ...["-std=gnu11", "-Wall", "-Wextra", "-Werror", "-Os", "-ffreestanding", "-fno-stack-protector"],
   ...["-fno-pic", "-fno-pie", "-fno-unwind-tables", "-fno-asynchronous-unwind-tables", "-fno-ident"],
   ...["-nostdlib", "-static", "-no-pie", "-s", "-Wl,--build-id=none", "-Wl,-n", "-Wl,-z,noseparate-code"],
 ];

@@ -70,8 +70,8 @@ export interface Tracer {
   /**
    * Starts a program whose whole tree is followed. Its standard input is empty. One at a time: what the next one sees is
    * a part of the same trace. `isTraced` tells, when the child is done, whether it was followed at all; where the system
-   * refused that, nothing was started. Throws the system's error (`code`), EACCES and EPERM also where it does not let the
-   * launcher be started.
+   * refused that, nothing was started. Throws the system's error (`code`), EACCES, EPERM and ENOENT also where it does not
+   * let the launcher be started.
    */
   start(
     request: Omit<ChildRequest, "inheritStdin" | "descriptors">,

@@ -44,6 +44,11 @@ export function listZombies(parent: number): number[] {
   );
 }
 
+/** Linux: whether a member of the group does not stand still. */
+export function isRunning(group: number): boolean {
+  return readStates().some((entry) => entry.group === group && !"TtZX".includes(entry.state));
+}
+
 function hasEnded(state: string, threads: number): boolean {
   return state === "X" || (state === "Z" && threads <= 1);
 }

@@ -9,6 +9,7 @@ import type { Pointer } from "bun:ffi";
 import { constants } from "./constants.ts";
 import { environmentEntries, originalVariable } from "./environment.ts";
 import { FFIType, ptr, readCString } from "./ffi.ts";
+import { closeDescriptor, openPipe, readAvailable } from "./pipe.ts";
 import { encodeCString, type Libc, openLibc } from "./libc.ts";
 import { ENGINE_SWITCH, SWITCHED_OFF } from "./process.ts";
 
@@ -37,6 +38,8 @@ function libc(): Libc<typeof SYMBOLS>["functions"] {
 const STRUCTURE = 1024;
 const SETSIGDEF = 4;
 const O_RDWR = 2;
+/** What it is called in lists of processes. */
+const MONITOR_NAME = "rt-monitor";
 /** The engine ignores them, which would pass to the program. */
 const IGNORED_BY_ENGINE = [13, 25]; // SIGPIPE, SIGXFSZ
 
@@ -55,12 +58,64 @@ export interface ProgramRequest {
   readonly standard: readonly (number | "terminal" | undefined)[];
   /** The path of its controlling terminal, with which it gets a session of its own. */
   readonly terminal: string | undefined;
+  /** The path of a program that leads that session in its place, and starts it (../linux/native/monitor.c). */
+  readonly monitor?: string | undefined;
   /** Kept open, as they are. */
   readonly descriptors: readonly number[];
 }
 
-/** The process's number, or the number of the system's error. */
-export function startProgram(request: ProgramRequest): { pid: number } | { error: number } {
+export interface Started {
+  /** Of the process that was started from here: the program, or its monitor. */
+  readonly pid: number;
+  readonly isMonitored: boolean;
+  /** Waits, once, until the program itself has been started: its number, or that of the system's error. */
+  settle(): { program: number } | { error: number };
+}
+
+/** What has been started, or the number of the system's error. */
+export function startProgram(request: ProgramRequest): Started | { error: number } {
+  const { monitor } = request;
+  const started = monitor === undefined ? undefined : startMonitored(request, monitor);
+  if (started) return started;
+  const outcome = startProcess(request);
+  if ("error" in outcome) return outcome;
+  return { pid: outcome.pid, isMonitored: false, settle: () => ({ program: outcome.pid }) };
+}
+
+/** Undefined where the monitor itself cannot be started. */
+function startMonitored(request: ProgramRequest, monitor: string): Started | undefined {
+  const { reader, writer } = openPipe({ isPolled: false });
+  const outcome = startProcess({
+    ...request,
+    program: monitor,
+    argv: [MONITOR_NAME, String(writer), request.program, ...request.argv],
+    descriptors: [...request.descriptors, writer],
+  });
+  closeDescriptor(writer);
+  if ("error" in outcome) {
+    closeDescriptor(reader);
+    return undefined;
+  }
+  const { pid } = outcome;
+  const settle: Started["settle"] = () => {
+    const [program = 0, error] = readNumbers(reader);
+    closeDescriptor(reader);
+    if (error === undefined) return { program };
+    libc().waitpid(pid, null, 0);
+    return { error };
+  };
+  return { pid, isMonitored: true, settle };
+}
+
+/** All that come, until nobody can write any more. */
+function readNumbers(descriptor: number): number[] {
+  const numbers: number[] = [];
+  for (let bytes; (bytes = readAvailable(descriptor));)
+    for (let at = 0; at < bytes.length; at += 4) numbers.push(new DataView(bytes.buffer).getInt32(at, true));
+  return numbers;
+}
+
+function startProcess(request: ProgramRequest): { pid: number } | { error: number } {
   const actions = new Uint8Array(STRUCTURE);
   const attributes = new Uint8Array(STRUCTURE);
   const signals = new Uint8Array(STRUCTURE);

@@ -17,6 +17,7 @@ const SYMBOLS = {
   ioctl: { args: [i32, u64, ...VARIABLE], returns: i32 },
   isatty: { args: [i32], returns: i32 },
   open: { args: [pointer, i32], returns: i32 },
+  poll: { args: [pointer, u64, i32], returns: i32 },
   posix_openpt: { args: [i32], returns: i32 },
   ptsname_r: { args: [i32, pointer, u64], returns: i32 },
   tcgetattr: { args: [i32, pointer], returns: i32 },
@@ -38,6 +39,7 @@ const F_SETFL = 4;
 const F_SETFD = 2;
 const FD_CLOEXEC = 1;
 const NOW = 0;
+const POLLIN = 1;
 const LONGEST_NAME = 1024;
 
 /** Larger than any system's `struct termios`. */
@@ -119,6 +121,11 @@ export function setSize(descriptor: number, size: Uint16Array): void {
 /** The group of processes that a terminal belongs to at the moment; -1 where it is none of ours. */
 export function foregroundOf(descriptor: number): number {
   return libc().tcgetpgrp(descriptor);
+}
+
+/** Whether something that was written there waits to be read. */
+export function hasOutput(master: number): boolean {
+  return libc().poll(ptr(new Int32Array([master, POLLIN])), 1, 0) > 0;
 }
 
 /** Whether another job of the shell has the terminal. */

@@ -11,7 +11,7 @@ import { Log } from "./log.ts";
 import type { Presence } from "./presence.ts";
 import type { CachedScript, StepRequest } from "./script.ts";
 
-const FORBIDDEN: readonly unknown[] = ["EACCES", "EPERM"];
+const FORBIDDEN: readonly unknown[] = ["EACCES", "EPERM", "ENOENT"];
 
 export class FollowedScript {
   readonly log = new Log();

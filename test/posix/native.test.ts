@@ -17,7 +17,7 @@ import {
   writeByte,
   writeBytes,
 } from "../../platform/linux/tracing/descriptor-message.ts";
-import { closeDescriptor } from "../../platform/posix/pipe.ts";
+import { closeDescriptor, openPipe, readAvailable } from "../../platform/posix/pipe.ts";
 import { createProject, type Project } from "../support/project.ts";
 
 const BYTES = { x64: made.X64, arm64: made.ARM64 };
@@ -37,6 +37,18 @@ for (const architecture of ARCHITECTURES) {
   });
 }
 
+/** Runs where this is another processor, too. */
+async function place(
+  project: Project,
+  name: (typeof PROGRAMS)[number],
+  architecture: Architecture,
+): Promise<string[]> {
+  const file = project.join(name);
+  await Bun.write(file, Buffer.from(BYTES[architecture][name], "base64"));
+  await chmod(file, 0o755);
+  return architecture === process.arch ? [file] : ["qemu-aarch64", file];
+}
+
 interface Launch {
   /** What the launcher said, and whether a listener came with it. */
   readonly told: { byte: number; hasListener: boolean } | null;
@@ -50,13 +62,10 @@ async function launch(
   { words, filter, answer }: { words: readonly string[]; filter: Uint8Array; answer: boolean },
   architecture: Architecture = process.arch as Architecture,
 ): Promise<Launch> {
-  const file = project.join("launcher");
-  await Bun.write(file, Buffer.from(BYTES[architecture].launcher, "base64"));
-  await chmod(file, 0o755);
-  const emulator = architecture === process.arch ? [] : ["qemu-aarch64"];
+  const program = await place(project, "launcher", architecture);
   const [ours, theirs] = openSocketPair();
   if (filter.length > 0) writeBytes(ours, filter);
-  const child = Bun.spawn([...emulator, file, ...words], {
+  const child = Bun.spawn([...program, ...words], {
     cwd: project.path,
     env: { ONLY: "this" },
     stdio: ["ignore", "pipe", "pipe", theirs],
@@ -154,4 +163,47 @@ describe.skipIf(!IS_LINUX)("the launcher", () => {
       });
     },
   );
+});
+
+describe.skipIf(!IS_LINUX)("the monitor", () => {
+  const CAN_EMULATE = process.arch === "x64" && Bun.which("qemu-aarch64") !== null;
+  for (const architecture of ARCHITECTURES)
+    test.skipIf(architecture !== process.arch && !CAN_EMULATE)(
+      `tells what it has started, and ends as that does, on ${architecture}`,
+      async () => {
+        await using project = await createProject({ text: "echo" });
+        await chmod(project.join("text"), 0o755);
+        const command = await place(project, "monitor", architecture);
+        const run = async (...words: string[]) => {
+          const { reader, writer } = openPipe({ isPolled: false });
+          const child = Bun.spawn([...command, "3", ...words], {
+            cwd: project.path,
+            env: { ONLY: "this" },
+            stdio: ["ignore", "pipe", "ignore", writer],
+          });
+          closeDescriptor(writer);
+          const output = await new Response(child.stdout).text();
+          await child.exited;
+          const told = new Int32Array(readAvailable(reader)!.slice().buffer);
+          closeDescriptor(reader);
+          return { told: [...told], output, status: child.signalCode ?? child.exitCode };
+        };
+        const pid = expect.any(Number);
+        const said = await run("/bin/sh", "any name", "-c", 'echo "$0" "$@" $ONLY $$; exit 7', "a", "b c");
+        expect(said).toEqual({ told: [pid], output: `a b c this ${said.told[0]}\n`, status: 7 });
+        for (const signal of ["SIGTERM", "SIGKILL", "SIGSEGV"] as const)
+          expect(await run("/bin/sh", "sh", "-c", `kill -${signal.slice(3)} $$`)).toEqual({
+            told: [pid],
+            output: "",
+            status: signal,
+          });
+        const [ENOENT, ENOEXEC, EACCES] = [2, 8, 13];
+        for (const [program, error] of [
+          ["./absent", ENOENT],
+          ["./text", ENOEXEC],
+          [".", EACCES],
+        ] as const)
+          expect(await run(program, program)).toEqual({ told: [pid, error], output: "", status: 126 });
+      },
+    );
 });

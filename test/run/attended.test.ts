@@ -75,7 +75,6 @@ const SCRIPTS = {
   letter: "printf 'continue? gh'; read -r answer; echo $answer",
   half: "printf 'it began %.12s' $TOKEN",
   lines: "yes $TOKEN",
-  stops: "kill -STOP $$; echo went on",
   segv: "kill -SEGV $$",
   pid: "echo $$",
   counted: `${RT} count.ts`,
@@ -310,127 +309,6 @@ describe
         expect(await compare(script, drive, status)).toContain(contains);
       });
   });
-
-const SHELL = ["bash", "--norc", "--noprofile", "-i"];
-
-describe.skipIf(process.platform === "win32").concurrent("in a shell with jobs", () => {
-  async function inShell(use: (shell: TerminalProgram) => Promise<void>): Promise<string> {
-    await using project = await createScripts();
-    await using shell = startOnTerminal(SHELL, environment({ HISTFILE: "/dev/null" }), {
-      cwd: project.path,
-      isInControl: true,
-    });
-    await shell.shows("READY> ");
-    await use(shell);
-    return shell.shown.replaceAll(/\x1b\[\?2004[hl]\r?/g, "");
-  }
-  const rt = (script: string) => `${RT} --silent run ${script}`;
-
-  test("Ctrl-Z stops it with the modes put back, fg continues it, and it is stopped again", async () => {
-    const shown = await inShell(async (shell) => {
-      shell.type(`${rt("trap")}\n`);
-      await shell.shows("ready\r\n");
-      for (const time of [1, 2]) {
-        shell.type("\x1a");
-        await shell.shows("Stopped", time);
-        await shell.shows("READY> ", time + 1);
-        shell.type("stty -a | grep -o ' icanon.* echo '; fg\n");
-        await shell.shows(" icanon iexten echo ", time);
-        await shell.shows("continued", time);
-      }
-      shell.type("\x03");
-      await shell.shows("handled");
-      await shell.shows("READY> ", 4);
-      shell.type("echo status $?\n");
-      await shell.shows("status 5");
-    });
-    expect(shown).toContain("^Z\r\n[1]+  Stopped");
-  });
-
-  test("with the modes that the shell has set, and what is typed in front of Ctrl-Z", async () => {
-    const shown = await inShell(async (shell) => {
-      shell.type(`stty intr ^B; ${rt("modes")}; stty intr ^C; echo d"on"e\n`);
-      await shell.shows("\ndone");
-      shell.type(`${rt("stay")}\n`);
-      await shell.shows("up\r\n");
-      shell.type("typed\n\x1a");
-      await shell.shows("Stopped");
-      shell.type("fg\n");
-      await shell.shows("typed\r\n", 2);
-      shell.type("\x04");
-      await shell.shows("READY> ", 4);
-    });
-    expect(shown).toContain("intr = ^B;");
-  });
-
-  test("a size that the terminal was given while it stood still", async () => {
-    await inShell(async (shell) => {
-      shell.type(`${rt("size")}\n`);
-      await shell.shows("24 80");
-      shell.type("\x1a");
-      await shell.shows("Stopped");
-      await shell.shows("READY> ", 2);
-      shell.resize(100, 30);
-      shell.type("stty size; fg\n");
-      await shell.shows("30 100", 2);
-      shell.type("\x03");
-      await shell.shows("READY> ", 3);
-    });
-  });
-
-  test("one in the background writes as one line what is one, and gets the terminal by fg", async () => {
-    const shown = await inShell(async (shell) => {
-      shell.type(`${rt("both")} & wait; echo waited\n`);
-      await shell.shows("\nwaited");
-      shell.type(`${rt("read")} &\n`);
-      await shell.shows("name: ");
-      shell.type("fg\n");
-      await shell.shows("run read\r\n");
-      shell.type("me\n");
-      await shell.shows("password: ");
-      shell.type("\x1a");
-      await shell.shows("Stopped");
-      shell.type("bg\n");
-      await shell.shows("run read &", 2);
-      shell.type("fg\n");
-      await shell.shows("run read\r\n", 3);
-      shell.type("word\n");
-      await shell.shows("\nword");
-    });
-    expect(shown).toContain("out 1 [TOKEN]\r\nerr 1 [TOKEN]\r\nout 2 [TOKEN]\r\n");
-    expect(shown).not.toContain("\r\r");
-    for (const line of ["hello me\r\npassword: ", "\r\nword\r\n"]) expect(shown).toContain(line);
-  });
-
-  test("Ctrl-C ends what waits for it as well", async () => {
-    const shown = await inShell(async (shell) => {
-      shell.type(`sh -c '${rt("stay")}; echo a"ft"er'; echo e"n"d $?\n`);
-      await shell.shows("up\r\n");
-      shell.type("ready\n");
-      await shell.shows("ready\r\n", 2);
-      shell.type("\x03");
-      await shell.shows("READY> ", 2);
-    });
-    expect(shown).not.toContain("after");
-  });
-
-  test("what comes behind it reads what is typed then, and a stop of its own is one of the job", async () => {
-    await inShell(async (shell) => {
-      shell.type(`${rt("read")}; echo n"e"xt; head -n 1 | rev\n`);
-      await shell.shows("name: ");
-      shell.type("me\n");
-      await shell.shows("password: ");
-      shell.type("word\n");
-      await shell.shows("next\r\n");
-      shell.type("abc\n");
-      await shell.shows("cba");
-      shell.type(`${rt("stops")}\n`);
-      await shell.shows("Stopped");
-      shell.type("fg\n");
-      await shell.shows("went on");
-    });
-  });
-});
 
 describe.skipIf(process.platform === "win32").concurrent("a value is shown by its name", () => {
   const run = async (script: string, options: readonly string[] = [], stdin?: string) => {

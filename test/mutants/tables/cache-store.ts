@@ -473,7 +473,7 @@ export default {
     },
     {
       fault: "a launcher that may not be started fails the script",
-      text: `["EACCES", "EPERM"]`,
+      text: `["EACCES", "EPERM", "ENOENT"]`,
       becomes: "[]",
       tests: ["cache/doubts"],
     },
