@@ -9,8 +9,8 @@ import type { Pointer } from "bun:ffi";
 import { constants } from "./constants.ts";
 import { environmentEntries, originalVariable } from "./environment.ts";
 import { FFIType, ptr, readCString } from "./ffi.ts";
+import { encodeCString, type Libc, openLibc, processLibc } from "./libc.ts";
 import { closeDescriptor, openPipe, readAvailable } from "./pipe.ts";
-import { encodeCString, type Libc, openLibc } from "./libc.ts";
 import { ENGINE_SWITCH, SWITCHED_OFF } from "./process.ts";
 
 const { i32, ptr: pointer } = FFIType;
@@ -141,8 +141,7 @@ function startProcess(request: ProgramRequest): { pid: number } | { error: numbe
     const isLeader = request.leadsSession || request.terminal !== undefined;
     const session = isLeader ? constants.POSIX_SPAWN_SETSID : 0;
     calls.posix_spawnattr_setflags(ptr(attributes), SETSIGDEF | session);
-    for (const descriptor of request.descriptors)
-      calls.posix_spawn_file_actions_adddup2(ptr(actions), descriptor, descriptor);
+    for (const descriptor of request.descriptors) processLibc().ioctl(descriptor, constants.FIONCLEX);
     return start(request, ptr(actions), ptr(attributes));
   } finally {
     calls.posix_spawn_file_actions_destroy(ptr(actions));
