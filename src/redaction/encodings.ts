@@ -172,7 +172,8 @@ export function inUrl(value: Uint8Array, places: readonly number[]): Uint8Array[
         }
       }
       scratch.set(value.subarray(from), length);
-      made.push(scratch.slice(0, length + value.length - from));
+      // As it is, the value is known already.
+      if (length > from || plus) made.push(scratch.slice(0, length + value.length - from));
       scratch.fill(0);
       if (!hasLetters) break;
     }

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { createProject, type Project } from "../support/project.ts";
 import { cleanEnvironment, RT, runRt } from "../support/rt.ts";
 import { startOnTerminal } from "../support/terminal.ts";
+import { AS_OTHER } from "../support/users.ts";
 
 // Put together here, so that nobody's list finds them in this file.
 const GITHUB = ["ghp", "wWPw5k4aXcaT4fNP0UcnZwJUVFk6LO0pINUx"].join("_");
@@ -57,6 +58,27 @@ describe("rt secrets check", () => {
   const linesOf = (stdout: string) => stdout.split("\n").slice(0, -1).toSorted();
   const git = (cwd: string, ...args: string[]) =>
     runRt({ program: ["git", "-c", "user.name=a", "-c", "user.email=a@b.example"], args, cwd });
+
+  test.skipIf(process.platform === "win32")(
+    "tells of what it may not read, and looks at the rest",
+    async () => {
+      await using shut = await createProject({
+        ".env": `TOKEN=${GITHUB}\n`,
+        "data/base/file": "x",
+        "src/own.ts": "x",
+      });
+      await chmod(shut.path, 0o755);
+      for (const path of ["data/base", "src/own.ts"]) await chmod(shut.join(path), 0);
+      const args = ["secrets", "check"];
+      const result = await runRt({ program: [...AS_OTHER, RT], args, cwd: shut.path });
+      await chmod(shut.join("data/base"), 0o700);
+      expect([result.stdout, result.status]).toEqual([".env:1: github/GITHUB_TOKEN\n", 1]);
+      expect(linesOf(result.stderr)).toEqual([
+        "warning: data/base may not be read by you and was not looked at",
+        "warning: src/own.ts may not be read by you and was not looked at",
+      ]);
+    },
+  );
 
   test("reads what PowerShell writes", async () => {
     await using wide = await createProject();

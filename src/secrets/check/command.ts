@@ -44,6 +44,8 @@ export async function runCheckCommand(
   await print(await render(findings, options.has("json")));
   for (const file of sources.large)
     complain(`${oneLine(file)} is larger than 1 MiB and was not looked at`, undefined, "warning");
+  for (const path of sources.closed)
+    complain(`${oneLine(path)} may not be read by you and was not looked at`, undefined, "warning");
   return findings.length > 0 ? FOUND : CLEAN;
 }
 

@@ -1,8 +1,17 @@
 // The texts that `rt secrets check` looks at.
 //
 // Contract: links are not followed, and what is no regular file, no text, or larger than any text that a person writes is
-// left out and counted. Nothing of node_modules and .git is looked at.
-import { closeSync, constants, fstatSync, openSync, readdirSync, readFileSync, statSync } from "node:fs";
+// left out and counted; so is what may not be read. Nothing of node_modules and .git is looked at.
+import {
+  closeSync,
+  constants,
+  type Dirent,
+  fstatSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+} from "node:fs";
 import { join } from "node:path";
 import { printable } from "../../printable.ts";
 import { WordsError } from "../words.ts";
@@ -17,25 +26,31 @@ const LEFT_OUT = new Set(["node_modules", ".git"]);
 export interface Sources extends Iterable<Source> {
   /** Files of more than a megabyte that were passed over, so far. */
   readonly large: readonly string[];
+  /** Files and folders that this user may not read, so far. */
+  readonly closed: readonly string[];
 }
 
 /** What the working directory has: what git tracks, and files for credentials that it does not. All, without git. */
 export function projectSources(): Sources {
   const tracked = askGit(["ls-files", "-z", "--cached"]);
-  if (!tracked) return filesOf(walk("."));
+  if (!tracked) return filesOf((closed) => walk(".", closed));
   const others = askGit(["ls-files", "-z", "--others", "--exclude=node_modules/"]) ?? Buffer.alloc(0);
-  return filesOf([...new Set([...splitNames(tracked), ...splitNames(others).filter(isPlaceOfCredentials)])]);
+  const names = new Set([...splitNames(tracked), ...splitNames(others).filter(isPlaceOfCredentials)]);
+  return filesOf(() => names);
 }
 
 /** Files, and folders with all that is in them. Throws WordsError. */
 export function namedSources(paths: readonly string[]): Sources {
-  return filesOf(
-    paths.flatMap((path) => {
-      const stats = statSync(path, { throwIfNoEntry: false });
-      if (!stats) throw new WordsError(`There is no ${printable(path)}`);
-      return stats.isDirectory() ? [...walk(path)] : [path];
-    }),
-  );
+  const kinds = paths.map((path) => {
+    const stats = statSync(path, { throwIfNoEntry: false });
+    if (!stats) throw new WordsError(`There is no ${printable(path)}`);
+    return { path, isFolder: stats.isDirectory() };
+  });
+  return filesOf(function* (closed) {
+    for (const { path, isFolder } of kinds)
+      if (isFolder) yield* walk(path, closed);
+      else yield path;
+  });
 }
 
 /** What would be committed, as it would be. Throws WordsError. */
@@ -49,6 +64,7 @@ export function stagedSources(): Sources {
   });
   return {
     large,
+    closed: [],
     *[Symbol.iterator]() {
       for (const { id, file } of staged) {
         const size = Number(requireGit(["cat-file", "-s", id]).toString());
@@ -59,38 +75,59 @@ export function stagedSources(): Sources {
   };
 }
 
-function* walk(folder: string): Generator<string> {
-  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+/** @param closed gets the folders that cannot be read */
+function* walk(folder: string, closed: string[]): Generator<string> {
+  for (const entry of entriesOf(folder, closed)) {
     if (LEFT_OUT.has(entry.name)) continue;
     const path = folder === "." ? entry.name : join(folder, entry.name);
-    if (entry.isDirectory()) yield* walk(path);
+    if (entry.isDirectory()) yield* walk(path, closed);
     else if (entry.isFile()) yield path;
   }
 }
 
-function filesOf(paths: Iterable<string>): Sources {
+function entriesOf(folder: string, closed: string[]): Dirent[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true });
+  } catch (error) {
+    if (isClosed(error)) closed.push(withSlashes(folder));
+    return []; // or it has gone meanwhile
+  }
+}
+
+function filesOf(list: (closed: string[]) => Iterable<string>): Sources {
   const large: string[] = [];
+  const closed: string[] = [];
   return {
     large,
+    closed,
     *[Symbol.iterator]() {
-      for (const path of paths) {
-        const file = path.replaceAll("\\", "/");
+      for (const path of list(closed)) {
+        const file = withSlashes(path);
         const bytes = readRegular(path);
         if (bytes === "large") large.push(file);
+        else if (bytes === "closed") closed.push(file);
         else if (bytes) yield* asSource(file, bytes);
       }
     },
   };
 }
 
-/** Undefined for what is not there, not ours to read or no file. */
-function readRegular(path: string): Uint8Array | "large" | undefined {
+function withSlashes(path: string): string {
+  return path.replaceAll("\\", "/");
+}
+
+function isClosed(error: unknown): boolean {
+  return ["EACCES", "EPERM"].includes((error as NodeJS.ErrnoException).code ?? "");
+}
+
+/** Undefined for what is not there, or no file. */
+function readRegular(path: string): Uint8Array | "large" | "closed" | undefined {
   let file: number;
   try {
     // Never waits, should it be a pipe.
     file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOFOLLOW ?? 0));
-  } catch {
-    return undefined;
+  } catch (error) {
+    return isClosed(error) ? "closed" : undefined;
   }
   try {
     const stats = fstatSync(file);

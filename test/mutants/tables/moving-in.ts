@@ -485,6 +485,18 @@ export default {
   ],
   "src/secrets/check/sources.ts": [
     {
+      fault: "a folder that may not be read is passed over without a word",
+      text: "if (isClosed(error)) closed.push(withSlashes(folder));",
+      becomes: "",
+      tests: ["secrets/check"],
+    },
+    {
+      fault: "a file that may not be read is passed over without a word",
+      text: 'isClosed(error) ? "closed" : undefined',
+      becomes: "undefined",
+      tests: ["secrets/check"],
+    },
+    {
       fault: "text in UTF-16 is passed over",
       text: "if (encoding === undefined && bytes",
       becomes: "if (bytes",
