@@ -86,7 +86,7 @@ export function receiveCall(listener: number): Notification | null {
     throw new Error(`the kernel's notifications cannot be read (${error})`);
   }
   return {
-    pid: notice[PID]!,
+    pid: notice[PID]! | 0, // a whole number to foreign functions too, as ffi.ts says
     number: notice[NUMBER]! | 0,
     architecture: notice[ARCHITECTURE]!,
     args: [notice[8]!, notice[10]!, notice[12]!, notice[14]!, notice[16]!, notice[18]!],
