@@ -1,7 +1,7 @@
 // The inputs of a script that nobody can follow, or is to: all files of its package and of the packages of the workspace
 // that it depends on which git does not ignore, what decides for the whole workspace (lockfiles, the root's package.json),
 // and what the rule names. Never a part of them: a file that cannot be read is an input that nobody knows.
-import { directoriesNeeded, listPackageFiles, sharedFiles } from "../workspace/package-files.ts";
+import { directoriesNeeded, listPackageFiles, listTracked, sharedFiles } from "../workspace/package-files.ts";
 import type { CacheRule } from "../settings/cache.ts";
 import type { World } from "./check.ts";
 import { listFiles, type Matcher } from "./patterns.ts";
@@ -18,7 +18,7 @@ export function declaredDirectories(root: string, packageDirectory: string): str
   return [packageDirectory, ...directoriesNeeded(root, packageDirectory)];
 }
 
-/** Absolute, sorted; without the script's own outputs. Throws Unkept, Failure. */
+/** Absolute, sorted; without the script's own outputs, unless git has them: those may be sources. Throws Unkept, Failure. */
 export async function declaredInputs(rule: CacheRule, world: DeclaredWorld): Promise<string[]> {
   const { root, packageDirectory } = world;
   const found = new Set(sharedFiles(root));
@@ -30,7 +30,10 @@ export async function declaredInputs(rule: CacheRule, world: DeclaredWorld): Pro
       found.add(path);
     }
   for (const path of await listFiles(rule.inputs, packageDirectory)) found.add(path);
-  const inputs = [...found].filter((path) => !world.isDeclared(path) && !world.isIgnored(path)).sort();
+  const isAny = [...found].some((path) => world.isDeclared(path));
+  const tracked = new Set(isAny ? (await Promise.all(directories.map(listTracked))).flat() : []);
+  const counts = (path: string) => !world.isDeclared(path) || tracked.has(path);
+  const inputs = [...found].filter((path) => counts(path) && !world.isIgnored(path)).sort();
   return inputs.filter((path) => {
     const { kind } = world.look(path);
     if (kind === "other") throw new Unkept("pipe", path);

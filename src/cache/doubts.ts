@@ -12,6 +12,7 @@ export type Cause =
   | "edited"
   | "overlapped"
   | "outside"
+  | "elsewhere"
   | "pipe"
   | "secret"
   | "refused"
@@ -49,6 +50,10 @@ const CAUSES: Readonly<Record<Cause, readonly [cause: string, help: string]>> = 
   edited: ["while it ran, $", "run it again"],
   overlapped: ["another rt ran it, or put back what it makes, at the same time", "run it again"],
   outside: ["it wrote $, outside the project", "list it in ignore of [run.cache], if it does not matter"],
+  elsewhere: [
+    "outputs of [run.cache] means $, which is not in the project",
+    "name only what the script makes",
+  ],
   pipe: ["it read $, which is no file", "such a script cannot be cached"],
   secret: ["it printed the value of $", "keep it out of the output"],
   refused: [

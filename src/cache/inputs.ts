@@ -86,7 +86,9 @@ export class Inputs {
   isOwn(given: string): boolean {
     const path = toNative(given);
     const { isDeclared, isIgnored } = this.#world;
-    return this.#own.has(path) || isDeclared(path) || isIgnored(path);
+    // A source that outputs name counts.
+    const isSource = this.#conditions.has(path) || this.#counted.has(path);
+    return this.#own.has(path) || (isDeclared(path) && !isSource) || isIgnored(path);
   }
 
   /** Whether a change of a path may matter. */

@@ -4,8 +4,10 @@
 // that existed, was read and then changed has no state that could be compared later: such a run is not kept, nor is
 // one that wrote outside the project, or whose inputs changed under it.
 //
-// Surprising: of a path that was written, what was there before still counts if it was looked at. What was taken away
-// again as it was made counts for nothing, but is no part of a listing either.
+// Surprising: a source that outputs name is none, as a formatter's: what git does not ignore, and the script has read or not
+// written, counts, so that nobody's work is replaced by what it was before. Of a path that was written, what was there before
+// still counts if it was looked at. What was taken away again as it was made counts for nothing, but is no part of a listing
+// either.
 import type { PathState, Trace, TracedPath } from "../../platform/contract/tracing.ts";
 import { namesOf, type World } from "./check.ts";
 import type { Condition, Output } from "./entry.ts";
@@ -19,6 +21,8 @@ export interface Rooted extends World {
   /** The globs of declared outputs, and what they are relative to. */
   readonly declared: readonly string[];
   readonly packageDirectory: string;
+  /** Those of some paths that somebody writes by hand, as far as git knows. */
+  sourcesAmong(paths: readonly string[]): Promise<ReadonlySet<string>>;
   /** Puts a file's content away and gives its hash; null where it changes meanwhile. */
   keep(path: string, state: Extract<PathState, { kind: "file" }>): Promise<string | null>;
 }
@@ -30,8 +34,11 @@ export interface Recorded {
 }
 
 /** Throws Unkept. */
-export async function recordRun({ paths, doubt }: Trace, world: Rooted): Promise<Recorded> {
+export async function recordRun({ paths, doubt }: Trace, declared: Rooted): Promise<Recorded> {
   if (doubt) throw new Unkept(doubt.kind, doubt.detail);
+  const sources = await findSources(paths, declared);
+  const isDeclared: Matcher = (path) => declared.isDeclared(path) && !sources.has(path);
+  const world = sources.size === 0 ? declared : { ...declared, isDeclared };
   const recorded: Recorded = { conditions: [], outputs: [], own: [] };
   const written = new Set<string>();
   const rewritten: string[] = [];
@@ -50,7 +57,7 @@ export async function recordRun({ paths, doubt }: Trace, world: Rooted): Promise
     }
   }
   if (rewritten.length > 0) throw new Rewritten(rewritten);
-  await addDeclared(recorded, world);
+  await addDeclared(recorded, world, sources);
   const outputs = new Set(recorded.outputs.map(({ path }) => path));
   for (const path of written) if (!outputs.has(path)) recorded.own.push(path);
   const own = new Set([...written, ...outputs]);
@@ -65,6 +72,24 @@ export async function recordRun({ paths, doubt }: Trace, world: Rooted): Promise
 /** Where a call that was to change it has failed, it is what it was. */
 export function hasWritten({ isWritten, isConfirmed, last }: TracedPath): boolean {
   return isWritten && (isConfirmed || last !== undefined);
+}
+
+/** What is declared to be made, and is rather what is read. */
+async function findSources(paths: readonly TracedPath[], world: Rooted): Promise<ReadonlySet<string>> {
+  if (world.declared.length === 0) return new Set();
+  const isMeant = (path: string) => world.isDeclared(path) && !world.isIgnored(path);
+  const found = new Set<string>();
+  const others = new Set<string>();
+  for (const traced of paths) {
+    const { path, first, isRead } = traced;
+    if (!isMeant(path)) continue;
+    const isThere = first.kind === "file" || first.kind === "link";
+    const isFound = isThere && (isRead || !hasWritten(traced));
+    (isFound ? found : others).add(path);
+  }
+  for (const path of await listFiles(world.declared, world.packageDirectory))
+    if (!others.has(path) && isMeant(path) && world.look(path).kind === "file") found.add(path);
+  return await world.sourcesAmong([...found]);
 }
 
 /** Of a path that has been written: what was there before was read, and is gone. */
@@ -141,14 +166,27 @@ async function outputOf(path: string, now: PathState, world: Rooted): Promise<Ou
 }
 
 /** A tool that finds its output up to date writes nothing, and yet it has to be there. */
-export async function addDeclared({ outputs }: Recorded, world: Rooted): Promise<void> {
-  const known = new Set(outputs.map(({ path }) => path));
+export async function addDeclared(
+  { outputs, conditions }: Recorded,
+  world: Rooted,
+  sources: ReadonlySet<string> = new Set(),
+): Promise<void> {
+  const made = new Set(outputs.map(({ path }) => path));
+  const seen = new Set(conditions.map(([, path]) => path));
   for (const path of await listFiles(world.declared, world.packageDirectory)) {
-    if (known.has(path)) continue;
-    if (!isBelow(path, world.root)) throw new Unkept("outside", path);
+    if (made.has(path)) continue;
+    if (!isBelow(path, world.root)) throw new Unkept("elsewhere", path);
     const state = world.look(path);
-    if (state.kind !== "absent") outputs.push(await outputOf(path, state, world));
+    if (sources.has(path)) {
+      if (!seen.has(path)) conditions.push(await conditionNow(path, state, world));
+    } else if (state.kind !== "absent") outputs.push(await outputOf(path, state, world));
   }
+}
+
+async function conditionNow(path: string, state: PathState, { hashes }: Rooted): Promise<Condition> {
+  const hash = state.kind === "file" ? await hashes.hash(path, state) : null;
+  if (state.kind !== "file" || hash === null) throw new Unkept("changed", path);
+  return ["file", path, hash, state.mode];
 }
 
 function recordNames(

@@ -32,7 +32,7 @@ interface Rewritten {
 /** Pure. */
 export function adviceFor(files: readonly Rewritten[]): string {
   if (files.some(({ isSource }) => isSource))
-    return "a run that changes nothing of what it reads is kept; list it in outputs or ignore of [run.cache], if its old content does not matter";
+    return "a run that changes nothing of what it reads is kept; list it in ignore of [run.cache], if its old content does not matter";
   const globs = files.length > MOST_NAMED ? foldersOf(files) : files.map(({ path }) => path);
   const texts = globs.map((glob) => JSON.stringify(oneLine(glob)));
   return `if its old content does not matter, say so in [run.cache]: outputs = [${texts.join(", ")}]`;

@@ -1,6 +1,7 @@
 // What a script's inputs and outputs are looked at by: the files as a run has seen them, and which of them count.
 import type { List, Look, TracingOperations } from "../../platform/contract/tracing.ts";
 import { look } from "../../platform/path-state.ts";
+import { keepUnignored } from "../workspace/package-files.ts";
 import type { CacheRule } from "../settings/cache.ts";
 import type { KnownEntries } from "./known-entries.ts";
 import { openHashes } from "./memory.ts";
@@ -45,6 +46,7 @@ export function openWorld(
     isDeclared: matcher(rule.outputs, packageDirectory),
     declared: rule.outputs,
     packageDirectory,
+    sourcesAmong: async (paths) => await keepUnignored(root, paths),
     keep: async (path, state) => {
       const hash = await store.keepFile(path);
       const now = look(path);

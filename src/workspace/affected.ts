@@ -133,18 +133,23 @@ const CAUTION = [
   ...["-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "safe.bareRepository=explicit"],
 ];
 
-/** Its output; null where it cannot tell, or is not there. */
-export async function tryGit(cwd: string, args: readonly string[]): Promise<string | null> {
+/** Its output; null where it cannot tell, or is not there. @param isAnswer of its exit codes @param input what it reads */
+export async function tryGit(
+  cwd: string,
+  args: readonly string[],
+  isAnswer: (code: number) => boolean = (code) => code === 0,
+  input?: string,
+): Promise<string | null> {
   try {
     const child = Bun.spawn(["git", ...CAUTION, ...args], {
       cwd,
       env: host.originalEnvironment(),
-      stdin: "ignore",
+      stdin: input === undefined ? "ignore" : Buffer.from(input),
       stdout: "pipe",
       stderr: "ignore",
     });
     const output = await new Response(child.stdout).text();
-    return (await child.exited) === 0 ? output : null;
+    return isAnswer(await child.exited) ? output : null;
   } catch {
     return null;
   }

@@ -21,6 +21,25 @@ export async function listPackageFiles(directory: string): Promise<string[]> {
     .map((name) => join(directory, name));
 }
 
+/** Those of some paths, absolute, that git does not ignore; none without git. */
+export async function keepUnignored(directory: string, paths: readonly string[]): Promise<Set<string>> {
+  if (paths.length === 0) return new Set();
+  const isAnswer = (code: number) => code === 0 || code === 1;
+  const words = ["check-ignore", "-z", "--stdin"];
+  const ignored = await tryGit(directory, words, isAnswer, paths.join("\0"));
+  if (ignored === null) return new Set();
+  const left = new Set(paths);
+  for (const path of ignored.split("\0")) left.delete(path);
+  return left;
+}
+
+/** Absolute paths of what git has of a directory; none without git. */
+export async function listTracked(directory: string): Promise<string[]> {
+  const listed = await tryGit(directory, ["ls-files", "--cached", "-z"]);
+  const names = (listed ?? "").split("\0").filter((name) => name !== "");
+  return names.map((name) => join(directory, name));
+}
+
 async function listAll(directory: string): Promise<string[]> {
   const { readdirSync } = process.getBuiltinModule("node:fs");
   const names: string[] = [];

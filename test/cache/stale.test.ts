@@ -207,3 +207,46 @@ test.skipIf(!CAN_TRACE)("what is changed by somebody else while a script runs is
   await project.write({ data: "2", go: "" });
   expect(await running).toMatch(/^t was not cached: \$PROJECT\/data was changed while it ran/);
 });
+
+const FORMAT =
+  `const fs = require("fs"); for (const name of fs.readdirSync("src")) { const path = "src/" + name; ` +
+  `const text = fs.readFileSync(path, "utf8"); if (text !== text.toUpperCase()) fs.writeFileSync(path, text.toUpperCase()); }`;
+
+for (const isTraced of [true, false])
+  test.skipIf(isTraced && !CAN_TRACE)(
+    `a source that outputs name is never replaced by what it was, ${isTraced ? "followed" : "declared"}`,
+    async () => {
+      await using project = await cachedProject(
+        { format: "node format.cjs", all: "cat in" },
+        {
+          "format.cjs": FORMAT,
+          "src/a": "one",
+          "src/b": "TWO",
+          in: "1\n",
+          unread: "1",
+          made: "",
+          ".gitignore": "made\n",
+        },
+        `format = { outputs = ["src/**"], trace = ${isTraced} }\nall = { outputs = ["**"], trace = ${isTraced} }`,
+      );
+      const git = (...words: string[]) => Bun.spawnSync(["git", ...words], { cwd: project.path });
+      git("init", "-q");
+      git("add", "-A");
+      const text = async (name: string) => await Bun.file(project.join(name)).text();
+      const said = isTraced
+        ? "format was not cached: it read and then changed $PROJECT/src/a; a run that changes nothing of what it reads is kept; " +
+          "list it in ignore of [run.cache], if its old content does not matter"
+        : "format was not cached: while it ran, src/a is another; run it again";
+      expect([await project.run("format"), await text("src/a")]).toEqual([said, "ONE"]);
+      expect([await project.run("format"), await project.run("format")]).toEqual(["ran", "hit"]);
+      await project.write({ "src/a": "edited" });
+      expect([await project.run("format"), await text("src/a")]).toEqual([said, "EDITED"]);
+      expect([await project.run("all"), await project.run("all")]).toEqual(["ran", "hit"]);
+      for (const name of ["in", "unread"]) {
+        await project.write({ [name]: "2\n" });
+        expect([name, await project.run("all"), await text(name)]).toEqual([name, "ran", "2\n"]);
+      }
+      await project.write({ made: "2" });
+      expect([await project.run("all"), await text("made")]).toEqual(["hit", ""]);
+    },
+  );

@@ -189,6 +189,18 @@ export default {
   ],
   "src/cache/record.ts": [
     {
+      fault: "a source that outputs name is an output",
+      text: "return await world.sourcesAmong([...found]);",
+      becomes: "return new Set();",
+      tests: ["cache/stale"],
+    },
+    {
+      fault: "a source that nobody has looked at is replaced",
+      text: "      if (!seen.has(path)) conditions.push(await conditionNow(path, state, world));\n",
+      becomes: "",
+      tests: ["cache/stale"],
+    },
+    {
       fault: "what was not there is no condition",
       text: "} else conditions.push([first.kind, path]);",
       becomes: "}",
@@ -233,7 +245,7 @@ export default {
     },
     {
       fault: "declared outputs that were left alone are not kept",
-      text: "await addDeclared(recorded, world);",
+      text: "await addDeclared(recorded, world, sources);",
       becomes: "",
       tests: ["config/caching"],
     },
@@ -349,6 +361,12 @@ export default {
     },
   ],
   "src/cache/declaration.ts": [
+    {
+      fault: "a source that outputs name does not count",
+      text: "!world.isDeclared(path) || tracked.has(path)",
+      becomes: "!world.isDeclared(path)",
+      tests: ["cache/stale"],
+    },
     {
       fault: "packages that it depends on do not count",
       text: "return [packageDirectory, ...directoriesNeeded(root, packageDirectory)];",
