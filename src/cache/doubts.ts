@@ -71,6 +71,9 @@ const CAUSES: Readonly<Record<Cause, readonly [cause: string, help: string]>> = 
   store: ["the cache cannot be written: $", "make room, or set XDG_CACHE_HOME"],
 };
 
+/** Between the script and the cause. */
+export const UNKEPT = " was not cached: ";
+
 /** A line without its end; `label` is the script's. @param advice what would help, where more is known of that */
 export function describeDoubt(label: string, cause: Cause, detail: string, advice?: string): string {
   const [text, help] = CAUSES[cause];
@@ -79,7 +82,7 @@ export function describeDoubt(label: string, cause: Cause, detail: string, advic
     text.endsWith("$") && !text.endsWith(" $")
       ? text.replace("$", shown && ` (${shown})`)
       : text.replace("$", shown);
-  return `${label} was not cached: ${said}; ${advice ?? help.replace("$", shown === "/" ? "" : shown)}`;
+  return `${label}${UNKEPT}${said}; ${advice ?? help.replace("$", shown === "/" ? "" : shown)}`;
 }
 
 /** A line without its end, of a script that was kept here alone. */

@@ -1,6 +1,7 @@
 // What was found out about a script when it was last looked at, for `rt cache why`, and for the next look.
 import type { Condition, Entry } from "./entry.ts";
 import { hashBytes } from "./hashes.ts";
+import { UNKEPT } from "./doubts.ts";
 import { compareKeys, type Field, type Key } from "./key.ts";
 import type { KnownEntries } from "./known-entries.ts";
 import type { CachedScript } from "./script.ts";
@@ -60,7 +61,10 @@ export class Findings {
   /** Why nothing that is kept was made by a script that was started like this. */
   explain({ fields }: Key): string {
     if (!this.last) return "it has not run before";
-    return compareKeys(this.last.fields, fields)[0] ?? "its last run was not kept";
+    const [, reason] = this.last.text.split(UNKEPT);
+    const unkept =
+      reason === undefined ? "its last run was not kept" : `its last run was not kept: ${reason}`;
+    return compareKeys(this.last.fields, fields)[0] ?? unkept;
   }
 
   tell(text: string, { hash, fields }: Key, isHit: boolean): void {

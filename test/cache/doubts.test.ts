@@ -57,7 +57,10 @@ test.skipIf(!CAN_TRACE).each(Object.entries(DOUBTS))("not cached: %s", async (na
   expect(result).toMatch(said);
   expect(result).toStartWith("t was not cached: ");
   expect((await project.rt(["cache"])).stdout).toStartWith("0 runs in ");
-  await project.rt(["run", "t"], { HOME: project.path }).then(async () => {
+  await project.rt(["--why", "run", "t"], { HOME: project.path }).then(async ({ stderr }) => {
+    const [why] = stderr.replaceAll(project.path, "$PROJECT").split("\n");
+    expect(why).toMatch(said);
+    expect(why).toStartWith("t runs: its last run was not kept: ");
     if (name === "survivor") LEFT.push(Number(await Bun.file(project.join("pid")).text()));
   });
 });

@@ -400,6 +400,14 @@ export default {
       tests: ["options/caching", "cache/remote"],
     },
   ],
+  "src/cache/finding.ts": [
+    {
+      fault: "why it runs again does not say why it was not kept",
+      text: "const [, reason] = this.last.text.split(UNKEPT);",
+      becomes: "const reason = undefined;",
+      tests: ["cache/doubts"],
+    },
+  ],
   "src/cache/environment.ts": [
     {
       fault: "what a build goes without is not told",
