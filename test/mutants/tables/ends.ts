@@ -90,12 +90,6 @@ export default {
       becomes: "  close(): void {\n    this.stopLooking();",
       tests: ["run/attended"],
     },
-    {
-      fault: "a job in the background puts its modes over those of the one in front",
-      text: "if (this.#modes && !isInBackground(outer)) setModes",
-      becomes: "if (this.#modes) setModes",
-      tests: ["run/attended"],
-    },
   ],
   "platform/posix/outlet.ts": [
     {
