@@ -57,30 +57,30 @@ export default {
       tests: ["run/attended"],
     },
   ],
-  "platform/posix/terminal.ts": [
+  "platform/posix/terminal-session.ts": [
     {
       fault: "SIGWINCH is not passed on",
       text: `this.#hear("SIGWINCH", () => this.#isOver || this.#terminals.copySize());`,
       becomes: "",
-      tests: ["run/attended"],
+      tests: ["run/attended", "run/attended-jobs"],
     },
     {
       fault: "Ctrl-C ends no shell that waits for rt",
       text: "      this.#send(0, signal);\n",
       becomes: "",
-      tests: ["run/attended"],
+      tests: ["run/attended", "run/attended-jobs"],
     },
     {
       fault: "a program that stands still is not woken after fg",
-      text: `    this.#send(-stopped, "SIGCONT");\n`,
+      text: `    this.#send(stopped, "SIGCONT");\n`,
       becomes: "",
-      tests: ["run/attended"],
+      tests: ["run/attended", "run/attended-jobs"],
     },
     {
       fault: "rt stands still and its program goes on",
-      text: `    this.#send(-stopped, "SIGSTOP");\n`,
+      text: `    else this.#send(stopped, "SIGSTOP");\n`,
       becomes: "",
-      tests: ["run/attended"],
+      tests: ["run/attended", "run/attended-jobs"],
     },
   ],
   "platform/posix/outer-terminal.ts": [
