@@ -46,7 +46,7 @@ const CACHED =
 
 /** rt as bash starts it, with a variable and arguments in bytes. */
 function start(line: string, cwd: string, value = BYTES) {
-  const script = `export UNDECLARED=1 BAD=$'${value}'; exec "$0" ${line}`;
+  const script = `export UNDECLARED=1 XDG_CACHE_HOME="$PWD/.cache" BAD=$'${value}'; exec "$0" ${line}`;
   return Bun.spawn(["bash", "-c", script, RT], {
     cwd,
     env: cleanEnvironment(),
