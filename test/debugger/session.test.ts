@@ -406,4 +406,3 @@ test("what is no message is answered so, and the next one as ever", async () => 
   ]);
   socket.close();
 });
-});
