@@ -232,6 +232,9 @@ console.log("running");
     });
     expect(called.result.value).toEqual([1, true, "b"]);
     await expect(client.send("NodeWorker.enable")).rejects.toThrow("Workers cannot be debugged");
+    const changing = { expression: "globalThis.changed = 1", throwOnSideEffect: true };
+    const refused = await client.send("Runtime.evaluate", changing);
+    expect(refused.exceptionDetails.exception.description).toContain("Possible side-effect");
     for (const method of ["No.such", "toString", "constructor"])
       await expect(client.send(method)).rejects.toThrow(`'${method}' wasn't found`);
 

@@ -124,6 +124,16 @@ describe.skipIf(process.platform !== "linux")("rt secrets", () => {
       expect(found.match(/^\[/gm)).toHaveLength(1);
     });
 
+    test.each([
+      ["--value=hunter2", "--value"],
+      ["-phunter2", "-p"],
+    ])("repeats of %s no more than its name", async (word, shown) => {
+      const { stdout, stderr, status } = await run(["set", "a", "b", word]);
+      expect({ stdout, status }).toEqual({ stdout: "", status: 2 });
+      expect(stderr).toStartWith(`error: Unknown option "${shown}"\n`);
+      expect(stderr).not.toContain("hunter2");
+    });
+
     test("takes no value as an argument, says why, and does not repeat it", async () => {
       await run(["set", "set", "argument"], "before");
       const result = await run(["set", "set", "argument", VALUE], "from stdin");

@@ -192,12 +192,6 @@ export default {
       becomes: ";",
       tests: ["debugger/ways", "debugger/admission", "options/inspect", "debugger/session"],
     },
-    {
-      fault: "sockets of programs that run are taken away",
-      text: "if (owner > 0 && !isAlive(owner)) rmSync",
-      becomes: "if (owner > 0 && owner !== process.pid) rmSync",
-      tests: ["debugger/ways", "debugger/admission", "options/inspect", "debugger/session"],
-    },
   ],
   "src/debugger/server.ts": [
     {
