@@ -1,6 +1,6 @@
 // What is kept, on the disk: contents by their hashes, and for each key the entries of the last runs.
 //
-//   <cache>/rt/scripts-2/blobs/<ab>/<hash>           a content
+//   <cache>/rt/scripts-3/blobs/<ab>/<hash>           a content
 //                        keys/<key>/<c>-<hash>.zst   an entry, named after what it depends on and its own bytes
 //                        scripts/<id>.json           what was last found out about a script
 //                        hashes/<id>, known/<id>     the memory of hashes, and of what was read of this
