@@ -193,6 +193,17 @@ describe.concurrent("a signal", () => {
     ).toEqual(["SIGHUP", "SIGUSR1"]);
   });
 
+  test("that a shell ignores ends nothing that rt waits for", async () => {
+    const go = "kill -s HUP $PPID; kill -s HUP $PPID; echo lives";
+    await using project = await createProject(scripts({ go, postgo: "echo after" }));
+    const program = ["bash", "-c", `trap '' HUP; exec ${RT} --silent go`];
+    expect(await runRt({ program, cwd: project.path })).toEqual({
+      stdout: "lives\nafter\n",
+      stderr: "",
+      status: 0,
+    });
+  });
+
   test("is at its default again where the engine had changed it", async () => {
     await using project = await createProject(
       {

@@ -111,7 +111,8 @@ describe("what a run writes itself", () => {
     const touched = Object.fromEntries(outputs.map((name) => [name, "1"]));
     await using live = await watch(files);
     await live.see("started 0.");
-    await live.project.write({ ...touched, "vite.config.ts.timestamp-1-2.mjs": "", "new/dist/a.js": "" });
+    const drafts = { "vite.config.ts.timestamp-1-2.mjs": "", "a.ts~": "", ".#a.ts": "" };
+    await live.project.write({ ...touched, ...drafts, "new/dist/a.js": "" });
     expect(await live.poke()).toBe(POKED);
 
     // Where there is a .gitignore without it, "build" is a folder like others.

@@ -58,6 +58,13 @@ describe.skipIf(process.platform !== "linux")("values", () => {
     expect(await run(["run", "show"])).toEqual({ stdout: hash(value), stderr: "", status: 0 });
   });
 
+  test("a command runs in the folder of the rtfig.toml that names it, wherever rt is started", async () => {
+    await project.write({ value: "echo x-and-more", "below/value": "echo another-value" });
+    const cwd = project.join("below");
+    const result = await runRt({ args: ["--silent", "run", "show"], cwd, env });
+    expect(result).toEqual({ stdout: hash("x-and-more"), stderr: "", status: 0 });
+  });
+
   test.each([
     ["a NUL character", "printf 'a-value-1\\0b'", "The value of TOKEN has a NUL character in it"],
     ["bytes that are no UTF-8", "printf 'a-value-1\\377'", "The value of TOKEN is not text in UTF-8"],
