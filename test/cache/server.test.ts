@@ -109,7 +109,6 @@ test("turbo's protocol, call by call", async () => {
     [400, "/v8/artifacts", { method: "POST", body: '{"hashes":"all"}' }],
     [400, "/v8/artifacts", { method: "POST", body: "nonsense" }],
     [413, "/v8/artifacts", { method: "POST", body: JSON.stringify({ hashes: Array(10_001).fill("a") }) }],
-    [413, "/v8/artifacts", { method: "POST", body: chunksOf((1 << 20) + 1) }],
     [400, TURBO_PATH("bad"), { method: "PUT", body: "x", headers: { "x-artifact-tag": "<b>" } }],
     [400, TURBO_PATH("bad"), { method: "PUT", body: "x", headers: { "x-artifact-duration": "soon" } }],
     [400, `/v8/artifacts/bad?slug=${"x".repeat(300)}`, { method: "PUT", body: "x" }],
@@ -156,6 +155,12 @@ test("nx's protocol, and what is used longest ago goes", async () => {
   expect(await read(served, "main", NX_PATH("a"))).toBe(404);
   expect(await read(served, "main", NX_PATH("a2"))).toBe(content("a"));
   expect(await read(served, "main", NX_PATH("c"))).toBe(content("c"));
+});
+
+test("a question is no artifact: it is not as long, whatever is said of its length", async () => {
+  await using served = await serveCache(["--largest=8"]);
+  const init = { method: "POST", body: chunksOf((1 << 20) + 1) };
+  expect((await served.ask(served.tokens.reader, "/v8/artifacts", init)).status).toBe(413);
 });
 
 test("names of nothing take room as well, so that they go too", async () => {
