@@ -1,7 +1,7 @@
 // Entries as they are kept: read from bytes that nobody else should have written, and told apart.
-import type { Condition, KeptEntry, Output } from "./entry.ts";
+import type { KeptEntry } from "./entry.ts";
 import { hashBytes } from "./hashes.ts";
-import { isKeptPath } from "./place.ts";
+import { readEntry } from "./shape.ts";
 
 /** What is the same for two entries of which one is enough. */
 export function identify({ conditions, mentioned, root }: KeptEntry): string {
@@ -13,20 +13,6 @@ export function parseEntry(bytes: Uint8Array | null, hash: string): KeptEntry | 
   if (!bytes || hashBytes(bytes) !== hash) return null;
   try {
     return readEntry(JSON.parse(Bun.zstdDecompressSync(bytes).toString()));
-  } catch {
-    return null;
-  }
-}
-
-/** What JSON has, if it is an entry. */
-export function readEntry(value: unknown): KeptEntry | null {
-  try {
-    const entry = value as KeptEntry;
-    const seen = (entry.conditions as Condition[]).map(([, path]) => path);
-    const made = (entry.outputs as Output[]).map(({ path }) => path);
-    const isWhole =
-      seen.every((path) => isKeptPath(path, false)) && made.every((path) => isKeptPath(path, true));
-    return isWhole && typeof entry.root === "string" && Array.isArray(entry.mentioned) ? entry : null;
   } catch {
     return null;
   }

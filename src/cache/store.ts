@@ -77,8 +77,10 @@ export class Store {
       makePrivate(join(directory, name));
   }
 
+  /** Of what is no digest, one at which nothing is: files are removed by these. */
   blobPath(hash: string): string {
-    return join(this.directory, "blobs", hash.slice(0, 2), hash);
+    const name = /^[\da-f]{64}$/.test(hash) ? hash : "none";
+    return join(this.directory, "blobs", name.slice(0, 2), name);
   }
 
   /** A secret of this store's own, so that hashes of variables say nothing. */

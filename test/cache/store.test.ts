@@ -1,7 +1,8 @@
 // What the cache keeps, and for how long: what was used longest ago goes, nothing is kept twice, nobody else can read it.
 import { expect, test } from "bun:test";
 import { readdir, readFile, rm, stat, truncate, utimes, writeFile } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
+import { basename, dirname, join, relative } from "node:path";
+import { Store } from "../../src/cache/store.ts";
 import { createProject } from "../support/project.ts";
 import { RT, runRt } from "../support/rt.ts";
 import { CAN_TRACE, type CachedProject, cachedProject } from "./cached-project.ts";
@@ -215,6 +216,34 @@ test.skipIf(!CAN_TRACE)(
     }
   },
 );
+
+test.skipIf(!CAN_TRACE)("an entry that names a file for a content costs nobody that file", async () => {
+  await using project = await cachedProject({ t: "cp in out" }, { in: "1" });
+  await using others = await createProject({ victim: "somebody's" });
+  expect(await project.run("t")).toBe("ran");
+  const up = relative(join(storeOf(project), "blobs/.."), others.join("victim"));
+  const [kept] = (await entriesOf(project)).values();
+  const entry = await readEntry(kept!.path);
+  const [output] = entry.outputs;
+  const evil = [
+    { log: up },
+    { outputs: [{ ...output, hash: up }] },
+    { outputs: [{ ...output, hash: `../${up}` }] },
+  ];
+  for (const change of evil) {
+    const [own] = [...(await entriesOf(project)).values()].map((each) => each.path);
+    const bytes = Bun.zstdCompressSync(JSON.stringify({ ...entry, ...change }));
+    const hash = new Bun.CryptoHasher("sha256").update(bytes).digest("hex");
+    await writeFile(join(dirname(own!), basename(own!).replace(/[\da-f]{64}\.zst$/, `${hash}.zst`)), bytes);
+    await rm(own!);
+    await rm(project.join("out"));
+    expect([change, await project.run("t")]).toEqual([change, "ran"]);
+    expect(await Bun.file(others.join("victim")).text()).toBe("somebody's");
+  }
+  const store = new Store(storeOf(project));
+  expect([store.readBlob(up), await store.checkBlob(up)]).toEqual([null, false]);
+  expect(await Bun.file(others.join("victim")).text()).toBe("somebody's");
+});
 
 test.skipIf(!CAN_TRACE)("a log that is damaged is not written again, be it as long as it was", async () => {
   await using project = await cachedProject({ t: "echo text" });

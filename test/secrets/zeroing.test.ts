@@ -233,19 +233,17 @@ test.skipIf(process.platform === "win32")(
       parts.push(bytes);
       return bytes;
     });
-    const { prototype } = ReadableStream;
-    const iterate = prototype[Symbol.asyncIterator];
-    prototype[Symbol.asyncIterator] = async function* (this: ReadableStream<Uint8Array>) {
-      const reader = this.getReader();
-      for (;;) {
-        const { done, value } = await reader.read();
-        if (done) return;
-        parts.push(value);
-        yield value;
-      }
-    } as typeof iterate;
+    const { prototype } = ReadableStreamDefaultReader;
+    const { read } = prototype;
+    const reading = spyOn(prototype, "read").mockImplementation(async function (
+      this: ReadableStreamDefaultReader<Uint8Array>,
+    ) {
+      const result = await (read as () => Promise<{ done: boolean; value?: Uint8Array }>).call(this);
+      if (result.value) parts.push(result.value);
+      return result as never;
+    });
     const answer = await readCommand(["sh", "-c", `printf '${VALUE}'; exit 9`], ".");
-    prototype[Symbol.asyncIterator] = iterate;
+    reading.mockRestore();
     slicing.mockRestore();
     expect(answer).toBe('The command "sh" failed with exit code 9');
     // As it came, and as it would have been given.

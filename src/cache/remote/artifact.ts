@@ -14,7 +14,7 @@ import { promisify } from "node:util";
 import { contentsOf, type Entry, type KeptEntry } from "../entry.ts";
 import { hashBytes } from "../hashes.ts";
 import { identify } from "../kept-entry.ts";
-import { readSharedEntry } from "./shape.ts";
+import { readEntry } from "../shape.ts";
 
 /** Of what is exchanged; another one finds nothing of this. */
 const FORMAT = 1;
@@ -61,7 +61,7 @@ export function readIndex(bytes: Uint8Array): KeptEntry[] | null {
     const text = zstdDecompressSync(bytes, { maxOutputLength: LARGEST_INDEX_TEXT }).toString();
     const { format, entries } = JSON.parse(text) as { format: unknown; entries: unknown };
     if (format !== FORMAT || !Array.isArray(entries)) return null;
-    return entries.slice(0, MOST_ENTRIES).flatMap((each) => readSharedEntry(each) ?? []);
+    return entries.slice(0, MOST_ENTRIES).flatMap((each) => readEntry(each) ?? []);
   } catch {
     return null;
   }

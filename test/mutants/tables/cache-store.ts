@@ -4,6 +4,12 @@ import type { MutantTable } from "../mutant.ts";
 export default {
   "src/cache/store.ts": [
     {
+      fault: "what is no content is removed as a damaged one",
+      text: `/^[\\da-f]{64}$/.test(hash) ? hash : "none"`,
+      becomes: "hash",
+      tests: ["cache/store"],
+    },
+    {
       fault: "of several who open a new store the last one's secret stays",
       text: "linkSync(draft, path);",
       becomes: "renameSync(draft, path);",

@@ -293,13 +293,6 @@ export default {
   ],
   "src/cache/kept-entry.ts": [
     {
-      fault: "a path of an entry may lead anywhere",
-      text: "made.every((path) => isKeptPath(path, true))",
-      becomes: "made.length >= 0",
-      tests: ["cache/store"],
-      why: "a path that does not begin with the project's root is refused when it is put back",
-    },
-    {
       fault: "damaged entries are believed",
       text: "if (!bytes || hashBytes(bytes) !== hash) return null;",
       becomes: "if (!bytes) return null;",

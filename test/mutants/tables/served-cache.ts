@@ -309,7 +309,19 @@ export default {
       tests: ["cache/remote-artifact"],
     },
   ],
-  "src/cache/remote/shape.ts": [
+  "src/cache/shape.ts": [
+    {
+      fault: "a path of an entry may lead anywhere",
+      text: "if (!isKeptPath(path, true)) return false;",
+      becomes: "",
+      tests: ["cache/remote-artifact", "cache/store"],
+    },
+    {
+      fault: "a content may have any name",
+      text: 'const isHash: Check = (value) => typeof value === "string" && /^[\\da-f]{64}$/.test(value);',
+      becomes: "const isHash: Check = isText;",
+      tests: ["cache/remote-artifact"],
+    },
     {
       fault: "an inherited name is a kind of condition",
       text: `typeof kind === "string" && Object.hasOwn(CONDITIONS, kind) ? CONDITIONS[kind] : undefined;`,

@@ -1,7 +1,7 @@
-// Whether what came from elsewhere has the shape of an entry, to the last field. What is kept on this machine was written by
-// rt; this was written by whoever may write to the shared cache.
-import type { KeptEntry } from "../entry.ts";
-import { readEntry } from "../kept-entry.ts";
+// Whether what was read has the shape of an entry, to the last field: what is shared was written by whoever may write to the
+// shared cache, and what is kept here names files that are copied, and removed where they are damaged.
+import type { KeptEntry } from "./entry.ts";
+import { isKeptPath } from "./place.ts";
 
 type Check = (value: unknown) => boolean;
 
@@ -40,27 +40,32 @@ const FIELDS: Readonly<Record<Exclude<keyof KeptEntry, "conditions" | "outputs">
   log: isHash,
 };
 
-/** Null for anything else. */
-export function readSharedEntry(value: unknown): KeptEntry | null {
-  const entry = readEntry(value);
-  if (!entry) return null;
+/** What JSON has, if it is an entry; null for anything else. */
+export function readEntry(value: unknown): KeptEntry | null {
+  if (typeof value !== "object" || value === null) return null;
+  const entry = value as KeptEntry;
   const isWhole =
     Object.entries(FIELDS).every(([name, check]) => check(entry[name as keyof KeptEntry])) &&
+    Array.isArray(entry.conditions) &&
     entry.conditions.every(isCondition) &&
+    Array.isArray(entry.outputs) &&
     entry.outputs.every(isOutput);
   return isWhole ? entry : null;
 }
 
 function isCondition(condition: unknown): boolean {
   if (!Array.isArray(condition)) return false;
-  const [kind, , ...rest] = condition as unknown[];
+  const [kind, path, ...rest] = condition as unknown[];
+  if (!isKeptPath(path, false)) return false;
   const checks = typeof kind === "string" && Object.hasOwn(CONDITIONS, kind) ? CONDITIONS[kind] : undefined;
   return checks?.length === rest.length && checks.every((check, index) => check(rest[index]));
 }
 
 function isOutput(value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return false;
   const output = value as Readonly<Record<string, unknown>>;
-  const { kind } = output;
+  const { kind, path } = output;
+  if (!isKeptPath(path, true)) return false;
   const checks = typeof kind === "string" && Object.hasOwn(OUTPUTS, kind) ? OUTPUTS[kind]! : undefined;
   return checks !== undefined && Object.entries(checks).every(([name, check]) => check(output[name]));
 }
