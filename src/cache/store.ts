@@ -306,9 +306,15 @@ export class Store {
 
   #name(draft: string, hash: string): void {
     const path = this.blobPath(hash);
-    if (existsSync(path) && statSync(path).size === statSync(draft).size) return touch(path);
+    const isThere = () => existsSync(path) && statSync(path).size === statSync(draft).size;
+    if (isThere()) return touch(path);
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-    renameSync(draft, path);
+    try {
+      renameSync(draft, path);
+    } catch (error) {
+      // Windows exchanges no file that somebody reads: another rt has put the same there meanwhile.
+      if (!isThere()) throw error;
+    }
   }
 }
 
