@@ -1,10 +1,12 @@
 // What the scripts of one run share of what rt has seen: nothing that something has changed meanwhile.
 import { expect, test } from "bun:test";
+import { existsSync } from "node:fs";
 import { lstat, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { findDifference, type World } from "../../src/cache/check.ts";
 import type { Entry } from "../../src/cache/entry.ts";
 import { startLive } from "../options/live.ts";
+import { waitUntil } from "../support/processes.ts";
 import { CAN_TRACE, cachedProject } from "./cached-project.ts";
 
 /** Three packages, each needs the one before. */
@@ -51,6 +53,22 @@ test.skipIf(!CAN_TRACE)(
     const third = await build();
     expect(third.stdout).toContain("three build: new\n");
     expect(ways(third.stdout)).toEqual(["hit", "ran", "ran"]);
+  },
+);
+
+test.skipIf(!CAN_TRACE)(
+  "what somebody has written a moment before it is read keeps no script out",
+  async () => {
+    await using project = await cachedProject(
+      { t: "echo > go; while [ ! -e ready ]; do :; done; cat shared" },
+      { shared: "old\n" },
+      't = { ignore = ["go", "ready"] }',
+    );
+    const running = project.run("t");
+    await waitUntil(() => existsSync(project.join("go")));
+    await project.write({ shared: "new\n" });
+    await project.write({ ready: "" });
+    expect([await running, await project.run("t")]).toEqual(["ran", "hit"]);
   },
 );
 

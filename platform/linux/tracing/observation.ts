@@ -9,7 +9,7 @@
 // descriptors and directories are followed as the caller would.
 import type { Doubt, PathState, Trace, TracedPath } from "../../contract/tracing.ts";
 import type { Access } from "./calls.ts";
-import { isSame, list, look } from "../../path-state.ts";
+import { FRESH, isSame, list, look } from "../../path-state.ts";
 import { hasForeignFormats, interpreterOf, readStart } from "./interpreter.ts";
 
 const fs = process.getBuiltinModule("node:fs");
@@ -118,7 +118,7 @@ export class Observation {
   #settled(path: string, state?: PathState): Entry {
     let entry = this.#entries.get(path);
     if (!entry) {
-      const first = state ?? look(path);
+      const first = state ?? lookAtFirst(path);
       entry = { path, first, isRead: false, isProbed: false, isWritten: false, isConfirmed: false };
       this.#entries.set(path, entry);
     }
@@ -270,8 +270,24 @@ export class Observation {
   /** What was seen of a path that nothing was to change does not change: at the end that is looked at again. */
   #stateOf(path: string): PathState {
     const entry = this.#entries.get(path);
-    return entry && !entry.isWritten ? entry.first : look(path);
+    return entry ? (entry.isWritten ? look(path) : entry.first) : lookAtFirst(path);
   }
+}
+
+/** What is still written to a moment later is told as fresh. */
+const MOST_WAITS = 2;
+
+/**
+ * A file that was written this very moment, as by the script before, could be changed again under the same stamp. The caller
+ * waits for this answer, so that a little later is as good: what has the same stamp then is what it will find.
+ */
+function lookAtFirst(path: string): PathState {
+  let state = look(path);
+  for (let wait = 0; state.kind === "file" && state.isFresh && wait < MOST_WAITS; wait += 1) {
+    Bun.sleepSync(FRESH);
+    state = look(path);
+  }
+  return state;
 }
 
 /** Another path, for a link that means something else to each process; null for an ordinary one; undefined for none. */

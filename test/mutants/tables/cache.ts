@@ -86,6 +86,12 @@ export default {
   ],
   "platform/linux/tracing/observation.ts": [
     {
+      fault: "a file that was written a moment ago keeps a script out",
+      text: "    Bun.sleepSync(FRESH);\n    state = look(path);\n",
+      becomes: "",
+      tests: ["cache/seen"],
+    },
+    {
       fault: "what has become of a path while the script ran is not told",
       text: "paths.push(isSame(last, entry.first) ? entry : { ...entry, last });",
       becomes: "paths.push(entry);",
