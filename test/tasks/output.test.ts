@@ -153,8 +153,15 @@ describe("on GitHub Actions", () => {
         name: "a",
         scripts: { t: "echo '::warning file=x::careful'; until [ -e ../../b ]; do :; done; printf end" },
       },
-      "packages/b/package.json": { name: "b", scripts: { t: "echo from b; touch ../../b; exit 4" } },
-      "packages/c/package.json": { name: "c", scripts: { t: "kill -TERM $$" } },
+      "packages/b/package.json": {
+        name: "b",
+        scripts: { t: "echo from b; echo $$ > ../../pid; touch ../../b; exit 4" },
+      },
+      // Not before rt knows how b has ended: the first failure is the run's.
+      "packages/c/package.json": {
+        name: "c",
+        scripts: { t: "while kill -0 $(cat ../../pid) 2> /dev/null; do :; done; kill -TERM $$" },
+      },
     });
     const child = startRt({
       args: ["run", "--silent", "--concurrency", "2", "--filter", "*", "t"],
