@@ -79,16 +79,31 @@ const SHELL = ["bash", "--norc", "--noprofile", "-i"];
 const UNMONITORED = ["bash", "-c", 'ulimit -f 0; export PS1="READY> "; exec "$0" "$@"', ...SHELL];
 const HAS_MONITOR = process.platform === "linux";
 
-type Use = (shell: TerminalProgram, project: Project) => Promise<void>;
+interface Started {
+  readonly project: Project;
+  /**
+   * Resolves when a program waits for a key. What it has shown does not say so, and a signal that comes in between is lost by
+   * less and left lying by perl.
+   */
+  waits(program: string): Promise<void>;
+}
+
+type Use = (shell: TerminalProgram, started: Started) => Promise<void>;
 
 async function inShell(use: Use, command: readonly string[] = SHELL, extra = {}): Promise<string> {
   await using project = await createScripts();
   Bun.spawnSync(["chmod", "+x", "go"], { cwd: project.path });
-  await using shell = startOnTerminal(command, environment(extra), { cwd: project.path, isInControl: true });
+  const mark = createMark();
+  const env = environment({ ...mark.env, ...extra });
+  await using shell = startOnTerminal(command, env, { cwd: project.path, isInControl: true });
   await shell.shows("READY> ");
-  await use(shell, project);
+  const waits = (program: string) =>
+    waitUntil(() => mark.find().some(({ pid, command }) => command.startsWith(program) && isAsleep(pid)));
+  await use(shell, { project, waits });
   return shell.shown;
 }
+
+const isAsleep = (pid: number) => readFileSync(`/proc/${pid}/stat`, "latin1").includes(") S ");
 
 const rt = (script: string) => `${RT} --silent run ${script}`;
 
@@ -267,9 +282,10 @@ describe.skipIf(!HAS_MONITOR).concurrent("nobody can tell in a shell that rt sta
   });
 
   test("Ctrl-Z in less, which leaves its screen", async () => {
-    const shown = await compare(async (shell) => {
+    const shown = await compare(async (shell, { waits }) => {
       shell.type("./go less\n");
-      await shell.shows("line 22");
+      await shell.shows("numbers.txt");
+      await waits("less ");
       await stop(shell, 2);
       shell.type("fg\n");
       await shell.shows("line 22", 2);
@@ -282,9 +298,10 @@ describe.skipIf(!HAS_MONITOR).concurrent("nobody can tell in a shell that rt sta
   test("a program that puts something right first, also as the child of a shell, with jobs or without", async () => {
     const drive =
       (script: string, ending: string): Use =>
-      async (shell) => {
+      async (shell, { waits }) => {
         shell.type(`./go ${script}\n`);
         await shell.shows("ready\r\n");
+        await waits("perl ");
         await stop(shell, 2);
         shell.type("fg\n");
         await shell.shows("drawn again");
@@ -295,9 +312,10 @@ describe.skipIf(!HAS_MONITOR).concurrent("nobody can tell in a shell that rt sta
     // Not even with a shell that stands still at once: directly, that is a race.
     const behind = await inShell(drive("behind", "after 4\r\nREADY> "));
     for (const shown of [alone, behind]) expect(shown).toContain("^Zput right\r\n\r\n[1]+  Stopped");
-    await compare(async (shell) => {
+    await compare(async (shell, { waits }) => {
       shell.type("./go shell\n");
       await shell.shows("ready\r\n");
+      await waits("perl ");
       shell.type("\x1a");
       await shell.shows("drawn again");
       shell.type("line\n");
@@ -397,7 +415,7 @@ describe.skipIf(!HAS_MONITOR).concurrent("nobody can tell in a shell that rt sta
   });
 
   test("the signals that are blocked and ignored, its limits, what it has open, and a program that is not there", async () => {
-    const shown = await compare(async (shell, project) => {
+    const shown = await compare(async (shell, { project }) => {
       await project.write({
         gone: "#!/nowhere/at/all\n",
         headless: Uint8Array.from([0x7f, 0x45, 0x4c, 0x46, 2, 1, 1, ...Array(9).fill(0), 2, 0]),
