@@ -2,7 +2,7 @@
 //
 // Surprising: under Wine the engine neither installs nor publishes, for reasons of Wine's, but it asks a registry.
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { PREPARATION } from "../support/compiled.ts";
 import { readLines, resultOf } from "../support/output.ts";
 import { waitUntil } from "../support/processes.ts";
@@ -112,7 +112,7 @@ describe.skipIf(!canRunWindows)("tokens of registries on Windows", () => {
       seen.length = 0;
       const child = windows.start({ args: ["pm", "whoami"], cwd: project.path, env: allowed });
       let engine: { pid: number; pipe: string } | undefined;
-      await waitUntil(() => (engine = findEngine()) !== undefined);
+      await waitUntil(() => (engine = findEngine(project.path)) !== undefined);
       // Now it loads what it consists of, and rt waits for that.
       process.kill(engine!.pid, "SIGSTOP");
       const code = `const { openSync, readSync } = require("node:fs");
@@ -147,12 +147,21 @@ describe.skipIf(!canRunWindows)("tokens of registries on Windows", () => {
   );
 });
 
-function findEngine(): { pid: number; pipe: string } | undefined {
+function findEngine(directory: string): { pid: number; pipe: string } | undefined {
   for (const pid of readdirSync("/proc").filter((name) => /^\d+$/.test(name))) {
+    if (directoryOf(pid) !== directory) continue;
     const [, name] = /--config=\/\?\?\/PIPE\/(rt-[\w-]+)/.exec(readProcess(pid)) ?? [];
     if (name !== undefined) return { pid: Number(pid), pipe: `\\\\.\\pipe\\${name}` };
   }
   return undefined;
+}
+
+function directoryOf(pid: string): string | undefined {
+  try {
+    return readlinkSync(`/proc/${pid}/cwd`);
+  } catch {
+    return undefined; // it has ended
+  }
 }
 
 function readProcess(pid: string): string {
