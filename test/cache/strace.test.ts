@@ -148,16 +148,18 @@ test.skipIf(process.platform !== "linux").each(Object.entries(WORKLOADS))(
 );
 
 test.skipIf(process.platform !== "linux")(
-  "the kernel is asked to answer a call on one processor, that of the caller",
+  "the kernel is asked to answer a call on one processor, that of the caller, and to guard a script no more than others",
   async () => {
     await using project = await cachedProject({ work: "true" });
-    const words = ["strace", "-f", "-qq", "-e", "trace=ioctl", "-o", project.join("log")];
+    const words = ["strace", "-f", "-qq", "-e", "trace=ioctl,seccomp", "-o", project.join("log")];
     const env = { ...process.env, XDG_CACHE_HOME: project.cache };
     const { exitCode } = Bun.spawnSync([...words, RT, "run", "work"], { cwd: project.path, env });
     expect(exitCode).toBe(0);
     const log = await Bun.file(project.join("log")).text();
     const [, answer] =
       /ioctl\(\d+, (?:_IOC\(_IOC_WRITE, 0x21, 0x4, 0x8\)|\w*NOTIF_SET_FLAGS), .*\) += (\S+)/.exec(log) ?? [];
+    const flags = /seccomp\(SECCOMP_SET_MODE_FILTER, (\S+), /.exec(log)?.[1]?.split("|");
+    expect(flags).toContain("SECCOMP_FILTER_FLAG_SPEC_ALLOW");
     // Kernels before 6.6 have no such flag.
     const [major = 0, minor = 0] = release().split(".").map(Number);
     expect(answer).toBe(major * 100 + minor >= 606 ? "0" : "-1");
