@@ -2,6 +2,7 @@
 //
 // With --watch it is kept under another name, because the engine starts again with the same words, and makes no socket where
 // one is.
+import { isTaken } from "../../platform/process-number.ts";
 
 /** The engine makes it in a thread of its own, for tests later than it loads this. */
 const AGAIN = 1; // ms
@@ -36,14 +37,6 @@ export function removeAbandoned(path: string): void {
   const directory = path.slice(0, path.lastIndexOf("/"));
   for (const name of readdirSync(directory)) {
     const owner = Number(/-(\d+)-\w+\.sock(?:\.\w+)?$/.exec(name)?.[1]);
-    if (owner > 0 && !isAlive(owner)) rmSync(`${directory}/${name}`, { force: true });
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === "EPERM";
+    if (owner > 0 && !isTaken(owner)) rmSync(`${directory}/${name}`, { force: true });
   }
 }

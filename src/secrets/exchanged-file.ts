@@ -23,6 +23,7 @@ import {
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { host } from "../../platform/process.ts";
+import { isTaken } from "../../platform/process-number.ts";
 import { printable } from "../printable.ts";
 import { WordsError } from "./words.ts";
 
@@ -169,7 +170,7 @@ function removeLeftovers(path: string): void {
   const start = `${basename(path)}.`;
   for (const name of namesIn(folder)) {
     const [, pid] = (name.startsWith(start) && /^(\d+)\.rt$/.exec(name.slice(start.length))) || [];
-    if (pid !== undefined && !isRunning(Number(pid))) rmSync(join(folder, name), { force: true });
+    if (pid !== undefined && !isTaken(Number(pid))) rmSync(join(folder, name), { force: true });
   }
 }
 
@@ -178,15 +179,6 @@ function namesIn(folder: string): string[] {
     return readdirSync(folder);
   } catch {
     return []; // what is wrong with it is said when it is written to
-  }
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code !== "ESRCH";
   }
 }
 

@@ -14,6 +14,7 @@ import {
   writeSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
+import { isTaken } from "../../platform/process-number.ts";
 import { Failure } from "../failure.ts";
 import { printable } from "../printable.ts";
 
@@ -37,19 +38,11 @@ export function cannotWrite(directory: string, error: unknown): Failure {
   );
 }
 
-function isAlive(process_: number): boolean {
-  try {
-    return process.kill(process_, 0);
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code !== "ESRCH";
-  }
-}
-
 /** What upgrades that were killed have left. */
 function removeAbandoned(directory: string): void {
   for (const name of readdirSync(directory)) {
     const [, owner] = PATTERN.exec(name) ?? [];
-    if (owner !== undefined && !isAlive(Number(owner)))
+    if (owner !== undefined && !isTaken(Number(owner)))
       rmSync(join(directory, name), { recursive: true, force: true });
   }
 }

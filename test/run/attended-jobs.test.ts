@@ -98,12 +98,16 @@ async function inShell(use: Use, command: readonly string[] = SHELL, extra = {})
   await using shell = startOnTerminal(command, env, { cwd: project.path, isInControl: true });
   await shell.shows("READY> ");
   const waits = (program: string) =>
-    waitUntil(() => mark.find().some(({ pid, command }) => command.startsWith(program) && isAsleep(pid)));
+    waitUntil(() =>
+      mark.find().some(({ pid, command }) => command.startsWith(program) && stateOf(pid) === "S"),
+    );
   await use(shell, { project, waits });
   return shell.shown;
 }
 
-const isAsleep = (pid: number) => readFileSync(`/proc/${pid}/stat`, "latin1").includes(") S ");
+const statOf = (pid: number) => readFileSync(`/proc/${pid}/stat`, "latin1").split(") ").at(-1)!.split(" ");
+const stateOf = (pid: number) => statOf(pid)[0];
+const parentOf = (pid: number) => Number(statOf(pid)[1]);
 
 const rt = (script: string) => `${RT} --silent run ${script}`;
 
@@ -156,6 +160,20 @@ for (const [way, [isThere, command]] of Object.entries(WAYS))
         await shell.shows("READY> ", 4);
       });
       expect(shown).toContain("intr = ^B;");
+    });
+
+    test.skipIf(process.platform !== "linux")("the program stands still, and not rt alone", async () => {
+      await inThis(async (shell) => {
+        shell.type(`${rt("pid")}\n`);
+        const script = await pidShown(shell);
+        shell.type("\x1a");
+        await shell.shows("READY> ", 2);
+        await waitUntil(() => stateOf(script) === "T");
+        shell.type("fg\n");
+        await waitUntil(() => stateOf(script) === "S");
+        shell.type("\x04");
+        await shell.shows("READY> ", 3);
+      });
     });
 
     test("a size that the terminal was given while it stood still", async () => {
@@ -437,9 +455,6 @@ async function pidShown(shell: TerminalProgram): Promise<number> {
   await shell.shows(".\r\n");
   return Number(/pid (\d+)\.\r/.exec(shell.shown)![1]);
 }
-
-const parentOf = (pid: number) =>
-  Number(readFileSync(`/proc/${pid}/stat`, "latin1").split(") ").at(-1)!.split(" ")[1]);
 
 describe.skipIf(!HAS_MONITOR).concurrent("of what stands between", () => {
   async function startDeaf(mark: ReturnType<typeof createMark>) {

@@ -188,7 +188,7 @@ export default {
     },
     {
       fault: "sockets of programs that were killed stay",
-      text: "if (owner > 0 && !isAlive(owner)) rmSync(`${directory}/${name}`, { force: true });",
+      text: "if (owner > 0 && !isTaken(owner)) rmSync(`${directory}/${name}`, { force: true });",
       becomes: ";",
       tests: ["debugger/ways", "debugger/admission", "options/inspect", "debugger/session"],
     },

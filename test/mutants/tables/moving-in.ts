@@ -270,7 +270,7 @@ export default {
     },
     {
       fault: "drafts of one that was killed stay",
-      text: "if (pid !== undefined && !isRunning(Number(pid)))",
+      text: "if (pid !== undefined && !isTaken(Number(pid)))",
       becomes: "if (pid !== undefined && Number(pid) < 0)",
       tests: ["secrets/import"],
     },

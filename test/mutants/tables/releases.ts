@@ -63,7 +63,7 @@ export default {
   "src/upgrade/workspace.ts": [
     {
       fault: "what an upgrade that goes on has made is removed",
-      text: "owner !== undefined && !isAlive(Number(owner))",
+      text: "owner !== undefined && !isTaken(Number(owner))",
       becomes: "owner !== undefined",
       tests: ["upgrade/upgrade", "upgrade/refusals"],
     },
