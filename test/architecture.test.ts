@@ -50,7 +50,7 @@ function layerOf(path: string): string {
 }
 
 /** Single files that know nobody but each other. */
-const GROUND = ["color", "complaint", "failure", "nearest", "printable", "version"];
+const GROUND = ["color", "complaint", "failure", "nearest", "printable", "process-number", "version"];
 
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   main: ["cli", "run", "platform"],
@@ -85,7 +85,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   options: [],
   workspace: ["platform", ...GROUND],
   runtime: ["secrets", "csrf", "platform"],
-  debugger: [],
+  debugger: GROUND,
   secrets: ["redaction", "config", "workspace", "platform", "errors", ...GROUND],
   redaction: GROUND,
   reapi: [],

@@ -2,7 +2,7 @@
 //
 // With --watch it is kept under another name, because the engine starts again with the same words, and makes no socket where
 // one is.
-import { isTaken } from "../../platform/process-number.ts";
+import { isTaken } from "../process-number.ts";
 
 /** The engine makes it in a thread of its own, for tests later than it loads this. */
 const AGAIN = 1; // ms

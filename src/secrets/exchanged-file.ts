@@ -23,8 +23,8 @@ import {
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { host } from "../../platform/process.ts";
-import { isTaken } from "../../platform/process-number.ts";
 import { printable } from "../printable.ts";
+import { isTaken } from "../process-number.ts";
 import { WordsError } from "./words.ts";
 
 /** Bytes. */

@@ -14,9 +14,9 @@ import {
   writeSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
-import { isTaken } from "../../platform/process-number.ts";
 import { Failure } from "../failure.ts";
 import { printable } from "../printable.ts";
+import { isTaken } from "../process-number.ts";
 
 const NAME = ".rt-upgrade-";
 const PATTERN = /^\.rt-upgrade-(\d+)-\w+$/;
