@@ -99,20 +99,24 @@ describe.skipIf(!hasScript).concurrent("Ctrl-C", () => {
     expect({ status, screen: screen.replace("^C", "") }).toEqual({ status: 5, screen: "ready\nhandled\n" });
   }, 30_000);
 
-  test.skipIf(!Bun.which("strace"))(
-    "that a script handles is told by the terminal alone",
-    async () => {
+  test.skipIf(!Bun.which("strace")).each([
+    ["a script with a hook", []],
+    ["a script that is reported", ["--report=report.json"]],
+  ])(
+    "that %s handles is told by the terminal alone",
+    async (_, options) => {
       // A signal that comes before rt waits is passed on: it may have come before the script (src/run/script/signals.ts).
       const go = `trap 'echo handled; exit 5' INT; until grep -q poll /proc/$PPID/wchan; do :; done; echo ready; while :; do sleep 0.01; done`;
       await using project = await createProject({ "package.json": { scripts: { go, postgo: "true" } } });
       // rt has heard it when it ends, and tells a script, whether that is still there or not.
       const program = ["strace", "-qq", "-o", project.join("log"), "-e", "trace=kill", RT];
-      const terminal = openTerminal(["--silent", "run", "go"], project.path, {}, program);
+      const terminal = openTerminal(["--silent", ...options, "run", "go"], project.path, {}, program);
       await terminal.shows("ready");
       terminal.type("\x03");
-      expect((await terminal.end()).status).toBe(5);
+      // What is cut short is told as that, whatever the script makes of it.
+      expect((await terminal.end()).status).toBe(options.length > 0 ? 130 : 5);
       const log = await Bun.file(project.join("log")).text();
-      expect(log).toContain(", SIGKILL)"); // of what watches over its scripts
+      expect(log).toContain("--- SIGINT {");
       expect(log).not.toMatch(/^kill\(.*, SIG(?:INT|STOP)\)/m);
     },
     30_000,

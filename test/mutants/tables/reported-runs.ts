@@ -376,7 +376,7 @@ export default {
       fault: "Ctrl-C comes twice to a script that shares the terminal",
       text: "isToldAlready && !isImpatient",
       becomes: "false && !isImpatient",
-      tests: ["tasks/signals", "run/terminal", "tasks/ending", "tasks/suspension"],
+      tests: ["run/terminal"],
     },
   ],
   "src/tasks/run-tasks.ts": [

@@ -96,6 +96,7 @@ export default {
       text: "    this.#ask(); // of the stop nobody needs to be told; of an end, yes\n",
       becomes: "",
       tests: ["run/attended", "run/attended-jobs"],
+      why: "The signal of an end that is on its way is heard later as well. Looking earlier keeps one of a stop from being taken for another stop, where it is on its way for longer than two turns.",
     },
     {
       fault: "a stop that is sent to rt is not passed on",

@@ -152,6 +152,10 @@ describe.skipIf(process.platform !== "linux")("secrets of scripts", () => {
     await run(["run", "--sequential", `--report=${report}`, "show"], { MAYBE: "value-0" });
     const written = await readFile(report, "utf8");
     expect(JSON.parse(written).tasks[0].steps[1].secrets).toEqual(shown);
+    const page = project.join("run.html");
+    await run(["run", "--sequential", `--report=${page}`, "show"], { MAYBE: "value-0" });
+    const html = await readFile(page, "utf8");
+    expect(html).toContain('"secrets":["ONE","MAYBE"]');
     const debug = await run(["run", "show"], { MAYBE: "value-0", RT_DEBUG: "plan" });
     expect(JSON.parse(debug.stderr).secrets).toContainEqual(shown[0]);
     for (const each of [plan.stdout, plan.stderr, text.stdout, written, debug.stderr])
