@@ -99,25 +99,44 @@ describe.skipIf(!hasScript).concurrent("Ctrl-C", () => {
     expect({ status, screen: screen.replace("^C", "") }).toEqual({ status: 5, screen: "ready\nhandled\n" });
   }, 30_000);
 
-  test.skipIf(!Bun.which("strace")).each([
-    ["a script with a hook", [], [5]],
-    // The script may have ended before rt is told of the signal, which strace makes wait.
-    ["a script that is reported", ["--report=report.json"], [5, 130]],
-  ])(
-    "that %s handles is told by the terminal alone",
-    async (_, options, statuses) => {
-      // A signal that comes before rt waits is passed on: it may have come before the script (src/run/script/signals.ts).
-      const go = `trap 'echo handled; exit 5' INT; until grep -q poll /proc/$PPID/wchan; do :; done; echo ready; while :; do sleep 0.01; done`;
+  const traced = (log: string) => ["strace", "-qq", "-o", log, "-e", "trace=kill", RT];
+  // A signal that comes before rt waits is passed on: it may have come before the script (src/run/script/signals.ts).
+  const untilWaiting = "until grep -q poll /proc/$PPID/wchan; do :; done; echo ready";
+  const stay = "while :; do sleep 0.01; done";
+
+  test.skipIf(!Bun.which("strace"))(
+    "that a script handles is told by the terminal alone",
+    async () => {
+      const go = `trap 'echo handled; exit 5' INT; ${untilWaiting}; ${stay}`;
       await using project = await createProject({ "package.json": { scripts: { go, postgo: "true" } } });
       // rt has heard it when it ends, and tells a script, whether that is still there or not.
-      const program = ["strace", "-qq", "-o", project.join("log"), "-e", "trace=kill", RT];
-      const terminal = openTerminal(["--silent", ...options, "run", "go"], project.path, {}, program);
+      const program = traced(project.join("log"));
+      const terminal = openTerminal(["--silent", "run", "go"], project.path, {}, program);
       await terminal.shows("ready");
       terminal.type("\x03");
-      expect(statuses).toContain((await terminal.end()).status);
+      expect((await terminal.end()).status).toBe(5);
       const log = await Bun.file(project.join("log")).text();
-      if (options.length === 0) expect(log).toContain(", SIGKILL)"); // of what watches over its scripts
+      expect(log).toContain(", SIGKILL)"); // of what watches over its scripts
       expect(log).not.toMatch(/^kill\(.*, SIG(?:INT|STOP)\)/m);
+    },
+    30_000,
+  );
+
+  test.skipIf(!Bun.which("strace"))(
+    "that a script of a reported run handles, and stays, is told by the terminal alone, until it is killed",
+    async () => {
+      const go = `trap 'echo handled' INT; ${untilWaiting}; ${stay}`;
+      await using project = await createProject({ "package.json": { scripts: { go } } });
+      const program = traced(project.join("log"));
+      const words = ["--silent", "--report=report.json", "run", "go"];
+      const terminal = openTerminal(words, project.path, {}, program);
+      await terminal.shows("ready");
+      terminal.type("\x03");
+      await terminal.shows("handled");
+      expect((await terminal.end()).status).toBe(130);
+      const log = await Bun.file(project.join("log")).text();
+      expect(log).toContain(", SIGKILL)");
+      expect(log).not.toMatch(/^kill\(.*, SIGINT\)/m);
     },
     30_000,
   );
