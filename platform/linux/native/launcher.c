@@ -21,8 +21,8 @@ enum { NOT_STARTED = 126, NOT_FOUND = 127 };
 // From Linux 5.19 on, and so not in all headers.
 #define WAIT_KILLABLE (1UL << 5)
 
-// Nothing is shut in here. Before Linux 5.16, who takes a filter pays for guards against attacks through the processor's own
-// guesses unless it says that it needs none, with up to a fifth of its time.
+// Nothing is shut in here. Before Linux 5.16, who takes a filter runs under guards against attacks through the processor's own
+// guesses, and slower by that, unless it says that it needs none.
 static long install(const struct sock_fprog *program) {
   const unsigned long flags = SECCOMP_FILTER_FLAG_NEW_LISTENER | SECCOMP_FILTER_FLAG_SPEC_ALLOW;
   long listener = CALL(seccomp, SECCOMP_SET_MODE_FILTER, flags | WAIT_KILLABLE, program, 0, 0);

@@ -1,7 +1,7 @@
 // Made by build/native.ts of the C beside it: programs for Linux, as base64.
 
 export const MADE = {
-  sources: "bd18a0e7207e19ca1169b2ea1edf18f358845d0f7adb2870872789a47f8e3217",
+  sources: "37d4254693b57a772908898c51a5e8cf26c4d1444052b5eaba688097fe7e5c2e",
   flags:
     "-std=gnu11 -Wall -Wextra -Werror -Os -ffreestanding -fno-stack-protector -fno-pic -fno-pie -fno-unwind-tables -fno-asynchronous-unwind-tables -fno-ident -nostdlib -static -no-pie -s -Wl,--build-id=none -Wl,-n -Wl,-z,noseparate-code",
   compilers: {
