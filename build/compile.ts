@@ -1,10 +1,9 @@
 // Makes the binary: `bun build/compile.ts` leaves the host's at dist/rt, and its manual page at dist/rt.1.
 //
-// Six bundles go into it. Four are scripts for processes that are started as the engine: the preload, as a
+// Five bundles go into it. Four are scripts for processes that are started as the engine: the preload, as a
 // `data:` URL, what it carries as a text (see src/runtime/late.ts), the parts that it finds in the finished file (see
-// src/run/engine/preload.ts), and what speaks with debuggers. The fifth is the script of a thread
-// (platform/linux/tracing/supervisor.ts), the sixth everything else, split into chunks, so that a start reads only what it
-// needs.
+// src/run/engine/preload.ts), and what speaks with debuggers. The fifth is everything else, split into chunks, so that a start
+// reads only what it needs.
 import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
 import type { BunPlugin } from "bun";
@@ -203,13 +202,12 @@ async function bundleScripts(plugins: readonly BunPlugin[]): Promise<EmbeddedScr
   return { packed: packScripts(scripts), inputs: new Set([...inputs, ...program.inputs, ...late.inputs]) };
 }
 
-/** The modules that only exist here: "rt:preload" and "rt:parts" (see src/run/engine/preload.ts), and a thread's script. */
+/** The modules that only exist here: "rt:preload" and "rt:parts" (see src/run/engine/preload.ts). */
 function generatedModules(
   preload: string,
   optionPreload: string,
   debuggerScripts: Readonly<Record<string, string>>,
   partsFile: string,
-  supervisor: string,
 ): BunPlugin {
   return {
     name: "rt-generated",
@@ -242,14 +240,6 @@ function generatedModules(
       }));
       build.onLoad({ filter: /.*/, namespace: "rt-option" }, () => ({
         contents: `export default ${JSON.stringify(optionPreload)}`,
-        loader: "js",
-      }));
-      build.onResolve({ filter: /^rt:supervisor$/ }, () => ({
-        path: "supervisor",
-        namespace: "rt-supervisor",
-      }));
-      build.onLoad({ filter: /.*/, namespace: "rt-supervisor" }, () => ({
-        contents: `export default ${JSON.stringify(supervisor)}`,
         loader: "js",
       }));
     },
@@ -332,10 +322,6 @@ async function bundle(
   const preload = await bundleScript("src/runtime/preload.ts", target, [], constants);
   const options = await bundleScript("src/runtime/option-effects.ts", target, [], constants);
   const packed = await packCommands(target, directory, plugins);
-  const supervisor =
-    target.os === "linux"
-      ? await bundleScript("platform/linux/tracing/supervisor.ts", target, [], constants)
-      : { script: "", inputs: [] };
   const attachment = await bundleScript("src/debugger/attachment.ts", target, [], constants);
   const thread = await bundleScript("src/debugger/thread.ts", target, [], constants);
   const partsFile = join(directory, "rt.parts");
@@ -366,7 +352,6 @@ async function bundle(
           thread: asDebugger(thread.script, "serveFromThread"),
         },
         partsFile,
-        supervisor.script,
       ),
       texts,
       lateBuiltins,
@@ -387,7 +372,6 @@ async function bundle(
     ...preload.inputs,
     ...options.inputs,
     ...packed.inputs,
-    ...supervisor.inputs,
     ...attachment.inputs,
     ...thread.inputs,
   ]);

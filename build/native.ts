@@ -1,4 +1,4 @@
-// Makes platform/linux/native/programs.ts of the C beside it:
+// Makes platform/linux/native/programs.ts of the C beside it and below:
 //
 //   node build/setup.mjs build/native.ts && npm run fmt
 //
@@ -11,19 +11,40 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 const ROOM = join(import.meta.dir, "../platform/linux/native");
-const SOURCES = ["system.h", "launcher.c", "monitor.c"];
-export const PROGRAMS = ["launcher", "monitor"] as const;
+const SOURCES = [
+  ...["system.h", "entry.h", "launcher.c", "monitor.c"],
+  ...["caller.h", "contents.h", "journal.h", "recorder.c", "sight.h"].map((name) => `recorder/${name}`),
+];
+export const PROGRAMS = ["launcher", "monitor", "recorder"] as const;
 
 export const COMPILERS = { x64: "x86_64-linux-gnu-gcc", arm64: "aarch64-linux-gnu-gcc" } as const;
 export type Architecture = keyof typeof COMPILERS;
 const ARCHITECTURES = Object.keys(COMPILERS) as Architecture[];
 
-/** No library, no address but its own, nothing in the file that is not code: two compilations are the same to the byte. */
-export const FLAGS = [
-  ...["-std=gnu11", "-Wall", "-Wextra", "-Werror", "-Os", "-ffreestanding", "-fno-stack-protector"],
-  ...["-fno-pic", "-fno-pie", "-fno-unwind-tables", "-fno-asynchronous-unwind-tables", "-fno-ident"],
-  ...["-nostdlib", "-static", "-no-pie", "-s", "-Wl,--build-id=none", "-Wl,-n", "-Wl,-z,noseparate-code"],
+/** Nothing in the file that is not code: two compilations are the same to the byte. */
+const COMMON = [
+  ...["-std=gnu11", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Werror", "-ffreestanding", "-fno-stack-protector"],
+  ...["-fno-unwind-tables", "-fno-asynchronous-unwind-tables", "-fno-ident", "-nostdlib", "-s"],
+  ...["-Wl,--build-id=none", "-Wl,-z,noseparate-code"],
 ];
+/** No library, and no address but its own. */
+const PROGRAM = [...COMMON, "-Os", "-fno-pic", "-fno-pie", "-static", "-no-pie", "-Wl,-n"];
+/** Of the process that it is loaded into it needs some functions that every C library has, under the same names. */
+const LIBRARY = [
+  ...COMMON,
+  "-O2",
+  "-fPIC",
+  "-shared",
+  "-fvisibility=hidden",
+  "-Wl,-z,now",
+  "-Wl,--hash-style=gnu",
+];
+export const FLAGS: Readonly<Record<(typeof PROGRAMS)[number], readonly string[]>> = {
+  launcher: PROGRAM,
+  monitor: PROGRAM,
+  recorder: LIBRARY,
+};
+const FILES = { launcher: "launcher.c", monitor: "monitor.c", recorder: "recorder/recorder.c" } as const;
 
 /** Of all that is compiled. */
 export async function hashSources(): Promise<string> {
@@ -50,10 +71,10 @@ export async function compileProgram(
   const directory = await mkdtemp(join(tmpdir(), "rt-native-"));
   try {
     const made = join(directory, name);
-    const words = [COMPILERS[architecture], ...FLAGS, "-o", made, `${name}.c`];
+    const words = [COMPILERS[architecture], ...FLAGS[name], "-o", made, FILES[name]];
     const { exitCode, stderr } = Bun.spawnSync(words, { cwd: ROOM });
     if (exitCode !== 0) throw new Error(`${name}.c cannot be compiled for ${architecture}\n${stderr}`);
-    return (await readFile(made)).toString("base64");
+    return Buffer.from(Bun.deflateSync(await readFile(made))).toString("base64");
   } finally {
     await rm(directory, { recursive: true, force: true });
   }
@@ -61,9 +82,9 @@ export async function compileProgram(
 
 if (import.meta.main) {
   const compilers = Object.fromEntries(ARCHITECTURES.map((each) => [each, versionOf(each) ?? ""]));
-  const made = { sources: await hashSources(), flags: FLAGS.join(" "), compilers };
+  const made = { sources: await hashSources(), flags: FLAGS, compilers };
   const lines = [
-    "// Made by build/native.ts of the C beside it: programs for Linux, as base64.",
+    "// Made by build/native.ts of the C beside it: programs and a library for Linux, deflated, as base64.",
     `export const MADE = ${JSON.stringify(made)};`,
   ];
   for (const each of ARCHITECTURES) {

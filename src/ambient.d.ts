@@ -33,12 +33,6 @@ declare module "rt:parts" {
   export default file;
 }
 
-declare module "rt:supervisor" {
-  /** The script of a thread, as one function expression. */
-  const script: string;
-  export default script;
-}
-
 declare module "rt:registry-addon" {
   const file: string;
   export default file;

@@ -43,6 +43,13 @@ export class Outlet {
     this.#close();
   }
 
+  /** Delivers all that comes until nobody has the other end any more. */
+  async readToEnd(): Promise<void> {
+    if (!this.#stream && !(await this.#drain())) this.attach();
+    await this.#stream;
+    this.#close();
+  }
+
   /** Nobody wants what may still come: whoever writes it learns so. */
   abandon(): void {
     this.#stopListening();

@@ -239,7 +239,7 @@ test.skipIf(!CAN_TRACE)(
 );
 
 test.skipIf(!CAN_TRACE)("on a full disk scripts run, and nothing half is kept", async () => {
-  await using project = await cachedProject({ t: "seq 2000", other: "true" });
+  await using project = await cachedProject({ t: "seq 9000", other: "true" });
   const full = async (kilobytes: number) =>
     await runRt({
       program: ["bash", "-c", `ulimit -f ${kilobytes}; exec "$0" "$@"`, RT],
@@ -249,12 +249,12 @@ test.skipIf(!CAN_TRACE)("on a full disk scripts run, and nothing half is kept", 
     });
   for (const [kilobytes, said] of [
     [0, /Nothing is cached: /],
-    // Of what is not on the disk as well: what rt starts from memory is smaller, what the script writes is not.
-    [4, /t was not cached: the cache cannot be written: /],
+    // Of what is not on the disk as well: what rt has in memory of its own is smaller, what the script writes is not.
+    [32, /t was not cached: the cache cannot be written: /],
   ] as const) {
     const { stdout, stderr, status } = await full(kilobytes);
     expect({ stdout, stderr, status }).toEqual({
-      stdout: Array.from({ length: 2000 }, (_, index) => `${index + 1}\n`).join(""),
+      stdout: Array.from({ length: 9000 }, (_, index) => `${index + 1}\n`).join(""),
       stderr: expect.stringMatching(said),
       status: 0,
     });

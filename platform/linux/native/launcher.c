@@ -9,7 +9,7 @@
 // Contract: the program finds pid, directory, environment, limits, standard descriptors and the signals that are blocked
 // as they are here; it inherits nothing else. Where the filter cannot be taken, or rt has gone, nothing is started:
 // no_new_privs cannot be taken back, so that a plain start needs another process.
-#include "system.h"
+#include "entry.h"
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <sys/prctl.h>

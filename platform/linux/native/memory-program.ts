@@ -1,4 +1,4 @@
-// A small program of rt's own (the C beside this file) that is started from memory: no file is written, and nobody can put
+// What rt has in C, the programs and the library beside this file, is opened from memory: no file is written, and nobody can put
 // another one in its place.
 //
 // Contract: the path means the program to this process and to what it starts, until that is the program; what is started so
@@ -14,19 +14,21 @@ const MFD_CLOEXEC = 1;
 const MFD_EXEC = 0x10;
 const EINVAL = 22;
 
-/** As base64. */
+/** As base64, and deflated. */
 const PROGRAMS = process.arch === "arm64" ? ARM64 : X64;
 const opened = new Map<string, string>();
 
-export function openProgram(name: keyof typeof PROGRAMS): string {
+export function openProgram(name: "launcher" | "monitor"): string {
   const known = opened.get(name);
   if (known !== undefined) return known;
-  const path = writeProgram(Uint8Array.fromBase64(PROGRAMS[name]));
+  const { path } = openMemory(name);
   opened.set(name, path);
   return path;
 }
 
-function writeProgram(bytes: Uint8Array): string {
+/** A file with it. The caller closes the descriptor when nobody needs the path any more. */
+export function openMemory(name: keyof typeof PROGRAMS): { path: string; descriptor: number } {
+  const bytes = Bun.inflateSync(Uint8Array.fromBase64(PROGRAMS[name]));
   const { functions, errno } = openLibc({
     memfd_create: { args: [FFIType.ptr, FFIType.u32], returns: FFIType.i32 },
   });
@@ -34,7 +36,7 @@ function writeProgram(bytes: Uint8Array): string {
   let descriptor = create(MFD_CLOEXEC | MFD_EXEC);
   if (descriptor < 0 && errno() === EINVAL) descriptor = create(MFD_CLOEXEC);
   if (descriptor >= 0 && writeAvailable(descriptor, bytes) === bytes.length)
-    return `/proc/self/fd/${descriptor}`;
+    return { path: `/proc/self/fd/${descriptor}`, descriptor };
   if (descriptor >= 0) closeDescriptor(descriptor);
   throw Object.assign(new Error("No program can be started from memory"), { code: "EACCES" });
 }

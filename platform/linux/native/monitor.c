@@ -12,7 +12,7 @@
 // script with it. What it was given, secrets among it, is nowhere in it once the script has started, and nobody may look in.
 //
 // Why at all: the kernel lets no Ctrl-Z stop a group without a parent outside of it in the session.
-#include "system.h"
+#include "entry.h"
 #include <fcntl.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>

@@ -1,7 +1,7 @@
-// What a C program needs where there is no C library: the kernel's calls, and where the program begins.
+// The kernel's calls, for what is written in C here: none of it needs a C library for them.
 //
-// Contract: a call returns what the kernel does, which is -errno where it fails. A program defines `begin`, which is given
-// its words and its environment and never returns. Numbers and structures are those of the system's headers.
+// Contract: a call returns what the kernel does, which is -errno where it fails. Numbers and structures are those of the
+// system's headers. A sixth argument, where a call has one, is 0.
 #pragma once
 #include <asm/unistd.h>
 #include <errno.h>
@@ -12,10 +12,11 @@ static inline long call(long number, long a, long b, long c, long d, long e) {
 #if defined(__x86_64__)
   register long fourth __asm__("r10") = d;
   register long fifth __asm__("r8") = e;
+  register long sixth __asm__("r9") = 0;
   long result;
   __asm__ volatile("syscall"
                    : "=a"(result)
-                   : "a"(number), "D"(a), "S"(b), "d"(c), "r"(fourth), "r"(fifth)
+                   : "a"(number), "D"(a), "S"(b), "d"(c), "r"(fourth), "r"(fifth), "r"(sixth)
                    : "rcx", "r11", "memory");
   return result;
 #elif defined(__aarch64__)
@@ -25,33 +26,16 @@ static inline long call(long number, long a, long b, long c, long d, long e) {
   register long third __asm__("x2") = c;
   register long fourth __asm__("x3") = d;
   register long fifth __asm__("x4") = e;
+  register long sixth __asm__("x5") = 0;
   __asm__ volatile("svc 0"
                    : "+r"(first)
-                   : "r"(place), "r"(second), "r"(third), "r"(fourth), "r"(fifth)
+                   : "r"(place), "r"(second), "r"(third), "r"(fourth), "r"(fifth), "r"(sixth)
                    : "memory");
   return first;
 #endif
 }
 
 #define CALL(name, a, b, c, d, e) call(__NR_##name, (long)(a), (long)(b), (long)(c), (long)(d), (long)(e))
-
-__attribute__((noreturn)) static void leave(int code) {
-  for (;;) CALL(exit_group, code, 0, 0, 0, 0);
-}
-
-__attribute__((noreturn, used)) static void begin(char **words, char **environment);
-
-/** The kernel leaves on the stack: how many words, the words, NULL, the environment, NULL. */
-__attribute__((noreturn, used)) static void enter(long *stack) {
-  char **words = (char **)(stack + 1);
-  begin(words, words + stack[0] + 1);
-}
-
-#if defined(__x86_64__)
-__asm__(".globl _start\n_start: mov %rsp, %rdi\n and $-16, %rsp\n call enter\n");
-#elif defined(__aarch64__)
-__asm__(".globl _start\n_start: mov x0, sp\n bl enter\n");
-#endif
 
 static inline size_t length_of(const char *text) {
   size_t length = 0;

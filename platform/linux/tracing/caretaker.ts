@@ -4,7 +4,7 @@
 // contract/tracing.ts has, with a socket in the place that it names.
 import { operations } from "../../posix/process.ts";
 import { receiveDescriptor, socketCalls } from "./descriptor-message.ts";
-import { answerOnly } from "./notification.ts";
+import { recorderLibrary } from "../native/library.ts";
 
 export const STAY = "--stay";
 
@@ -16,7 +16,7 @@ export function takeCare(words: readonly string[]): number {
   const received = receiveDescriptor(socket);
   if (!received || received.descriptor < 0) return refuse();
   socketCalls().close(socket);
-  answerOnly(received.descriptor);
+  recorderLibrary().answer_only(received.descriptor);
   return 0;
 }
 

@@ -1,23 +1,6 @@
 // What the kernel opens by itself for a program: the interpreter of its #! line, or the loader that its ELF header names.
 import { list } from "../../path-state.ts";
 
-const fs = process.getBuiltinModule("node:fs");
-
-const START_SIZE = 4096;
-
-export function readStart(path: string): Buffer | null {
-  let descriptor: number | undefined;
-  try {
-    descriptor = fs.openSync(path, fs.constants.O_RDONLY | fs.constants.O_NONBLOCK);
-    const buffer = Buffer.alloc(START_SIZE);
-    return buffer.subarray(0, fs.readSync(descriptor, buffer, 0, START_SIZE, 0));
-  } catch {
-    return null;
-  } finally {
-    if (descriptor !== undefined) fs.closeSync(descriptor);
-  }
-}
-
 const PT_INTERP = 3;
 const MACHINE = process.arch === "arm64" ? 183 : 62;
 

@@ -6,13 +6,14 @@
 // that it did: the next call that mentions the path looks.
 //
 // Surprising: /proc and /sys are not recorded, nor is /dev but for /dev/shm. Links of /proc into the caller's own
-// descriptors and directories are followed as the caller would.
+// descriptors and directories are followed as the caller would. What a path is, is asked of what was seen before the call went
+// on (sight.ts), and only at the end of the disk: ../native/recorder/sight.h goes the same ways, so that whoever changes one of
+// them here changes it there.
 import type { Doubt, PathState, Trace, TracedPath } from "../../contract/tracing.ts";
 import type { Access } from "./calls.ts";
-import { FRESH, isSame, list, look } from "../../path-state.ts";
-import { hasForeignFormats, interpreterOf, readStart } from "./interpreter.ts";
-
-const fs = process.getBuiltinModule("node:fs");
+import { isSame, look } from "../../path-state.ts";
+import { hasForeignFormats, interpreterOf } from "./interpreter.ts";
+import type { Sight } from "./sight.ts";
 
 /** Where a path leads. */
 interface Found {
@@ -41,6 +42,7 @@ const OWN_LINK = /^\/proc\/(self|thread-self|\d+)(?:\/task\/\d+)?\/(fd\/\d+|cwd|
 const SET_ID = 0o6000;
 
 export class Observation {
+  readonly #sight: Sight;
   readonly #entries = new Map<string, Entry>();
   /** Seen to be directories, and no links, since something was last moved or removed. */
   readonly #directories = new Set<string>();
@@ -50,6 +52,10 @@ export class Observation {
   readonly #bound = new Set<string>();
   #interpreters = 0;
   #doubt: { kind: Doubt; detail: string; isVague: boolean } | undefined;
+
+  constructor(sight: Sight) {
+    this.#sight = sight;
+  }
 
   /** The first counts. @param isVague whether a later one of its kind says more */
   doubt(kind: Doubt, detail: string, isVague = false): void {
@@ -92,7 +98,7 @@ export class Observation {
   move(from: string, to: string, pid: number): void {
     const [source, target] = [this.#resolve(from, false, pid), this.#resolve(to, false, pid)];
     if (!source?.isWhole || !target) return;
-    const state = look(source.path);
+    const state = this.#sight.look(source.path);
     this.#note(source.path, state.kind === "file" ? "modify" : "probe");
     if (state.kind === "directory" && target.isWhole) this.#moveBelow(source.path, target.path);
     this.#note(source.path, "remove");
@@ -100,7 +106,7 @@ export class Observation {
   }
 
   #moveBelow(from: string, to: string): void {
-    for (const name of list(from) ?? []) {
+    for (const name of this.#sight.list(from) ?? []) {
       const [source, target] = [`${from}/${name.slice(1)}`, `${to}/${name.slice(1)}`];
       this.#note(source, name[0] === "d" ? "probe" : "modify");
       if (name[0] === "d") this.#moveBelow(source, target);
@@ -118,13 +124,13 @@ export class Observation {
   #settled(path: string, state?: PathState): Entry {
     let entry = this.#entries.get(path);
     if (!entry) {
-      const first = state ?? lookAtFirst(path);
+      const first = state ?? this.#sight.look(path);
       entry = { path, first, isRead: false, isProbed: false, isWritten: false, isConfirmed: false };
       this.#entries.set(path, entry);
     }
     if (!entry.isWritten || entry.isConfirmed) return entry;
     // Whether it has been.
-    if (isSame(look(path), entry.first)) entry.isWritten = false;
+    if (isSame(this.#sight.look(path), entry.first)) entry.isWritten = false;
     else entry.isConfirmed = true;
     return entry;
   }
@@ -140,7 +146,7 @@ export class Observation {
         if (!isOwn) entry.isRead = true;
         return;
       case "list":
-        entry.names ??= list(entry.path) ?? [];
+        entry.names ??= this.#sight.list(entry.path) ?? [];
         if (!isOwn) entry.isProbed = true;
         return;
       case "create":
@@ -182,7 +188,7 @@ export class Observation {
   #run(path: string, pid: number): void {
     const state = this.#entries.get(path)?.first;
     if (state?.kind === "file" && (state.mode & SET_ID) !== 0) this.doubt("privileged-program", path);
-    const start = readStart(path);
+    const start = this.#sight.readStart(path);
     if (start === null) return;
     const interpreter = interpreterOf(start);
     if (interpreter === undefined) {
@@ -191,7 +197,8 @@ export class Observation {
     }
     if (interpreter === "") return;
     // From the caller's directory, as the kernel has it.
-    const base = interpreter.startsWith("/") ? "" : fs.readlinkSync(`/proc/${pid}/cwd`);
+    const base = interpreter.startsWith("/") ? "" : this.#sight.readLink(`/proc/${pid}/cwd`);
+    if (base === undefined) return;
     if (++this.#interpreters <= MOST_INTERPRETERS)
       this.access("run", base === "" ? interpreter : `${base}/${interpreter}`, true, pid);
     this.#interpreters -= 1;
@@ -207,7 +214,7 @@ export class Observation {
 
   /** The common case, in few steps: a name in a directory that is known. Undefined where it takes more of them. */
   #resolveName(at: string, name: string, follows: boolean): Found | undefined {
-    if (name === "" || name === "." || name === "..") return undefined;
+    if (at === "" || name === "" || name === "." || name === "..") return undefined;
     const path = `${at}/${name}`;
     if (this.#directories.has(path)) return { path, isWhole: true };
     const state = this.#stateOf(path);
@@ -235,19 +242,19 @@ export class Observation {
       }
       const next = `${at}/${part}`;
       const isLast = rest.every((each) => each === "" || each === ".");
-      if (this.#directories.has(next)) {
-        at = next;
-        continue;
-      }
       if (at === "" && (part === "proc" || part === "sys" || part === "dev")) {
-        const special = specialPath(`${next}/${rest.join("/")}`, follows, pid);
+        const special = specialPath(`${next}/${rest.join("/")}`, follows, pid, this.#sight);
         if (special === undefined) return undefined;
+        isParentNew = false; // what is there is another thing for each process, or for each name
         if (special !== null) {
-          isParentNew = false; // it is another one for each process
           if (++links > MOST_LINKS) return undefined;
           [rest, at] = [special.split("/"), ""];
           continue;
         }
+      }
+      if (this.#directories.has(next)) {
+        at = next;
+        continue;
       }
       const state = this.#stateOf(next);
       if (state.kind === "link" && (!isLast || follows || isDirectory)) {
@@ -270,28 +277,17 @@ export class Observation {
   /** What was seen of a path that nothing was to change does not change: at the end that is looked at again. */
   #stateOf(path: string): PathState {
     const entry = this.#entries.get(path);
-    return entry ? (entry.isWritten ? look(path) : entry.first) : lookAtFirst(path);
+    return entry && !entry.isWritten ? entry.first : this.#sight.look(path);
   }
-}
-
-/** What is still written to a moment later is told as fresh. */
-const MOST_WAITS = 2;
-
-/**
- * A file that was written this very moment, as by the script before, could be changed again under the same stamp. The caller
- * waits for this answer, so that a little later is as good: what has the same stamp then is what it will find.
- */
-function lookAtFirst(path: string): PathState {
-  let state = look(path);
-  for (let wait = 0; state.kind === "file" && state.isFresh && wait < MOST_WAITS; wait += 1) {
-    Bun.sleepSync(FRESH);
-    state = look(path);
-  }
-  return state;
 }
 
 /** Another path, for a link that means something else to each process; null for an ordinary one; undefined for none. */
-function specialPath(path: string, follows: boolean, pid: number): string | null | undefined {
+function specialPath(
+  path: string,
+  follows: boolean,
+  pid: number,
+  { readLink }: Sight,
+): string | null | undefined {
   if (path.startsWith("/dev/")) {
     const stream = ["stdin", "stdout", "stderr"].indexOf(path.slice(5));
     if (stream >= 0) return `/proc/self/fd/${stream}`;
@@ -300,11 +296,6 @@ function specialPath(path: string, follows: boolean, pid: number): string | null
   }
   const [, owner, link, rest = ""] = OWN_LINK.exec(path) ?? [];
   if (owner === undefined || (rest === "" && !follows)) return undefined;
-  try {
-    const target = fs.readlinkSync(`/proc/${/^\d/.test(owner) ? owner : pid}/${link}`);
-    if (!target.startsWith("/") || target.endsWith(" (deleted)")) return undefined;
-    return target + rest;
-  } catch {
-    return undefined;
-  }
+  const target = readLink(`/proc/${/^\d/.test(owner) ? owner : pid}/${link}`);
+  return target === undefined ? undefined : target + rest;
 }

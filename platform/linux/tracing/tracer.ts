@@ -1,11 +1,12 @@
-// Following a script: a thread that answers the kernel, and a launcher (../native/launcher.c) that becomes the script.
+// Following a script: a thread that answers the kernel (recorder.ts), a launcher (../native/launcher.c) that becomes the script,
+// and what is made of the thread's journal (followed-calls.ts) while the script goes on.
 //
 // Surprising: what a script leaves running in the background still has the filter, and every open of it would fail once
 // nobody listens any more. After a moment the listener goes to an rt of its own that only says yes, until the last of
 // them has ended.
-import type { Doubt, Trace, Tracer, TracingOperations, TracingOptions } from "../../contract/tracing.ts";
+import type { Trace, Tracer, TracingOperations, TracingOptions } from "../../contract/tracing.ts";
 import { TRACED_NAME } from "../../contract/tracing.ts";
-import { closeDescriptor, openPipe } from "../../posix/pipe.ts";
+import { closeDescriptor } from "../../posix/pipe.ts";
 import { operations as host } from "../../posix/process.ts";
 import { operations as trees } from "../../posix/process-tree.ts";
 import { openProgram } from "../native/memory-program.ts";
@@ -13,7 +14,8 @@ import type { Architecture } from "./calls.ts";
 import { openSocketPair, sendDescriptor, writeBytes } from "./descriptor-message.ts";
 import { filterProgram } from "./filter.ts";
 import { STAY } from "./caretaker.ts";
-import { giveBack, takeThread } from "./thread.ts";
+import { FollowedCalls } from "./followed-calls.ts";
+import { record, type Outcome, type Recording } from "./recorder.ts";
 
 /** Milliseconds that a process of the script may end after it. */
 const PATIENCE = 200;
@@ -24,40 +26,30 @@ function openTracer({ program, keepsCalls = false }: TracingOptions): Tracer {
   const launcher = openProgram("launcher");
   filter ??= new Uint8Array(filterProgram(process.arch as Architecture));
   const wanted = filter;
-  const thread = takeThread();
-  let doubt: { kind: Doubt; detail: string } | undefined;
+  const calls = new FollowedCalls({ keepsCalls });
+  let hasSurvivor = false;
 
   /** Whether it was followed. */
-  async function follow(done: Promise<unknown>, stop: { reader: number; writer: number }): Promise<boolean> {
-    const first = await thread.receive();
-    const isTraced = "launched" in first && first.launched === 0;
-    if (isTraced) {
-      const over = thread.receive();
-      await done;
-      const isLate = Symbol();
-      const timer = Promise.withResolvers<typeof isLate>();
-      const patience = setTimeout(() => timer.resolve(isLate), PATIENCE);
-      const ended = await Promise.race([over, timer.promise]);
-      clearTimeout(patience);
-      closeDescriptor(stop.writer); // the thread sees it, should it still wait
-      const report = ended === isLate ? await over : ended;
-      if ("over" in report && report.over.listener !== null) {
-        doubt ??= { kind: "survivor", detail: "" };
-        leave(program, report.over.listener);
-      }
-    } else closeDescriptor(stop.writer);
-    closeDescriptor(stop.reader);
-    return isTraced;
+  async function follow(done: Promise<unknown>, recording: Recording): Promise<boolean> {
+    await done;
+    const { launched, left, isLost } = await endWithin(PATIENCE, recording);
+    if (isLost) calls.fail("there is no memory for what it did");
+    if (left !== undefined) {
+      hasSurvivor = true;
+      leave(program, left);
+    }
+    return launched === 0;
   }
 
   return {
     start(request) {
       const [ours, theirs] = openSocketPair();
-      const stop = openPipe({ isPolled: false });
-      thread.send({ serve: { socket: ours, stop: stop.reader }, keepsCalls });
+      let recording: Recording | undefined;
       let child;
       try {
         writeBytes(ours, wanted);
+        calls.journal.begin();
+        recording = record(ours, { keepsAll: keepsCalls, onSeen: (chunk) => calls.journal.read(chunk) });
         const words = [TRACED_NAME, request.program ?? "", ...request.argv];
         child = trees.startChild({
           ...request,
@@ -67,25 +59,31 @@ function openTracer({ program, keepsCalls = false }: TracingOptions): Tracer {
           descriptors: [theirs],
         });
       } catch (error) {
-        closeDescriptor(theirs);
-        void follow(Promise.resolve(), stop);
+        if (recording) void follow(Promise.resolve(), recording);
+        else closeDescriptor(ours);
         throw error;
+      } finally {
+        closeDescriptor(theirs);
       }
-      closeDescriptor(theirs);
-      const isTraced = follow(child.done, stop);
+      const isTraced = follow(child.done, recording);
       const exit = child.done;
       return { ...child, isTraced, done: isTraced.then(() => exit) };
     },
     async finish(): Promise<Trace> {
-      thread.send({ finish: true });
-      const report = await thread.receive();
-      giveBack(thread);
-      const trace: Trace = "trace" in report ? (JSON.parse(report.trace) as Trace) : { paths: [] };
-      const isFaulty = thread.failure !== undefined || !("trace" in report);
-      const found = doubt ?? (isFaulty ? { kind: "supervisor", detail: thread.failure ?? "" } : trace.doubt);
-      return { ...trace, ...(found && { doubt: found as NonNullable<Trace["doubt"]> }) };
+      const trace = calls.finish();
+      return hasSurvivor ? { ...trace, doubt: { kind: "survivor", detail: "" } } : trace;
     },
   };
+}
+
+/** Whoever is left after so many milliseconds is not waited for. */
+async function endWithin(patience: number, recording: Recording): Promise<Outcome> {
+  const timer = setTimeout(recording.stop, patience);
+  try {
+    return await recording.over;
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 /** Hands the listener to a process that outlives this one. */

@@ -1,0 +1,400 @@
+// What paths are, looked at before the call that mentions them goes on, and each told once: a component after the other, links
+// followed as the caller would.
+//
+// Contract: ../../tracing/observation.ts goes the same way from what is told here, and asks for nothing that was not looked at. A
+// path is looked at when it is first met, and again each time where some call was to change it; what is seen then is told where
+// it is another. A directory on the way stays one as long as nothing was moved or removed (`lap`).
+#pragma once
+#include "caller.h"
+#include "journal.h"
+#include <sys/stat.h>
+#include <time.h>
+
+/** Letters of ../../tracing/journal.ts. */
+enum { ABSENT = 'a', FILE_ = 'f', DIRECTORY = 'd', OTHER = 'o', LINK_ = 'l' };
+
+struct state {
+  unsigned char what;
+  /** As ../../../path-state.ts has it. */
+  unsigned char is_fresh;
+  /** Permissions; of what is absent, the error. */
+  unsigned short mode;
+  unsigned long device, inode, size;
+  /** Nanoseconds. */
+  long modified, changed;
+  /** Of a link. */
+  struct text target;
+};
+
+struct entry {
+  /** 0 where nothing is. */
+  unsigned long hash;
+  struct text path;
+  struct state state;
+  /** In which it was seen to be a directory; 0 for none. */
+  unsigned lap;
+  unsigned char is_told;
+  /** Some call was to change it. */
+  unsigned char is_touched;
+  unsigned char is_listed;
+  /** Its first bytes have been told. */
+  unsigned char is_begun;
+};
+
+enum { LONGEST = 4 * PATH_MAX, MOST_LINKS = 40, MOST_WAITS = 2, FRESH = 12, START_SIZE = 4096 };
+enum { FIRST_CAPACITY = 1 << 12, LISTED_AT_ONCE = 1 << 15 };
+
+struct sight {
+  struct journal journal;
+  struct memory memory;
+  struct entry *entries;
+  size_t capacity, count;
+  /** Counts from 1. */
+  unsigned lap;
+  /** Where the way is, and what is still to go. */
+  char at[LONGEST], rest[LONGEST], rest_before[LONGEST];
+  char target[PATH_MAX], start[START_SIZE], listed[LISTED_AT_ONCE];
+};
+
+/** Nothing more can be told. */
+static void lose(struct sight *sight) { sight->journal.is_lost = 1; }
+
+static const unsigned long HASH = 0xcbf29ce484222325;
+
+static unsigned long hash_on(unsigned long hash, const char *bytes, size_t length) {
+  for (size_t each = 0; each < length; each++) hash = (hash ^ (unsigned char)bytes[each]) * 0x100000001b3;
+  return hash;
+}
+
+static int grow(struct sight *sight) {
+  size_t capacity = sight->capacity ? sight->capacity * 2 : FIRST_CAPACITY;
+  struct entry *entries = map(capacity * sizeof *entries);
+  if (!entries) return 0;
+  for (size_t each = 0; each < sight->capacity; each++) {
+    if (!sight->entries[each].hash) continue;
+    size_t place = sight->entries[each].hash & (capacity - 1);
+    while (entries[place].hash) place = (place + 1) & (capacity - 1);
+    entries[place] = sight->entries[each];
+  }
+  if (sight->entries) CALL(munmap, sight->entries, sight->capacity * sizeof *entries, 0, 0, 0);
+  sight->entries = entries;
+  sight->capacity = capacity;
+  return 1;
+}
+
+/** Of a path with a NUL behind it; NULL where there is no memory. It moves when another one comes. */
+static struct entry *find(struct sight *sight, const char *path, size_t length) {
+  unsigned long hash = hash_on(HASH, path, length) | 1;
+  if (sight->count * 2 >= sight->capacity && !grow(sight)) {
+    lose(sight);
+    return NULL;
+  }
+  size_t place = hash & (sight->capacity - 1);
+  for (;; place = (place + 1) & (sight->capacity - 1)) {
+    struct entry *entry = sight->entries + place;
+    if (!entry->hash) break;
+    if (entry->hash == hash && entry->path.length == length && memcmp(entry->path.bytes, path, length) == 0)
+      return entry;
+  }
+  char *kept = take(&sight->memory, length + 1);
+  if (!kept) {
+    lose(sight);
+    return NULL;
+  }
+  memcpy(kept, path, length + 1);
+  sight->count++;
+  sight->entries[place] = (struct entry){.hash = hash, .path = {kept, length}};
+  return sight->entries + place;
+}
+
+static long now(void) {
+  struct timespec time;
+  CALL(clock_gettime, CLOCK_REALTIME, &time, 0, 0, 0);
+  return time.tv_sec * 1000 + time.tv_nsec / 1000000;
+}
+
+static const long NANOSECONDS = 1000000000;
+
+static struct state look(struct sight *sight, const char *path) {
+  struct stat found;
+  long error = -CALL(newfstatat, AT_FDCWD, path, &found, AT_SYMLINK_NOFOLLOW, 0);
+  if (error) return (struct state){.what = ABSENT, .mode = error};
+  struct state state = {.what = OTHER, .mode = found.st_mode & 07777};
+  if (S_ISDIR(found.st_mode)) state.what = DIRECTORY;
+  if (S_ISLNK(found.st_mode)) {
+    long length = CALL(readlinkat, AT_FDCWD, path, sight->target, sizeof sight->target, 0);
+    if (length < 0) return (struct state){.what = ABSENT, .mode = -length};
+    state.what = LINK_;
+    state.target = (struct text){sight->target, length};
+  }
+  if (!S_ISREG(found.st_mode)) return state;
+  state.what = FILE_;
+  state.device = found.st_dev;
+  state.inode = found.st_ino;
+  state.size = found.st_size;
+  state.modified = (long)found.st_mtim.tv_sec * NANOSECONDS + (long)found.st_mtim.tv_nsec;
+  state.changed = (long)found.st_ctim.tv_sec * NANOSECONDS + (long)found.st_ctim.tv_nsec;
+  state.is_fresh = state.changed / 1000000 > now() - FRESH;
+  return state;
+}
+
+/**
+ * A file that was written this very moment, as by the script before, could be changed again under the same stamp. The caller waits
+ * for this answer, so that a little later is as good: what has the same stamp then is what it will find.
+ */
+static struct state look_at_first(struct sight *sight, const char *path) {
+  struct state state = look(sight, path);
+  for (int wait = 0; state.what == FILE_ && state.is_fresh && wait < MOST_WAITS; wait++) {
+    struct timespec time = {.tv_nsec = FRESH * 1000000};
+    CALL(nanosleep, &time, &time, 0, 0, 0);
+    state = look(sight, path);
+  }
+  return state;
+}
+
+static int is_same(const struct state *one, const struct state *other) {
+  return one->what == other->what && one->mode == other->mode && one->device == other->device &&
+         one->inode == other->inode && one->size == other->size && one->modified == other->modified &&
+         one->changed == other->changed && one->target.length == other->target.length &&
+         (one->target.length == 0 || memcmp(one->target.bytes, other->target.bytes, one->target.length) == 0);
+}
+
+static void tell_state(struct sight *sight, const struct entry *entry) {
+  const struct state *state = &entry->state;
+  char stamp[128];
+  struct text detail = state->target;
+  if (state->what == FILE_) {
+    char *end = add_number(stamp, state->device);
+    const long parts[] = {state->inode, state->size, state->modified, state->changed};
+    for (size_t each = 0; each < sizeof parts / sizeof *parts; each++) {
+      *end++ = ':';
+      if (parts[each] < 0) *end++ = '-';
+      end = add_number(end, parts[each] < 0 ? -parts[each] : parts[each]);
+    }
+    detail = (struct text){stamp, end - stamp};
+  }
+  begin_record(&sight->journal, LOOK, 16 + detail.length + entry->path.length);
+  put(&sight->journal, &state->what, 1);
+  put(&sight->journal, &state->is_fresh, 1);
+  put(&sight->journal, &state->mode, sizeof state->mode);
+  put(&sight->journal, &state->size, sizeof state->size);
+  put_counted(&sight->journal, detail);
+  put_text(&sight->journal, entry->path);
+}
+
+/** @param is_asked whether it is looked at even where it cannot have changed. NULL where there is no memory. */
+static struct entry *see(struct sight *sight, const char *path, size_t length, int is_asked) {
+  struct entry *entry = find(sight, path, length);
+  if (!entry || (entry->is_told && !entry->is_touched && !is_asked)) return entry;
+  struct state state = entry->is_told ? look(sight, path) : look_at_first(sight, path);
+  if (entry->is_told && is_same(&state, &entry->state)) return entry;
+  if (state.target.length > 0) {
+    char *kept = take(&sight->memory, state.target.length);
+    if (!kept) {
+      lose(sight);
+      return NULL;
+    }
+    memcpy(kept, state.target.bytes, state.target.length);
+    state.target.bytes = kept;
+  }
+  entry->state = state;
+  entry->is_told = 1;
+  entry->is_begun = 0;
+  tell_state(sight, entry);
+  return entry;
+}
+
+struct found {
+  /** NULL where nobody looks, as in /proc. */
+  struct entry *entry;
+  /** Not where it ends at something that is no directory, or not there. */
+  int is_whole;
+  /** Another one for each process. */
+  int is_special;
+};
+
+static const struct found NOWHERE;
+
+static int ends_with(const char *text, size_t length, const char *end, size_t end_length) {
+  return length >= end_length && memcmp(text + length - end_length, end, end_length) == 0;
+}
+
+/** Nothing but `/` and `.` components. */
+static int is_over(const char *rest) {
+  for (; *rest; rest++)
+    if (*rest != '/' && !(*rest == '.' && (rest[1] == '/' || rest[1] == 0) && (rest[-1] == '/'))) return 0;
+  return 1;
+}
+
+static const char *skip_digits(const char *text) {
+  while (*text >= '0' && *text <= '9') text++;
+  return text;
+}
+
+/** What follows a beginning; NULL where it is another one. */
+static const char *after(const char *text, const char *beginning) {
+  size_t length = length_of(beginning);
+  return strncmp(text, beginning, length) == 0 ? text + length : NULL;
+}
+
+/** The link of /proc that a path begins with, and what comes behind it. Mirrors OWN_LINK of observation.ts. */
+struct own_link {
+  struct text owner, link;
+  const char *rest;
+};
+
+static int parse_own_link(const char *path, struct own_link *parsed) {
+  const char *owner = after(path, "/proc/");
+  if (!owner) return 0;
+  const char *end = after(owner, "self");
+  if (!end) end = after(owner, "thread-self");
+  if (!end) end = skip_digits(owner);
+  if (end == owner) return 0;
+  parsed->owner = (struct text){owner, end - owner};
+  const char *task = after(end, "/task/");
+  if (task && skip_digits(task) > task) end = skip_digits(task);
+  if (*end++ != '/') return 0;
+  parsed->link.bytes = end;
+  const char *digits = after(end, "fd/");
+  if (digits && skip_digits(digits) > digits) end = skip_digits(digits);
+  else if (after(end, "cwd") || after(end, "exe")) end += 3;
+  else if (after(end, "root")) end += 4;
+  else return 0;
+  parsed->link.length = end - parsed->link.bytes;
+  parsed->rest = end;
+  return (*end == 0 || *end == '/') && parsed->link.length < LONGEST_NAME / 2 &&
+         parsed->owner.length < LONGEST_NAME / 4;
+}
+
+/** Tells where a link of /proc leads; the length in `sight->target`, or below 0. */
+static long tell_link(struct sight *sight, struct text owner, struct text link) {
+  char name[2 * LONGEST_NAME];
+  size_t size = name_link(name, owner.bytes, owner.length, link.bytes, link.length);
+  long length = CALL(readlinkat, AT_FDCWD, name, sight->target, sizeof sight->target, 0);
+  struct text target = {sight->target, length < 0 ? 0 : length};
+  begin_record(&sight->journal, LINK, sizeof target.length + target.length + size);
+  put_counted(&sight->journal, target);
+  put_text(&sight->journal, (struct text){name, size});
+  return length;
+}
+
+/** The same of a process, by its number. */
+static long tell_link_of(struct sight *sight, int pid, const char *link) {
+  char owner[20];
+  return tell_link(sight, (struct text){owner, add_number(owner, pid) - owner}, (struct text){link, length_of(link)});
+}
+
+/** Puts `before` and `behind` in the place of what is still to go. */
+static int go_by(struct sight *sight, struct text before, const char *behind) {
+  size_t length = length_of(behind);
+  if (before.length + length >= LONGEST) {
+    lose(sight);
+    return 0;
+  }
+  memmove(sight->rest_before, behind, length + 1);
+  memcpy(sight->rest, before.bytes, before.length);
+  memcpy(sight->rest + before.length, sight->rest_before, length + 1);
+  return 1;
+}
+
+/**
+ * The way of a path in /proc, /sys and /dev, which is told in `sight->rest`: 1 where it goes on there, 0 where nobody looks, -1
+ * where it is one like all others. As specialPath of observation.ts.
+ */
+static int turn(struct sight *sight, const char *path, int follows, int pid) {
+  const char *device = after(path, "/dev/");
+  if (device) {
+    static const char STREAMS[][7] = {"stdin", "stdout", "stderr"};
+    for (int each = 0; each < 3; each++)
+      if (strcmp(device, STREAMS[each]) == 0) {
+        char stream[] = "/proc/self/fd/0";
+        stream[sizeof stream - 2] += each;
+        return go_by(sight, (struct text){stream, sizeof stream - 1}, "");
+      }
+    const char *number = after(device, "fd/");
+    static const char OWN[] = "/proc/self/fd/";
+    if (number) return go_by(sight, (struct text){OWN, sizeof OWN - 1}, number);
+    return after(device, "shm/") ? -1 : 0;
+  }
+  struct own_link own;
+  if (!parse_own_link(path, &own) || (*own.rest == 0 && !follows)) return 0;
+  char number[20];
+  if (own.owner.bytes[0] < '0' || own.owner.bytes[0] > '9')
+    own.owner = (struct text){number, add_number(number, pid) - number};
+  long length = tell_link(sight, own.owner, own.link);
+  return is_path(sight->target, length) && go_by(sight, (struct text){sight->target, length}, own.rest);
+}
+
+/** @param given absolute, with a NUL behind it */
+static struct found walk(struct sight *sight, const char *given, size_t length, int follows, int pid) {
+  int is_directory = ends_with(given, length, "/", 1) || ends_with(given, length, "/.", 2);
+  int links = 0, is_special = 0;
+  size_t at = 0;
+  struct entry *entry = NULL;
+  if (length >= LONGEST) return NOWHERE;
+  memcpy(sight->rest, given, length + 1);
+  const char *rest = sight->rest;
+  for (;;) {
+    if (*rest == '/') rest++;
+    if (*rest == 0) break;
+    const char *part = rest;
+    while (*rest && *rest != '/') rest++;
+    size_t part_length = rest - part;
+    if (part_length == 0 || (part_length == 1 && part[0] == '.')) continue;
+    if (part_length == 2 && part[0] == '.' && part[1] == '.') {
+      while (at > 0 && sight->at[--at] != '/') continue;
+      sight->at[at] = 0;
+      entry = NULL;
+      continue;
+    }
+    if (at + part_length + 2 > LONGEST) {
+      lose(sight);
+      return NOWHERE;
+    }
+    size_t before = at;
+    sight->at[at++] = '/';
+    memcpy(sight->at + at, part, part_length);
+    at += part_length;
+    sight->at[at] = 0;
+    int is_last = is_over(rest);
+    if (before == 0 && (strcmp(sight->at, "/proc") == 0 || strcmp(sight->at, "/sys") == 0 || strcmp(sight->at, "/dev") == 0)) {
+      char path[LONGEST];
+      size_t behind = length_of(rest);
+      if (at + behind + 2 > LONGEST) return NOWHERE;
+      memcpy(path, sight->at, at);
+      path[at] = '/';
+      memcpy(path + at + 1, *rest ? rest + 1 : rest, (*rest ? behind - 1 : 0) + 1);
+      int turned = turn(sight, path, follows, pid);
+      if (turned == 0) return NOWHERE;
+      if (turned > 0) {
+        is_special = 1;
+        if (++links > MOST_LINKS) return NOWHERE;
+        rest = sight->rest;
+        at = 0;
+        entry = NULL;
+        continue;
+      }
+    }
+    entry = find(sight, sight->at, at);
+    if (!entry) return NOWHERE;
+    int is_known = entry->lap == sight->lap;
+    if (is_known && !(is_last && entry->is_touched)) continue;
+    entry = see(sight, sight->at, at, 0);
+    if (!entry) return NOWHERE;
+    if (entry->state.what == LINK_ && (!is_last || follows || is_directory)) {
+      if (++links > MOST_LINKS) return (struct found){entry, 0, is_special};
+      at = entry->state.target.length > 0 && entry->state.target.bytes[0] == '/' ? 0 : before;
+      sight->at[at] = 0;
+      if (!go_by(sight, entry->state.target, rest)) return NOWHERE;
+      rest = sight->rest;
+      entry = NULL;
+      continue;
+    }
+    if (entry->state.what == DIRECTORY) entry->lap = sight->lap;
+    else if (!is_last) return (struct found){entry, 0, is_special};
+    if (is_last) return (struct found){entry, 1, is_special};
+  }
+  if (at == 0) return (struct found){see(sight, "/", 1, 0), 1, is_special};
+  if (!entry) entry = see(sight, sight->at, at, 0);
+  return (struct found){entry, 1, is_special};
+}

@@ -1,0 +1,138 @@
+// The thread that answers the kernel for a script (../native/recorder), as rt has it: what it is told, where it writes, and when
+// it is done.
+//
+// Surprising: it is none of the engine's. To start one of those takes longer than many a script, and each call that it was woken
+// for cost as much again.
+import { Outlet } from "../../posix/outlet.ts";
+import { openNamelessFile } from "../../posix/nameless-file.ts";
+import { closeDescriptor, openPipe } from "../../posix/pipe.ts";
+import { placeOf, recorderLibrary } from "../native/library.ts";
+import { type Architecture, AUDIT_ARCHITECTURES, type Call, CALLS, type PathArgument } from "./calls.ts";
+
+const fs = process.getBuiltinModule("node:fs");
+
+/** `enum kind` of recorder.c. */
+const KINDS = { doubt: 1, paths: 2, open: 3, rename: 4, socket: 5, connect: 6, bind: 7 } as const;
+
+/** `enum access`: what it comes to for whoever looks. */
+function accessOf({ access }: PathArgument): number {
+  if (access === "probe") return 0;
+  if (access === "list") return 1;
+  if (access === "run") return 2;
+  return access === "remove" || access === "replace" ? 4 : 3;
+}
+
+/** `enum follows`, the argument, and the bit. */
+function followsOf({ follows }: PathArgument): readonly number[] {
+  if (typeof follows === "boolean") return [follows ? 1 : 0, 0, 0];
+  return [follows.ifSet ? 2 : 3, follows.argument, follows.bit];
+}
+
+const NONE = -1;
+/** Numbers of a `struct argument`. */
+const ARGUMENT = 6;
+const MOST_ARGUMENTS = 2;
+
+function encodeCall(call: Call, architecture: Architecture): number[] {
+  const { paths = [], open, doubt, special } = call;
+  const kind = doubt ? "doubt" : (special ?? (open ? "open" : "paths"));
+  const words = paths.flatMap((each) => [
+    each.directory ?? NONE,
+    each.path ?? NONE,
+    accessOf(each),
+    ...followsOf(each),
+  ]);
+  return [
+    ...[call[architecture], KINDS[kind], open?.flags ?? NONE, open?.how ?? NONE, open?.always ?? NONE],
+    ...[paths.length, ...words],
+    ...new Array<number>(ARGUMENT * MOST_ARGUMENTS - words.length).fill(0),
+  ];
+}
+
+/** Over a buffer of its own, as its address is given away. */
+function own(numbers: readonly number[]): Int32Array {
+  const copy = new Int32Array(new ArrayBuffer(numbers.length * 4));
+  copy.set(numbers);
+  return copy;
+}
+
+let rows: Int32Array | undefined;
+
+/** Places in `struct order` where the thread writes. */
+const [LAUNCHED, LEFT, IS_LOST] = [7, 8, 9];
+
+export interface Outcome {
+  /** 0 where the script was followed; otherwise the kernel's error, or -1 where the launcher has gone. */
+  readonly launched: number;
+  /** The listener, where somebody is left who may call. */
+  readonly left: number | undefined;
+  /** There was no memory for all of it. */
+  readonly isLost: boolean;
+}
+
+export interface Recording {
+  /** When nobody is left who could call, or after `stop`; all that was seen has been given then. */
+  readonly over: Promise<Outcome>;
+  stop(): void;
+}
+
+/** Milliseconds. What a script did that ends before is read in one go. */
+const ATTACH_AFTER = 2;
+const CHUNK = 1 << 16;
+
+/**
+ * @param socket over which the launcher hands its listener; it belongs to the thread from now on
+ * @param onSeen gets the journal, piece by piece. Throws an error with `code` EMFILE, EACCES, or EAGAIN where no thread is to be had.
+ */
+export function record(
+  socket: number,
+  { keepsAll, onSeen }: { readonly keepsAll: boolean; readonly onSeen: (chunk: Buffer) => void },
+): Recording {
+  const library = recorderLibrary();
+  const architecture = process.arch as Architecture;
+  rows ??= own(CALLS.flatMap((call) => encodeCall(call, architecture)));
+  const journal = openNamelessFile();
+  const bell = openPipe({ isPolled: true });
+  const stop = openPipe({ isPolled: false });
+  const order = own([
+    ...[socket, stop.reader, journal, bell.writer, AUDIT_ARCHITECTURES[architecture] | 0],
+    ...[keepsAll ? 1 : 0, CALLS.length, NONE, NONE, 0],
+  ]);
+  if (library.start_recorder(placeOf(order), placeOf(rows)) === 0) {
+    for (const each of [journal, bell.reader, bell.writer, stop.reader, stop.writer]) closeDescriptor(each);
+    throw Object.assign(new Error("No thread is to be had"), { code: "EAGAIN" });
+  }
+  let isStopped = false;
+  const end = () => {
+    if (!isStopped) closeDescriptor(stop.writer);
+    isStopped = true;
+  };
+  let place = 0;
+  const readOn = () => {
+    for (;;) {
+      const chunk = Buffer.allocUnsafe(CHUNK);
+      const count = fs.readSync(journal, chunk, 0, CHUNK, place);
+      if (count === 0) return;
+      place += count;
+      onSeen(chunk.subarray(0, count));
+    }
+  };
+  const outlet = new Outlet(bell.reader, readOn);
+  const attaching = setTimeout(() => outlet.attach(), ATTACH_AFTER);
+  const finish = async (): Promise<Outcome> => {
+    await outlet.readToEnd();
+    clearTimeout(attaching);
+    readOn();
+    end();
+    for (const each of [journal, stop.reader]) closeDescriptor(each);
+    const left = order[LEFT]!;
+    return { launched: order[LAUNCHED]!, left: left < 0 ? undefined : left, isLost: order[IS_LOST] !== 0 };
+  };
+  let over: Promise<Outcome> | undefined;
+  return {
+    get over() {
+      return (over ??= finish());
+    },
+    stop: end,
+  };
+}
