@@ -2,6 +2,7 @@
 //
 // Contract: what cannot be understood is a doubt, and so is a fault of rt's own.
 import type { Trace } from "../../contract/tracing.ts";
+import { look } from "../../path-state.ts";
 import { type Architecture, AUDIT_ARCHITECTURES, type Call, CALLS, type PathArgument } from "./calls.ts";
 import { type FollowedCall, Journal } from "./journal.ts";
 import { Observation } from "./observation.ts";
@@ -32,9 +33,16 @@ export class FollowedCalls {
   readonly #observation = new Observation(this.journal);
   /** Where all of them are asked for. */
   readonly #calls: string[] | undefined;
+  #steps = 0;
 
   constructor({ keepsCalls }: { readonly keepsCalls: boolean }) {
     this.#calls = keepsCalls ? [] : undefined;
+  }
+
+  /** The next step of the script comes. */
+  begin(): void {
+    this.#steps += 1;
+    this.journal.begin();
   }
 
   /** A fault of rt's own: what was seen is not all. */
@@ -43,7 +51,11 @@ export class FollowedCalls {
   }
 
   finish(): Trace {
-    return { ...this.#observation.finish(), ...(this.#calls && { calls: this.#calls }) };
+    // The thread looks at all that it has seen once more, which is nothing of an earlier step.
+    return {
+      ...this.#observation.finish(this.#steps === 1 ? this.journal.look : look),
+      ...(this.#calls && { calls: this.#calls }),
+    };
   }
 
   #noteSafely(call: FollowedCall): void {

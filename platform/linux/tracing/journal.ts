@@ -179,7 +179,14 @@ function readCall(reader: Reader): FollowedCall {
   const args = Array.from({ length: ARGUMENTS }, () => reader.word());
   const paths = Array.from({ length: PATHS }, () => asText(reader.found()));
   const extra = reader.found();
-  return { number, architecture, pid, args, paths, extra: typeof extra === "string" ? extra : Uint8Array.from(extra) };
+  return {
+    number,
+    architecture,
+    pid,
+    args,
+    paths,
+    extra: typeof extra === "string" ? extra : Uint8Array.from(extra),
+  };
 }
 
 /** What stands for bytes that are no text; a name may have it, too. */

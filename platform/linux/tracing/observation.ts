@@ -7,11 +7,11 @@
 //
 // Surprising: /proc and /sys are not recorded, nor is /dev but for /dev/shm. Links of /proc into the caller's own
 // descriptors and directories are followed as the caller would. What a path is, is asked of what was seen before the call went
-// on (sight.ts), and only at the end of the disk: ../native/recorder/sight.h goes the same ways, so that whoever changes one of
+// on (sight.ts): ../native/recorder/sight.h goes the same ways, so that whoever changes one of
 // them here changes it there.
-import type { Doubt, PathState, Trace, TracedPath } from "../../contract/tracing.ts";
+import type { Doubt, Look, PathState, Trace, TracedPath } from "../../contract/tracing.ts";
 import type { Access } from "./calls.ts";
-import { isSame, look } from "../../path-state.ts";
+import { isSame } from "../../path-state.ts";
 import { hasForeignFormats, interpreterOf } from "./interpreter.ts";
 import type { Sight } from "./sight.ts";
 
@@ -63,8 +63,8 @@ export class Observation {
       this.#doubt = { kind, detail, isVague };
   }
 
-  /** With the state in which all of it is now, unless there is a doubt. */
-  finish(): Trace {
+  /** @param look tells how all of it is in the end; nobody asks where there is a doubt */
+  finish(look: Look): Trace {
     if (this.#doubt) {
       const { kind, detail } = this.#doubt;
       return { paths: [...this.#entries.values()], doubt: { kind, detail } };

@@ -76,8 +76,6 @@ export interface Recording {
   stop(): void;
 }
 
-/** Milliseconds. What a script did that ends before is read in one go. */
-const ATTACH_AFTER = 2;
 const CHUNK = 1 << 16;
 
 /**
@@ -118,21 +116,13 @@ export function record(
     }
   };
   const outlet = new Outlet(bell.reader, readOn);
-  const attaching = setTimeout(() => outlet.attach(), ATTACH_AFTER);
   const finish = async (): Promise<Outcome> => {
     await outlet.readToEnd();
-    clearTimeout(attaching);
     readOn();
     end();
     for (const each of [journal, stop.reader]) closeDescriptor(each);
     const left = order[LEFT]!;
     return { launched: order[LAUNCHED]!, left: left < 0 ? undefined : left, isLost: order[IS_LOST] !== 0 };
   };
-  let over: Promise<Outcome> | undefined;
-  return {
-    get over() {
-      return (over ??= finish());
-    },
-    stop: end,
-  };
+  return { over: finish(), stop: end };
 }

@@ -48,7 +48,7 @@ function openTracer({ program, keepsCalls = false }: TracingOptions): Tracer {
       let child;
       try {
         writeBytes(ours, wanted);
-        calls.journal.begin();
+        calls.begin();
         recording = record(ours, { keepsAll: keepsCalls, onSeen: (chunk) => calls.journal.read(chunk) });
         const words = [TRACED_NAME, request.program ?? "", ...request.argv];
         child = trees.startChild({

@@ -3,9 +3,9 @@
 // into another's memory only where it has started it; rt gives it a thread (../../tracing/recorder.ts).
 //
 // Contract: a call is always answered, and at once. What is in the journal is all that was seen, unless `is_lost`. When nobody is
-// left who could make a call, or the other end of `stop` is closed before that, the thread says how it went and ends; in the
-// latter case the listener is left open, for a program that goes on answering (`answer_only`). Nothing of it is known to the
-// engine, and it gets no signals.
+// left who could make a call all of it is looked at once more, and the thread ends. When the other end of `stop` is closed before
+// that it ends, too, and the listener is left open, for a program that goes on answering (`answer_only`). Nothing of the thread is
+// known to the engine, and it gets no signals.
 //
 // Surprising: what was seen before, with nothing changed by the script since, is not written again (`memo`). Most calls are such.
 #include "contents.h"
@@ -315,7 +315,10 @@ static void serve(struct recorder *recorder, int listener) {
       order->left = listener;
       return;
     }
-    if (next == OVER) break;
+    if (next == OVER) {
+      look_again(&recorder->sight);
+      break;
+    }
     if (!receive(listener, &recorder->notice)) continue;
     if (!recorder->sight.journal.is_lost) follow(recorder);
     let_go_on(listener, &recorder->notice);

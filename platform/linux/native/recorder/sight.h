@@ -57,7 +57,10 @@ struct sight {
 };
 
 /** Nothing more can be told. */
-static void lose(struct sight *sight) { sight->journal.is_lost = 1; }
+static void *lose(struct sight *sight) {
+  sight->journal.is_lost = 1;
+  return NULL;
+}
 
 static const unsigned long HASH = 0xcbf29ce484222325;
 
@@ -82,29 +85,32 @@ static int grow(struct sight *sight) {
   return 1;
 }
 
-/** Of a path with a NUL behind it; NULL where there is no memory. It moves when another one comes. */
-static struct entry *find(struct sight *sight, const char *path, size_t length) {
-  unsigned long hash = hash_on(HASH, path, length) | 1;
-  if (sight->count * 2 >= sight->capacity && !grow(sight)) {
-    lose(sight);
-    return NULL;
-  }
-  size_t place = hash & (sight->capacity - 1);
-  for (;; place = (place + 1) & (sight->capacity - 1)) {
-    struct entry *entry = sight->entries + place;
-    if (!entry->hash) break;
+/** Where it is, or where it would be put; NULL as long as there are none. */
+static struct entry *place_of(struct sight *sight, unsigned long hash, const char *path, size_t length) {
+  for (size_t place = hash; sight->capacity > 0; place++) {
+    struct entry *entry = sight->entries + (place & (sight->capacity - 1));
+    if (!entry->hash) return entry;
     if (entry->hash == hash && entry->path.length == length && memcmp(entry->path.bytes, path, length) == 0)
       return entry;
   }
-  char *kept = take(&sight->memory, length + 1);
-  if (!kept) {
-    lose(sight);
-    return NULL;
+  return NULL;
+}
+
+/** Of a path with a NUL behind it; NULL where there is no memory. It moves when another one comes. */
+static struct entry *find(struct sight *sight, const char *path, size_t length) {
+  unsigned long hash = hash_on(HASH, path, length) | 1;
+  struct entry *entry = place_of(sight, hash, path, length);
+  if (entry && entry->hash) return entry;
+  if (sight->count * 2 >= sight->capacity) {
+    if (!grow(sight)) return lose(sight);
+    entry = place_of(sight, hash, path, length);
   }
+  char *kept = take(&sight->memory, length + 1);
+  if (!kept) return lose(sight);
   memcpy(kept, path, length + 1);
   sight->count++;
-  sight->entries[place] = (struct entry){.hash = hash, .path = {kept, length}};
-  return sight->entries + place;
+  *entry = (struct entry){.hash = hash, .path = {kept, length}};
+  return entry;
 }
 
 static long now(void) {
@@ -190,10 +196,7 @@ static struct entry *see(struct sight *sight, const char *path, size_t length, i
   if (entry->is_told && is_same(&state, &entry->state)) return entry;
   if (state.target.length > 0) {
     char *kept = take(&sight->memory, state.target.length);
-    if (!kept) {
-      lose(sight);
-      return NULL;
-    }
+    if (!kept) return lose(sight);
     memcpy(kept, state.target.bytes, state.target.length);
     state.target.bytes = kept;
   }
@@ -202,6 +205,14 @@ static struct entry *see(struct sight *sight, const char *path, size_t length, i
   entry->is_begun = 0;
   tell_state(sight, entry);
   return entry;
+}
+
+/** What has become of all that was told. */
+static void look_again(struct sight *sight) {
+  for (size_t each = 0; each < sight->capacity && !sight->journal.is_lost; each++) {
+    struct entry *entry = sight->entries + each;
+    if (entry->hash && entry->is_told) see(sight, entry->path.bytes, entry->path.length, 1);
+  }
 }
 
 struct found {
