@@ -1,4 +1,4 @@
-// THE table of Linux' system calls that mention a path, for both architectures. The filter and the supervisor read it; there
+// THE table of Linux' system calls that mention a path, for both architectures. The filter and the recorder read it; there
 // is no second list. test/cache/calls.test.ts compares the numbers with the system's headers.
 //
 // Contract: nothing can be read, written, listed or started without one of these; what cannot be followed is a doubt at
@@ -7,22 +7,27 @@
 // this table.
 import type { Doubt } from "../../contract/tracing.ts";
 
-/** What a call does with a path. */
-export type Access =
-  | "probe"
-  | "list"
-  | "run"
+/** What a call does with a path. In the order of `enum access` of ../native/recorder/sight.h. */
+export const ACCESSES = [
+  "probe",
+  /** Its contents, through a descriptor. */
+  "read",
+  "list",
+  "run",
   /** Whatever was there is gone. */
-  | "replace"
+  "replace",
   /** The same, where there is something. */
-  | "truncate"
+  "truncate",
   /** Only where there is nothing. */
-  | "create"
-  | "remove"
+  "create",
+  "remove",
   /** What is there stays a part of it. */
-  | "modify"
+  "modify",
   /** The same, or it is made. */
-  | "append";
+  "append",
+] as const;
+
+export type Access = (typeof ACCESSES)[number];
 
 export interface PathArgument {
   /** The argument with the directory's descriptor; without it, the working directory. */
@@ -44,6 +49,8 @@ export interface Call {
   readonly open?: { readonly flags?: number; readonly how?: number; readonly always?: number };
   readonly doubt?: Doubt;
   readonly special?: "socket" | "connect" | "bind" | "rename";
+  /** Of a rename, the argument that may say that two paths are exchanged. */
+  readonly flags?: number;
 }
 
 const AT_SYMLINK_NOFOLLOW = 0x100;
@@ -122,6 +129,7 @@ export const CALLS: readonly Call[] = [
   {
     ...call("renameat2", 316, 276, at("remove", false), at("replace", false, 2, 3)),
     special: "rename",
+    flags: 4,
   },
   call("link", 86, -1, plain("modify", 0, false), plain("create", 1, false)),
   call("linkat", 265, 37, at("modify", only(4)), at("create", false, 2, 3)),

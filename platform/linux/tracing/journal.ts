@@ -1,100 +1,106 @@
-// What the recorder (../native/recorder) has written, in its order: what it saw of paths, which is kept, and calls, each of which
-// is passed on when all is known that it is about.
+// What the recorder (../native/recorder) has written, in its order, told to the observation: what it saw of paths, what calls did
+// with them, and what is no matter of paths alone.
 //
-// Contract: what was seen last counts, which is what was there before the call that is passed on. Nobody looks at a file in
-// here: what was not written was not seen, and is an error.
+// Contract: each path is seen before it is mentioned. Nobody looks at a file in here.
 import type { PathState } from "../../contract/tracing.ts";
 import { errorCode } from "../../posix/libc.ts";
-import type { Sight } from "./sight.ts";
+import { ACCESSES } from "./calls.ts";
+import type { Entry, Observation } from "./observation.ts";
+import { noteUnusual } from "./unusual-calls.ts";
 
-/** "denied" where nobody may look into the process; "nothing" where there is none, or the call itself fails. */
-export type Unread = "denied" | "nothing";
+/** `enum record` of journal.h. */
+const [NOTE, LOOK, NAMES, UNUSUAL, CALLED_WITH] = [1, 2, 3, 4, 5];
+/** Bytes of a note, which has no size of its own, and of what stands in front of each other record. */
+const [NOTE_SIZE, HEAD] = [6, 5];
 
-export interface FollowedCall {
-  readonly number: number;
-  readonly architecture: number;
-  /** Of the thread. */
-  readonly pid: number;
-  /** The low half of each argument: all of it, unless it is an address. */
-  readonly args: readonly number[];
-  /** Absolute, by their places in the table; as bytes where it is not UTF-8. */
-  readonly paths: readonly (string | Uint8Array | Unread)[];
-  /** What an argument points to that is no path. */
-  readonly extra: Uint8Array | Unread;
-}
+/** Behind `enum access`, `OPENS` and `RENAMES` of recorder.c. */
+const LABELS: Readonly<Record<number, string>> = { ...ACCESSES, 20: "open", 21: "rename" };
 
-/** Kinds of records. */
-const [LOOK, LIST, START, LINK, FOLLOWED] = [1, 2, 3, 4, 5];
-/** Of a record: its size and its kind. */
-const HEAD = 5;
-
-const ARGUMENTS = 6;
-const PATHS = 2;
-
-export class Journal implements Sight {
-  readonly #states = new Map<string, PathState>();
-  readonly #names = new Map<string, readonly string[] | null>();
-  readonly #starts = new Map<string, Buffer | null>();
-  /** Of the call that comes next: they mean something else to each process, and at each time. */
-  readonly #links = new Map<string, string | undefined>();
-  readonly #onCall: (call: FollowedCall) => void;
+export class Journal {
+  /** `thread access path` of each call, where they are written. */
+  readonly calls: string[] = [];
+  readonly #observation: Observation;
+  /** By their numbers, from 1 on. */
+  #entries: Entry[] = [];
   #rest: Buffer = Buffer.alloc(0);
 
-  constructor(onCall: (call: FollowedCall) => void) {
-    this.#onCall = onCall;
+  constructor(observation: Observation) {
+    this.#observation = observation;
   }
 
-  /** @param chunk of the journal, which may end within a record */
+  /** The next step of the script has a journal of its own. */
+  begin(): void {
+    [this.#entries, this.#rest] = [[], Buffer.alloc(0)];
+  }
+
+  /** @param chunk of the journal, which may end within a record. A fault of rt's own is a doubt. */
   read(chunk: Buffer): void {
-    const bytes = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
-    let at = 0;
-    while (at + HEAD <= bytes.length) {
-      const end = at + HEAD + bytes.readUInt32LE(at);
-      if (end > bytes.length) break;
-      this.#take(bytes[at + 4]!, new Reader(bytes, at + HEAD, end));
+    try {
+      const bytes = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
+      this.#rest = Buffer.from(bytes.subarray(this.#readRecords(bytes)));
+    } catch (error) {
+      this.#observation.doubt("supervisor", (error as Error).message);
+    }
+  }
+
+  /** Up to where. */
+  #readRecords(bytes: Buffer): number {
+    for (let at = 0; ;) {
+      if (at + NOTE_SIZE > bytes.length) return at;
+      if (bytes[at] === NOTE) {
+        this.#observation.note(this.#entry(bytes.readUInt32LE(at + 1)), ACCESSES[bytes[at + HEAD]!]!);
+        at += NOTE_SIZE;
+        continue;
+      }
+      const end = at + HEAD + bytes.readUInt32LE(at + 1);
+      if (end > bytes.length) return at;
+      this.#readRecord(bytes[at]!, new Reader(bytes, at + HEAD, end));
       at = end;
     }
-    this.#rest = Buffer.from(bytes.subarray(at));
   }
 
-  /** Of the next step of a script, which has a journal of its own. */
-  begin(): void {
-    this.#rest = Buffer.alloc(0);
-  }
-
-  look = (path: string): PathState => seen(this.#states, path);
-  list = (path: string): readonly string[] | null => seen(this.#names, path);
-  readStart = (path: string): Buffer | null => seen(this.#starts, path);
-  readLink = (path: string): string | undefined => seen(this.#links, path);
-
-  #take(kind: number, reader: Reader): void {
-    if (kind === LOOK) {
-      const state = readState(reader);
-      this.#states.set(reader.rest(), state);
-    } else if (kind === LIST) {
-      const isListed = reader.byte() !== 0;
-      const path = reader.text();
-      this.#names.set(path, isListed ? reader.rest().split("\0").slice(0, -1).sort() : null);
-    } else if (kind === START) {
-      const isRead = reader.byte() !== 0;
-      const start = Buffer.from(reader.bytes());
-      this.#starts.set(reader.rest(), isRead ? start : null);
-    } else if (kind === LINK) {
-      const target = reader.text();
-      const isPath = target.startsWith("/") && !target.endsWith(" (deleted)");
-      this.#links.set(reader.rest(), isPath ? target : undefined);
-    } else if (kind === FOLLOWED) {
-      this.#onCall(readCall(reader));
-      this.#links.clear();
+  #readRecord(kind: number, reader: Reader): void {
+    switch (kind) {
+      case LOOK:
+        return this.#see(reader);
+      case NAMES:
+        return this.#observation.list(
+          this.#entry(reader.word()),
+          reader.rest().split("\0").slice(0, -1).sort(),
+        );
+      case UNUSUAL:
+        return noteUnusual(this.#observation, {
+          kind: reader.word(),
+          pid: reader.word(),
+          number: reader.word(),
+          address: Uint8Array.from(reader.bytes()),
+          path: reader.rest(),
+        });
+      case CALLED_WITH: {
+        const label = LABELS[reader.byte()]!;
+        this.calls.push(`${reader.word()} ${label} ${reader.rest()}`);
+      }
     }
   }
+
+  #entry(number: number): Entry {
+    const entry = this.#entries[number];
+    if (!entry) throw new Error("a path is mentioned that nobody has seen");
+    return entry;
+  }
+
+  #see(reader: Reader): void {
+    const number = reader.word();
+    const state = readState(reader);
+    const path = reader.rest();
+    if (path.includes(REPLACEMENT) && !Buffer.from(path).equals(reader.restBytes()))
+      this.#observation.doubt("name", path);
+    this.#entries[number] = this.#observation.see(path, state);
+  }
 }
 
-function seen<Value>(known: ReadonlyMap<string, Value>, path: string): Value {
-  const value = known.get(path);
-  if (value === undefined && !known.has(path)) throw new Error(`nobody has looked at ${path}`);
-  return value as Value;
-}
+/** What stands for bytes that are no text; a name may have it, too. */
+const REPLACEMENT = "\uFFFD";
 
 /** One record. */
 class Reader {
@@ -129,36 +135,27 @@ class Reader {
 
   /** With their length in front of them; valid until the next chunk. */
   bytes(): Buffer {
-    return this.#cut(this.word());
-  }
-
-  text(): string {
-    return this.bytes().toString("utf8");
+    const length = this.word();
+    this.#at += length;
+    return this.#bytes.subarray(this.#at - length, this.#at);
   }
 
   rest(): string {
     return this.#bytes.toString("utf8", this.#at, this.#end);
   }
 
-  /** With their length in front of them, or why there are none. */
-  found(): Buffer | Unread {
-    const length = this.word();
-    return length >= 0 ? this.#cut(length) : length === -2 ? "denied" : "nothing";
-  }
-
-  #cut(length: number): Buffer {
-    this.#at += length;
-    return this.#bytes.subarray(this.#at - length, this.#at);
+  restBytes(): Buffer {
+    return this.#bytes.subarray(this.#at, this.#end);
   }
 }
 
 function readState(reader: Reader): PathState {
-  const what = reader.byte();
+  const what = String.fromCharCode(reader.byte());
   const isFresh = reader.byte() !== 0;
   const mode = reader.short();
   const size = reader.long();
-  const detail = reader.text();
-  switch (String.fromCharCode(what)) {
+  const detail = reader.bytes().toString("utf8");
+  switch (what) {
     case "f":
       return { kind: "file", stamp: detail, size, mode, isFresh };
     case "d":
@@ -170,30 +167,4 @@ function readState(reader: Reader): PathState {
     default:
       return { kind: "other" };
   }
-}
-
-function readCall(reader: Reader): FollowedCall {
-  const number = reader.word();
-  const architecture = reader.word() >>> 0;
-  const pid = reader.word();
-  const args = Array.from({ length: ARGUMENTS }, () => reader.word());
-  const paths = Array.from({ length: PATHS }, () => asText(reader.found()));
-  const extra = reader.found();
-  return {
-    number,
-    architecture,
-    pid,
-    args,
-    paths,
-    extra: typeof extra === "string" ? extra : Uint8Array.from(extra),
-  };
-}
-
-/** What stands for bytes that are no text; a name may have it, too. */
-const REPLACEMENT = "\uFFFD";
-
-function asText(found: Buffer | Unread): string | Uint8Array | Unread {
-  if (typeof found === "string") return found;
-  const text = found.toString("utf8");
-  return text.includes(REPLACEMENT) && !Buffer.from(text).equals(found) ? Uint8Array.from(found) : text;
 }

@@ -7,20 +7,19 @@ import { Outlet } from "../../posix/outlet.ts";
 import { openNamelessFile } from "../../posix/nameless-file.ts";
 import { closeDescriptor, openPipe } from "../../posix/pipe.ts";
 import { placeOf, recorderLibrary } from "../native/library.ts";
-import { type Architecture, AUDIT_ARCHITECTURES, type Call, CALLS, type PathArgument } from "./calls.ts";
+import {
+  ACCESSES,
+  type Architecture,
+  AUDIT_ARCHITECTURES,
+  type Call,
+  CALLS,
+  type PathArgument,
+} from "./calls.ts";
 
 const fs = process.getBuiltinModule("node:fs");
 
 /** `enum kind` of recorder.c. */
 const KINDS = { doubt: 1, paths: 2, open: 3, rename: 4, socket: 5, connect: 6, bind: 7 } as const;
-
-/** `enum access`: what it comes to for whoever looks. */
-function accessOf({ access }: PathArgument): number {
-  if (access === "probe") return 0;
-  if (access === "list") return 1;
-  if (access === "run") return 2;
-  return access === "remove" || access === "replace" ? 4 : 3;
-}
 
 /** `enum follows`, the argument, and the bit. */
 function followsOf({ follows }: PathArgument): readonly number[] {
@@ -34,16 +33,16 @@ const ARGUMENT = 6;
 const MOST_ARGUMENTS = 2;
 
 function encodeCall(call: Call, architecture: Architecture): number[] {
-  const { paths = [], open, doubt, special } = call;
+  const { paths = [], open, doubt, special, flags = open?.flags ?? NONE } = call;
   const kind = doubt ? "doubt" : (special ?? (open ? "open" : "paths"));
   const words = paths.flatMap((each) => [
     each.directory ?? NONE,
     each.path ?? NONE,
-    accessOf(each),
+    ACCESSES.indexOf(each.access),
     ...followsOf(each),
   ]);
   return [
-    ...[call[architecture], KINDS[kind], open?.flags ?? NONE, open?.how ?? NONE, open?.always ?? NONE],
+    ...[call[architecture], KINDS[kind], flags, open?.how ?? NONE, open?.always ?? NONE],
     ...[paths.length, ...words],
     ...new Array<number>(ARGUMENT * MOST_ARGUMENTS - words.length).fill(0),
   ];

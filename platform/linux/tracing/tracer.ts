@@ -1,5 +1,5 @@
 // Following a script: a thread that answers the kernel (recorder.ts), a launcher (../native/launcher.c) that becomes the script,
-// and what is made of the thread's journal (followed-calls.ts) while the script goes on.
+// and what is made of the thread's journal (observation.ts) while the script goes on.
 //
 // Surprising: what a script leaves running in the background still has the filter, and every open of it would fail once
 // nobody listens any more. After a moment the listener goes to an rt of its own that only says yes, until the last of
@@ -10,11 +10,13 @@ import { closeDescriptor } from "../../posix/pipe.ts";
 import { operations as host } from "../../posix/process.ts";
 import { operations as trees } from "../../posix/process-tree.ts";
 import { openProgram } from "../native/memory-program.ts";
+import { look } from "../../path-state.ts";
 import type { Architecture } from "./calls.ts";
 import { openSocketPair, sendDescriptor, writeBytes } from "./descriptor-message.ts";
 import { filterProgram } from "./filter.ts";
 import { STAY } from "./caretaker.ts";
-import { FollowedCalls } from "./followed-calls.ts";
+import { Journal } from "./journal.ts";
+import { Observation } from "./observation.ts";
 import { record, type Outcome, type Recording } from "./recorder.ts";
 
 /** Milliseconds that a process of the script may end after it. */
@@ -26,14 +28,16 @@ function openTracer({ program, keepsCalls = false }: TracingOptions): Tracer {
   const launcher = openProgram("launcher");
   filter ??= new Uint8Array(filterProgram(process.arch as Architecture));
   const wanted = filter;
-  const calls = new FollowedCalls({ keepsCalls });
+  const observation = new Observation();
+  const journal = new Journal(observation);
+  let steps = 0;
   let hasSurvivor = false;
 
   /** Whether it was followed. */
   async function follow(done: Promise<unknown>, recording: Recording): Promise<boolean> {
     await done;
     const { launched, left, isLost } = await endWithin(PATIENCE, recording);
-    if (isLost) calls.fail("there is no memory for what it did");
+    if (isLost) observation.doubt("supervisor", "there is no memory for what it did");
     if (left !== undefined) {
       hasSurvivor = true;
       leave(program, left);
@@ -48,8 +52,9 @@ function openTracer({ program, keepsCalls = false }: TracingOptions): Tracer {
       let child;
       try {
         writeBytes(ours, wanted);
-        calls.begin();
-        recording = record(ours, { keepsAll: keepsCalls, onSeen: (chunk) => calls.journal.read(chunk) });
+        steps += 1;
+        journal.begin();
+        recording = record(ours, { keepsAll: keepsCalls, onSeen: (chunk) => journal.read(chunk) });
         const words = [TRACED_NAME, request.program ?? "", ...request.argv];
         child = trees.startChild({
           ...request,
@@ -70,8 +75,13 @@ function openTracer({ program, keepsCalls = false }: TracingOptions): Tracer {
       return { ...child, isTraced, done: isTraced.then(() => exit) };
     },
     async finish(): Promise<Trace> {
-      const trace = calls.finish();
-      return hasSurvivor ? { ...trace, doubt: { kind: "survivor", detail: "" } } : trace;
+      // The thread looks at all that it has seen once more, which is nothing of an earlier step.
+      const trace = observation.finish(steps === 1 ? observation.lookBack : look);
+      return {
+        ...trace,
+        ...(hasSurvivor && { doubt: { kind: "survivor", detail: "" } }),
+        ...(keepsCalls && { calls: journal.calls }),
+      };
     },
   };
 }

@@ -1,5 +1,5 @@
-// What is in directories and at the beginning of programs, as far as the journal has it: names, the interpreter of a #! line, and
-// the loader that an ELF header names, which the kernel opens by itself.
+// What is in directories and at the beginning of programs: names, the interpreter of a #! line, and the loader that an ELF header
+// names, which the kernel opens by itself.
 #pragma once
 #include "sight.h"
 #include <linux/elf.h>
@@ -71,28 +71,22 @@ static int list(struct sight *sight, struct text directory, struct names *names)
   return count == 0;
 }
 
-static void tell_names(struct sight *sight, struct text directory, const struct names *names, int is_listed) {
-  unsigned char flag = is_listed;
-  begin_record(&sight->journal, LIST, 1 + sizeof directory.length + directory.length + names->used);
-  put(&sight->journal, &flag, 1);
-  put_counted(&sight->journal, directory);
-  put(&sight->journal, names->bytes, names->used);
-}
-
 /** What stands in a directory when it is first listed. */
-static void tell_listing(struct sight *sight, struct entry *entry) {
+static void tell_names(struct sight *sight, struct entry *entry) {
   if (entry->is_listed) return;
   entry->is_listed = 1;
   struct names names = {0};
-  struct text directory = entry->path;
-  int is_listed = list(sight, directory, &names);
-  tell_names(sight, directory, &names, is_listed);
+  unsigned number = entry->number;
+  list(sight, entry->path, &names);
+  begin_record(&sight->journal, NAMES, sizeof number + names.used);
+  put(&sight->journal, &number, sizeof number);
+  put(&sight->journal, names.bytes, names.used);
   forget(&names);
 }
 
 static int is_blank(char letter) { return letter == ' ' || (letter >= '\t' && letter <= '\r'); }
 
-/** Of the first line of a script; as interpreterOf of ../../tracing/interpreter.ts. */
+/** In the first line of a script. */
 static struct text find_named(const char *start, const char *end) {
   const char *from = start + 2, *to = from;
   while (to < end && *to != '\n') to++;
@@ -109,95 +103,94 @@ enum { MACHINE = EM_X86_64 };
 enum { MACHINE = EM_AARCH64 };
 #endif
 
+/** What the kernel opens for a program besides, of no length where it opens nothing; no bytes where it does not know the format. */
 static struct text find_loader(const char *start, size_t size) {
-  const struct text none = {start, 0};
+  static const struct text unknown;
   Elf64_Ehdr header;
-  if (size < sizeof header) return none;
+  if (size < sizeof header) return unknown;
   memcpy(&header, start, sizeof header);
-  if (memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_ident[EI_CLASS] != ELFCLASS64) return none;
-  if (header.e_machine != MACHINE) return none;
+  if (memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) return unknown;
+  // Of 32 bits its first call is a doubt, unless it is another program's that stands in for the processor.
+  if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_machine != MACHINE) return unknown;
   for (size_t each = 0; each < header.e_phnum; each++) {
     Elf64_Phdr part;
     unsigned long at = header.e_phoff + each * header.e_phentsize;
-    if (at > size || at + sizeof part > size) return none;
+    if (at > size || at + sizeof part > size) return unknown;
     memcpy(&part, start + at, sizeof part);
     if (part.p_type != PT_INTERP) continue;
-    if (part.p_offset > size || part.p_filesz == 0 || part.p_filesz > size - part.p_offset) return none;
+    if (part.p_offset > size || part.p_filesz == 0 || part.p_filesz > size - part.p_offset) return unknown;
     return (struct text){start + part.p_offset, part.p_filesz - 1};
   }
-  return none;
-}
-
-/** Tells how a program begins, and gives what the kernel opens for it besides; of no length where it is nothing. */
-static struct text tell_start(struct sight *sight, struct entry *entry) {
-  long descriptor = CALL(openat, AT_FDCWD, entry->path.bytes, O_RDONLY | O_NONBLOCK | O_CLOEXEC, 0, 0);
-  long size = descriptor < 0 ? -1 : CALL(pread64, descriptor, sight->start, sizeof sight->start, 0, 0);
-  if (descriptor >= 0) CALL(close, descriptor, 0, 0, 0, 0);
-  struct text start = {sight->start, size < 0 ? 0 : size};
-  if (!entry->is_begun || entry->is_touched) {
-    entry->is_begun = 1;
-    unsigned char is_read = size >= 0;
-    begin_record(&sight->journal, START, 1 + sizeof start.length + start.length + entry->path.length);
-    put(&sight->journal, &is_read, 1);
-    put_counted(&sight->journal, start);
-    put_text(&sight->journal, entry->path);
-  }
-  if (size >= 2 && start.bytes[0] == '#' && start.bytes[1] == '!')
-    return find_named(start.bytes, start.bytes + size);
-  return find_loader(start.bytes, start.length);
+  return (struct text){start, 0};
 }
 
 enum { MOST_INTERPRETERS = 5 };
 
-/** A program, and what stands in for it. */
-static void tell_program(struct sight *sight, struct entry *entry, int pid) {
-  for (int depth = 0; entry; depth++) {
-    struct text named = tell_start(sight, entry);
-    if (depth == MOST_INTERPRETERS) return;
+/** Of a program that cannot be read, as of one that needs nothing besides. */
+static struct text find_interpreter(struct sight *sight, const struct entry *entry) {
+  long descriptor = CALL(openat, AT_FDCWD, entry->path.bytes, O_RDONLY | O_NONBLOCK | O_CLOEXEC, 0, 0);
+  long size = descriptor < 0 ? -1 : CALL(pread64, descriptor, sight->start, sizeof sight->start, 0, 0);
+  if (descriptor >= 0) CALL(close, descriptor, 0, 0, 0, 0);
+  const char *start = sight->start;
+  if (size < 0) return (struct text){start, 0};
+  return size >= 2 && start[0] == '#' && start[1] == '!' ? find_named(start, start + size) : find_loader(start, size);
+}
+
+/** A program, and what stands in for it. The last of them, where the kernel does not know its format; otherwise NULL. */
+static struct entry *note_program(struct sight *sight, struct found found, int pid) {
+  for (int depth = 0; found.entry; depth++) {
+    note(sight, found.entry, found.is_whole ? RUN : PROBE);
+    if (!found.is_whole || depth > MOST_INTERPRETERS) break;
+    struct text named = find_interpreter(sight, found.entry);
+    if (!named.bytes) return found.entry;
+    if (named.length == 0) break;
     char path[LONGEST];
     size_t length = 0;
-    if (named.length == 0) return;
     if (named.bytes[0] != '/') {
-      long base = tell_link_of(sight, pid, "cwd");
-      if (!is_path(sight->target, base)) return;
+      // From the caller's directory, as the kernel has it.
+      long base = read_link_of(sight, pid, "cwd");
+      if (!is_path(sight->target, base)) break;
       memcpy(path, sight->target, base);
       path[base] = '/';
       length = base + 1;
     }
     memcpy(path + length, named.bytes, named.length);
-    length += named.length;
-    path[length] = 0;
-    struct found found = walk(sight, path, length, 1, pid);
-    entry = found.is_whole ? found.entry : NULL;
+    path[length + named.length] = 0;
+    found = walk(sight, path, length_of(path), 1, pid);
   }
+  return NULL;
+}
+
+/** Of a path that is looked at for it in any case. */
+static void note_change(struct sight *sight, const char *path, size_t length, enum access access) {
+  struct entry *entry = see(sight, path, length, 1);
+  if (!entry) return;
+  note(sight, entry, access);
+  entry->is_touched = 1;
 }
 
 /** What is below a directory that is about to be moved, and what stands where it goes. */
-static void tell_moved(struct sight *sight, char *from, size_t from_length, char *to, size_t to_length) {
+static void note_moved(struct sight *sight, char *from, size_t from_length, char *to, size_t to_length) {
   struct names names = {0};
-  struct text directory = {from, from_length};
-  int is_listed = list(sight, directory, &names);
-  tell_names(sight, directory, &names, is_listed);
-  for (size_t at = 0; is_listed && at < names.used;) {
+  list(sight, (struct text){from, from_length}, &names);
+  for (size_t at = 0; at < names.used && !sight->journal.is_lost;) {
     const char *name = names.bytes + at + 1;
     size_t length = length_of(name);
     if (from_length + length + 2 > LONGEST || to_length + length + 2 > LONGEST) {
       lose(sight);
       break;
     }
+    size_t source_length = from_length + 1 + length, target_length = to_length + 1 + length;
     from[from_length] = to[to_length] = '/';
     memcpy(from + from_length + 1, name, length + 1);
     memcpy(to + to_length + 1, name, length + 1);
-    struct entry *source = see(sight, from, from_length + 1 + length, 1);
-    if (source) source->is_touched = 1;
-    if (names.bytes[at] == DIRECTORY)
-      tell_moved(sight, from, from_length + 1 + length, to, to_length + 1 + length);
-    struct entry *target = see(sight, to, to_length + 1 + length, 1);
-    if (target) target->is_touched = 1;
-    if (!source || !target) break;
+    int is_directory = names.bytes[at] == DIRECTORY;
+    note_change(sight, from, source_length, is_directory ? PROBE : MODIFY);
+    if (is_directory) note_moved(sight, from, source_length, to, target_length);
+    note_change(sight, from, source_length, REMOVE);
+    note_change(sight, to, target_length, REPLACE);
     from[from_length] = to[to_length] = 0;
     at += length + 2;
   }
-  from[from_length] = to[to_length] = 0;
   forget(&names);
 }

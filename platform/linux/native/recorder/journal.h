@@ -1,13 +1,14 @@
 // What was seen, in its order: records in a file that only this process has, from which ../../tracing/journal.ts reads them.
 //
-// Contract: a record is its size in four bytes, its kind, and what follows. Numbers are as the processor has them. What cannot be
-// written is said to be lost, and nothing more is written then: half a journal is none.
+// Contract: a record is its kind in one byte, its size in four where it has not always the same one, and what follows. Numbers are
+// as the processor has them. What cannot be written is said to be lost, and nothing more is written then: half a journal is none.
 #pragma once
 #include "../system.h"
 #include <string.h>
 #include <sys/mman.h>
 
-enum record { LOOK = 1, LIST, START, LINK, FOLLOWED };
+/** NOTE alone has always the same size. */
+enum record { NOTE = 1, LOOK, NAMES, UNUSUAL, CALLED_WITH };
 
 struct journal {
   int file;
@@ -43,8 +44,8 @@ static void put(struct journal *journal, const void *bytes, size_t size) {
 /** Of so many bytes; whoever begins it puts them. */
 static void begin_record(struct journal *journal, enum record kind, unsigned size) {
   unsigned char letter = kind;
-  put(journal, &size, sizeof size);
   put(journal, &letter, 1);
+  put(journal, &size, sizeof size);
 }
 
 struct text {

@@ -1,14 +1,21 @@
-// What paths are, looked at before the call that mentions them goes on, and each told once: a component after the other, links
-// followed as the caller would.
+// What paths are, looked at before the call that mentions them goes on: a component after the other, links followed as the caller
+// would.
 //
-// Contract: ../../tracing/observation.ts goes the same way from what is told here, and asks for nothing that was not looked at. A
-// path is looked at when it is first met, and again each time where some call was to change it; what is seen then is told where
-// it is another. A directory on the way stays one as long as nothing was moved or removed (`lap`).
+// Contract: a link on the way is a path of its own, and so is each directory that was gone through; of what stands behind a
+// component that is not there, that component says all. A path is looked at when it is first met, and again each time where some
+// call was to change it; what is seen then is told where it is another. A directory on the way stays one as long as nothing was
+// moved or removed (`lap`).
+//
+// Surprising: /proc and /sys are not recorded, nor is /dev but for /dev/shm. Links of /proc into the caller's own descriptors and
+// directories are followed as the caller would.
 #pragma once
 #include "caller.h"
 #include "journal.h"
 #include <sys/stat.h>
 #include <time.h>
+
+/** What a call does with a path: places in ACCESSES of ../../tracing/calls.ts. */
+enum access { PROBE, READ, LIST, RUN, REPLACE, TRUNCATE, CREATE, REMOVE, MODIFY, APPEND };
 
 /** Letters of ../../tracing/journal.ts. */
 enum { ABSENT = 'a', FILE_ = 'f', DIRECTORY = 'd', OTHER = 'o', LINK_ = 'l' };
@@ -33,12 +40,11 @@ struct entry {
   struct state state;
   /** In which it was seen to be a directory; 0 for none. */
   unsigned lap;
-  unsigned char is_told;
   /** Some call was to change it. */
   unsigned char is_touched;
   unsigned char is_listed;
-  /** Its first bytes have been told. */
-  unsigned char is_begun;
+  /** By which the journal calls it; from 1 on, 0 where it has not been told. */
+  unsigned number;
 };
 
 enum { LONGEST = 4 * PATH_MAX, MOST_LINKS = 40, MOST_WAITS = 2, FRESH = 12, START_SIZE = 4096 };
@@ -51,6 +57,7 @@ struct sight {
   size_t capacity, count;
   /** Counts from 1. */
   unsigned lap;
+  unsigned told;
   /** Where the way is, and what is still to go. */
   char at[LONGEST], rest[LONGEST], rest_before[LONGEST];
   char target[PATH_MAX], start[START_SIZE], listed[LISTED_AT_ONCE];
@@ -179,7 +186,8 @@ static void tell_state(struct sight *sight, const struct entry *entry) {
     }
     detail = (struct text){stamp, end - stamp};
   }
-  begin_record(&sight->journal, LOOK, 16 + detail.length + entry->path.length);
+  begin_record(&sight->journal, LOOK, 20 + detail.length + entry->path.length);
+  put(&sight->journal, &entry->number, sizeof entry->number);
   put(&sight->journal, &state->what, 1);
   put(&sight->journal, &state->is_fresh, 1);
   put(&sight->journal, &state->mode, sizeof state->mode);
@@ -191,9 +199,9 @@ static void tell_state(struct sight *sight, const struct entry *entry) {
 /** @param is_asked whether it is looked at even where it cannot have changed. NULL where there is no memory. */
 static struct entry *see(struct sight *sight, const char *path, size_t length, int is_asked) {
   struct entry *entry = find(sight, path, length);
-  if (!entry || (entry->is_told && !entry->is_touched && !is_asked)) return entry;
-  struct state state = entry->is_told ? look(sight, path) : look_at_first(sight, path);
-  if (entry->is_told && is_same(&state, &entry->state)) return entry;
+  if (!entry || (entry->number && !entry->is_touched && !is_asked)) return entry;
+  struct state state = entry->number ? look(sight, path) : look_at_first(sight, path);
+  if (entry->number && is_same(&state, &entry->state)) return entry;
   if (state.target.length > 0) {
     char *kept = take(&sight->memory, state.target.length);
     if (!kept) return lose(sight);
@@ -201,17 +209,26 @@ static struct entry *see(struct sight *sight, const char *path, size_t length, i
     state.target.bytes = kept;
   }
   entry->state = state;
-  entry->is_told = 1;
-  entry->is_begun = 0;
+  if (!entry->number) entry->number = ++sight->told;
   tell_state(sight, entry);
   return entry;
+}
+
+/** What a call is about to do with it. */
+static void note(struct sight *sight, const struct entry *entry, enum access access) {
+  struct __attribute__((packed)) {
+    unsigned char kind;
+    unsigned number;
+    unsigned char access;
+  } record = {NOTE, entry->number, access};
+  put(&sight->journal, &record, sizeof record);
 }
 
 /** What has become of all that was told. */
 static void look_again(struct sight *sight) {
   for (size_t each = 0; each < sight->capacity && !sight->journal.is_lost; each++) {
     struct entry *entry = sight->entries + each;
-    if (entry->hash && entry->is_told) see(sight, entry->path.bytes, entry->path.length, 1);
+    if (entry->hash && entry->number) see(sight, entry->path.bytes, entry->path.length, 1);
   }
 }
 
@@ -248,7 +265,7 @@ static const char *after(const char *text, const char *beginning) {
   return strncmp(text, beginning, length) == 0 ? text + length : NULL;
 }
 
-/** The link of /proc that a path begins with, and what comes behind it. Mirrors OWN_LINK of observation.ts. */
+/** The link of /proc that a path begins with, as in /proc/self/fd/3/x: whose, which, and the rest. */
 struct own_link {
   struct text owner, link;
   const char *rest;
@@ -277,22 +294,18 @@ static int parse_own_link(const char *path, struct own_link *parsed) {
          parsed->owner.length < LONGEST_NAME / 4;
 }
 
-/** Tells where a link of /proc leads; the length in `sight->target`, or below 0. */
-static long tell_link(struct sight *sight, struct text owner, struct text link) {
+/** Where a link of /proc leads: the length in `sight->target`, or below 0. */
+static long read_own_link(struct sight *sight, struct text owner, struct text link) {
   char name[2 * LONGEST_NAME];
-  size_t size = name_link(name, owner.bytes, owner.length, link.bytes, link.length);
-  long length = CALL(readlinkat, AT_FDCWD, name, sight->target, sizeof sight->target, 0);
-  struct text target = {sight->target, length < 0 ? 0 : length};
-  begin_record(&sight->journal, LINK, sizeof target.length + target.length + size);
-  put_counted(&sight->journal, target);
-  put_text(&sight->journal, (struct text){name, size});
-  return length;
+  name_link(name, owner.bytes, owner.length, link.bytes, link.length);
+  return CALL(readlinkat, AT_FDCWD, name, sight->target, sizeof sight->target, 0);
 }
 
 /** The same of a process, by its number. */
-static long tell_link_of(struct sight *sight, int pid, const char *link) {
+static long read_link_of(struct sight *sight, int pid, const char *link) {
   char owner[20];
-  return tell_link(sight, (struct text){owner, add_number(owner, pid) - owner}, (struct text){link, length_of(link)});
+  struct text number = {owner, add_number(owner, pid) - owner};
+  return read_own_link(sight, number, (struct text){link, length_of(link)});
 }
 
 /** Puts `before` and `behind` in the place of what is still to go. */
@@ -310,7 +323,7 @@ static int go_by(struct sight *sight, struct text before, const char *behind) {
 
 /**
  * The way of a path in /proc, /sys and /dev, which is told in `sight->rest`: 1 where it goes on there, 0 where nobody looks, -1
- * where it is one like all others. As specialPath of observation.ts.
+ * where it is one like all others.
  */
 static int turn(struct sight *sight, const char *path, int follows, int pid) {
   const char *device = after(path, "/dev/");
@@ -332,7 +345,7 @@ static int turn(struct sight *sight, const char *path, int follows, int pid) {
   char number[20];
   if (own.owner.bytes[0] < '0' || own.owner.bytes[0] > '9')
     own.owner = (struct text){number, add_number(number, pid) - number};
-  long length = tell_link(sight, own.owner, own.link);
+  long length = read_own_link(sight, own.owner, own.link);
   return is_path(sight->target, length) && go_by(sight, (struct text){sight->target, length}, own.rest);
 }
 
@@ -393,6 +406,7 @@ static struct found walk(struct sight *sight, const char *given, size_t length, 
     entry = see(sight, sight->at, at, 0);
     if (!entry) return NOWHERE;
     if (entry->state.what == LINK_ && (!is_last || follows || is_directory)) {
+      note(sight, entry, PROBE);
       if (++links > MOST_LINKS) return (struct found){entry, 0, is_special};
       at = entry->state.target.length > 0 && entry->state.target.bytes[0] == '/' ? 0 : before;
       sight->at[at] = 0;
@@ -401,8 +415,10 @@ static struct found walk(struct sight *sight, const char *given, size_t length, 
       entry = NULL;
       continue;
     }
-    if (entry->state.what == DIRECTORY) entry->lap = sight->lap;
-    else if (!is_last) return (struct found){entry, 0, is_special};
+    if (entry->state.what == DIRECTORY) {
+      if (!is_last) note(sight, entry, PROBE);
+      entry->lap = sight->lap;
+    } else if (!is_last) return (struct found){entry, 0, is_special};
     if (is_last) return (struct found){entry, 1, is_special};
   }
   if (at == 0) return (struct found){see(sight, "/", 1, 0), 1, is_special};
