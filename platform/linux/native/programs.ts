@@ -1,7 +1,7 @@
 // Made by build/native.ts of the C beside it: programs and a library for Linux, deflated, as base64.
 
 export const MADE = {
-  sources: "905c3ca9d658f7e974c4316377641d1b13c02f146a8c2a33df00b2cebf9697b5",
+  sources: "fc4504b9e544f58eac4d1ef2e21b48ab004a6b0e6136e79647a0d2df198b1fde",
   flags: {
     launcher: [
       "-std=gnu11",

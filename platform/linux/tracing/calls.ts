@@ -1,33 +1,12 @@
-// THE table of Linux' system calls that mention a path, for both architectures. The filter and the recorder read it; there
-// is no second list. test/cache/calls.test.ts compares the numbers with the system's headers.
+// THE table of Linux' system calls that mention a path, for both architectures. The filter and the recorder get theirs from it
+// (tables-macro.ts); there is no second list. test/cache/calls.test.ts compares the numbers with the system's headers.
 //
 // Contract: nothing can be read, written, listed or started without one of these; what cannot be followed is a doubt at
 // once. No need to watch read, write, close, mmap, dup or clone: before them stands an open. `hidden` calls have no
 // effect but that the program takes another way (io_uring would do all of this unseen), `above` is everything newer than
 // this table.
 import type { Doubt } from "../../contract/tracing.ts";
-
-/** What a call does with a path. In the order of `enum access` of ../native/recorder/sight.h. */
-export const ACCESSES = [
-  "probe",
-  /** Its contents, through a descriptor. */
-  "read",
-  "list",
-  "run",
-  /** Whatever was there is gone. */
-  "replace",
-  /** The same, where there is something. */
-  "truncate",
-  /** Only where there is nothing. */
-  "create",
-  "remove",
-  /** What is there stays a part of it. */
-  "modify",
-  /** The same, or it is made. */
-  "append",
-] as const;
-
-export type Access = (typeof ACCESSES)[number];
+import type { Access } from "./access.ts";
 
 export interface PathArgument {
   /** The argument with the directory's descriptor; without it, the working directory. */

@@ -4,7 +4,7 @@
 // Contract: each path is seen before it is mentioned. Nobody looks at a file in here.
 import type { PathState } from "../../contract/tracing.ts";
 import { errorCode } from "../../posix/libc.ts";
-import { ACCESSES } from "./calls.ts";
+import { ACCESSES } from "./access.ts";
 import type { Entry, Observation } from "./observation.ts";
 import { noteUnusual } from "./unusual-calls.ts";
 

@@ -5,7 +5,7 @@
 // told here after that. What was only looked at, and mentioned by nobody, is no part of it.
 import type { Doubt, Look, PathState, Trace, TracedPath } from "../../contract/tracing.ts";
 import { isSame } from "../../path-state.ts";
-import type { Access } from "./calls.ts";
+import type { Access } from "./access.ts";
 
 export interface Entry {
   readonly path: string;

@@ -7,46 +7,11 @@ import { Outlet } from "../../posix/outlet.ts";
 import { openNamelessFile } from "../../posix/nameless-file.ts";
 import { closeDescriptor, openPipe } from "../../posix/pipe.ts";
 import { placeOf, recorderLibrary } from "../native/library.ts";
-import {
-  ACCESSES,
-  type Architecture,
-  AUDIT_ARCHITECTURES,
-  type Call,
-  CALLS,
-  type PathArgument,
-} from "./calls.ts";
+import { TABLES } from "./tables.ts";
 
 const fs = process.getBuiltinModule("node:fs");
 
-/** `enum kind` of recorder.c. */
-const KINDS = { doubt: 1, paths: 2, open: 3, rename: 4, socket: 5, connect: 6, bind: 7 } as const;
-
-/** `enum follows`, the argument, and the bit. */
-function followsOf({ follows }: PathArgument): readonly number[] {
-  if (typeof follows === "boolean") return [follows ? 1 : 0, 0, 0];
-  return [follows.ifSet ? 2 : 3, follows.argument, follows.bit];
-}
-
 const NONE = -1;
-/** Numbers of a `struct argument`. */
-const ARGUMENT = 6;
-const MOST_ARGUMENTS = 2;
-
-function encodeCall(call: Call, architecture: Architecture): number[] {
-  const { paths = [], open, doubt, special, flags = open?.flags ?? NONE } = call;
-  const kind = doubt ? "doubt" : (special ?? (open ? "open" : "paths"));
-  const words = paths.flatMap((each) => [
-    each.directory ?? NONE,
-    each.path ?? NONE,
-    ACCESSES.indexOf(each.access),
-    ...followsOf(each),
-  ]);
-  return [
-    ...[call[architecture], KINDS[kind], flags, open?.how ?? NONE, open?.always ?? NONE],
-    ...[paths.length, ...words],
-    ...new Array<number>(ARGUMENT * MOST_ARGUMENTS - words.length).fill(0),
-  ];
-}
 
 /** Over a buffer of its own, as its address is given away. */
 function own(numbers: readonly number[]): Int32Array {
@@ -86,14 +51,13 @@ export function record(
   { keepsAll, onSeen }: { readonly keepsAll: boolean; readonly onSeen: (chunk: Buffer) => void },
 ): Recording {
   const library = recorderLibrary();
-  const architecture = process.arch as Architecture;
-  rows ??= own(CALLS.flatMap((call) => encodeCall(call, architecture)));
+  rows ??= new Int32Array(Uint8Array.fromBase64(TABLES.rows).slice().buffer);
   const journal = openNamelessFile();
   const bell = openPipe({ isPolled: true });
   const stop = openPipe({ isPolled: false });
   const order = own([
-    ...[socket, stop.reader, journal, bell.writer, AUDIT_ARCHITECTURES[architecture] | 0],
-    ...[keepsAll ? 1 : 0, CALLS.length, NONE, NONE, 0],
+    ...[socket, stop.reader, journal, bell.writer, TABLES.audit | 0],
+    ...[keepsAll ? 1 : 0, TABLES.rowCount, NONE, NONE, 0],
   ]);
   if (library.start_recorder(placeOf(order), placeOf(rows)) === 0) {
     for (const each of [journal, bell.reader, bell.writer, stop.reader, stop.writer]) closeDescriptor(each);

@@ -11,13 +11,12 @@ import { operations as host } from "../../posix/process.ts";
 import { operations as trees } from "../../posix/process-tree.ts";
 import { openProgram } from "../native/memory-program.ts";
 import { look } from "../../path-state.ts";
-import type { Architecture } from "./calls.ts";
 import { openSocketPair, sendDescriptor, writeBytes } from "./descriptor-message.ts";
-import { filterProgram } from "./filter.ts";
 import { STAY } from "./caretaker.ts";
 import { Journal } from "./journal.ts";
 import { Observation } from "./observation.ts";
 import { record, type Outcome, type Recording } from "./recorder.ts";
+import { TABLES } from "./tables.ts";
 
 /** Milliseconds that a process of the script may end after it. */
 const PATIENCE = 200;
@@ -26,7 +25,7 @@ let filter: Uint8Array | undefined;
 
 function openTracer({ program, keepsCalls = false }: TracingOptions): Tracer {
   const launcher = openProgram("launcher");
-  filter ??= new Uint8Array(filterProgram(process.arch as Architecture));
+  filter ??= Uint8Array.fromBase64(TABLES.filter);
   const wanted = filter;
   const observation = new Observation();
   const journal = new Journal(observation);

@@ -1,9 +1,7 @@
 // Calls that are no matter of paths alone: what each of them is a doubt about, if it is one.
 import { hasForeignFormats } from "./binary-formats.ts";
-import { type Architecture, CALLS } from "./calls.ts";
 import type { Observation } from "./observation.ts";
-
-const architecture = process.arch as Architecture;
+import { TABLES } from "./tables.ts";
 
 /** In the order of `enum unusual` of ../native/recorder/recorder.c. */
 const KINDS = [
@@ -51,10 +49,8 @@ export function noteUnusual(observation: Observation, call: UnusualCall): void {
     case "foreign":
       return observation.doubt("foreign-call", "");
     case "called": {
-      const row = CALLS.find((each) => each[architecture] === number);
-      return row?.doubt
-        ? observation.doubt(row.doubt, row.name)
-        : observation.doubt("foreign-call", String(number));
+      const [doubt, name] = TABLES.doubts[number] ?? ["foreign-call", String(number)];
+      return observation.doubt(doubt, name);
     }
     case "denied":
       return observation.doubt("memory", `process ${pid}`);

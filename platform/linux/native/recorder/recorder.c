@@ -19,7 +19,7 @@
 
 #define EXPORTED __attribute__((visibility("default")))
 
-/** What ../../tracing/recorder.ts says of a call; numbers as there. */
+/** What ../../tracing/call-rows.ts says of a call; numbers as there. */
 enum kind { UNKNOWN, DOUBT, PATHS, OPEN, RENAME, SOCKET, CONNECT, BIND };
 enum follows { NEVER, ALWAYS, IF_SET, UNLESS_SET };
 

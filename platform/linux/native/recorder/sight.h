@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
-/** What a call does with a path: places in ACCESSES of ../../tracing/calls.ts. */
+/** What a call does with a path: places in ACCESSES of ../../tracing/access.ts. */
 enum access { PROBE, READ, LIST, RUN, REPLACE, TRUNCATE, CREATE, REMOVE, MODIFY, APPEND };
 
 /** Letters of ../../tracing/journal.ts. */

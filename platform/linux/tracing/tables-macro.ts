@@ -1,0 +1,32 @@
+// Runs in the bundler, for tables.ts: what is told of calls to the kernel and to the recorder, as base64, and which of them are
+// doubts. To make it of the table takes a millisecond, of each start of a script that is followed.
+import type { Doubt } from "../../contract/tracing.ts";
+import { encodeRows } from "./call-rows.ts";
+import { type Architecture, AUDIT_ARCHITECTURES, CALLS } from "./calls.ts";
+import { filterProgram } from "./filter.ts";
+
+export interface Tables {
+  /** What the kernel calls the architecture. */
+  readonly audit: number;
+  readonly filter: string;
+  readonly rows: string;
+  /** How many there are. */
+  readonly rowCount: number;
+  /** By the number of the call, why it is one, and its name. */
+  readonly doubts: Readonly<Record<number, readonly [Doubt, string]>>;
+}
+
+function encodeTables(architecture: Architecture): Tables {
+  const doubtful = CALLS.filter((call) => call.doubt !== undefined && call[architecture] >= 0);
+  return {
+    audit: AUDIT_ARCHITECTURES[architecture],
+    filter: Buffer.from(filterProgram(architecture)).toString("base64"),
+    rows: Buffer.from(encodeRows(architecture).buffer).toString("base64"),
+    rowCount: CALLS.length,
+    doubts: Object.fromEntries(doubtful.map((call) => [call[architecture], [call.doubt!, call.name]])),
+  };
+}
+
+export function makeTables(): Record<Architecture, Tables> {
+  return { x64: encodeTables("x64"), arm64: encodeTables("arm64") };
+}
