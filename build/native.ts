@@ -13,7 +13,9 @@ import { join } from "node:path";
 const ROOM = join(import.meta.dir, "../platform/linux/native");
 const SOURCES = [
   ...["system.h", "entry.h", "launcher.c", "monitor.c"],
-  ...["caller.h", "contents.h", "journal.h", "recorder.c", "sight.h"].map((name) => `recorder/${name}`),
+  ...["caller.h", "calls.h", "contents.h", "journal.h", "memory.h", "recorder.c", "sight.h", "way.h"].map(
+    (name) => `recorder/${name}`,
+  ),
 ];
 export const PROGRAMS = ["launcher", "monitor", "recorder"] as const;
 

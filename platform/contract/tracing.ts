@@ -56,6 +56,7 @@ export type Doubt =
   | "name"
   | "moved"
   | "survivor"
+  | "lost"
   | "supervisor";
 
 export interface Trace {
@@ -66,12 +67,19 @@ export interface Trace {
   readonly calls?: readonly string[];
 }
 
+/** There is no thread that would follow the script, and nothing was started. */
+export class NoThreadError extends Error {
+  constructor() {
+    super("No thread is to be had");
+  }
+}
+
 export interface Tracer {
   /**
    * Starts a program whose whole tree is followed. Its standard input is empty. One at a time: what the next one sees is
    * a part of the same trace. `isTraced` tells, when the child is done, whether it was followed at all; where the system
-   * refused that, nothing was started. Throws the system's error (`code`), EACCES, EPERM and ENOENT also where it does not
-   * let the launcher be started.
+   * refused that, nothing was started. Throws NoThreadError, and the system's error (`code`), EACCES, EPERM and ENOENT also where
+   * it does not let the launcher be started.
    */
   start(
     request: Omit<ChildRequest, "inheritStdin" | "descriptors">,
@@ -87,7 +95,7 @@ export interface TracingOptions {
 }
 
 export interface TracingOperations {
-  /** Throws where no thread is to be had, and as `start` does. */
+  /** Throws as `start` does. */
   openTracer(options: TracingOptions): Tracer;
 }
 

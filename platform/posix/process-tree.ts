@@ -27,8 +27,8 @@ import { adoptOrphans, reapOrphans, withFamily, withOrphans } from "./orphans.ts
 const ATTACH_AFTER = 2; // ms
 /** Per child: our ends of the pipes, the streams' copies, and the engine's handle of the process. */
 const DESCRIPTORS_PER_CHILD = 5;
-/** Those of one that is followed besides: the kernel's notices, the ways to the thread that hears them, its mark in the store. */
-const DESCRIPTORS_TO_FOLLOW = 9;
+/** Those of one that is followed besides: the kernel's notices, the ways to the thread that hears them, its journal, its mark in the store. */
+const DESCRIPTORS_TO_FOLLOW = 10;
 const DESCRIPTORS_RESERVED = 48;
 
 interface PosixChild extends Child {

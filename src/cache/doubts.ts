@@ -36,6 +36,7 @@ const CAUSES: Readonly<Record<Cause, readonly [cause: string, help: string]>> = 
   name: ["the name $ is not UTF-8", "rename the file"],
   moved: ["it exchanged two paths: $", "such a script cannot be cached"],
   survivor: ["it left a program running", "end it in the script"],
+  lost: ["there was no memory for all that it did$", "run it again when there is"],
   supervisor: ["rt could not follow it: $", "this is a fault of rt's own"],
   unread: ["$ cannot be read", "make it readable"],
   rewritten: [

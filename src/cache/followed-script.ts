@@ -3,7 +3,12 @@
 //
 // Contract: what cannot be followed runs all the same, and `refusal` tells why. From the first step on others are told that the
 // script runs, until `leave`.
-import type { Trace, Tracer, TracingOperations } from "../../platform/contract/tracing.ts";
+import {
+  NoThreadError,
+  type Trace,
+  type Tracer,
+  type TracingOperations,
+} from "../../platform/contract/tracing.ts";
 import type { Child } from "../../platform/contract/process-tree.ts";
 import { host } from "../../platform/process.ts";
 import { trees } from "../../platform/process-tree.ts";
@@ -74,7 +79,7 @@ export class FollowedScript {
       return child;
     } catch (error) {
       const isForbidden = FORBIDDEN.includes((error as { code?: string }).code);
-      if (this.#tracer && !isForbidden) throw error;
+      if (this.#tracer && !isForbidden && !(error instanceof NoThreadError)) throw error;
       // No thread is to be had, or no launcher: it starts as any other.
       this.refusal ??= isForbidden ? "unlaunched" : "refused";
       return plain();

@@ -15,6 +15,8 @@ import { applyMutant, type Placed, testFileOf } from "./mutant.ts";
 
 const ENGINE = process.execPath;
 const TOOLCHAIN = ".toolchain";
+/** What is made of the programs in C. */
+const NATIVE = "platform/linux/native/programs.ts";
 const LEFT_OUT = [".git", "dist", TOOLCHAIN];
 const FILE = hostTarget().file;
 
@@ -56,8 +58,11 @@ export async function copyTree(): Promise<TreeCopy> {
       const file = join(path, mutant.file);
       const content = await readFile(file, "utf8");
       const isCompiled = /^(?:src|platform|build)\//.test(mutant.file) && mutant.tests.some(startsProgram);
+      const isNative = /\.[ch]$/.test(file);
+      const made = isNative ? await readFile(join(path, NATIVE)) : undefined;
       const restore = async () => {
         await writeFile(file, content);
+        if (made) await writeFile(join(path, NATIVE), made);
         if (!isCompiled) return;
         await rm(program, { force: true });
         await link(unchanged, program);
@@ -67,6 +72,7 @@ export async function copyTree(): Promise<TreeCopy> {
         // What is only in the programs for other systems is compiled by the tests that start those.
         if (isCompiled && !isOfOthers(mutant.file)) {
           await unlink(program);
+          if (isNative) await makeAnew(path, "build/native.ts");
           await build(path);
         }
       } catch (error) {
@@ -108,7 +114,11 @@ function namesProgram(file: string, seen: Set<string>): boolean {
 }
 
 async function build(path: string): Promise<void> {
-  const { status, output } = await run(path, tmpdir(), ["build/compile.ts"]);
+  await makeAnew(path, "build/compile.ts");
+}
+
+async function makeAnew(path: string, script: string): Promise<void> {
+  const { status, output } = await run(path, tmpdir(), [script]);
   if (status !== 0) throw new Error(`it cannot be built: ${output.trim()}`);
 }
 

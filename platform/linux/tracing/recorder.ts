@@ -5,7 +5,8 @@
 // for cost as much again.
 import { Outlet } from "../../posix/outlet.ts";
 import { openNamelessFile } from "../../posix/nameless-file.ts";
-import { closeDescriptor, openPipe } from "../../posix/pipe.ts";
+import { closeDescriptor, openPipe, type Pipe } from "../../posix/pipe.ts";
+import { NoThreadError } from "../../contract/tracing.ts";
 import { placeOf, recorderLibrary } from "../native/library.ts";
 import { TABLES } from "./tables.ts";
 
@@ -44,25 +45,45 @@ const CHUNK = 1 << 16;
 
 /**
  * @param socket over which the launcher hands its listener; it belongs to the thread from now on
- * @param onSeen gets the journal, piece by piece. Throws an error with `code` EMFILE, EACCES, or EAGAIN where no thread is to be had.
+ * @param onSeen gets the journal, piece by piece
+ *
+ * Throws NoThreadError, and an error with `code` EMFILE, or EACCES where the system opens no library from memory.
  */
 export function record(
   socket: number,
   { keepsAll, onSeen }: { readonly keepsAll: boolean; readonly onSeen: (chunk: Buffer) => void },
 ): Recording {
-  const library = recorderLibrary();
+  const { start_recorder: startRecorder } = recorderLibrary();
   rows ??= new Int32Array(Uint8Array.fromBase64(TABLES.rows).slice().buffer);
-  const journal = openNamelessFile();
-  const bell = openPipe({ isPolled: true });
-  const stop = openPipe({ isPolled: false });
-  const order = own([
-    ...[socket, stop.reader, journal, bell.writer, TABLES.audit | 0],
-    ...[keepsAll ? 1 : 0, TABLES.rowCount, NONE, NONE, 0],
-  ]);
-  if (library.start_recorder(placeOf(order), placeOf(rows)) === 0) {
-    for (const each of [journal, bell.reader, bell.writer, stop.reader, stop.writer]) closeDescriptor(each);
-    throw Object.assign(new Error("No thread is to be had"), { code: "EAGAIN" });
+  const opened: number[] = [];
+  const keep = (descriptor: number) => {
+    opened.push(descriptor);
+    return descriptor;
+  };
+  const openKept = (isPolled: boolean) => {
+    const { reader, writer } = openPipe({ isPolled });
+    return { reader: keep(reader), writer: keep(writer) };
+  };
+  try {
+    const [journal, bell, stop] = [keep(openNamelessFile()), openKept(true), openKept(false)];
+    const order = own([
+      ...[socket, stop.reader, journal, bell.writer, TABLES.audit | 0],
+      ...[keepsAll ? 1 : 0, TABLES.rowCount, NONE, NONE, 0],
+    ]);
+    if (startRecorder(placeOf(order), placeOf(rows)) === 0) throw new NoThreadError();
+    return follow(order, { journal, bell: bell.reader, stop }, onSeen);
+  } catch (error) {
+    for (const descriptor of opened) closeDescriptor(descriptor);
+    throw error;
   }
+}
+
+/** Reads what a thread writes, as it comes. */
+function follow(
+  order: Int32Array,
+  { journal, bell, stop }: { readonly journal: number; readonly bell: number; readonly stop: Pipe },
+  onSeen: (chunk: Buffer) => void,
+): Recording {
   let isStopped = false;
   const end = () => {
     if (!isStopped) closeDescriptor(stop.writer);
@@ -78,12 +99,12 @@ export function record(
       onSeen(chunk.subarray(0, count));
     }
   };
-  const outlet = new Outlet(bell.reader, readOn);
   const finish = async (): Promise<Outcome> => {
-    await outlet.readToEnd();
+    await new Outlet(bell, readOn).readToEnd();
     readOn();
     end();
-    for (const each of [journal, stop.reader]) closeDescriptor(each);
+    closeDescriptor(journal);
+    closeDescriptor(stop.reader);
     const left = order[LEFT]!;
     return { launched: order[LAUNCHED]!, left: left < 0 ? undefined : left, isLost: order[IS_LOST] !== 0 };
   };

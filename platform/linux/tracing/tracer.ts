@@ -36,7 +36,7 @@ function openTracer({ program, keepsCalls = false }: TracingOptions): Tracer {
   async function follow(done: Promise<unknown>, recording: Recording): Promise<boolean> {
     await done;
     const { launched, left, isLost } = await endWithin(PATIENCE, recording);
-    if (isLost) observation.doubt("supervisor", "there is no memory for what it did");
+    if (isLost) observation.doubt("lost", "");
     if (left !== undefined) {
       hasSurvivor = true;
       leave(program, left);

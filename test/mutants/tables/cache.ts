@@ -70,27 +70,134 @@ export default {
       tests: ["cache/doubts"],
     },
   ],
-  "platform/linux/tracing/notification.ts": [
+  "platform/linux/native/recorder/caller.h": [
     {
       fault: "of a long path only the end is read",
-      text: "return memory.subarray(0, end);",
-      becomes: "return memory.subarray(length, end);",
+      text: "return end - to;",
+      becomes: "return memmove(to, to + length, end - to - length), end - to - length;",
       tests: ["cache/stale"],
     },
     {
+      fault: "a directory that has been removed is one of that name",
+      text: "memcmp(target + length - DELETED_LENGTH, DELETED, DELETED_LENGTH) != 0;",
+      becomes: "1;",
+      tests: ["cache/recorder"],
+    },
+  ],
+  "platform/linux/native/recorder/sight.h": [
+    {
+      fault: "a file that was written a moment ago keeps a script out",
+      text: "wait < MOST_WAITS;",
+      becomes: "wait < 0;",
+      tests: ["cache/seen"],
+    },
+    {
+      fault: "what the script was to change is not looked at again",
+      text: "(entry->number && !entry->is_touched && !is_asked)",
+      becomes: "(entry->number && !is_asked)",
+      tests: ["cache/stale", "cache/doubts"],
+    },
+    {
+      fault: "the same path is told under many numbers",
+      text: "if (!entry->number) entry->number = ++sight->told;",
+      becomes: "entry->number = ++sight->told;",
+      tests: ["cache/recorder"],
+      why: "each number of a path means the same to whoever reads them",
+    },
+  ],
+  "platform/linux/native/recorder/way.h": [
+    {
+      fault: "links in a directory that is known are not followed",
+      text: "if (entry->state.what == LINK_ && (!is_last || follows || is_directory)) {",
+      becomes: "if (entry->state.what == LINK_ && (!is_last || is_directory)) {",
+      tests: ["cache/stale"],
+    },
+    {
+      fault: "links on the way are not recorded",
+      text: "      note(sight, entry, PROBE);\n      if (++links",
+      becomes: "      if (++links",
+      tests: ["cache/stale"],
+    },
+    {
+      fault: "what is in a process's own directory is looked for in another's",
+      text: "        is_special = 1;\n",
+      becomes: "",
+      tests: ["cache/stale"],
+    },
+    {
+      fault: "where a link of /dev or /proc leads is not looked at",
+      text: "      if (turned == 0) return NOWHERE;",
+      becomes: "      return NOWHERE;",
+      tests: ["cache/stale"],
+    },
+  ],
+  "platform/linux/native/recorder/contents.h": [
+    {
+      fault: "what the kernel opens for a program is not recorded",
+      text: "    if (named.length == 0) break;",
+      becomes: "    break;",
+      tests: ["cache/stale"],
+    },
+    {
+      fault: "what is below a directory that is moved stays where it was",
+      text: "    note_change(sight, from, source_length, REMOVE);\n    note_change(sight, to, target_length, REPLACE);\n",
+      becomes: "",
+      tests: ["cache/restore", "cache/doubts", "cache/recorder"],
+    },
+  ],
+  "platform/linux/native/recorder/calls.h": [
+    {
+      fault: "what a path means after the script has changed it is not seen",
+      text: "unsigned long words[] = {recorder->changes,",
+      becomes: "unsigned long words[] = {0,",
+      tests: ["cache/stale"],
+    },
+    {
+      fault: "where a directory was is remembered when links are turned",
+      text: "  if (access == REPLACE || access == REMOVE) recorder->sight.lap++;",
+      becomes: "",
+      tests: ["cache/recorder", "cache/stale"],
+    },
+    {
+      fault: "the same where a directory is moved away",
+      text: "  recorder->changes++;\n  sight->lap++;\n",
+      becomes: "  recorder->changes++;\n",
+      tests: ["cache/recorder", "cache/stale"],
+    },
+    {
+      fault: "that two paths are exchanged is no doubt",
+      text: "    tell_unusual(recorder, EXCHANGED, NO_TEXT, paths[0]);",
+      becomes: "    sight->lap++;",
+      tests: ["cache/recorder"],
+    },
+  ],
+  "platform/linux/native/recorder/recorder.c": [
+    {
       fault: "each call that is followed is answered on another processor",
-      text: "libc().functions.ioctl(listener, SET_FLAGS, SYNC_WAKE_UP as Pointer);",
-      becomes: "libc().functions.ioctl(listener, SET_FLAGS, answerAddress);",
+      text: "  CALL(ioctl, listener, SET_FLAGS, SYNC_WAKE_UP, 0, 0);\n",
+      becomes: "",
       tests: ["cache/strace"],
+    },
+    {
+      fault: "what has become of a path while the script ran is not looked at",
+      text: "      look_again(&recorder->sight);\n",
+      becomes: "",
+      tests: ["cache/stale", "cache/doubts"],
+    },
+    {
+      fault: "the thread gets rt's signals",
+      text: "  CALL(rt_sigprocmask, SIG_SETMASK, &all, 0, sizeof all, 0);\n",
+      becomes: "  (void)all;\n",
+      tests: ["cache/recorder"],
+    },
+    {
+      fault: "half a journal is one",
+      text: "  order->is_lost = recorder->sight.journal.is_lost;\n",
+      becomes: "",
+      tests: ["cache/recorder"],
     },
   ],
   "platform/linux/tracing/observation.ts": [
-    {
-      fault: "a file that was written a moment ago keeps a script out",
-      text: "    Bun.sleepSync(FRESH);\n    state = look(path);\n",
-      becomes: "",
-      tests: ["cache/seen"],
-    },
     {
       fault: "what has become of a path while the script ran is not told",
       text: "paths.push(isSame(last, entry.first) ? entry : { ...entry, last });",
@@ -98,41 +205,10 @@ export default {
       tests: ["cache/stale", "cache/doubts"],
     },
     {
-      fault: "links in a directory that is known are not followed",
-      text: `    if (state.kind === "link" && follows) return undefined;\n`,
-      becomes: "",
-      tests: ["cache/stale"],
-    },
-    {
       fault: "the lookup of a name hides what was connected to",
       text: " || (this.#doubt.isVague && kind === this.#doubt.kind && !isVague)",
       becomes: "",
       tests: ["cache/doubts"],
-    },
-    {
-      fault: "what the kernel opens for a program is not recorded",
-      text: `if (access === "run" && found.isWhole) this.#run(found.path, pid);`,
-      becomes: "",
-      tests: ["cache/stale"],
-    },
-    {
-      fault: "links on the way are not recorded",
-      text: `        this.#note(next, "probe", state);
-        if (++links > MOST_LINKS) return { path`,
-      becomes: `        if (++links > MOST_LINKS) return { path`,
-      tests: ["cache/stale"],
-    },
-    {
-      fault: "where a directory was is remembered when links are turned",
-      text: "    this.#parents.clear();\n",
-      becomes: "",
-      tests: ["cache/stale"],
-    },
-    {
-      fault: "what is in a process's own directory is looked for in another's",
-      text: "          isParentNew = false; // it is another one for each process\n",
-      becomes: "",
-      tests: ["cache/stale"],
     },
     {
       fault: "what was read before it was written is the script's own",
@@ -147,34 +223,44 @@ export default {
       becomes: `      case "append":`,
       tests: ["cache/doubts"],
     },
-  ],
-  "platform/linux/tracing/supervisor.ts": [
     {
-      fault: "what one script has done is told of the next one as well",
-      text: "[observation, calls] = [new Observation(), []];",
-      becomes: "calls = [];",
-      tests: ["cache/recall", "cache/stale"],
+      fault: "what could not be changed is the script's own",
+      text: "if (isSame(entry.now, entry.first)) entry.isWritten = false;",
+      becomes: "if (false) entry.isWritten = false;",
+      tests: ["cache/recorder", "cache/stale"],
     },
   ],
-  "platform/linux/tracing/thread.ts": [
+  "platform/linux/tracing/journal.ts": [
     {
-      fault: "each script has a thread of its own",
-      text: "return idle.pop() ?? startThread();",
-      becomes: "return startThread();",
-      tests: ["cache/recall"],
-      why: "it is slower, and nothing else",
+      fault: "a record that comes in two pieces is lost",
+      text: "if (end > bytes.length) return at;",
+      becomes: "if (end > bytes.length) return bytes.length;",
+      tests: ["cache/recorder"],
+    },
+    {
+      fault: "a name that is no text is no doubt",
+      text: `      this.#observation.doubt("name", path);`,
+      becomes: "      void path;",
+      tests: ["cache/recorder"],
     },
   ],
   "platform/linux/tracing/tracer.ts": [
     {
+      fault: "what one step has seen is taken for what the last one has",
+      text: "observation.finish(steps === 1 ? observation.lookBack : look)",
+      becomes: "observation.finish(observation.lookBack)",
+      tests: ["cache/recorder", "cache/doubts"],
+      why: "what has changed meanwhile is another one when its content is asked for, and when it is compared the next time",
+    },
+    {
       fault: "what is left running is no doubt",
-      text: `doubt ??= { kind: "survivor", detail: "" };`,
+      text: "      hasSurvivor = true;\n",
       becomes: "",
       tests: ["cache/doubts"],
     },
     {
       fault: "nobody answers for what is left running",
-      text: "leave(program, report.over.listener);",
+      text: "      leave(program, left);\n",
       becomes: "",
       tests: ["cache/doubts"],
     },

@@ -1,7 +1,7 @@
 // What is in directories and at the beginning of programs: names, the interpreter of a #! line, and the loader that an ELF header
 // names, which the kernel opens by itself.
 #pragma once
-#include "sight.h"
+#include "way.h"
 #include <linux/elf.h>
 
 /** As the kernel gives it. */

@@ -1,0 +1,227 @@
+// Where a path leads: a component after the other, links followed as the caller would.
+//
+// Contract: a link on the way is a path of its own, and so is each directory that was gone through; of what stands behind a
+// component that is not there, that component says all. A directory on the way stays one as long as nothing was moved or removed
+// (`lap`).
+//
+// Surprising: /proc and /sys are not recorded, nor is /dev but for /dev/shm. Links of /proc into the caller's own descriptors and
+// directories are followed as the caller would.
+#pragma once
+#include "sight.h"
+
+struct found {
+  /** NULL where nobody looks, as in /proc. */
+  struct entry *entry;
+  /** Not where it ends at something that is no directory, or not there. */
+  int is_whole;
+  /** Another one for each process. */
+  int is_special;
+};
+
+static const struct found NOWHERE;
+
+static int ends_with(const char *text, size_t length, const char *end, size_t end_length) {
+  return length >= end_length && memcmp(text + length - end_length, end, end_length) == 0;
+}
+
+/** Nothing but `/` and `.` components. */
+static int is_over(const char *rest) {
+  for (; *rest; rest++)
+    if (*rest != '/' && !(*rest == '.' && (rest[1] == '/' || rest[1] == 0) && (rest[-1] == '/'))) return 0;
+  return 1;
+}
+
+static const char *skip_digits(const char *text) {
+  while (*text >= '0' && *text <= '9') text++;
+  return text;
+}
+
+/** What follows a beginning; NULL where it is another one. */
+static const char *after(const char *text, const char *beginning) {
+  size_t length = length_of(beginning);
+  return strncmp(text, beginning, length) == 0 ? text + length : NULL;
+}
+
+/** The link of /proc that a path begins with, as in /proc/self/fd/3/x: whose, which, and the rest. */
+struct own_link {
+  struct text owner, link;
+  const char *rest;
+};
+
+static int parse_own_link(const char *path, struct own_link *parsed) {
+  const char *owner = after(path, "/proc/");
+  if (!owner) return 0;
+  const char *end = after(owner, "self");
+  if (!end) end = after(owner, "thread-self");
+  if (!end) end = skip_digits(owner);
+  if (end == owner) return 0;
+  parsed->owner = (struct text){owner, end - owner};
+  const char *task = after(end, "/task/");
+  if (task && skip_digits(task) > task) end = skip_digits(task);
+  if (*end++ != '/') return 0;
+  parsed->link.bytes = end;
+  const char *digits = after(end, "fd/");
+  if (digits && skip_digits(digits) > digits) end = skip_digits(digits);
+  else if (after(end, "cwd") || after(end, "exe")) end += 3;
+  else if (after(end, "root")) end += 4;
+  else return 0;
+  parsed->link.length = end - parsed->link.bytes;
+  parsed->rest = end;
+  return (*end == 0 || *end == '/') && parsed->link.length < LONGEST_NAME / 2 &&
+         parsed->owner.length < LONGEST_NAME / 4;
+}
+
+/** Where a link of /proc leads: the length in `sight->target`, or below 0. */
+static long read_own_link(struct sight *sight, struct text owner, struct text link) {
+  char name[2 * LONGEST_NAME];
+  name_link(name, owner.bytes, owner.length, link.bytes, link.length);
+  return CALL(readlinkat, AT_FDCWD, name, sight->target, sizeof sight->target, 0);
+}
+
+/** The same of a process, by its number. */
+static long read_link_of(struct sight *sight, int pid, const char *link) {
+  char owner[20];
+  struct text number = {owner, add_number(owner, pid) - owner};
+  return read_own_link(sight, number, (struct text){link, length_of(link)});
+}
+
+/**
+ * Takes away the first component in front of a `..`, with it. Whether there was one. What is in /proc, /sys and /dev is not looked
+ * at, and so links there count as what they are called: more is seen than need be, where they lead further down.
+ */
+static int step_back(char *path) {
+  char *last = path;
+  for (char *at = path; *at; at++) {
+    if (*at != '/') continue;
+    size_t length = strcspn(at + 1, "/");
+    if (length == 2 && at[1] == '.' && at[2] == '.') {
+      const char *behind = at + 3;
+      memmove(last, behind, length_of(behind) + 1);
+      return 1;
+    }
+    if (length > 0 && !(length == 1 && at[1] == '.')) last = at;
+  }
+  return 0;
+}
+
+/** Puts `before` and `behind` in the place of what is still to go. */
+static int go_by(struct sight *sight, struct text before, const char *behind) {
+  size_t length = length_of(behind);
+  if (before.length + length >= LONGEST) {
+    lose(sight);
+    return 0;
+  }
+  memmove(sight->rest_before, behind, length + 1);
+  memcpy(sight->rest, before.bytes, before.length);
+  memcpy(sight->rest + before.length, sight->rest_before, length + 1);
+  return 1;
+}
+
+/**
+ * The way of a path in /proc, /sys and /dev, which is told in `sight->rest`: 1 where it goes on there, 0 where nobody looks, -1
+ * where it is one like all others.
+ */
+static int turn(struct sight *sight, char *path, int follows, int pid) {
+  struct own_link own;
+  if (!parse_own_link(path, &own) && step_back(path)) {
+    sight->rest[0] = 0;
+    return go_by(sight, (struct text){path, length_of(path)}, "");
+  }
+  const char *device = after(path, "/dev/");
+  if (device) {
+    static const char STREAMS[][7] = {"stdin", "stdout", "stderr"};
+    for (int each = 0; each < 3; each++)
+      if (strcmp(device, STREAMS[each]) == 0) {
+        char stream[] = "/proc/self/fd/0";
+        stream[sizeof stream - 2] += each;
+        return go_by(sight, (struct text){stream, sizeof stream - 1}, "");
+      }
+    const char *number = after(device, "fd/");
+    static const char OWN[] = "/proc/self/fd/";
+    if (number) return go_by(sight, (struct text){OWN, sizeof OWN - 1}, number);
+    return after(device, "shm/") ? -1 : 0;
+  }
+  if (!parse_own_link(path, &own) || (*own.rest == 0 && !follows)) return 0;
+  char number[20];
+  if (own.owner.bytes[0] < '0' || own.owner.bytes[0] > '9')
+    own.owner = (struct text){number, add_number(number, pid) - number};
+  long length = read_own_link(sight, own.owner, own.link);
+  return is_path(sight->target, length) && go_by(sight, (struct text){sight->target, length}, own.rest);
+}
+
+/** @param given absolute, with a NUL behind it */
+static struct found walk(struct sight *sight, const char *given, size_t length, int follows, int pid) {
+  int is_directory = ends_with(given, length, "/", 1) || ends_with(given, length, "/.", 2);
+  int links = 0, turns = 0, is_special = 0;
+  size_t at = 0;
+  struct entry *entry = NULL;
+  if (length >= LONGEST) return NOWHERE;
+  memcpy(sight->rest, given, length + 1);
+  const char *rest = sight->rest;
+  for (;;) {
+    if (*rest == '/') rest++;
+    if (*rest == 0) break;
+    const char *part = rest;
+    while (*rest && *rest != '/') rest++;
+    size_t part_length = rest - part;
+    if (part_length == 0 || (part_length == 1 && part[0] == '.')) continue;
+    if (part_length == 2 && part[0] == '.' && part[1] == '.') {
+      while (at > 0 && sight->at[--at] != '/') continue;
+      sight->at[at] = 0;
+      entry = NULL;
+      continue;
+    }
+    if (at + part_length + 2 > LONGEST) {
+      lose(sight);
+      return NOWHERE;
+    }
+    size_t before = at;
+    sight->at[at++] = '/';
+    memcpy(sight->at + at, part, part_length);
+    at += part_length;
+    sight->at[at] = 0;
+    int is_last = is_over(rest);
+    if (before == 0 && (strcmp(sight->at, "/proc") == 0 || strcmp(sight->at, "/sys") == 0 || strcmp(sight->at, "/dev") == 0)) {
+      char path[LONGEST];
+      size_t behind = length_of(rest);
+      if (at + behind + 2 > LONGEST) return NOWHERE;
+      memcpy(path, sight->at, at);
+      path[at] = '/';
+      memcpy(path + at + 1, *rest ? rest + 1 : rest, (*rest ? behind - 1 : 0) + 1);
+      int turned = turn(sight, path, follows, pid);
+      if (turned == 0) return NOWHERE;
+      if (turned > 0) {
+        is_special = 1;
+        if (++turns > LONGEST) return NOWHERE;
+        rest = sight->rest;
+        at = 0;
+        entry = NULL;
+        continue;
+      }
+    }
+    entry = find(sight, sight->at, at);
+    if (!entry) return NOWHERE;
+    int is_known = entry->lap == sight->lap;
+    if (is_known && !(is_last && entry->is_touched)) continue;
+    entry = see(sight, sight->at, at, 0);
+    if (!entry) return NOWHERE;
+    if (entry->state.what == LINK_ && (!is_last || follows || is_directory)) {
+      note(sight, entry, PROBE);
+      if (++links > MOST_LINKS) return (struct found){entry, 0, is_special};
+      at = entry->state.target.length > 0 && entry->state.target.bytes[0] == '/' ? 0 : before;
+      sight->at[at] = 0;
+      if (!go_by(sight, entry->state.target, rest)) return NOWHERE;
+      rest = sight->rest;
+      entry = NULL;
+      continue;
+    }
+    if (entry->state.what == DIRECTORY) {
+      if (!is_last) note(sight, entry, PROBE);
+      entry->lap = sight->lap;
+    } else if (!is_last) return (struct found){entry, 0, is_special};
+    if (is_last) return (struct found){entry, 1, is_special};
+  }
+  if (at == 0) return (struct found){see(sight, "/", 1, 0), 1, is_special};
+  if (!entry) entry = see(sight, sight->at, at, 0);
+  return (struct found){entry, 1, is_special};
+}
