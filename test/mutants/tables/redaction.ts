@@ -10,6 +10,12 @@ export default {
       tests: ["redaction/filter"],
     },
     {
+      fault: "HTML is not looked for",
+      text: ", ...inHtml(value, places)",
+      becomes: "",
+      tests: ["redaction/filter"],
+    },
+    {
       fault: "the lines of a key are not looked for",
       text: "value.includes(NEWLINE) ? linesOf(value) : []",
       becomes: "[]",
