@@ -10,12 +10,14 @@ import { storeDirectory } from "../cache/store.ts";
 import { FILE_NAME } from "../config/file.ts";
 import { readConfig } from "../config/rtfig.ts";
 import { parentDirectory } from "../workspace/package-json.ts";
+import { checkRules } from "./rules.ts";
 
 const MOST_NAMED = 12;
 
 /** @param directory the working directory */
 export function checkProject(directory: string): Check[] {
-  return [checkConfiguration(directory), checkVariables(), checkCache(storeDirectory())];
+  const checks = [checkConfiguration(directory), ...checkRules(directory)];
+  return [...checks, checkVariables(), checkCache(storeDirectory())];
 }
 
 function checkConfiguration(directory: string): Check {

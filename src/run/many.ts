@@ -6,6 +6,7 @@ import type { RemoteCache } from "../cache/remote/remote.ts";
 import type { SecretValue } from "../redaction/secret-value.ts";
 import type { Provision, Receiver } from "../secrets/mapping/provision.ts";
 import type { Config } from "../config/rtfig.ts";
+import { describeStrayRules } from "../config/stray-rules.ts";
 import type { CacheSettings } from "../settings/cache.ts";
 import { choosesPackages, type ManySettings } from "../settings/many.ts";
 import type { RemoteSettings } from "../settings/remote.ts";
@@ -33,6 +34,7 @@ import type { Ending } from "./script/waiting.ts";
 import { appendArguments, quoteArgument } from "./script/quoting.ts";
 import { openRun, prepareStep, type RunContext } from "./script/preparation.ts";
 import { variablesOf } from "./script/secret-variables.ts";
+import { rulesOf } from "./rules.ts";
 import { openSecrets, receiverOf } from "./secrets.ts";
 
 /** Its secrets are zeroed when it is disposed of. */
@@ -109,11 +111,12 @@ export async function openMany(
 
 function requestFor(
   many: ManySettings,
-  { script, cache, remote }: Settings,
+  settings: Settings,
   config: Config | undefined,
   cwd: string,
   provision: Provision | undefined,
 ): TaskRequest {
+  const { script, cache, remote } = settings;
   const originalEnvironment = host.originalEnvironment();
   const context = openRun(script);
   let attending: Attending | undefined;
@@ -132,6 +135,7 @@ function requestFor(
     silent: script.silent,
     commandFor: commandOf,
     quote: quoteArgument,
+    adviseOn: (workspace) => describeStrayRules(rulesOf(settings, config, cwd, provision), workspace),
     ...(cache && {
       async openCached(task, extra) {
         room ??= await import("./cached.ts");
