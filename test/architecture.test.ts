@@ -245,7 +245,7 @@ test("what rt starts, and looks for, gets the environment that rt was started wi
 const WRITERS: Readonly<Record<string, string>> = {
   "src/cli/called.ts": "the version that Node.js would have",
   "src/cli/command-line.ts": "the list of scripts, the version",
-  "src/cli/own-commands.ts": "answers",
+  "src/cli/answer.ts": "answers",
   "src/cache/server/command.ts": "where it serves, and what goes wrong there",
   "src/complaint.ts": "what is wrong, and what to do",
   "src/debugger/announcement.ts": "where a debugger can connect",
@@ -261,7 +261,6 @@ const WRITERS: Readonly<Record<string, string>> = {
   "src/runtime/option-effects.ts": "that an option cannot be honoured on this system",
   "src/run/watch/script-watch.ts": "what clears the screen",
   "src/cli/picked.ts": "the offer to pick a script",
-  "src/doctor/command.ts": "what it has found",
   "src/picker/pick.ts": "the command line that was picked",
   "src/picker/plain.ts": "questions, line by line",
   "src/picker/prompt.ts": "the picker itself",

@@ -1,7 +1,7 @@
 // `rt cache`: how much is kept, why a script ran or did not, and an end to some or all of it.
 //
 // Surprising: what other versions of rt have kept, in a format of theirs, goes with what goes: nothing else would remove it.
-import { existsSync, readdirSync, rmSync } from "node:fs";
+import { lstatSync, readdirSync, rmSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { nearest } from "../nearest.ts";
 import { Failure } from "../failure.ts";
@@ -10,22 +10,39 @@ import { type Finding, parseFinding } from "./finding.ts";
 import { LARGEST, Store, storeDirectory } from "./store.ts";
 
 const WORDS = ["status", "prune", "clear", "why", "import", "serve", "token"];
+const NOTHING_LEFT = "Nothing is kept any more";
 const MEGABYTE = 1_000_000;
 
 /** Throws Failure. */
-export function answerCache([word = "status", ...rest]: readonly string[]): string {
+export function answerCache(words: readonly string[]): string {
   const directory = storeDirectory();
   if (directory === undefined)
     throw new Failure("Nothing says where the cache is", "set HOME or XDG_CACHE_HOME");
+  try {
+    return answer(directory, words);
+  } catch (error) {
+    const { name, message } = error as Error;
+    if (name !== "Error") throw error; // neither the system's, nor the store's
+    throw new Failure(
+      `The cache cannot be used: ${oneLine(message)}`,
+      "give the folder back to this user, or set XDG_CACHE_HOME",
+    );
+  }
+}
+
+function answer(directory: string, [word = "status", ...rest]: readonly string[]): string {
   switch (word) {
     case "status":
+      refuseWords(word, rest);
       return describeStatus(directory);
     case "prune":
       return prune(directory, rest);
     case "clear":
+      refuseWords(word, rest);
+      if (!isThere(dirname(directory))) return NOTHING_LEFT;
       removeOthers(directory);
       rmSync(directory, { recursive: true, force: true });
-      return "Nothing is kept any more";
+      return NOTHING_LEFT;
     case "why":
       return explain(directory, rest);
   }
@@ -38,8 +55,28 @@ export function answerCache([word = "status", ...rest]: readonly string[]): stri
   );
 }
 
+/** Who names a script means that one, and would lose all. Throws Failure. */
+function refuseWords(word: string, [more]: readonly string[]): void {
+  if (more !== undefined)
+    throw new Failure(
+      `rt cache ${word} takes no "${oneLine(more)}"`,
+      `rt cache ${word} is for all that is kept`,
+    );
+}
+
+/** Where it is not known, the system says why: that is thrown. */
+function isThere(path: string): boolean {
+  try {
+    lstatSync(path);
+    return true;
+  } catch (error) {
+    if (["ENOENT", "ENOTDIR"].includes((error as NodeJS.ErrnoException).code ?? "")) return false;
+    throw error;
+  }
+}
+
 function describeStatus(directory: string): string {
-  if (!existsSync(directory)) return `Nothing is kept in ${oneLine(directory)}`;
+  if (!isThere(directory)) return `Nothing is kept in ${oneLine(directory)}`;
   return `${describeSize(new Store(directory))}, in ${oneLine(directory)}`;
 }
 
@@ -56,7 +93,7 @@ function prune(directory: string, words: readonly string[]): string {
       "rt cache prune --size=<MB> leaves so much of what was used last",
     );
   removeOthers(directory);
-  if (!existsSync(directory)) return `Nothing is kept in ${oneLine(directory)}`;
+  if (!isThere(directory)) return `Nothing is kept in ${oneLine(directory)}`;
   const store = new Store(directory);
   const before = store.measure().size;
   store.shrink(text === undefined ? LARGEST : Number(text) * MEGABYTE);
@@ -68,7 +105,7 @@ function prune(directory: string, words: readonly string[]): string {
 /** Formats of other versions. */
 function removeOthers(directory: string): void {
   const above = dirname(directory);
-  for (const name of existsSync(above) ? readdirSync(above) : [])
+  for (const name of isThere(above) ? readdirSync(above) : [])
     if (/^scripts-\d+$/.test(name) && name !== basename(directory))
       rmSync(join(above, name), { recursive: true, force: true });
 }
@@ -76,7 +113,7 @@ function removeOthers(directory: string): void {
 function explain(directory: string, [script, ...more]: readonly string[]): string {
   if (script === undefined || more.length > 0)
     throw new Failure("rt cache why needs one script", "as in: rt cache why build");
-  const findings = existsSync(directory) ? allFindings(new Store(directory)) : [];
+  const findings = isThere(directory) ? allFindings(new Store(directory)) : [];
   const meant = findings.filter(({ label }) => label === script || label.split(/[ :]/).includes(script));
   if (meant.length === 0)
     throw new Failure(`Nothing is known of a script "${script}"`, "it has not run with [run.cache] yet");

@@ -1,5 +1,5 @@
 // Whether a script has written where the project lies: which words of the root's path are in its files, their names and its
-// lines; and the whole path, also in the ways in which programs encode one (JSON, URLs, hex, base64).
+// lines; and the whole path, also in the ways in which programs encode one (JSON, URLs, HTML, hex, base64).
 //
 // Surprising: a word counts wherever it stands by itself, since tools make names of paths ("-home-me-shop"). That is often
 // by chance, and costs no more than a run.

@@ -36,7 +36,8 @@ export interface Recorded {
 /** Throws Unkept. */
 export async function recordRun({ paths, doubt }: Trace, declared: Rooted): Promise<Recorded> {
   if (doubt) throw new Unkept(doubt.kind, doubt.detail);
-  const sources = await findSources(paths, declared);
+  const listed = await listDeclared(declared);
+  const sources = await findSources(paths, listed, declared);
   const isDeclared: Matcher = (path) => declared.isDeclared(path) && !sources.has(path);
   const world = sources.size === 0 ? declared : { ...declared, isDeclared };
   const recorded: Recorded = { conditions: [], outputs: [], own: [] };
@@ -57,7 +58,7 @@ export async function recordRun({ paths, doubt }: Trace, declared: Rooted): Prom
     }
   }
   if (rewritten.length > 0) throw new Rewritten(rewritten);
-  await addDeclared(recorded, world, sources);
+  await addDeclared(recorded, listed, world, sources);
   const outputs = new Set(recorded.outputs.map(({ path }) => path));
   for (const path of written) if (!outputs.has(path)) recorded.own.push(path);
   const own = new Set([...written, ...outputs]);
@@ -74,8 +75,17 @@ export function hasWritten({ isWritten, isConfirmed, last }: TracedPath): boolea
   return isWritten && (isConfirmed || last !== undefined);
 }
 
+/** Of all that is declared to be made, what there is now that the script has ended. */
+export async function listDeclared({ declared, packageDirectory }: Rooted): Promise<readonly string[]> {
+  return await listFiles(declared, packageDirectory);
+}
+
 /** What is declared to be made, and is rather what is read. */
-async function findSources(paths: readonly TracedPath[], world: Rooted): Promise<ReadonlySet<string>> {
+async function findSources(
+  paths: readonly TracedPath[],
+  listed: readonly string[],
+  world: Rooted,
+): Promise<ReadonlySet<string>> {
   if (world.declared.length === 0) return new Set();
   const isMeant = (path: string) => world.isDeclared(path) && !world.isIgnored(path);
   const found = new Set<string>();
@@ -86,7 +96,7 @@ async function findSources(paths: readonly TracedPath[], world: Rooted): Promise
     const isThere = first.kind === "file" || first.kind === "link";
     (isThere && (isRead || !hasWritten(traced)) ? found : others).add(path);
   }
-  for (const path of await listFiles(world.declared, world.packageDirectory))
+  for (const path of listed)
     if (!others.has(path) && isMeant(path) && world.look(path).kind === "file") found.add(path);
   return (await world.sourcesAmong([...found])) ?? new Set();
 }
@@ -167,12 +177,13 @@ async function outputOf(path: string, now: PathState, world: Rooted): Promise<Ou
 /** A tool that finds its output up to date writes nothing, and yet it has to be there. */
 export async function addDeclared(
   { outputs, conditions }: Recorded,
+  listed: readonly string[],
   world: Rooted,
   sources: ReadonlySet<string> = new Set(),
 ): Promise<void> {
   const made = new Set(outputs.map(({ path }) => path));
   const seen = new Set(conditions.map(([, path]) => path));
-  for (const path of await listFiles(world.declared, world.packageDirectory)) {
+  for (const path of listed) {
     if (made.has(path)) continue;
     if (!isBelow(path, world.root)) throw new Unkept("elsewhere", path);
     const state = world.look(path);

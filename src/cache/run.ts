@@ -22,7 +22,7 @@ import { type Piece, readLog } from "./log.ts";
 import { mentionsIn } from "./mention.ts";
 import { fixedPlaces, type IsFixed, isBelow, keepEntry, placeEntry, withoutBinariesAbove } from "./place.ts";
 import type { Presence } from "./presence.ts";
-import { addDeclared, type Recorded, recordRun, type Rooted } from "./record.ts";
+import { addDeclared, listDeclared, type Recorded, recordRun, type Rooted } from "./record.ts";
 import { restoreOutputs } from "./restore.ts";
 import { type Basis, basisOf } from "./sights.ts";
 import type { CachedRun, CachedScript, Hit, Publication, StepRequest } from "./script.ts";
@@ -196,7 +196,7 @@ export class Run implements CachedRun {
     const [difference] = compareKeys(this.#key!.fields, (await this.#makeOwnKey()).fields);
     if (difference !== undefined) throw new Unkept("edited", difference);
     const recorded: Recorded = { conditions: [], outputs: [], own: [] };
-    await addDeclared(recorded, this.#world);
+    await addDeclared(recorded, await listDeclared(this.#world), this.#world);
     return recorded;
   }
 

@@ -2,18 +2,19 @@
 import { dropEnvironmentFiles } from "../../platform/environment-files.ts";
 import { host } from "../../platform/process.ts";
 import type { Outcome } from "../run/outcome.ts";
+import { printAnswer } from "./answer.ts";
 
 /** @param args behind the command's name */
 type Command = (args: readonly string[]) => Promise<Outcome>;
 
 /** By its name in options/commands.ts. */
 const COMMANDS: Readonly<Record<string, Command>> = {
-  help: async (args) => console.log(await (await import("./help.ts")).answerHelp(args)),
+  help: async (args) => await printAnswer(await (await import("./help.ts")).answerHelp(args)),
   "debug-config": writeConfiguration,
   types: async () => {
     const { readText, TYPES } = await import("./texts.ts");
     const { declareSecrets } = await import("../secrets/mapping/declaration.ts");
-    console.log((await readText(TYPES)).trimEnd() + declareSecrets());
+    await printAnswer((await readText(TYPES)).trimEnd() + declareSecrets());
   },
   completions: complete,
   upgrade: withHelp("upgrade", async (args) =>
@@ -36,7 +37,7 @@ export async function runOwn(command: string, args: readonly string[]): Promise<
 
 export async function showHelp(command?: string): Promise<void> {
   const { renderHelp } = await import("./help.ts");
-  console.log(await renderHelp(command));
+  await printAnswer(await renderHelp(command));
 }
 
 /** For a command that does not answer --help itself. */
@@ -47,18 +48,20 @@ function withHelp(name: string, command: Command): Command {
 
 /** What `rt cache` does beside answering; serving goes on until it is ended. */
 const CACHE: ReadonlyMap<string, Command> = new Map<string, Command>([
-  ["serve", async (words) => print((await import("../cache/server/command.ts")).serveCache(words))],
-  ["token", async (words) => print((await import("../cache/server/command.ts")).makeToken(words))],
+  ["serve", async (words) => await print((await import("../cache/server/command.ts")).serveCache(words))],
+  ["token", async (words) => await print((await import("../cache/server/command.ts")).makeToken(words))],
   [
     "import",
-    withHelp("cache", async (words) =>
-      print((await import("../cache/import/command.ts")).importCache(words)),
+    withHelp(
+      "cache",
+      async (words) => await print((await import("../cache/import/command.ts")).importCache(words)),
     ),
   ],
 ]);
 
-const answerCache = withHelp("cache", async (args) =>
-  print((await import("../cache/command.ts")).answerCache(args)),
+const answerCache = withHelp(
+  "cache",
+  async (args) => await print((await import("../cache/command.ts")).answerCache(args)),
 );
 
 async function runCache(args: readonly string[]): Promise<Outcome> {
@@ -66,8 +69,8 @@ async function runCache(args: readonly string[]): Promise<Outcome> {
   return own ? await own(args.slice(1)) : await answerCache(args);
 }
 
-function print(text: string | undefined): void {
-  if (text !== undefined) console.log(text);
+async function print(text: string | undefined): Promise<void> {
+  if (text !== undefined) await printAnswer(text);
 }
 
 async function writeConfiguration(args: readonly string[]): Promise<Outcome> {
@@ -75,14 +78,14 @@ async function writeConfiguration(args: readonly string[]): Promise<Outcome> {
   const found = Bun.which("rt", { PATH: host.originalVariable("PATH") ?? "" });
   const runtime = found === process.execPath ? "rt" : process.execPath;
   const { text, isWritten } = writeDebugConfig(args[0], process.cwd(), runtime);
-  console.log(text);
+  await printAnswer(text);
   return isWritten ? undefined : 1;
 }
 
 async function complete([shell, separator, ...words]: readonly string[]): Promise<void> {
   const { completionLines, completionText } = await import("./completions.ts");
   const { readText } = await import("./texts.ts");
-  console.log(
+  await printAnswer(
     shell === "query"
       ? completionLines(separator === "--" ? words : [], process.cwd())
       : (await readText(completionText(shell))).trimEnd(),

@@ -36,7 +36,7 @@ export function removeAbandoned(path: string): void {
   const { readdirSync, rmSync } = process.getBuiltinModule("node:fs");
   const directory = path.slice(0, path.lastIndexOf("/"));
   for (const name of readdirSync(directory)) {
-    const owner = Number(/-(\d+)-\w+\.sock(?:\.\w+)?$/.exec(name)?.[1]);
-    if (owner > 0 && !isTaken(owner)) rmSync(`${directory}/${name}`, { force: true });
+    const [, owner] = /-(\d+)-\w+\.sock(?:\.\w+)?$/.exec(name) ?? [];
+    if (owner !== undefined && !isTaken(Number(owner))) rmSync(`${directory}/${name}`, { force: true });
   }
 }

@@ -1,10 +1,12 @@
 // `rt doctor`: what is wrong with this installation, with what is set here, and with the credential store; and what to do.
 //
 // Contract: it looks and changes nothing: no dialog, no unlocking, no credential. Exit code 0 when nothing stands
-// in the way, 1 when something does, 2 for a wrong command line. A warning is worth knowing and stands in nobody's way.
+// in the way, 1 when something does, 2 for a wrong command line and where it cannot be told. A warning is worth knowing and
+// stands in nobody's way.
 import { type Check } from "../../platform/contract/secret-provider.ts";
 import { diagnoseStore } from "../../platform/secret-provider.ts";
 import { escapeJson, printable } from "../printable.ts";
+import { print } from "../secrets/streams.ts";
 import { complain, readWords, WordsError } from "../secrets/words.ts";
 import { checkInstallation } from "./installation.ts";
 import { checkProject } from "./project.ts";
@@ -33,12 +35,21 @@ async function report(isJson: boolean): Promise<number> {
   const ready = hasNoProblem(checks);
   if (isJson) {
     const report = { installation, ready, store: store ?? null, checks };
-    console.log(escapeJson(JSON.stringify(report, null, 2)));
+    await show(`${escapeJson(JSON.stringify(report, null, 2))}\n`);
   } else {
     const credentials = [...checks.flatMap(renderCheck), "", ready ? READY : NOT_READY];
-    console.log([...installation.flatMap(renderCheck), "", ...credentials].join("\n"));
+    await show(`${[...installation.flatMap(renderCheck), "", ...credentials].join("\n")}\n`);
   }
   return ready && hasNoProblem(installation) ? 0 : 1;
+}
+
+/** Throws WordsError. Whoever reads no further has had enough, and what was found counts all the same. */
+async function show(text: string): Promise<void> {
+  try {
+    await print(text);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EPIPE") throw error;
+  }
 }
 
 function hasNoProblem(checks: readonly Check[]): boolean {

@@ -8,23 +8,31 @@ import type { Check } from "../../platform/contract/secret-provider.ts";
 import { host } from "../../platform/process.ts";
 import { storeDirectory } from "../cache/store.ts";
 import { FILE_NAME } from "../config/file.ts";
+import { findRoot } from "../config/root-project.ts";
 import { readConfig } from "../config/rtfig.ts";
 import { parentDirectory } from "../workspace/package-json.ts";
+import { checkRules } from "./rules.ts";
 
 const MOST_NAMED = 12;
 
 /** @param directory the working directory */
 export function checkProject(directory: string): Check[] {
-  return [checkConfiguration(directory), checkVariables(), checkCache(storeDirectory())];
+  const checks = [checkConfiguration(directory), ...checkRules(directory)];
+  return [...checks, checkVariables(), checkCache(storeDirectory())];
 }
 
 function checkConfiguration(directory: string): Check {
   const name = "configuration";
   const own = join(directory, FILE_NAME);
-  const above = foldersAbove(directory)
-    .map((folder) => join(folder, FILE_NAME))
-    .filter((file) => existsSync(file));
-  const rest = above.length > 0 ? `; above, for secrets and [run.cache]: ${above.join(", ")}` : "";
+  const others = foldersAbove(directory).filter((folder) => existsSync(join(folder, FILE_NAME)));
+  const root = others.length > 0 ? findRootOrNone(directory) : undefined;
+  const rest = others
+    .map((folder) =>
+      folder === root
+        ? `; for secrets and [run.cache] that of the root project, ${join(folder, FILE_NAME)}`
+        : `; ${join(folder, FILE_NAME)} counts for nothing here`,
+    )
+    .join("");
   if (!existsSync(own)) return { name, status: "ok", found: `No ${FILE_NAME} here${rest}` };
   try {
     const keys = readConfig(FILE_NAME).settings.map(({ path }) => path.join("."));
@@ -34,6 +42,14 @@ function checkConfiguration(directory: string): Check {
     const { message, hint } = error as { message: string; hint?: string };
     const remedy = hint ?? `mend the file; rt help configuration lists its keys`;
     return { name, status: "problem", found: message, remedy };
+  }
+}
+
+function findRootOrNone(directory: string): string | undefined {
+  try {
+    return findRoot(directory);
+  } catch {
+    return undefined; // what is wrong with a package.json, who runs a script of it says
   }
 }
 

@@ -1,4 +1,4 @@
-// A value in the encodings that programs use without being asked: JSON, URLs, hex, base64, and lines that are broken
+// A value in the encodings that programs use without being asked: JSON, URLs, HTML, hex, base64, and lines that are broken
 // otherwise or at some width.
 //
 // Contract: pure, and bytes only: what is made on the way is zeroed here, what is given back by who asked for it.
@@ -23,7 +23,7 @@ function bytesOf(text: string): Uint8Array {
 const LOWER = bytesOf("0123456789abcdef");
 const UPPER = bytesOf("0123456789ABCDEF");
 
-/** Where the bytes stand that JSON or a URL may change: most tokens have none. */
+/** Where the bytes stand that JSON, a URL or HTML may change: most tokens have none. */
 export function specialPlaces(value: Uint8Array): number[] {
   const places: number[] = [];
   for (let at = 0; at < value.length; at += 1) {
@@ -178,6 +178,58 @@ export function inUrl(value: Uint8Array, places: readonly number[]): Uint8Array[
       if (!hasLetters) break;
     }
   return made;
+}
+
+const QUOTATION = 0x22;
+const APOSTROPHE = 0x27;
+const MARKUP: Readonly<Record<number, Uint8Array>> = {
+  0x26: bytesOf("&amp;"),
+  0x3c: bytesOf("&lt;"),
+  0x3e: bytesOf("&gt;"),
+};
+
+/** What stands for a quotation mark and an apostrophe: in text, attributes, lodash, React and Python, PHP, XML, Go and Jinja. */
+const HTML_STYLES: readonly Readonly<Record<number, Uint8Array | undefined>>[] = [
+  ["", ""],
+  ["&quot;", ""],
+  ["&quot;", "&#39;"],
+  ["&quot;", "&#x27;"],
+  ["&quot;", "&#039;"],
+  ["&quot;", "&apos;"],
+  ["&#34;", "&#39;"],
+].map(([quotation, apostrophe]) => ({
+  ...MARKUP,
+  [QUOTATION]: quotation ? bytesOf(quotation) : undefined,
+  [APOSTROPHE]: apostrophe ? bytesOf(apostrophe) : undefined,
+}));
+
+/** Also as XML. @param places of what may change */
+export function inHtml(value: Uint8Array, places: readonly number[]): Uint8Array[] {
+  let isMarkup = false;
+  let isQuoted = false;
+  for (const at of places) {
+    const byte = value[at]!;
+    if (byte === QUOTATION || byte === APOSTROPHE) isQuoted = true;
+    else if (MARKUP[byte]) isMarkup = true;
+  }
+  // As it is, the value is known already.
+  const styles = HTML_STYLES.slice(isMarkup ? 0 : 1, isQuoted ? HTML_STYLES.length : 1);
+  return styles.map((style) => {
+    const scratch = new Uint8Array(value.length + places.length * 5);
+    let length = 0;
+    let from = 0;
+    for (const at of places) {
+      const written = style[value[at]!];
+      if (!written) continue;
+      scratch.set(value.subarray(from, at), length);
+      length += at - from;
+      from = at + 1;
+      scratch.set(written, length);
+      length += written.length;
+    }
+    scratch.set(value.subarray(from), length);
+    return taken(scratch, length + value.length - from);
+  });
 }
 
 /** With small and with capital letters. */

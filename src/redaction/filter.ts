@@ -41,7 +41,7 @@ const LONG = 1 << 12;
 const NOTHING = new Uint8Array(0);
 
 export class RedactionFilter {
-  readonly #patterns: Patterns;
+  #patterns: Patterns;
   /** What may still become a part of a value, whether it has been shown or not. */
   #held: Uint8Array = NOTHING;
   /** Where it begins in the stream, and what was known there. */
@@ -53,6 +53,11 @@ export class RedactionFilter {
   #regions: Region[] = [];
 
   constructor(patterns: Patterns) {
+    this.#patterns = patterns;
+  }
+
+  /** From now on it is these that are looked for, also in what is held. */
+  use(patterns: Patterns): void {
     this.#patterns = patterns;
   }
 

@@ -1,5 +1,5 @@
 // The ways in which a value may be written: as it is, with other line ends, each of its lines, and in the encodings that
-// programs use without being asked (JSON, URLs, hex, base64).
+// programs use without being asked (JSON, URLs, HTML, hex, base64).
 //
 // Contract: pure, and bytes only, since no text of the engine's can be zeroed: what is made on the way is zeroed here, what
 // is given back by who asked for it. No form is shorter than SHORTEST. A form that starts in the same way for
@@ -11,6 +11,7 @@ import {
   inBase64,
   inBase64Url,
   inHex,
+  inHtml,
   inJson,
   inUrl,
   specialPlaces,
@@ -55,7 +56,8 @@ function alike(value: Uint8Array): Uint8Array[] {
   if (value.includes(NEWLINE))
     made.push(withLineBreaks(value, [NEWLINE]), withLineBreaks(value, [RETURN, NEWLINE]));
   const places = specialPlaces(value);
-  if (places.length > 0) made.push(...inJson(value, places), ...inUrl(value, places));
+  if (places.length > 0)
+    made.push(...inJson(value, places), ...inUrl(value, places), ...inHtml(value, places));
   return made;
 }
 

@@ -40,6 +40,11 @@ export class Redactor {
     return pending;
   }
 
+  /** From now on it is these that are looked for. */
+  use(patterns: Patterns): void {
+    this.#filter.use(patterns);
+  }
+
   /** Shows of what is held what says nothing, without waiting: the terminal gets other hands. */
   release(): void | Promise<void> {
     const output = this.#filter.release();
@@ -75,8 +80,13 @@ export interface RedactedOutput {
   end(): Promise<void>;
 }
 
+export interface LearningOutput extends RedactedOutput {
+  /** From now on these are kept out. Throws Failure. */
+  learn(secrets: readonly SecretValue[]): void;
+}
+
 /** Both streams of a program. Throws Failure. */
-export function openOutput(secrets: readonly SecretValue[], deliver: Deliver): RedactedOutput {
+export function openOutput(secrets: readonly SecretValue[], deliver: Deliver): LearningOutput {
   const redaction = openRedaction(secrets);
   const output = redaction.stream((bytes) => deliver(bytes, false));
   const error = redaction.stream((bytes) => deliver(bytes, true));
@@ -87,11 +97,14 @@ export function openOutput(secrets: readonly SecretValue[], deliver: Deliver): R
       await error.end();
       redaction.zero();
     },
+    learn: (known) => redaction.learn(known),
   };
 }
 
 export interface Redaction {
   stream(write: Write): Redactor;
+  /** From now on these are kept out of all of its streams. Throws Failure. */
+  learn(secrets: readonly SecretValue[]): void;
   /** Of the streams all must have ended. */
   zero(): void;
 }
@@ -99,9 +112,21 @@ export interface Redaction {
 /** Throws Failure where a value cannot be told from other text. */
 export function openRedaction(secrets: readonly SecretValue[]): Redaction {
   refuseShort(secrets);
-  const patterns = new Patterns(secrets);
+  let patterns = new Patterns(secrets);
+  const streams: Redactor[] = [];
   return {
-    stream: (write) => new Redactor(patterns, write),
+    stream(write) {
+      const stream = new Redactor(patterns, write);
+      streams.push(stream);
+      return stream;
+    },
+    learn(known) {
+      refuseShort(known);
+      const before = patterns;
+      patterns = new Patterns(known);
+      for (const stream of streams) stream.use(patterns);
+      before.zero();
+    },
     zero: () => patterns.zero(),
   };
 }

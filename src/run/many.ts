@@ -2,12 +2,11 @@
 // must not know, which is how a script is started.
 import { watchGlances } from "../../platform/glances.ts";
 import { host } from "../../platform/process.ts";
-import type { ChildExit } from "../../platform/contract/process-tree.ts";
 import type { RemoteCache } from "../cache/remote/remote.ts";
 import type { SecretValue } from "../redaction/secret-value.ts";
-import type { Deliver, RedactedOutput } from "../redaction/stream.ts";
 import type { Provision, Receiver } from "../secrets/mapping/provision.ts";
 import type { Config } from "../config/rtfig.ts";
+import { describeStrayRules } from "../config/stray-rules.ts";
 import type { CacheSettings } from "../settings/cache.ts";
 import { choosesPackages, type ManySettings } from "../settings/many.ts";
 import type { RemoteSettings } from "../settings/remote.ts";
@@ -25,6 +24,7 @@ import {
   type TaskRequest,
 } from "../tasks/run-tasks.ts";
 import { scriptOf, textField } from "../workspace/package-json.ts";
+import { type Attending, isSameValue, loadAttending } from "./attending.ts";
 import type { Plan } from "./plan.ts";
 import type { Answer } from "./script/bash-builtins.ts";
 import { evaluate, needsNoProcess, type ShellResult } from "./script/built-in-shell.ts";
@@ -32,9 +32,9 @@ import { launchScript } from "./script/launch.ts";
 import { taskOf } from "./single-task.ts";
 import type { Ending } from "./script/waiting.ts";
 import { appendArguments, quoteArgument } from "./script/quoting.ts";
-import type { ShellCommand } from "./script/shell.ts";
 import { openRun, prepareStep, type RunContext } from "./script/preparation.ts";
 import { variablesOf } from "./script/secret-variables.ts";
+import { rulesOf } from "./rules.ts";
 import { openSecrets, receiverOf } from "./secrets.ts";
 
 /** Its secrets are zeroed when it is disposed of. */
@@ -111,19 +111,20 @@ export async function openMany(
 
 function requestFor(
   many: ManySettings,
-  { script, cache, remote }: Settings,
+  settings: Settings,
   config: Config | undefined,
   cwd: string,
   provision: Provision | undefined,
 ): TaskRequest {
+  const { script, cache, remote } = settings;
   const originalEnvironment = host.originalEnvironment();
   const context = openRun(script);
   let attending: Attending | undefined;
   let shared: RemoteCache | undefined;
   let hasStarted = false;
   let room: typeof import("./cached.ts") | undefined;
-  /** Of all that was fetched; in a watched run some of it again. */
-  const known = new Map<string, SecretValue>();
+  /** All that was fetched. In a watched run also what was replaced since: a script that runs on has it. */
+  const known: SecretValue[] = [];
   const commandOf = (wanted: CommandRequest) =>
     commandFor(wanted, originalEnvironment, context, provision, attending);
   return {
@@ -134,6 +135,7 @@ function requestFor(
     silent: script.silent,
     commandFor: commandOf,
     quote: quoteArgument,
+    adviseOn: (workspace) => describeStrayRules(rulesOf(settings, config, cwd, provision), workspace),
     ...(cache && {
       async openCached(task, extra) {
         room ??= await import("./cached.ts");
@@ -179,9 +181,9 @@ function requestFor(
         const receivers = tasks.flatMap(receiversIn);
         await provision.fetch(receivers);
         for (const value of receivers.flatMap((receiver) => provision.valuesFor(receiver)))
-          known.set(value.name, value);
-        const secrets = [...known.values()];
-        if (secrets.some(({ isRedacted }) => isRedacted)) attending = await loadAttending(secrets);
+          if (!known.some((other) => isSameValue(other, value))) known.push(value);
+        if (attending) attending.learn(known);
+        else if (known.some(({ isRedacted }) => isRedacted)) attending = await loadAttending(known);
       },
     }),
   };
@@ -201,36 +203,6 @@ function offerFor(
     isDeclared: ruleNamed(scripts, packageName, scriptName)?.isRemote,
     isCached: ruleNamed(cache?.rules ?? [], packageName, scriptName)?.isOn ?? false,
     obstacle: hasSecrets ? "it is given secrets, which do not leave this machine" : undefined,
-  };
-}
-
-/** Loaded before anything starts, since what starts does so at once. */
-interface Attending {
-  readonly redact: (deliver: Deliver) => RedactedOutput;
-  /** Undefined where nothing is to be kept out. */
-  attend(command: ShellCommand, directory: string): (() => Promise<ChildExit>) | undefined;
-}
-
-/** @param secrets of all scripts of the run. Throws Failure where a value cannot be kept out of what is shown. */
-async function loadAttending(secrets: readonly SecretValue[]): Promise<Attending> {
-  const [{ attend, planAttendance }, { openOutput, refuseShort }] = await Promise.all([
-    import("./script/attended.ts"),
-    import("../redaction/stream.ts"),
-  ]);
-  refuseShort(secrets);
-  return {
-    redact: (deliver) => openOutput(secrets, deliver),
-    attend(command, directory) {
-      const way = planAttendance(secrets);
-      if (way.way === "become") return undefined;
-      return async () => {
-        process.chdir(directory); // a run that gives its only script the terminal has no other
-        const ending = await attend(command, way, secrets, "end");
-        if (typeof ending === "string") throw Object.assign(new Error(ending), { code: ending });
-        if (typeof ending === "number") return { code: ending, signal: null };
-        return { code: 1, signal: ending.signal };
-      };
-    },
   };
 }
 

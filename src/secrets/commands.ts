@@ -163,5 +163,5 @@ export const SECRETS_EXIT_CODES = {
 export const DOCTOR_EXIT_CODES = {
   0: "Nothing stands in the way, and a credential could be stored now",
   1: "Something does, and this is what",
-  2: "The command line is wrong",
+  2: "The command line is wrong, or what it found cannot be written",
 } as const;

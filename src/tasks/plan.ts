@@ -144,6 +144,7 @@ async function planWorkspace(request: TaskRequest): Promise<Plan> {
     tasksOf.set(node, own);
   }
   requireScripts(workspace, eligible, tasksOf, request);
+  notices.push(...(request.adviseOn?.(workspace) ?? []));
   const isOrdered = !request.parallel && !request.sequential;
   const nearestTasks = isOrdered
     ? collapse(acyclic, new Set(tasksOf.keys()), order)

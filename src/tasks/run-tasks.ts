@@ -8,6 +8,7 @@
 // end they say then, and the next round has others.
 import { host } from "../../platform/process.ts";
 import type { StopSignal } from "../../platform/contract/process-tree.ts";
+import { oneLine } from "../printable.ts";
 import type { Reporter, TaskEvent } from "./event.ts";
 import { Executor } from "./executor.ts";
 import { type Plan, planTasks } from "./plan.ts";
@@ -60,8 +61,10 @@ export async function runTasks(request: TaskRequest, planned?: Plan): Promise<Ru
   await request.prepare?.(plan.tasks);
   const notices = describeNotices(plan, request);
   const [alone] = plan.tasks;
-  const mayStandAlone = plan.tasks.length === 1 && notices.length === 0 && !request.share;
+  const mayStandAlone = plan.tasks.length === 1 && !plan.isIncomplete && !request.share;
   if (alone && mayStandAlone && request.runAlone && ownsTerminal(request)) {
+    for (const notice of notices) void queue.write(2, `warn: ${oneLine(notice)}\n`);
+    await queue.flush();
     return request.runAlone(alone);
   }
   const status = await execute(plan, request, queue, notices);

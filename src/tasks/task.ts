@@ -3,6 +3,7 @@ import type { Child, ChildExit, ChildRequest, StopSignal } from "../../platform/
 import type { Deliver, RedactedOutput } from "../redaction/stream.ts";
 import type { ManySettings } from "../settings/many.ts";
 import type { Board } from "../share/board.ts";
+import type { Workspace } from "../workspace/members.ts";
 import type { PackageJson, ScriptStep } from "../workspace/package-json.ts";
 import type { Offer, RemoteRun, Sketch } from "./where.ts";
 
@@ -184,6 +185,8 @@ export interface TaskRequest extends ManySettings {
   secretsOf?(manifest: PackageJson, scriptName: string, isMain: boolean): readonly StepSecret[];
   /** Called before the first of these starts, and in a watched run before one starts again. Throws Failure. */
   prepare?(tasks: readonly Task[]): Promise<void>;
+  /** What is said for nothing where packages are these; lines for people. */
+  adviseOn?(workspace: Workspace): readonly string[];
   /** A word as one would type it in a shell. */
   quote(word: string): string;
   /**

@@ -1,6 +1,6 @@
 // `rt cache import turbo.json`.
 import { expect, test } from "bun:test";
-import { chmod, stat } from "node:fs/promises";
+import { chmod, rm, stat, symlink } from "node:fs/promises";
 import { createProject } from "../support/project.ts";
 import { runRt } from "../support/rt.ts";
 import { CAN_TRACE, cachedProject } from "./cached-project.ts";
@@ -83,7 +83,9 @@ test("a turbo.json becomes tables, and what has no place there is named", async 
   await project.write({ "turbo.json": '{ "extends": ["//"] }' });
   expect((await run("turbo.json")).stderr).toStartWith("error: turbo.json has no tasks\n");
   expect((await run("nx.json")).stderr).toStartWith("error: rt cache import needs one turbo.json\n");
-  expect((await run("none/turbo.json")).stderr).toBe("error: none/turbo.json cannot be read: ENOENT\n");
+  expect((await run("none/turbo.json")).stderr).toBe(
+    "error: none/turbo.json cannot be read: there is no such file\n",
+  );
 });
 
 test.skipIf(!CAN_TRACE)(
@@ -121,3 +123,22 @@ test.skipIf(!CAN_TRACE)("what it wrote is in force", async () => {
   expect([await project.run("build"), await project.run("build")]).toEqual(["ran", "hit"]);
   expect([await project.run("dev"), await project.run("dev")]).toEqual(["ran", "ran"]);
 });
+
+test.skipIf(process.platform !== "linux")(
+  "what is no file, or one without an end, is not waited for",
+  async () => {
+    await using project = await createProject({ "package.json": { name: "root" } });
+    const run = async () => await runRt({ args: ["cache", "import", "turbo.json"], cwd: project.path });
+    const refused = (why: string) => ({
+      stdout: "",
+      stderr: `error: turbo.json cannot be read: ${why}\n`,
+      status: 1,
+    });
+    await Bun.$`mkfifo ${project.join("turbo.json")}`;
+    expect(await run()).toEqual(refused("JSONC Parse error: Unexpected end of input"));
+    await rm(project.join("turbo.json"));
+    await symlink("/dev/zero", project.join("turbo.json"));
+    expect(await run()).toEqual(refused("it is larger than 1 MiB"));
+    expect(await Bun.file(project.join("rtfig.toml")).exists()).toBe(false);
+  },
+);

@@ -1,6 +1,7 @@
 // How the files of a hit are put back where other things stand by now.
 import { expect, test } from "bun:test";
 import { lstat, mkdir, readdir, readlink, rm, symlink, writeFile } from "node:fs/promises";
+import { RT, runRt } from "../support/rt.ts";
 import { CAN_TRACE, cachedProject } from "./cached-project.ts";
 
 const DECLARED = 't = { outputs = ["dist/**"] }';
@@ -105,3 +106,27 @@ test.skipIf(!CAN_TRACE)("files come back with the permissions that the script ga
   expect(await project.run("t")).toBe("hit");
   expect((await lstat(project.join("out"))).mode & 0o777).toBe(0o400);
 });
+
+test.skipIf(!CAN_TRACE || !Bun.which("strace"))(
+  "declared outputs are listed once, however many there are",
+  async () => {
+    await using project = await cachedProject(
+      { t: "mkdir -p dist/deep && cp in dist/deep/file" },
+      { in: "1" },
+      DECLARED,
+    );
+    const deep = project.join("dist/deep");
+    const words = ["strace", "-f", "-qq", "-s", "4096", "-e", "trace=openat", "-o", project.join("log"), RT];
+    const { status } = await runRt({
+      program: words,
+      args: ["run", "t"],
+      cwd: project.path,
+      env: { XDG_CACHE_HOME: project.cache },
+    });
+    expect(status).toBe(0);
+    const listings = (await Bun.file(project.join("log")).text())
+      .split("\n")
+      .filter((line) => line.includes(`"${deep}", `) && line.includes("O_DIRECTORY"));
+    expect(listings).toHaveLength(1);
+  },
+);

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { chmod, readdir, rename, rm, stat, utimes } from "node:fs/promises";
 import { createProject } from "../support/project.ts";
 import { resultOf } from "../support/output.ts";
-import { REPOSITORY, runRt, startRt } from "../support/rt.ts";
+import { REPOSITORY, RT, runRt, startRt } from "../support/rt.ts";
 import { CAN_TRACE, cachedProject } from "./cached-project.ts";
 import { countIn, KEY, serveCache, type ServedCache, variablesFor } from "./served.ts";
 
@@ -348,3 +348,25 @@ test("what a server that was killed has left goes when it is old, and a place is
   expect(open.stderr).toStartWith("error: What is served cannot be kept: ");
   expect(open.status).toBe(1);
 });
+
+test.skipIf(process.platform === "win32")(
+  "a token for which there is no room leaves the others as they are",
+  async () => {
+    await using folder = await createProject();
+    const line = `one write ${"0".repeat(64)}\n`;
+    const add = async (file: string, blocks: number) =>
+      await runRt({
+        program: ["bash", "-c", `ulimit -f ${blocks}; exec "$0" "$@"`, RT],
+        args: ["cache", "token", file, "two", "read"],
+        cwd: folder.path,
+      });
+    const before = `${line}#${"x".repeat(1000 - line.length)}\n`;
+    await folder.write({ "tokens.txt": before });
+    const failure = { stdout: "", stderr: "error: tokens.txt cannot be written (EFBIG)\n", status: 1 };
+    expect(await add("tokens.txt", 1)).toEqual(failure);
+    expect(await Bun.file(folder.join("tokens.txt")).text()).toBe(before);
+    expect((await add("new.txt", 0)).status).toBe(1);
+    expect(await Bun.file(folder.join("new.txt")).exists()).toBe(false);
+    expect((await add("tokens.txt", 8)).status).toBe(0);
+  },
+);

@@ -94,11 +94,25 @@ describe.skipIf(process.platform === "win32").concurrent("rt doctor says of the 
   });
 
   test("which other rtfig.toml have a say in secrets and in what is cached", async () => {
-    await using project = await createProject({ "rtfig.toml": "", "a/b/x": "" });
-    const { stdout } = await runRt({ args: ["doctor", "--json"], cwd: project.join("a/b") });
-    const { installation } = JSON.parse(stdout) as { installation: Check[] };
-    expect(installation.find(({ name }) => name === "configuration")!.found).toBe(
-      `No rtfig.toml here; above, for secrets and [run.cache]: ${project.join("rtfig.toml")}`,
+    await using project = await createProject({
+      "rtfig.toml": "",
+      "shop/rtfig.toml": "",
+      "shop/package.json": { workspaces: ["web"] },
+      "shop/web/package.json": {},
+      "shop/other/package.json": {},
+    });
+    const found = async (folder: string) => {
+      const { stdout } = await runRt({ args: ["doctor", "--json"], cwd: project.join(folder) });
+      const { installation } = JSON.parse(stdout) as { installation: Check[] };
+      return installation.find(({ name }) => name === "configuration")!.found;
+    };
+    const [own, above] = [project.join("shop/rtfig.toml"), project.join("rtfig.toml")];
+    expect(await found("shop/web")).toBe(
+      `No rtfig.toml here; for secrets and [run.cache] that of the root project, ${own}; ${above} counts for nothing here`,
+    );
+    // No member, so that nobody above speaks for it.
+    expect(await found("shop/other")).toBe(
+      `No rtfig.toml here; ${own} counts for nothing here; ${above} counts for nothing here`,
     );
   });
 

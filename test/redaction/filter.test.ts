@@ -82,6 +82,22 @@ describe("a value is found", () => {
     });
   }
 
+  test("in HTML and XML, however they write what has a meaning there", () => {
+    const value = `a&b<c>d"e'f;secret`;
+    const markup = value.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
+    expect(once({ H: value }, `<p>${markup}</p>`)).toBe("<p>[H]</p>");
+    expect(once({ H: value }, `<p title="${Bun.escapeHTML(value)}">`)).toBe('<p title="[H]">');
+    for (const quotation of ["&quot;", "&#34;"])
+      for (const apostrophe of quotation === "&#34;"
+        ? ["&#39;"]
+        : ["'", "&#39;", "&#x27;", "&#039;", "&apos;"]) {
+        const written = markup.replace('"', quotation).replace("'", apostrophe);
+        expect(once({ H: value }, `<p title="${written}">`)).toBe('<p title="[H]">');
+      }
+    for (const one of ["&secret", "secret<", '"secret"', "it's secret"])
+      expect(once({ H: `${one} value` }, Bun.escapeHTML(`${one} value`))).toBe("[H]");
+  });
+
   test("in the address that a program makes of one", () => {
     const value = 'postgres://shöp:a b"c@db/x?y=<z>&q={1}';
     expect(once({ U: value }, `<${new URL(`http://h/?${value}`).search.slice(1)}>`)).toBe("<[U]>");

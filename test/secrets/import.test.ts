@@ -234,6 +234,8 @@ describe.skipIf(process.platform !== "linux")("rt secrets import", () => {
       expect(await read(shop, ".env")).toBe(ENV);
     }
     fake.silent.clear();
+    // Numbers that no process can have.
+    for (const pid of [0, 2 ** 31, "9".repeat(20)]) await shop.write({ [`.env.${pid}.rt`]: ENV });
     expect(await run(shop, [".env", "--yes"], session.env)).toMatchObject({ stderr: "", status: 0 });
     expect(await drafts()).toEqual([]);
   });

@@ -110,8 +110,11 @@ describe("rt upgrade", () => {
     const ended = Bun.spawn(["true"]);
     await ended.exited;
     const kept = [`.rt-upgrade-${process.pid}-abcdef`, ".rt-upgrade-notes", ".other-1-abcdef"];
-    for (const name of [...kept, `.rt-upgrade-${ended.pid}-abcdef`])
-      await mkdir(home.join("bin", name, "x"), { recursive: true });
+    // The others no process can have: 0 is a group's, and behind 2^22 and 2^31 there is none.
+    const left = [ended.pid, 0, 2 ** 22 + 1, 2 ** 31, "9".repeat(20)].map(
+      (pid) => `.rt-upgrade-${pid}-abcdef`,
+    );
+    for (const name of [...kept, ...left]) await mkdir(home.join("bin", name, "x"), { recursive: true });
     expect((await upgrade(released.join(ARCHIVE))).status).toBe(0);
     expect((await readdir(home.join("bin"))).toSorted()).toEqual([...kept, "rt", "rt.previous"].toSorted());
   });

@@ -3,11 +3,15 @@
 // Contract: what stands in rtfig.toml stays; a file that has such a table already is left alone.
 import { chmodSync, existsSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { files } from "../../../platform/files.ts";
 import { Failure } from "../../failure.ts";
 import { oneLine } from "../../printable.ts";
+import { explainUnreadable } from "../../workspace/package-json.ts";
 import { importTurbo } from "./turbo.ts";
 
 const FILE = "rtfig.toml";
+/** Bytes. */
+const LARGEST = 1024 * 1024;
 
 type Table = Readonly<Record<string, unknown>>;
 
@@ -59,12 +63,16 @@ function append(text: string): void {
 
 /** Throws Failure. */
 function readTable(path: string, parse: (text: string) => unknown): Table {
+  // What is no file may give nothing, or never end.
+  const bytes = files.readFile(path, LARGEST + 1);
+  const cannotRead = (why: string) => new Failure(`${oneLine(path)} cannot be read: ${oneLine(why)}`);
+  if (typeof bytes === "string") throw cannotRead(explainUnreadable(bytes));
+  if (bytes.length > LARGEST) throw cannotRead("it is larger than 1 MiB");
   try {
-    const content = parse(readFileSync(path, "utf8"));
+    const content = parse(new TextDecoder().decode(bytes));
     if (typeof content === "object" && content !== null && !Array.isArray(content)) return content as Table;
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    throw new Failure(`${oneLine(path)} cannot be read: ${oneLine(code ?? message)}`);
+    throw cannotRead((error as Error).message);
   }
   throw new Failure(`${oneLine(path)} is no table`, "it begins with {");
 }

@@ -8,7 +8,7 @@
 // lines are compared, each in the same time. The file is read again when it changes, and while it cannot be read nobody
 // gets in.
 import { timingSafeEqual } from "node:crypto";
-import { appendFileSync, existsSync, readFileSync, statSync } from "node:fs";
+import { appendFileSync, existsSync, readFileSync, rmSync, statSync, truncateSync } from "node:fs";
 import { Failure } from "../../failure.ts";
 import { oneLine } from "../../printable.ts";
 import { hashBytes } from "../hashes.ts";
@@ -133,6 +133,14 @@ export function addToken(file: string, name: string, access: string): string {
     );
   const token = `rtc_${Buffer.from(crypto.getRandomValues(new Uint8Array(32))).toString("base64url")}`;
   const gap = before === "" || before.endsWith("\n") ? "" : "\n";
-  appendFileSync(file, `${gap}${name} ${access} ${hashBytes(token)}\n`, { mode: 0o600 });
+  const size = statSync(file, { throwIfNoEntry: false })?.size;
+  try {
+    appendFileSync(file, `${gap}${name} ${access} ${hashBytes(token)}\n`, { mode: 0o600 });
+  } catch (error) {
+    // Where there was no room for all of it: half a line would keep out everybody who is in the file.
+    if (size !== undefined) truncateSync(file, size);
+    else rmSync(file, { force: true });
+    throw error;
+  }
   return token;
 }

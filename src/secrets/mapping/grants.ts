@@ -4,6 +4,8 @@
 // Contract: a row is a script's name or a glob, of all packages, or behind "package#" of those of that name or glob. A hook
 // is meant by its exact name alone.
 
+import { type PackageJson, scriptNames } from "../../workspace/package-json.ts";
+
 /** What a row is for. */
 export interface RowName {
   /** Name or glob; undefined for all packages. */
@@ -29,6 +31,15 @@ export function parseRowName(text: string): RowName {
 export function isFor(row: RowName, { package: owner, script, isHook }: ScriptName): boolean {
   if (row.package !== undefined && owner !== undefined && !matches(row.package, owner)) return false;
   return isHook ? row.script === script : matches(row.script, script);
+}
+
+/** Whether a row is for a script of this package. */
+export function isForOne(
+  row: string,
+  { name, manifest }: { readonly name: string; readonly manifest: PackageJson },
+): boolean {
+  const parsed = parseRowName(row);
+  return scriptNames(manifest).some((script) => isFor(parsed, { package: name, script, isHook: false }));
 }
 
 function matches(pattern: string, name: string): boolean {

@@ -12,8 +12,9 @@ import { printable } from "../../printable.ts";
 import { isCommon } from "../../redaction/common-value.ts";
 import type { SecretValue } from "../../redaction/secret-value.ts";
 import { fetchSecrets, type Lack } from "./fetch.ts";
+import type { ScriptRules } from "../../config/stray-rules.ts";
 import { describeSource, type MappedSecret, namesFor, readAddress } from "./mapping.ts";
-import type { ScriptName } from "./grants.ts";
+import { isForOne, type ScriptName } from "./grants.ts";
 import { findMapping } from "./mapping-file.ts";
 import { requireTrust } from "./trust.ts";
 import { faultOfName } from "./variable-name.ts";
@@ -53,6 +54,8 @@ export interface ShownSecret {
 export type Receiver = ScriptName | "target";
 
 export interface Provision {
+  /** Those of [run.secrets]; undefined where rtfig.toml gives nothing. */
+  readonly rows: ScriptRules | undefined;
   /** What a receiver gets: names and sources. */
   shown(receiver: Receiver): readonly ShownSecret[];
   /** Reads all that these get, anew. Throws Failure where one is not there that has to be. */
@@ -91,6 +94,12 @@ export function openProvision({
   }
 
   return {
+    rows: mapping && {
+      section: "run.secrets",
+      folder: mapping.folder,
+      names: mapping.grants.map(({ pattern }) => pattern),
+      isForOne,
+    },
     shown: (receiver) =>
       wantedBy(receiver).map((wanted) => ({
         name: wanted.name,

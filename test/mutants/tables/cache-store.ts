@@ -276,6 +276,20 @@ export default {
   ],
   "src/cache/command.ts": [
     {
+      fault: "who names a script loses all that is kept",
+      text: `    case "clear":
+      refuseWords(word, rest);`,
+      becomes: `    case "clear":`,
+      tests: ["cache/command-faults"],
+    },
+    {
+      fault: "what cannot be looked at counts as not there",
+      text: `if (["ENOENT", "ENOTDIR"].includes((error as NodeJS.ErrnoException).code ?? "")) return false;
+    throw error;`,
+      becomes: "return false;",
+      tests: ["cache/command-faults"],
+    },
+    {
       fault: "what other versions have kept stays",
       text: "    if (/^scripts-\\d+$/.test(name) && name !== basename(directory))\n",
       becomes: '    if (name === "")\n',

@@ -337,9 +337,15 @@ export default {
     },
     {
       fault: "declared outputs that were left alone are not kept",
-      text: "await addDeclared(recorded, world, sources);",
+      text: "await addDeclared(recorded, listed, world, sources);",
       becomes: "",
       tests: ["config/caching"],
+    },
+    {
+      fault: "what is declared is listed twice",
+      text: "await addDeclared(recorded, listed, world, sources);",
+      becomes: "await addDeclared(recorded, await listDeclared(declared), world, sources);",
+      tests: ["cache/restore"],
     },
   ],
   "src/cache/check.ts": [

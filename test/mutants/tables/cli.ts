@@ -2,6 +2,14 @@
 import type { MutantTable } from "../mutant.ts";
 
 export default {
+  "src/cli/answer.ts": [
+    {
+      fault: "an answer that cannot be written is a success",
+      text: 'if (code !== "EPIPE") throw',
+      becomes: 'if (code === "none") throw',
+      tests: ["cli/answers"],
+    },
+  ],
   "src/doctor/installation.ts": [
     {
       fault: "any program called rt counts as this one",

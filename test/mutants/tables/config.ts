@@ -2,6 +2,26 @@
 import type { MutantTable } from "../mutant.ts";
 
 export default {
+  "src/config/stray-rules.ts": [
+    {
+      fault: "rules are told as for none where a package cannot be read",
+      text: "if (broken.length > 0) return [];",
+      becomes: "",
+      tests: ["config/stray-rules"],
+    },
+    {
+      fault: "rules of a file that lies elsewhere are told as for none",
+      text: "if (names.length === 0 || realPath(folder) !== root) return [];",
+      becomes: "",
+      tests: ["config/stray-rules"],
+    },
+    {
+      fault: "rules of one package are told as for none",
+      text: "return name.startsWith(start) && scriptOf(member.manifest, name.slice(start.length)) !== null;",
+      becomes: "return false;",
+      tests: ["config/stray-rules"],
+    },
+  ],
   "src/config/handover.ts": [
     {
       fault: "a password is no credential",

@@ -179,6 +179,14 @@ export default {
       tests: ["cache/hits", "cache/stale"],
     },
   ],
+  "src/process-number.ts": [
+    {
+      fault: "what has a number that no process can have stays",
+      text: "if (!Number.isInteger(pid) || pid < 1 || pid > MOST) return false;",
+      becomes: "",
+      tests: ["upgrade/upgrade", "secrets/import"],
+    },
+  ],
   "src/debugger/socket.ts": [
     {
       fault: "the engine's socket stays when the program has ended",
@@ -188,7 +196,7 @@ export default {
     },
     {
       fault: "sockets of programs that were killed stay",
-      text: "if (owner > 0 && !isTaken(owner)) rmSync(`${directory}/${name}`, { force: true });",
+      text: "if (owner !== undefined && !isTaken(Number(owner))) rmSync(`${directory}/${name}`, { force: true });",
       becomes: ";",
       tests: ["debugger/ways", "debugger/admission", "options/inspect", "debugger/session"],
     },

@@ -219,8 +219,8 @@ export default {
   "src/redaction/forms.ts": [
     {
       fault: "letters of JSON are not looked for",
-      text: "made.push(...inJson(value, places), ...inUrl(value, places));",
-      becomes: "made.push(...inUrl(value, places));",
+      text: "made.push(...inJson(value, places), ...inUrl(value, places), ",
+      becomes: "made.push(...inUrl(value, places), ",
       tests: ["redaction/filter"],
     },
     {

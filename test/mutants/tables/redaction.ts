@@ -10,6 +10,12 @@ export default {
       tests: ["redaction/filter"],
     },
     {
+      fault: "HTML is not looked for",
+      text: ", ...inHtml(value, places)",
+      becomes: "",
+      tests: ["redaction/filter"],
+    },
+    {
       fault: "the lines of a key are not looked for",
       text: "value.includes(NEWLINE) ? linesOf(value) : []",
       becomes: "[]",
@@ -26,6 +32,14 @@ export default {
       text: "publicLength: Math.min(start + 2, bytes.length >> 1)",
       becomes: "publicLength: bytes.length",
       tests: ["redaction/filter"],
+    },
+  ],
+  "src/run/attending.ts": [
+    {
+      fault: "what runs on shows a value that another one was given since",
+      text: "if (isMore) for (const output of open) output.learn(secrets);",
+      becomes: "",
+      tests: ["secrets/mapping/same-name"],
     },
   ],
   "src/redaction/filter.ts": [
@@ -103,8 +117,8 @@ export default {
     },
     {
       fault: "a value of a few characters is taken",
-      text: "  refuseShort(secrets);\n  const patterns",
-      becomes: "  const patterns",
+      text: "  refuseShort(secrets);\n  let patterns",
+      becomes: "  let patterns",
       tests: ["redaction/filter"],
     },
   ],
@@ -123,6 +137,15 @@ export default {
     },
   ],
   "src/run/many.ts": [
+    {
+      fault: "a value that was replaced is shown by what starts again",
+      text: "if (!known.some((other) => isSameValue(other, value))) known.push(value);",
+      becomes: `{
+            const at = known.findIndex(({ name }) => name === value.name);
+            known.splice(at < 0 ? known.length : at, 1, value);
+          }`,
+      tests: ["secrets/mapping/same-name"],
+    },
     {
       fault: "a value that another script has is shown",
       text: "if (isCollected) return { ...command, redact: attending.redact };",

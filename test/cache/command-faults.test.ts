@@ -1,0 +1,83 @@
+// `rt cache` where the cache is somebody else's, is no folder, or cannot be written to: one line that says so, and an exit code.
+import { describe, expect, test } from "bun:test";
+import { chmod, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { RT } from "../support/rt.ts";
+import { AS_OTHER } from "../support/users.ts";
+import { type CachedProject, cachedProject } from "./cached-project.ts";
+
+const HINT = "hint: give the folder back to this user, or set XDG_CACHE_HOME\n";
+const COMMANDS = ["status", "why t", "prune", "prune --size=0", "clear"];
+
+async function filled(): Promise<CachedProject & { readonly store: string }> {
+  const project = await cachedProject({ t: "echo" });
+  expect(await project.run("t")).toBe("ran");
+  const [, store] = /, in (.*)\n/.exec((await project.rt(["cache"])).stdout)!;
+  return { ...project, store: store! };
+}
+
+const rtCache = async (project: CachedProject, words: string, env = {}) =>
+  await project.rt(["cache", ...words.split(" ")], env);
+
+test("nothing is there below a file, and so nothing is left", async () => {
+  await using project = await cachedProject({ t: "echo" });
+  await project.write({ file: "" });
+  const env = { XDG_CACHE_HOME: project.join("file") };
+  expect(await rtCache(project, "clear", env)).toEqual({
+    stdout: "Nothing is kept any more\n",
+    stderr: "",
+    status: 0,
+  });
+  expect((await rtCache(project, "status", env)).stdout).toStartWith("Nothing is kept in ");
+});
+
+test("a file in its place is said, and goes with what is cleared", async () => {
+  await using project = await filled();
+  await rm(project.store, { recursive: true });
+  await Bun.write(project.store, "");
+  for (const words of COMMANDS.slice(0, -1)) {
+    const { stderr, status } = await rtCache(project, words);
+    expect(stderr).toMatch(/^error: The cache cannot be used: .*\nhint: .*\n$/);
+    expect(status).toBe(1);
+  }
+  expect((await rtCache(project, "clear")).status).toBe(0);
+  expect(await project.run("t")).toBe("ran");
+  expect(await project.run("t")).toBe("hit");
+});
+
+describe.skipIf(AS_OTHER.length === 0)("another user's", () => {
+  const asOther = async (project: CachedProject, words: string) => {
+    const child = Bun.spawnSync([...AS_OTHER, RT, "cache", ...words.split(" ")], {
+      cwd: "/",
+      env: { PATH: "/usr/bin:/bin", XDG_CACHE_HOME: project.cache },
+    });
+    return { stdout: `${child.stdout}`, stderr: `${child.stderr}`, status: child.exitCode };
+  };
+
+  test.each(COMMANDS)("rt cache %s", async (words) => {
+    await using project = await filled();
+    for (const path of [project.cache, join(project.cache, "rt")]) await chmod(path, 0o755);
+    const { stdout, stderr, status } = await asOther(project, words);
+    expect({ stdout, status }).toEqual({ stdout: "", status: 1 });
+    expect(stderr).toMatch(/^error: The cache cannot be used: .*\n/);
+    expect(stderr).toEndWith(HINT);
+    expect(stderr.split("\n")).toHaveLength(3);
+    await chmod(project.cache, 0o700);
+    // What cannot be looked at may be there.
+    expect((await asOther(project, words)).status).toBe(1);
+    expect(await project.run("t")).toBe("hit");
+  });
+});
+
+test.each(["status", "clear"])(
+  "rt cache %s takes no script, and does nothing to all of them",
+  async (word) => {
+    await using project = await filled();
+    expect(await rtCache(project, `${word} t`)).toEqual({
+      stdout: "",
+      stderr: `error: rt cache ${word} takes no "t"\nhint: rt cache ${word} is for all that is kept\n`,
+      status: 1,
+    });
+    expect(await project.run("t")).toBe("hit");
+  },
+);

@@ -1,0 +1,41 @@
+// What rt's own commands print, where that cannot be written: half of it is none, and a script has to know.
+import { expect, test } from "bun:test";
+import { createProject } from "../support/project.ts";
+import { RT, runRt } from "../support/rt.ts";
+
+const COMMANDS = [
+  "cache",
+  "cache prune",
+  "types",
+  "help",
+  "help caching",
+  "run --help",
+  "completions bash",
+  "doctor",
+];
+
+async function run(words: string, end: string) {
+  await using project = await createProject();
+  return await runRt({
+    program: ["bash", "-c", `"$0" "$@" ${end}`, RT],
+    args: words.split(" "),
+    cwd: project.path,
+    env: { XDG_CACHE_HOME: project.path },
+  });
+}
+
+test.skipIf(process.platform !== "linux").each(COMMANDS)(
+  "rt %s into a full device is one line",
+  async (words) => {
+    expect(await run(words, "> /dev/full")).toEqual({
+      stdout: "",
+      stderr: "error: Standard output could not be written (ENOSPC)\n",
+      status: words === "doctor" ? 2 : 1,
+    });
+  },
+);
+
+test.skipIf(process.platform === "win32").each(COMMANDS)("rt %s to nobody says nothing", async (words) => {
+  const end = "> >(exec true); true"; // its exit code is what was found
+  expect(await run(words, end)).toMatchObject({ stdout: "", stderr: "" });
+});

@@ -1,0 +1,131 @@
+// Rules of rtfig.toml that are named after scripts and are for none: who knows all packages says so, and nobody else.
+import { expect, test } from "bun:test";
+import { createProject, type Files, type Project } from "../support/project.ts";
+import { cleanEnvironment, RT, runRt } from "../support/rt.ts";
+import { startOnTerminal } from "../support/terminal.ts";
+import { scripts, workspace } from "../support/workspace.ts";
+
+const PACKAGES = workspace(
+  {
+    web: { scripts: { build: "echo built", look: "test -t 1 && echo on a terminal" } },
+    "@acme/lib": { scripts: { "test:unit": "true" } },
+  },
+  { workspaces: ["packages/**"] },
+);
+const cached = (...names: string[]) => ({
+  "rtfig.toml": `[run.cache]\n${names.map((name) => `${JSON.stringify(name)} = true\n`).join("")}`,
+});
+
+async function run(project: Project, args: readonly string[], folder = "") {
+  const env = { XDG_CACHE_HOME: project.join("cache") };
+  const { stderr, stdout, status } = await runRt({ args, cwd: project.join(folder), env });
+  const warned = stderr.split("\n").filter((line) => line.startsWith("warn: "));
+  return { warned: warned.map((line) => line.slice("warn: ".length)), stdout, status };
+}
+
+async function runIn(files: Files, args: readonly string[] = ["run", "--filter=web", "build"], folder = "") {
+  await using project = await createProject({ ...PACKAGES, ...files });
+  return await run(project, args, folder);
+}
+
+test("a run with --filter names them, with what is meant, and goes on", async () => {
+  const config = cached("build", "web#build", "@acme/lib#test:unit", "biuld", "web#biuld", "else\u001b");
+  const expected = [
+    '[run.cache] names "biuld", which no package has as a script; did you mean "build"?',
+    '[run.cache] names "web#biuld", which no package has as a script; did you mean "web#build"?',
+    '[run.cache] names "else\\u001b", which no package has as a script',
+  ];
+  const { warned, stdout, status } = await runIn(config);
+  expect({ warned, status }).toEqual({ warned: expected, status: 0 });
+  expect(stdout).toContain("built");
+  expect((await runIn(config, undefined, "packages/web")).warned).toEqual(expected);
+  const { stdout: plan } = await runIn(config, ["run", "--filter=*", "--dry-run=json", "build"]);
+  expect(JSON.parse(plan)).toMatchObject({
+    warnings: expected.map((line) => line.replace("\\u001b", "\u001b")),
+  });
+  expect((await runIn(cached("a", "b", "c", "d", "e"))).warned.slice(2)).toEqual([
+    '[run.cache] names "c", which no package has as a script',
+    "[run.cache] names 2 more that no package has as a script",
+  ]);
+});
+
+test("nothing is said where all are for a script, or where that cannot be known", async () => {
+  expect((await runIn(cached("build", "web#build", "test:unit", "@acme/lib#test:unit"))).warned).toEqual([]);
+  const config = cached("biuld");
+  const plain = ["run", "build"];
+  expect((await runIn(config, plain, "packages/web")).warned).toEqual([]);
+  expect((await runIn(config, ["--no-cache", "run", "--filter=web", "build"])).warned).toEqual([]);
+  const elsewhere = { "shared/rtfig.toml": config["rtfig.toml"] };
+  const named = ["--config=shared/rtfig.toml", "run", "--filter=web", "build"];
+  expect((await runIn(elsewhere, named)).warned).toEqual([]);
+  const unreadable = { ...config, "packages/other/package.json": "{" };
+  expect((await runIn(unreadable)).warned).not.toContainEqual(expect.stringContaining("biuld"));
+});
+
+test("so it is with rows of [run.secrets]", async () => {
+  const rows = ["build", "b*", "web#*", "@acme/*#test:*", "shwo", "wbe#*"];
+  const table = rows.map((row) => `"${row}" = ["TOKEN"]\n`).join("");
+  const config = { "rtfig.toml": `[secrets.TOKEN]\nfrom = "a/b"\n[run.secrets]\n${table}` };
+  const { stdout } = await runIn(config, ["run", "--filter=*", "--dry-run", "look"]);
+  expect(stdout.split("\n").filter((line) => line.startsWith("warn: "))).toEqual([
+    'warn: [run.secrets] names "shwo", which no package has as a script',
+    'warn: [run.secrets] names "wbe#*", which no package has as a script',
+  ]);
+});
+
+test("so it is with those of [run.remote.scripts]", async () => {
+  const config = `[run.remote]\nurl = "grpc://localhost:1"\nscripts.biuld.outputs = []\n`;
+  await using project = await createProject({ ...PACKAGES, "rtfig.toml": config });
+  Bun.spawnSync(["git", "init", "-q"], { cwd: project.path });
+  const { stdout } = await run(project, ["--remote", "run", "--filter=*", "--dry-run", "look"]);
+  expect(stdout).toStartWith(
+    'warn: [run.remote.scripts] names "biuld", which no package has as a script; did you mean "build"?\n',
+  );
+});
+
+test.skipIf(process.platform === "win32")(
+  "the only script of a run has the terminal all the same",
+  async () => {
+    await using project = await createProject({ ...PACKAGES, ...cached("biuld") });
+    const words = [RT, "run", "--filter=web", "look"];
+    const place = { cwd: project.path, isInControl: true };
+    await using terminal = startOnTerminal(words, cleanEnvironment(), place);
+    await terminal.shows("\non a terminal\r\n");
+    expect(await terminal.ends()).toBe(0);
+    expect(terminal.shown).toStartWith('warn: [run.cache] names "biuld", ');
+  },
+);
+
+test("a run that is told again says it again", async () => {
+  const names = Array.from({ length: 12 }, (_, index) => `p${index}`);
+  const packages = Object.fromEntries(names.map((name) => [name, scripts("true")]));
+  await using project = await createProject({ ...workspace(packages), ...cached("t", "tt") });
+  for (const _ of [1, 2, 3, 4])
+    expect((await run(project, ["run", "--filter=*", "t"])).warned).toContain(
+      '[run.cache] names "tt", which no package has as a script; did you mean "t"?',
+    );
+});
+
+test("rt doctor tells of them, from every folder of the workspace", async () => {
+  const doctor = async (files: Files) => {
+    const { stdout } = await runIn(files, ["doctor", "--json"], "packages/web");
+    const { installation } = JSON.parse(stdout) as { installation: { name: string }[] };
+    return installation.filter(({ name }) => name === "rules");
+  };
+  expect(await doctor({})).toEqual([]);
+  expect(await doctor(cached("build"))).toEqual([
+    expect.objectContaining({
+      status: "ok",
+      found: expect.stringMatching(/^All that .*rtfig\.toml names are scripts$/),
+    }),
+  ]);
+  expect(await doctor(cached("biuld", "web#\u001b"))).toEqual([
+    expect.objectContaining({
+      status: "warning",
+      found:
+        '[run.cache] names "biuld", which no package has as a script; did you mean "build"?; ' +
+        '[run.cache] names "web#\u001b", which no package has as a script',
+      remedy: expect.stringMatching(/^name them in .*rtfig\.toml as package\.json does, or take them out$/),
+    }),
+  ]);
+});
