@@ -87,6 +87,7 @@ static int find_directory(int pid, int descriptor, char *to) {
   else link_length = add_number(link + 3, descriptor) - link;
   name_link(name, owner, owner_length, link, link_length);
   long length = CALL(readlinkat, AT_FDCWD, name, to, PATH_MAX, 0);
+  if (length == PATH_MAX) return DENIED; // there is more of it
   if (length < 0) return length == -ENOENT ? NOTHING : DENIED;
   return is_path(to, length) ? length : NOTHING;
 }

@@ -90,6 +90,9 @@ static void serve(struct recorder *recorder, struct order *order, int listener) 
   CALL(close, listener, 0, 0, 0, 0);
 }
 
+/** Not every C library gives enough for a directory that is moved with all that is below it. */
+enum { STACK = 8 << 20 };
+
 struct work {
   struct order *order;
   struct recorder recorder;
@@ -135,12 +138,14 @@ EXPORTED int start_recorder(struct order *order, const struct row *rows) {
   for (int each = 0; each < order->row_count; each++)
     if (rows[each].number >= 0 && rows[each].number < MOST_CALLS) recorder->rows[rows[each].number] = rows[each];
   pthread_t thread;
-  if (pthread_create(&thread, NULL, run, work) != 0) {
-    CALL(munmap, work, sizeof *work, 0, 0, 0);
-    return 0;
-  }
-  pthread_detach(thread);
-  return 1;
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+  pthread_attr_setstacksize(&attributes, STACK);
+  int is_started = pthread_create(&thread, &attributes, run, work) == 0;
+  pthread_attr_destroy(&attributes);
+  if (!is_started) CALL(munmap, work, sizeof *work, 0, 0, 0);
+  return is_started;
 }
 
 /** For what was left behind: every call goes on, none is looked at. Until nobody is left who could ask. */
