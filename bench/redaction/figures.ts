@@ -118,7 +118,7 @@ export async function measure(): Promise<Row[]> {
         command("rt", `${rt} --parallel run log | cat >/dev/null`),
         command(without, `${rt} --no-redact --parallel run log | cat >/dev/null`),
       ],
-      7,
+      15,
       project,
     );
     rows.push(...compareTimes(`200 MB prefixed, with ${count} secrets`, prefixed, { [without]: goal }, 1));

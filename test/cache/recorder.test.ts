@@ -56,6 +56,7 @@ const MEANINGS: readonly (readonly [what: string, script: string, counts: string
     "two/file",
   ],
   ["a link where nothing was", "cat d/file; ln -s two d; cat d/file", "two/file"],
+  ["a file that could not be removed", "rmdir one/file; cat one/file", "one/file"],
   ["a name in a directory that could not be removed", "rmdir one; ls one", "one/new"],
   [
     "a file behind another process's directory",

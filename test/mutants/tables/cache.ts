@@ -174,14 +174,14 @@ export default {
   "platform/linux/native/recorder/recorder.c": [
     {
       fault: "each call that is followed is answered on another processor",
-      text: "  CALL(ioctl, listener, SET_FLAGS, SYNC_WAKE_UP, 0, 0);\n",
-      becomes: "",
+      text: "CALL(ioctl, listener, SET_FLAGS, SYNC_WAKE_UP, 0, 0);",
+      becomes: "CALL(ioctl, listener, SET_FLAGS, SYNC_WAKE_UP * 0, 0, 0);",
       tests: ["cache/strace"],
     },
     {
       fault: "what has become of a path while the script ran is not looked at",
       text: "      look_again(&recorder->sight);\n",
-      becomes: "",
+      becomes: "      if (0) look_again(&recorder->sight);\n",
       tests: ["cache/stale", "cache/doubts"],
     },
     {
