@@ -29,7 +29,7 @@ export default {
     },
     {
       fault: "values stay in memory after the program",
-      text: "    redaction.zero();\n",
+      text: "    redaction?.zero();\n",
       becomes: "",
       tests: ["run/attended", "secrets/zeroing"],
       why: "rt ends with the program, and what it keeps of values nobody else can look into",
