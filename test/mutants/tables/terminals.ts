@@ -86,6 +86,12 @@ export default {
   ],
   "platform/posix/terminal-session.ts": [
     {
+      fault: "a terminal that went away before its first key was waited for is not missed",
+      text: "    if (descriptor < 0 && !modesOf(this.#outer)) this.hangUp();\n",
+      becomes: "",
+      tests: ["run/attended"],
+    },
+    {
       fault: "a program that was stopped is shown in front of what it put right",
       text: "if (this.#isMonitored) await this.#awaitRest(group);",
       becomes: "if (this.#isMonitored) void group;",
