@@ -26,8 +26,12 @@ export interface AttendedRequest {
   readonly descriptors: readonly number[];
   readonly serve?: ((pid: number) => void) | undefined;
   readonly places: Places;
+  /** The program is about to begin, which takes a while: what its output needs is made ready beside it. */
+  onStarting(): void;
   /** The bytes are only valid during the call; a promise holds back the next ones of the same descriptor. */
   onOutput(descriptor: 1 | 2, bytes: Uint8Array): void | Promise<void>;
+  /** What has been delivered is shown now, without waiting for anything. */
+  show(): void;
   /** The program has ended; what it wrote is still being delivered. */
   onExit(): void;
   /** Shows what has been delivered, before the terminal gets other hands and at the end. */

@@ -114,7 +114,11 @@ const ERROR_CODES: Readonly<Record<number, string>> = {
 
 /** What the last call of either failed with. */
 export function lastError(): string {
-  return errorCode((files ?? processes)?.errno() ?? 0);
+  return errorCode(lastErrorNumber());
+}
+
+export function lastErrorNumber(): number {
+  return (files ?? processes)?.errno() ?? 0;
 }
 
 /** The name of an error's number. */

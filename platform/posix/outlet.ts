@@ -3,7 +3,7 @@
 // Contract: bytes come in order, and the next ones when the receiver has dealt with the last. A process that a script left
 // in the background may hold the other end open for ever: after the script's exit it is heard for `LINGER` more, then not
 // any longer.
-import { closeDescriptor, readAvailable } from "./pipe.ts";
+import { closeDescriptor, hasOutput, readAvailable } from "./pipe.ts";
 
 const LINGER = 100; // ms
 const LOOK_AGAIN_AFTER = 10; // ms
@@ -25,7 +25,20 @@ export class Outlet {
   }
 
   attach(): void {
-    if (!this.#isClosed) this.#stream = this.#pump();
+    if (!this.#isClosed) this.#stream ??= this.#pump();
+  }
+
+  /**
+   * Waits, without anything else going on, for what comes within so many milliseconds, or until a signal comes; true where
+   * something has been delivered. Before it is heard as a stream.
+   */
+  awaitBytes(milliseconds: number): boolean {
+    if (this.#stream || this.#isClosed || !hasOutput(this.#descriptor, milliseconds)) return false;
+    const bytes = readAvailable(this.#descriptor);
+    if (!bytes || bytes.length === 0) return false;
+    const pending = this.#deliver(bytes);
+    if (pending) this.#stream = pending.then(() => this.#pump());
+    return true;
   }
 
   /** The child has exited: delivers the rest. */

@@ -8,7 +8,7 @@ import { FFIType, ptr } from "./ffi.ts";
 import type { OutputOperations } from "../contract/output.ts";
 import { areOneFile } from "../open-files.ts";
 import { constants } from "./constants.ts";
-import { encodeCString, type Libc, openLibc, processLibc, repeat, VARIABLE } from "./libc.ts";
+import { encodeCString, lastErrorNumber, libc, openLibc, processLibc, repeat, VARIABLE } from "./libc.ts";
 
 const { EAGAIN, O_CLOEXEC, O_NOCTTY, O_NONBLOCK, PIPE_BUF, TIOCGWINSZ } = constants;
 const O_WRONLY = 1;
@@ -25,23 +25,7 @@ const CODES: Readonly<Record<number, string>> = {
   [EPIPE]: "EPIPE",
 };
 
-const { i32, i64_fast, u64, ptr: pointer } = FFIType;
-
-const SYMBOLS = {
-  isatty: { args: [i32], returns: i32 },
-  lseek: { args: [i32, i64_fast, i32], returns: i64_fast },
-  open: { args: [pointer, i32], returns: i32 },
-  write: { args: [i32, pointer, u64], returns: i64_fast },
-  ioctl: { args: [i32, u64, ...VARIABLE], returns: i32 },
-  poll: { args: [pointer, u64, i32], returns: i32 },
-} as const;
-
-let opened: Libc<typeof SYMBOLS> | undefined;
-
-function libc(): Libc<typeof SYMBOLS>["functions"] {
-  opened ??= openLibc(SYMBOLS);
-  return opened.functions;
-}
+const { i32, i64_fast, u64 } = FFIType;
 
 interface Target {
   readonly descriptor: number;
@@ -57,7 +41,8 @@ function target(descriptor: 1 | 2): Target {
 
 function openTarget(descriptor: 1 | 2): Target {
   // What has places is a file, a disk or the like, and never waits; macOS gives a terminal some.
-  if (Number(libc().lseek(descriptor, 0, SEEK_CUR)) >= 0 && libc().isatty(descriptor) === 0)
+  const { lseek } = openLibc({ lseek: { args: [i32, i64_fast, i32], returns: i64_fast } }).functions;
+  if (Number(lseek(descriptor, 0, SEEK_CUR)) >= 0 && libc().isatty(descriptor) === 0)
     return { descriptor, isNonBlocking: true };
   if (process.platform === "linux") {
     const path = new TextEncoder().encode(`/proc/self/fd/${descriptor}\0`);
@@ -74,7 +59,7 @@ const pollEntry = new DataView(new ArrayBuffer(8));
 function isReady(descriptor: number, milliseconds: number): boolean {
   pollEntry.setInt32(0, descriptor, true);
   pollEntry.setInt16(4, POLLOUT, true);
-  return libc().poll(ptr(pollEntry), 1, milliseconds) > 0;
+  return processLibc().poll(ptr(pollEntry), 1, milliseconds) > 0;
 }
 
 const writeSome: OutputOperations["writeSome"] = (descriptor, bytes) => {
@@ -84,7 +69,7 @@ const writeSome: OutputOperations["writeSome"] = (descriptor, bytes) => {
   const length = isNonBlocking ? bytes.length : Math.min(bytes.length, PIPE_BUF);
   const count = Number(libc().write(actual, ptr(bytes), length));
   if (count >= 0) return count;
-  const failure = opened!.errno();
+  const failure = lastErrorNumber();
   if (failure === EAGAIN || failure === EINTR) return 0;
   const code = CODES[failure] ?? `errno ${failure}`;
   throw Object.assign(
@@ -114,9 +99,14 @@ const areJoined: OutputOperations["areJoined"] = () => {
   return areOneFile(1, 2);
 };
 
+/** Few ask. */
+let opened:
+  { ioctl(descriptor: number, request: number, ...value: ReturnType<typeof repeat>): number } | undefined;
+
 const terminalSize: OutputOperations["terminalSize"] = () => {
   const size = new Uint16Array(4); // struct winsize: rows, columns, and pixels that nobody fills in
-  if (libc().ioctl(1, TIOCGWINSZ, ...repeat(ptr(size))) !== 0) return null;
+  opened ??= openLibc({ ioctl: { args: [i32, u64, ...VARIABLE], returns: i32 } }).functions;
+  if (opened.ioctl(1, TIOCGWINSZ, ...repeat(ptr(size))) !== 0) return null;
   const [rows = 0, columns = 0] = size;
   return rows > 0 && columns > 0 ? { columns, rows } : null;
 };

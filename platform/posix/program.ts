@@ -162,8 +162,9 @@ function start(
   actions: Pointer,
   attributes: Pointer,
 ): { pid: number } | { error: number } {
-  const switchedOff = { [ENGINE_SWITCH]: originalVariable(ENGINE_SWITCH) ?? SWITCHED_OFF };
-  const environment = engine ? { ...changes, ...switchedOff } : changes;
+  const environment = engine
+    ? { ...changes, [ENGINE_SWITCH]: originalVariable(ENGINE_SWITCH) ?? SWITCHED_OFF }
+    : changes;
   const first = engine ? [encodeCString(`${ENGINE_SWITCH}=1`)] : [];
   const entries = first.map((entry) => ptr(entry));
   for (const entry of isWhole ? [] : environmentEntries()) {

@@ -4,32 +4,28 @@
 // is C's affair but for the few words that are looked at; `constants.ts` says where they stand.
 import { constants } from "./constants.ts";
 import { FFIType, ptr } from "./ffi.ts";
-import { encodeCString, type Libc, openLibc, repeat, VARIABLE } from "./libc.ts";
+import { encodeCString, libc, type Libc, openLibc, repeat, VARIABLE } from "./libc.ts";
+import { closeDescriptor } from "./pipe.ts";
 
 const { i32, u64, ptr: pointer } = FFIType;
 
 const SYMBOLS = {
   cfmakeraw: { args: [pointer], returns: i32 },
-  close: { args: [i32], returns: i32 },
   fcntl: { args: [i32, i32, ...VARIABLE], returns: i32 },
   getpgrp: { args: [], returns: i32 },
   grantpt: { args: [i32], returns: i32 },
   ioctl: { args: [i32, u64, ...VARIABLE], returns: i32 },
-  isatty: { args: [i32], returns: i32 },
-  open: { args: [pointer, i32], returns: i32 },
-  poll: { args: [pointer, u64, i32], returns: i32 },
   posix_openpt: { args: [i32], returns: i32 },
   ptsname_r: { args: [i32, pointer, u64], returns: i32 },
   tcgetattr: { args: [i32, pointer], returns: i32 },
   tcgetpgrp: { args: [i32], returns: i32 },
   tcsetattr: { args: [i32, i32, pointer], returns: i32 },
-  ttyname_r: { args: [i32, pointer, u64], returns: i32 },
   unlockpt: { args: [i32], returns: i32 },
 } as const;
 
 let opened: Libc<typeof SYMBOLS>["functions"] | undefined;
 
-function libc(): Libc<typeof SYMBOLS>["functions"] {
+function terminalLibc(): Libc<typeof SYMBOLS>["functions"] {
   return (opened ??= openLibc(SYMBOLS).functions);
 }
 
@@ -39,7 +35,6 @@ const F_SETFL = 4;
 const F_SETFD = 2;
 const FD_CLOEXEC = 1;
 const NOW = 0;
-const POLLIN = 1;
 const LONGEST_NAME = 1024;
 
 /** Larger than any system's `struct termios`. */
@@ -48,17 +43,17 @@ export type Modes = Uint8Array;
 
 export function modesOf(descriptor: number): Modes | null {
   const modes = new Uint8Array(MODES_SIZE);
-  return libc().tcgetattr(descriptor, ptr(modes)) === 0 ? modes : null;
+  return terminalLibc().tcgetattr(descriptor, ptr(modes)) === 0 ? modes : null;
 }
 
 export function setModes(descriptor: number, modes: Modes): void {
-  libc().tcsetattr(descriptor, NOW, ptr(modes));
+  terminalLibc().tcsetattr(descriptor, NOW, ptr(modes));
 }
 
 /** Every byte goes through as it is, both ways. */
 export function madeRaw(modes: Modes): Modes {
   const raw = modes.slice();
-  libc().cfmakeraw(ptr(raw));
+  terminalLibc().cfmakeraw(ptr(raw));
   return raw;
 }
 
@@ -110,28 +105,23 @@ export function showsKeys(modes: Modes): boolean {
 /** Rows, columns and pixels, as the system has them; null where there are none. */
 export function sizeOf(descriptor: number): Uint16Array | null {
   const size = new Uint16Array(4);
-  return libc().ioctl(descriptor, constants.TIOCGWINSZ, ...repeat(ptr(size))) === 0 ? size : null;
+  return terminalLibc().ioctl(descriptor, constants.TIOCGWINSZ, ...repeat(ptr(size))) === 0 ? size : null;
 }
 
 /** The system tells the program there of it. */
 export function setSize(descriptor: number, size: Uint16Array): void {
-  libc().ioctl(descriptor, constants.TIOCSWINSZ, ...repeat(ptr(size)));
+  terminalLibc().ioctl(descriptor, constants.TIOCSWINSZ, ...repeat(ptr(size)));
 }
 
 /** The group of processes that a terminal belongs to at the moment; -1 where it is none of ours. */
 export function foregroundOf(descriptor: number): number {
-  return libc().tcgetpgrp(descriptor);
-}
-
-/** Whether something that was written there waits to be read. */
-export function hasOutput(master: number): boolean {
-  return libc().poll(ptr(new Int32Array([master, POLLIN])), 1, 0) > 0;
+  return terminalLibc().tcgetpgrp(descriptor);
 }
 
 /** Whether another job of the shell has the terminal. */
 export function isInBackground(descriptor: number): boolean {
   const group = foregroundOf(descriptor);
-  return group > 0 && group !== libc().getpgrp();
+  return group > 0 && group !== terminalLibc().getpgrp();
 }
 
 /**
@@ -142,9 +132,10 @@ export function openOwn(descriptors: readonly number[]): number {
   const flags = O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC;
   const own = libc().open(ptr(encodeCString("/dev/tty")), flags);
   if (own >= 0) return own;
+  const { ttyname_r } = openLibc({ ttyname_r: { args: [i32, pointer, u64], returns: i32 } }).functions;
   const name = new Uint8Array(LONGEST_NAME);
   for (const descriptor of descriptors)
-    if (libc().ttyname_r(descriptor, ptr(name), name.length) === 0) return libc().open(ptr(name), flags);
+    if (ttyname_r(descriptor, ptr(name), name.length) === 0) return libc().open(ptr(name), flags);
   return -1;
 }
 
@@ -158,7 +149,7 @@ export interface TerminalPair {
 
 /** Both ends are rt's alone, and to be closed by who asked for them; undefined where there are no more terminals. */
 export function openPair(): TerminalPair | undefined {
-  const calls = libc();
+  const calls = terminalLibc();
   const master = calls.posix_openpt(O_RDWR | O_NOCTTY);
   if (master < 0) return undefined;
   calls.fcntl(master, F_SETFD, ...repeat(FD_CLOEXEC));
@@ -168,9 +159,9 @@ export function openPair(): TerminalPair | undefined {
     calls.grantpt(master) === 0 &&
     calls.unlockpt(master) === 0 &&
     calls.ptsname_r(master, ptr(name), name.length) === 0;
-  const slave = isOpen ? calls.open(ptr(name), O_RDWR | O_NOCTTY | O_CLOEXEC) : -1;
+  const slave = isOpen ? libc().open(ptr(name), O_RDWR | O_NOCTTY | O_CLOEXEC) : -1;
   if (slave < 0) {
-    calls.close(master);
+    closeDescriptor(master);
     return undefined;
   }
   return { master, slave, path: new TextDecoder().decode(name.subarray(0, name.indexOf(0))) };

@@ -15,14 +15,13 @@ import type { AttendedRequest } from "../contract/terminal.ts";
 import { Keyboard } from "./keyboard.ts";
 import { Outlet } from "./outlet.ts";
 import { Terminals } from "./outer-terminal.ts";
-import { closeDescriptor, writeAvailable } from "./pipe.ts";
+import { closeDescriptor, hasOutput, writeAvailable } from "./pipe.ts";
 import { isRunning } from "./process-table.ts";
 import type { Started } from "./program.ts";
 import { heeded, stopJob } from "./signals.ts";
 import {
   endingKeys,
   foregroundOf,
-  hasOutput,
   type Modes,
   modesOf,
   openOwn,
@@ -63,7 +62,7 @@ export class TerminalSession {
     this.#outer = openOwn(onTerminal);
     this.outlet = new Outlet(pair.master, (bytes) => request.onOutput(this.#shownOn(), bytes));
     this.#keyboard = new Keyboard({
-      open: () => openOwn(onTerminal),
+      open: () => this.#openKeys(onTerminal),
       onKeys: (keys) => this.#type(keys),
       onEnd: () => this.hangUp(),
     });
@@ -90,6 +89,13 @@ export class TerminalSession {
       this.#hear(signal, () => (isMonitored ? this.#send(pid, signal) : void this.#suspend()));
     this.#hear("SIGWINCH", () => this.#isOver || this.#terminals.copySize());
     this.#hear("SIGCONT", () => this.#isOver || this.#isSuspended || this.#terminals.look());
+  }
+
+  /** Until now nobody has looked whether the terminal is still there. */
+  #openKeys(onTerminal: readonly number[]): number {
+    const descriptor = openOwn(onTerminal);
+    if (descriptor < 0 && !modesOf(this.#outer)) this.hangUp();
+    return descriptor;
   }
 
   /** The number of the program itself, which may be known later. */
@@ -185,7 +191,7 @@ export class TerminalSession {
   /** What catches the signal puts the terminal right first; whoever leads the group may stand still before that. */
   async #awaitRest(group: number): Promise<void> {
     for (let look = 0; look < MOST_LOOKS && isRunning(group); look += 1) await Bun.sleep(LOOK_AGAIN_AFTER);
-    for (let turn = 0; turn < MOST_TURNS && hasOutput(this.#pair.master); turn += 1) await turnLoop();
+    for (let turn = 0; turn < MOST_TURNS && hasOutput(this.#pair.master, 0); turn += 1) await turnLoop();
   }
 
   /** The program has ended: what still has its terminal open does so in vain. */

@@ -14,6 +14,9 @@ import { TerminalSession } from "./terminal-session.ts";
 import { openPair } from "./terminal-modes.ts";
 
 const EMFILE = 24;
+/** In which most short programs end. */
+const MOMENT = 5; // ms
+const LOOK_AGAIN_AFTER = 1; // ms
 
 /** @param openMonitor the path of a program that stands between, as program.ts says; undefined where there is none */
 export function attend(request: AttendedRequest, openMonitor: () => string | undefined): Attended | string {
@@ -37,7 +40,10 @@ export function attend(request: AttendedRequest, openMonitor: () => string | und
       terminal: pair?.path,
       monitor: pair && openMonitor(),
     });
-    if (!("error" in started)) session?.lead(started, () => changes.onChange());
+    if (!("error" in started)) {
+      session?.lead(started, () => changes.onChange());
+      request.onStarting();
+    }
     const settled = "error" in started ? started : started.settle();
     if ("error" in started || "error" in settled) {
       changes.close();
@@ -77,7 +83,7 @@ function listenForChanges(): Changes {
 }
 
 function follow(
-  { onOutput, onExit, flush }: AttendedRequest,
+  { onOutput, show, onExit, flush }: AttendedRequest,
   started: { readonly pid: number; readonly program: number },
   pipes: ReadonlyMap<1 | 2, Pipe>,
   session: TerminalSession | undefined,
@@ -102,10 +108,18 @@ function follow(
       }
     };
     changes.onChange = ask;
-    // To hear of output and keys takes as long to arrange as a short program runs: by the next turn that may have ended.
-    setImmediate(() => {
+    const begin = () => {
       ask();
       if (!isOver) for (const outlet of outlets) outlet.attach();
+    };
+    // To hear of output and keys takes as long to arrange as a short program runs: by the next turn that may have ended.
+    if (!session) return void setImmediate(begin);
+    // And a turn of the loop as long as its last words: of these it is told here, when all is there that they need.
+    queueMicrotask(() => {
+      const end = performance.now() + MOMENT;
+      for (ask(); !isOver && performance.now() < end; ask())
+        if (session.outlet.awaitBytes(LOOK_AGAIN_AFTER)) show();
+      if (!isOver) setImmediate(begin);
     });
   });
   return {

@@ -10,6 +10,7 @@ import { formsOf } from "./forms.ts";
 import type { SecretValue } from "./secret-value.ts";
 
 const GRAM = 3; // bytes
+const NONE: readonly Pattern[] = [];
 
 export interface Pattern {
   readonly bytes: Uint8Array;
@@ -35,7 +36,6 @@ export class Patterns {
   /** Those whose window ends with these three bytes. */
   readonly #byEnd = new Map<number, Pattern[]>();
   readonly #isFirst = new Uint8Array(1 << 8);
-  readonly #isStart = new Uint8Array(1 << 16);
   /** By their first two bytes. */
   readonly #byStart = new Map<number, Pattern[]>();
 
@@ -59,7 +59,6 @@ export class Patterns {
         alike.push(pattern);
         this.#all.push(pattern);
         this.#isFirst[bytes[0]!] = 1;
-        this.#isStart[start] = 1;
         if (bytes.length > this.longest) this.longest = bytes.length;
         if (bytes.length < shortest) shortest = bytes.length;
       }
@@ -129,11 +128,9 @@ export class Patterns {
 
   /** Where the longest end of the text stands that begins a form and is not all of it, from `from` on; or the end. */
   beginning(text: Uint8Array, length: number, from: number): number {
-    const isStart = this.#isStart;
     const last = length - 1;
     for (let start = Math.max(from, length - this.longest + 1); start < last; start += 1) {
-      const pair = (text[start]! << 8) | text[start + 1]!;
-      if (isStart[pair] === 1 && this.#begun(text, length, start).length > 0) return start;
+      if (this.#isFirst[text[start]!] === 1 && this.#begun(text, length, start).length > 0) return start;
     }
     return last >= from && this.#isFirst[text[last]!] === 1 ? last : length;
   }
@@ -148,10 +145,11 @@ export class Patterns {
   }
 
   /** Those that begin with the text from `start` on, and go on. */
-  #begun(text: Uint8Array, length: number, start: number): Pattern[] {
+  #begun(text: Uint8Array, length: number, start: number): readonly Pattern[] {
     const count = length - start;
     if (count === 1) return this.#all.filter(({ bytes }) => bytes[0] === text[start]);
-    const alike = this.#byStart.get((text[start]! << 8) | text[start + 1]!) ?? [];
+    const alike = this.#byStart.get((text[start]! << 8) | text[start + 1]!);
+    if (!alike) return NONE;
     return alike.filter(({ bytes }) => bytes.length > count && agrees(text, start, bytes, count));
   }
 
@@ -162,7 +160,6 @@ export class Patterns {
     this.#byStart.clear();
     this.#byEnd.clear();
     this.#isFirst.fill(0);
-    this.#isStart.fill(0);
     this.#skips.fill(Math.max(1, this.#window - GRAM + 1));
   }
 }

@@ -13,7 +13,13 @@ import { terminals } from "../../../platform/terminal.ts";
 import type { Places } from "../../../platform/contract/terminal.ts";
 import type { ReplaceRequest } from "../../../platform/contract/process.ts";
 import type { SecretValue } from "../../redaction/secret-value.ts";
-import { hasRedacted, openRedaction, refuseShort } from "../../redaction/stream.ts";
+import {
+  hasRedacted,
+  openRedaction,
+  type Redaction,
+  type Redactor,
+  refuseShort,
+} from "../../redaction/stream.ts";
 import { OutputQueue } from "../../tasks/report/output-queue.ts";
 import { openPassage } from "./signals.ts";
 import type { Ending, Next } from "./waiting.ts";
@@ -65,6 +71,11 @@ export async function attendIfRedacted(
   return way.way === "become" ? undefined : await attend(command, way, secrets, next);
 }
 
+interface Stream {
+  readonly queue: OutputQueue;
+  readonly redactor: Redactor;
+}
+
 const ENDING = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 export async function attend(
@@ -82,29 +93,34 @@ export async function attend(
   const hear = () => isOver && all.forEach(({ queue }) => queue.hurry());
   const heard = host.heeded(ENDING);
   for (const signal of heard) process.on(signal, hear);
+  const openStream = (opened: Redaction, descriptor: 1 | 2): Stream => {
+    const queue = new OutputQueue();
+    queue.onBroken = ({ code }) => {
+      isIncomplete ||= code !== "EPIPE" && code !== "EIO";
+      if (typeof attended === "object") attended.hangUp(descriptor);
+    };
+    return { queue, redactor: opened.stream((bytes) => queue.write(descriptor, bytes)) };
+  };
+  let redaction: Redaction | undefined;
+  const streams: Partial<Record<1 | 2, Stream>> = {};
+  const all: Stream[] = [];
   const attended = terminals.attend({
     ...command,
     descriptors,
     places,
-    onOutput: (descriptor, bytes) => streams[descriptor].redactor.push(bytes),
+    onStarting() {
+      redaction = openRedaction(secrets);
+      for (const descriptor of [1, 2] as const)
+        all.push((streams[descriptor] = openStream(redaction, descriptor)));
+    },
+    onOutput: (descriptor, bytes) => streams[descriptor]!.redactor.push(bytes),
+    show: () => all.forEach(({ queue }) => void queue.flush()),
     onExit: () => (isOver = true),
     async flush() {
       for (const { redactor } of all) void (isOver ? redactor.end() : redactor.release());
       await Promise.all(all.map(({ queue }) => queue.flush()));
     },
   });
-  // The program takes as long to start as this does; what it writes comes in a later turn of the loop.
-  const redaction = openRedaction(typeof attended === "string" ? [] : secrets);
-  const openStream = (descriptor: 1 | 2) => {
-    const queue = new OutputQueue();
-    queue.onBroken = ({ code }) => {
-      isIncomplete ||= code !== "EPIPE" && code !== "EIO";
-      if (typeof attended === "object") attended.hangUp(descriptor);
-    };
-    return { queue, redactor: redaction.stream((bytes) => queue.write(descriptor, bytes)) };
-  };
-  const streams = { 1: openStream(1), 2: openStream(2) };
-  const all = Object.values(streams);
   try {
     if (typeof attended === "string") return attended;
     passage?.leadTo(attended);
@@ -115,6 +131,6 @@ export async function attend(
     return received && code === 0 && next !== "end" ? { signal: received } : code;
   } finally {
     for (const signal of heard) process.off(signal, hear);
-    redaction.zero();
+    redaction?.zero();
   }
 }

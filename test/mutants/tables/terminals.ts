@@ -29,7 +29,7 @@ export default {
     },
     {
       fault: "values stay in memory after the program",
-      text: "    redaction.zero();\n",
+      text: "    redaction?.zero();\n",
       becomes: "",
       tests: ["run/attended", "secrets/zeroing"],
       why: "rt ends with the program, and what it keeps of values nobody else can look into",
@@ -85,6 +85,12 @@ export default {
     },
   ],
   "platform/posix/terminal-session.ts": [
+    {
+      fault: "a terminal that went away before its first key was waited for is not missed",
+      text: "    if (descriptor < 0 && !modesOf(this.#outer)) this.hangUp();\n",
+      becomes: "",
+      tests: ["run/attended"],
+    },
     {
       fault: "a program that was stopped is shown in front of what it put right",
       text: "if (this.#isMonitored) await this.#awaitRest(group);",
