@@ -19,6 +19,7 @@ const attend: TerminalOperations["attend"] = ({ program, argv, environment, engi
       onOutput: (bytes, isError) => request.onOutput(isError ? 2 : 1, bytes),
     });
     serve?.(child.pid);
+    request.onStarting();
     const done = child.done.then(async (exit) => {
       request.onExit();
       await request.flush();

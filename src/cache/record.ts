@@ -9,6 +9,7 @@
 // still counts if it was looked at. What was taken away again as it was made counts for nothing, but is no part of a listing
 // either.
 import type { PathState, Trace, TracedPath } from "../../platform/contract/tracing.ts";
+import { isSame } from "../../platform/path-state.ts";
 import { namesOf, type World } from "./check.ts";
 import type { Condition, Output } from "./entry.ts";
 import { listFiles, type Matcher } from "./patterns.ts";
@@ -54,7 +55,7 @@ export async function recordRun({ paths, doubt }: Trace, declared: Rooted): Prom
       requireSame(traced);
       const hash = hashOf(traced, world);
       // Of most it is known: waiting for each of thousands takes as long as the rest of it.
-      recordInput(traced, hash instanceof Promise ? await hash : hash, recorded);
+      recordInput(traced, hash instanceof Promise ? await hash : hash, recorded, world);
     }
   }
   if (rewritten.length > 0) throw new Rewritten(rewritten);
@@ -117,9 +118,14 @@ function hashOf({ path, first }: TracedPath, { hashes }: Rooted): string | null 
 }
 
 /** Throws Unkept. */
-function recordInput({ path, first, isRead }: TracedPath, hash: string | null, { conditions }: Recorded) {
+function recordInput(
+  { path, first, isRead }: TracedPath,
+  hash: string | null,
+  { conditions }: Recorded,
+  { look }: World,
+): void {
   if (first.kind === "file") {
-    if (hash === null) throw new Unkept("unread", path);
+    if (hash === null) throw new Unkept(isSame(look(path), first) ? "unread" : "changed", path);
     conditions.push(["file", path, hash, first.mode]);
   } else if (first.kind === "link") conditions.push(["link", path, first.target]);
   else if (first.kind === "other") {

@@ -175,8 +175,7 @@ test.skipIf(!CAN_TRACE)("other machines have to run the same", async () => {
 
 test.skipIf(!CAN_TRACE)("what cannot be shared runs on each machine, which is said", async () => {
   const packages = { a: { t: RECORD }, b: { t: `${RECORD}; cat src.txt > out.txt`, needs: ["a"] } };
-  const config =
-    '"b#t" = { trace = false, outputs = ["out.txt"], env = ["RAN"] }\n"c#t" = { shared = false, outputs = [] }';
+  const config = '"b#t" = { trace = false, outputs = ["out.txt"], env = ["RAN"] }';
   await using machines = await createMachines({ count: 2, packages, config });
   const plan = (await machines.all[0]!.start(["--dry-run"]).result).stdout;
   expect(plan).toStartWith("a t\n  on each machine: not in [run.cache]\n");
