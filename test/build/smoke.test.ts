@@ -51,6 +51,9 @@ const PREPARE: Partial<Record<BuildTarget["proof"], (directory: string) => Runne
 
 const FILES = {
   "package.json": { name: "smoke", scripts: { prehello: '"$npm_execpath" --version', hello: "echo hello" } },
+  "cached/package.json": { name: "cached", scripts: { build: "cat source > out" } },
+  "cached/rtfig.toml": "[run.cache]\nbuild = true\n",
+  "cached/source": "source",
   "file.tsx": `import { readFileSync } from "node:fs";
 const words: string[] = [process.platform, process.arch, String(readFileSync("package.json").length > 0)];
 console.log(words.join(" "), process.argv.slice(2).join("|"));`,
@@ -119,6 +122,22 @@ for (const target of TARGETS) {
       const { status, stderr } = await runRt({ ...stdout, env: runner.env, program });
       expect(status).toBe(1);
       expect(stderr).toContain("lockfile");
+    });
+
+    test("a script that is followed, or the reason why it is not", async () => {
+      const build = async () => {
+        const program = [...runner.prefix, binary];
+        const env = { ...runner.env, XDG_CACHE_HOME: join(project.path, "cache") };
+        return await runRt({ args: ["run", "build"], cwd: join(project.path, "cached"), env, program });
+      };
+      const [first, second] = [await build(), await build()];
+      expect(await Bun.file(join(project.path, "cached/out")).text()).toBe("source");
+      expect([first.status, second.status]).toEqual([0, 0]);
+      if (target.proof === "musl") {
+        expect(first.stderr).not.toContain("warn");
+        expect(second.stderr).toContain("Done before");
+      } else
+        expect(second.stderr).toMatch(/warn: build was not cached: the system does not let rt follow it/);
     });
 
     test("tokens, and credentials in the keyring", async () => {
