@@ -19,7 +19,8 @@ export interface Pipe {
   readonly writer: number;
 }
 
-const pair = new Int32Array(2);
+/** Over a buffer of its own, so that it stays where it is: what the engine makes of a small array when this runs often moves. */
+const pair = new Int32Array(new ArrayBuffer(8));
 const pairPointer = ptr(pair);
 
 /**

@@ -2,6 +2,14 @@
 import type { MutantTable } from "../mutant.ts";
 
 export default {
+  "platform/posix/pipe.ts": [
+    {
+      fault: "where the ends of a pipe are told moves when many were opened",
+      text: "new Int32Array(new ArrayBuffer(8))",
+      becomes: "new Int32Array(2)",
+      tests: ["posix/pipe"],
+    },
+  ],
   "platform/posix/orphans.ts": [
     {
       fault: "whose child a process was is asked of its first thread alone",

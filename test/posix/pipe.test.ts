@@ -1,0 +1,21 @@
+// Pipes of rt's own, as often as a run of many scripts opens them: the engine makes other code of what runs often.
+import { expect, test } from "bun:test";
+import { closeDescriptor, openPipe, readAvailable } from "../../platform/posix/pipe.ts";
+
+const TIMES = 3000;
+
+test.skipIf(process.platform === "win32")(
+  "each has two ends of its own, however many there were before",
+  () => {
+    for (let time = 0; time < TIMES; time += 1) {
+      const [polled, waiting] = [openPipe({ isPolled: true }), openPipe({ isPolled: false })];
+      const ends = [polled.reader, polled.writer, waiting.reader, waiting.writer];
+      try {
+        expect({ time, count: new Set(ends).size }).toEqual({ time, count: 4 });
+        expect(readAvailable(polled.reader)).toEqual(new Uint8Array(0));
+      } finally {
+        for (const end of new Set(ends)) closeDescriptor(end);
+      }
+    }
+  },
+);
