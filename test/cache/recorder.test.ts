@@ -112,3 +112,20 @@ test.skipIf(!CAN_TRACE).each([
   await using project = await cachedProject({ t: script }, { a: "a", b: "b" });
   expect(await project.run("t")).toContain(said);
 });
+
+const MANY = 120;
+
+test.skipIf(!CAN_TRACE)("follows one script after the other, however many there are", async () => {
+  const names = Array.from({ length: MANY }, (_, index) => `p${index}`);
+  const files = Object.fromEntries(
+    names.map((name) => [
+      `packages/${name}/package.json`,
+      { name, scripts: { t: "echo $npm_package_name" } },
+    ]),
+  );
+  await using project = await cachedProject({}, files, "t = true");
+  await project.write({ "package.json": { name: "root", workspaces: ["packages/*"] } });
+  const run = async () => (await project.rt(["--filter", "p*", "run", "t"])).stdout.split("\n");
+  expect((await run()).filter((line) => line.endsWith("t: Exited with code 0"))).toHaveLength(MANY);
+  expect((await run()).filter((line) => line.includes("t: Done before"))).toHaveLength(MANY);
+});
