@@ -113,7 +113,7 @@ test.skipIf(!CAN_TRACE).each([
   expect(await project.run("t")).toContain(said);
 });
 
-const MANY = 120;
+const MANY = 300;
 
 test.skipIf(!CAN_TRACE)("follows one script after the other, however many there are", async () => {
   const names = Array.from({ length: MANY }, (_, index) => `p${index}`);
