@@ -90,6 +90,7 @@ export default {
       text: "    if (descriptor < 0 && !modesOf(this.#outer)) this.hangUp();\n",
       becomes: "",
       tests: ["run/attended"],
+      why: "it takes a terminal that goes away within the first milliseconds, which the tests meet only now and then",
     },
     {
       fault: "a program that was stopped is shown in front of what it put right",
