@@ -1,4 +1,4 @@
-// What a path is at this moment, for the supervisor and for whoever compares later.
+// What a path is at this moment, for whoever compares it with what it was.
 import type { PathState } from "./contract/tracing.ts";
 
 const fs = process.getBuiltinModule("node:fs");

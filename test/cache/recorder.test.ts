@@ -1,7 +1,7 @@
 // The thread that answers the kernel for a script that is followed, where it meets its edges.
 import { expect, test } from "bun:test";
 import { existsSync } from "node:fs";
-import { rm } from "node:fs/promises";
+import { rename, rm, symlink } from "node:fs/promises";
 import { RT, runRt } from "../support/rt.ts";
 import { CAN_TRACE, cachedProject } from "./cached-project.ts";
 
@@ -79,6 +79,15 @@ test.skipIf(!CAN_TRACE).each(MEANINGS)("sees %s", async (_what, script, counts) 
   expect(await project.run("t")).toBe("hit");
 });
 
+test.skipIf(!CAN_TRACE)("sees each directory that a path goes through", async () => {
+  await using project = await cachedProject({ t: "cat one/file" }, { "one/file": "one" });
+  expect(await project.run("t")).toBe("ran");
+  expect(await project.run("t")).toBe("hit");
+  await rename(project.join("one"), project.join("two"));
+  await symlink("two", project.join("one"));
+  expect(await project.run("t")).toBe("ran");
+});
+
 test.skipIf(!CAN_TRACE)("follows what is below a directory that is moved", async () => {
   await using project = await cachedProject(
     { t: "mkdir -p a/b; cp source a/b/x; mv a c" },
@@ -125,7 +134,16 @@ test.skipIf(!CAN_TRACE)("follows one script after the other, however many there 
   );
   await using project = await cachedProject({}, files, "t = true");
   await project.write({ "package.json": { name: "root", workspaces: ["packages/*"] } });
-  const run = async () => (await project.rt(["--filter", "p*", "run", "t"])).stdout.split("\n");
+  const run = async () => {
+    const { stdout } = await runRt({
+      // Fewer descriptors than there are scripts: each gives back what it had.
+      program: ["bash", "-c", 'ulimit -n 256; exec "$0" "$@"', RT],
+      args: ["--filter", "p*", "run", "t"],
+      cwd: project.path,
+      env: { XDG_CACHE_HOME: project.cache },
+    });
+    return stdout.split("\n");
+  };
   expect((await run()).filter((line) => line.endsWith("t: Exited with code 0"))).toHaveLength(MANY);
   expect((await run()).filter((line) => line.includes("t: Done before"))).toHaveLength(MANY);
 });

@@ -14,7 +14,6 @@ import * as made from "../../platform/linux/native/programs.ts";
 import {
   openSocketPair,
   receiveDescriptor,
-  writeByte,
   writeBytes,
 } from "../../platform/linux/tracing/descriptor-message.ts";
 import { closeDescriptor, openPipe, readAvailable } from "../../platform/posix/pipe.ts";
@@ -73,7 +72,7 @@ async function launch(
   closeDescriptor(theirs);
   if (filter.length === 0) closeDescriptor(ours);
   const received = filter.length === 0 ? null : receiveDescriptor(ours);
-  if (answer) writeByte(ours);
+  if (answer) writeBytes(ours, new Uint8Array(1));
   if (filter.length > 0) closeDescriptor(ours);
   const output = async (stream: ReadableStream) => await new Response(stream).text();
   const [written, said] = await Promise.all([output(child.stdout), output(child.stderr)]);

@@ -1,7 +1,7 @@
 // Made by build/native.ts of the C beside it: programs and a library for Linux, deflated, as base64.
 
 export const MADE = {
-  sources: "09d81917855e076f1dd6857af99a95569bf45e97f87ac1854c899b787b52897f",
+  sources: "6f710709d0c7ced235b86fee7243e7bc466c1434bcde1e4276e12892c51e8fe9",
   flags: {
     launcher: [
       "-std=gnu11",

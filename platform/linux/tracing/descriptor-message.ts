@@ -87,13 +87,6 @@ export function receiveDescriptor(socket: number): { byte: number; descriptor: n
   return { byte: message.content[0]!, descriptor };
 }
 
-const byteBuffer = new ArrayBuffer(1);
-const byteView = new Uint8Array(byteBuffer);
-
-export function writeByte(descriptor: number): boolean {
-  return writeBytes(descriptor, byteView);
-}
-
 /** @param bytes no more than a socket takes at once */
 export function writeBytes(descriptor: number, bytes: Uint8Array): boolean {
   return Number(socketCalls().write(descriptor, ptr(bytes), bytes.length)) === bytes.length;

@@ -119,6 +119,12 @@ export default {
       tests: ["cache/stale"],
     },
     {
+      fault: "directories on the way are not recorded",
+      text: "if (!is_last) note(sight, entry, PROBE);",
+      becomes: "if (is_last) note(sight, entry, PROBE);",
+      tests: ["cache/recorder"],
+    },
+    {
       fault: "what is in a process's own directory is looked for in another's",
       text: "        is_special = 1;\n",
       becomes: "",
@@ -228,6 +234,14 @@ export default {
       text: "if (isSame(entry.now, entry.first)) entry.isWritten = false;",
       becomes: "if (false) entry.isWritten = false;",
       tests: ["cache/recorder", "cache/stale"],
+    },
+  ],
+  "platform/linux/tracing/recorder.ts": [
+    {
+      fault: "what was opened for a script that has ended stays open",
+      text: "    closeDescriptor(journal);\n",
+      becomes: "",
+      tests: ["cache/recorder"],
     },
   ],
   "platform/linux/tracing/journal.ts": [

@@ -55,10 +55,10 @@ static void forget(struct names *names) {
   if (names->bytes) CALL(munmap, names->bytes, names->capacity, 0, 0, 0);
 }
 
-/** A letter for the kind and the name, each with a NUL behind it. Whether it can be listed at all. */
-static int list(struct sight *sight, struct text directory, struct names *names) {
+/** A letter for the kind and the name, each with a NUL behind it; nothing of what cannot be listed. */
+static void list(struct sight *sight, struct text directory, struct names *names) {
   long descriptor = CALL(openat, AT_FDCWD, directory.bytes, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0, 0);
-  if (descriptor < 0) return 0;
+  if (descriptor < 0) return;
   long count;
   while ((count = CALL(getdents64, descriptor, sight->listed, sizeof sight->listed, 0, 0)) > 0)
     for (long at = 0; at < count;) {
@@ -68,7 +68,6 @@ static int list(struct sight *sight, struct text directory, struct names *names)
       if (!add_name(names, letter_of(sight, directory.bytes, directory.length, listed), listed->name)) lose(sight);
     }
   CALL(close, descriptor, 0, 0, 0, 0);
-  return count == 0;
 }
 
 /** What stands in a directory when it is first listed. */
