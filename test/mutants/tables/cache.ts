@@ -181,7 +181,7 @@ export default {
     {
       fault: "who has called and who has looked need not agree",
       text: "  if (!agrees(told, found) && found->entry)",
-      becomes: "  if (0 && found->entry)",
+      becomes: "  if (!agrees(told, found) && !found->entry)",
       tests: ["cache/witness/witness"],
     },
     {
@@ -210,7 +210,7 @@ export default {
     },
     {
       fault: "a process's own directory is looked for too late",
-      text: "  if (found->is_special) return 0;\n",
+      text: "  if (found->is_special) tell_unusual(recorder, DENIED_MEMORY, NO_TEXT, NO_TEXT);\n",
       becomes: "",
       tests: ["cache/witness/witness"],
     },
@@ -249,7 +249,7 @@ export default {
     {
       fault: "no program has one",
       text: "  if (is_worth(program)) *arrival",
-      becomes: "  if (0) *arrival",
+      becomes: "  if (is_worth(program) && 0) *arrival",
       tests: ["cache/witness/witness"],
     },
     {

@@ -53,7 +53,6 @@ static int follows_told(const struct told *told) {
 }
 
 static int agrees(const struct told *told, const struct found *found) {
-  if (found->is_special) return 0;
   // What nobody looks at, and what the script itself has changed.
   if (!found->entry || found->entry->is_touched) return 1;
   const struct state *state = &found->entry->state;
@@ -66,6 +65,8 @@ static int agrees(const struct told *told, const struct found *found) {
 }
 
 static void compare(struct recorder *recorder, const struct told *told, const struct found *found) {
+  // Where it led is to be seen in the program alone, and by now that may be elsewhere, or nowhere.
+  if (found->is_special) tell_unusual(recorder, DENIED_MEMORY, NO_TEXT, NO_TEXT);
   if (!agrees(told, found) && found->entry)
     tell_unusual(recorder, CONTRADICTED, NO_TEXT, found->entry->path);
 }
