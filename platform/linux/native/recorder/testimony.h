@@ -57,7 +57,8 @@ static int agrees(const struct told *told, const struct found *found) {
   if (!found->entry || found->entry->is_touched) return 1;
   const struct state *state = &found->entry->state;
   int is_there = found->is_whole && state->what != ABSENT;
-  if (told->error) return !is_there || (told->error != ENOENT && told->error != ENOTDIR);
+  // A file may be no directory by the last component alone, as with O_DIRECTORY.
+  if (told->error) return !is_there || (told->error != ENOENT && (told->error != ENOTDIR || state->what != DIRECTORY));
   if (!is_there || told->mode == 0) return is_there;
   if (S_ISDIR(told->mode) || state->what == DIRECTORY) return S_ISDIR(told->mode) && state->what == DIRECTORY;
   if (!S_ISREG(told->mode) || state->what != FILE_) return !S_ISREG(told->mode) && state->what != FILE_;
