@@ -13,9 +13,17 @@ import { join } from "node:path";
 const ROOM = join(import.meta.dir, "../platform/linux/native");
 const SOURCES = [
   ...["system.h", "entry.h", "launcher.c", "monitor.c"],
-  ...["caller.h", "calls.h", "contents.h", "journal.h", "memory.h", "recorder.c", "sight.h", "way.h"].map(
-    (name) => `recorder/${name}`,
-  ),
+  ...[
+    "caller.h",
+    "calls.h",
+    "contents.h",
+    "journal.h",
+    "memory.h",
+    "recorder.c",
+    "sight.h",
+    "testimony.h",
+  ].map((name) => `recorder/${name}`),
+  ...["recorder/usher.h", "recorder/way.h", "witness/log.h", "witness/witness.c"],
 ];
 export const PROGRAMS = ["launcher", "monitor", "recorder"] as const;
 
@@ -25,28 +33,44 @@ const ARCHITECTURES = Object.keys(COMPILERS) as Architecture[];
 
 /** Nothing in the file that is not code: two compilations are the same to the byte. */
 const COMMON = [
-  ...["-std=gnu11", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Werror", "-ffreestanding", "-fno-stack-protector"],
+  ...[
+    "-std=gnu11",
+    "-Os",
+    "-D_GNU_SOURCE",
+    "-Wall",
+    "-Wextra",
+    "-Werror",
+    "-ffreestanding",
+    "-fno-stack-protector",
+  ],
   ...["-fno-unwind-tables", "-fno-asynchronous-unwind-tables", "-fno-ident", "-nostdlib", "-s"],
   ...["-Wl,--build-id=none", "-Wl,-z,noseparate-code"],
 ];
 /** No library, and no address but its own. */
-const PROGRAM = [...COMMON, "-Os", "-fno-pic", "-fno-pie", "-static", "-no-pie", "-Wl,-n"];
+const PROGRAM = [...COMMON, "-fno-pic", "-fno-pie", "-static", "-no-pie", "-Wl,-n"];
 /** Of the process that it is loaded into it needs some functions that every C library has, under the same names. */
 const LIBRARY = [
   ...COMMON,
-  "-O2",
   "-fPIC",
   "-shared",
   "-fvisibility=hidden",
   "-Wl,-z,now",
   "-Wl,--hash-style=gnu",
+  "-Wl,-z,norelro",
 ];
-export const FLAGS: Readonly<Record<(typeof PROGRAMS)[number], readonly string[]>> = {
+type Made = (typeof PROGRAMS)[number] | "witness";
+export const FLAGS: Readonly<Record<Made, readonly string[]>> = {
   launcher: PROGRAM,
   monitor: PROGRAM,
   recorder: LIBRARY,
+  witness: [...LIBRARY, "-ftls-model=initial-exec"],
 };
-const FILES = { launcher: "launcher.c", monitor: "monitor.c", recorder: "recorder/recorder.c" } as const;
+const FILES: Readonly<Record<Made, string>> = {
+  launcher: "launcher.c",
+  monitor: "monitor.c",
+  recorder: "recorder/recorder.c",
+  witness: "witness/witness.c",
+};
 
 /** Of all that is compiled. */
 export async function hashSources(): Promise<string> {
@@ -65,7 +89,13 @@ export function versionOf(architecture: Architecture): string | undefined {
   return [ask(compiler, "--version"), ask(linker, "--version")].map((text) => text.split("\n")[0]).join(", ");
 }
 
-/** Throws with what the compiler says. */
+function compile(name: Made, architecture: Architecture, to: string, more: readonly string[] = []): void {
+  const words = [COMPILERS[architecture], ...FLAGS[name], ...more, "-o", to, FILES[name]];
+  const { exitCode, stderr } = Bun.spawnSync(words, { cwd: ROOM });
+  if (exitCode !== 0) throw new Error(`${name}.c cannot be compiled for ${architecture}\n${stderr}`);
+}
+
+/** As base64, deflated. Throws with what the compiler says. */
 export async function compileProgram(
   name: (typeof PROGRAMS)[number],
   architecture: Architecture,
@@ -73,9 +103,9 @@ export async function compileProgram(
   const directory = await mkdtemp(join(tmpdir(), "rt-native-"));
   try {
     const made = join(directory, name);
-    const words = [COMPILERS[architecture], ...FLAGS[name], "-o", made, FILES[name]];
-    const { exitCode, stderr } = Bun.spawnSync(words, { cwd: ROOM });
-    if (exitCode !== 0) throw new Error(`${name}.c cannot be compiled for ${architecture}\n${stderr}`);
+    // The recorder has it within.
+    if (name === "recorder") compile("witness", architecture, join(directory, "witness.so"));
+    compile(name, architecture, made, [`-Wa,-I,${directory}`]);
     return Buffer.from(Bun.deflateSync(await readFile(made))).toString("base64");
   } finally {
     await rm(directory, { recursive: true, force: true });

@@ -1,5 +1,6 @@
 // The table of system calls, against the kernel's headers.
 import { expect, test } from "bun:test";
+import { join } from "node:path";
 import { AUDIT_ARCHITECTURES, CALLS, FIRST_UNKNOWN, HIDDEN } from "../../platform/linux/tracing/calls.ts";
 import { filterProgram } from "../../platform/linux/tracing/filter.ts";
 
@@ -53,11 +54,19 @@ test("the filter asks for the architecture first, and its jumps stay within it",
 });
 
 /** What the kernel makes of a call: the filter's program, run as the kernel runs it. */
-function judge(program: ArrayBuffer, architecture: number, number: number, values = [0, 0]): number {
+function judge(
+  program: ArrayBuffer,
+  architecture: number,
+  number: number,
+  values = [0, 0],
+  from = 0,
+): number {
   const view = new DataView(program);
   const words = new Map([
     [0, number],
     [4, architecture],
+    [8, from % 2 ** 32],
+    [12, Math.floor(from / 2 ** 32)],
     [16, values[0]!],
     [24, values[1]!],
   ]);
@@ -98,5 +107,36 @@ test("the filter tells of each call of the table and of every one of 32 bits, hi
     ].map((values) => judge(program, AUDIT_ARCHITECTURES[architecture], socket, values));
     expect(sockets).toEqual([ALLOW, ALLOW, NOTIFY, NOTIFY]);
     expect([0, 5, 20, 1000].map((number) => judge(program, I386, number))).toEqual(Array(4).fill(NOTIFY));
+  }
+});
+
+test("the filter lets a witness make the calls that only look, from the one place where it makes them", async () => {
+  const [ALLOW, NOTIFY] = [0x7fff0000, 0x7fc00000];
+  const header = await Bun.file(join(import.meta.dir, "../../platform/linux/native/witness/log.h")).text();
+  const gate = Number(/ GATE = (0x\w+);/.exec(header)![1]);
+  const looks = ["openat", "newfstatat", "statx", "faccessat"];
+  for (const [architecture, size] of [
+    ["x64", 2],
+    ["arm64", 4],
+  ] as const) {
+    const program = filterProgram(architecture);
+    const judged = (name: string, from: number) => {
+      const number = CALLS.find((call) => call.name === name)![architecture];
+      return judge(program, AUDIT_ARCHITECTURES[architecture], number, [0, 0], from);
+    };
+    const names = CALLS.filter((call) => call[architecture] >= 0).map(({ name }) => name);
+    expect(names.map((name) => [name, judged(name, gate + size)] as const)).toEqual(
+      names.map((name) => [name, looks.includes(name) ? ALLOW : NOTIFY] as const),
+    );
+    for (const from of [
+      gate,
+      gate + size - 1,
+      gate + size + 1,
+      gate + size + 2 ** 32,
+      gate + size - 2 ** 32,
+      size,
+    ])
+      for (const name of looks) expect([name, from, judged(name, from)]).toEqual([name, from, NOTIFY]);
+    expect(judge(program, 0x40000003, 5, [0, 0], gate + size)).toBe(NOTIFY); // of 32 bits
   }
 });

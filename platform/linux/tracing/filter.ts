@@ -1,7 +1,8 @@
 // The filter's program, for the kernel: made of the table of calls.
 //
 // Contract: a call of the table is told to the supervisor before it runs; one that the table does not know fails as on an
-// older kernel; a call of another architecture (32 bits) is told too, as a doubt. Everything else runs untouched.
+// older kernel; a call of another architecture (32 bits) is told too, as a doubt; one that a witness makes
+// (../native/witness) is told by itself. Everything else runs untouched.
 import { type Architecture, AUDIT_ARCHITECTURES, CALLS, FIRST_UNKNOWN, HIDDEN } from "./calls.ts";
 
 const LOAD_WORD = 0x20;
@@ -18,7 +19,15 @@ const ENOSYS = 38;
 /** Places in `struct seccomp_data`: both processors have the low half of an argument first. */
 const NUMBER = 0;
 const ARCHITECTURE = 4;
+const PLACE = 8;
 const argument = (index: number) => 16 + index * 8;
+
+/** Where a witness makes its calls (../native/witness/log.h), in two halves: behind the instruction, whose size is the processor's. */
+const GATE_BELOW = 0x52540000;
+const GATE_ABOVE = 0x20;
+const AFTER_GATE: Readonly<Record<Architecture, number>> = { x64: GATE_BELOW + 2, arm64: GATE_BELOW + 4 };
+/** What it calls there. */
+const TOLD = ["openat", "newfstatat", "statx", "faccessat"];
 
 const AF_UNIX = 1;
 const AF_NETLINK = 16;
@@ -38,11 +47,18 @@ function listInstructions(architecture: Architecture): Instruction[] {
   const numbers = CALLS.filter(({ special }) => special !== "socket")
     .map((call) => call[architecture])
     .filter((number) => number >= 0);
-  const socket = CALLS.find(({ special }) => special === "socket")![architecture];
+  const numberOf = (wanted: string) => CALLS.find(({ name }) => name === wanted)![architecture];
+  const socket = numberOf("socket");
   return [
     { code: LOAD_WORD, value: ARCHITECTURE },
     { code: JUMP_EQUAL, value: AUDIT_ARCHITECTURES[architecture], no: "notify" },
+    { code: LOAD_WORD, value: PLACE },
+    { code: JUMP_EQUAL, value: AFTER_GATE[architecture], no: "others" },
+    { code: LOAD_WORD, value: PLACE + 4 },
+    { code: JUMP_EQUAL, value: GATE_ABOVE, no: "others" },
     { code: LOAD_WORD, value: NUMBER },
+    ...TOLD.map((name) => ({ code: JUMP_EQUAL, value: numberOf(name), yes: "allow" })),
+    { code: LOAD_WORD, value: NUMBER, place: "others" },
     { code: JUMP_AT_LEAST, value: FIRST_UNKNOWN, yes: "absent" },
     ...HIDDEN.map((call) => ({ code: JUMP_EQUAL, value: call[architecture], yes: "absent" })),
     ...numbers.map((value) => ({ code: JUMP_EQUAL, value, yes: "notify" })),

@@ -24,6 +24,7 @@ const SET_ID = 0o6000;
 
 export class Observation {
   readonly #entries = new Map<string, Entry>();
+  readonly #contradicted = new Set<string>();
   /** Sockets that the tree has bound itself. */
   readonly #bound = new Set<string>();
   #doubt: { kind: Doubt; detail: string; isVague: boolean } | undefined;
@@ -44,13 +45,19 @@ export class Observation {
     const paths: TracedPath[] = [];
     for (const entry of entries) {
       const last = look(entry.path);
-      paths.push(isSame(last, entry.first) ? entry : { ...entry, last });
+      const isKept = isSame(last, entry.first) && !this.#contradicted.has(entry.path);
+      paths.push(isKept ? entry : { ...entry, last });
     }
     return { paths };
   }
 
   /** How a path was seen last. */
   readonly lookBack: Look = (path) => this.#entries.get(path)!.now;
+
+  /** A program has found something else there than what was seen: it has been changed by nobody of the tree. */
+  contradict(path: string): void {
+    this.#contradicted.add(path);
+  }
 
   bind(path: string): void {
     this.#bound.add(path);

@@ -23,6 +23,8 @@ const KINDS = [
   "datagrams",
   "connect",
   "bind",
+  /** Of a path it is told otherwise by who has called than by who has looked. */
+  "contradicted",
 ] as const;
 
 export interface UnusualCall {
@@ -70,6 +72,8 @@ export function noteUnusual(observation: Observation, call: UnusualCall): void {
       return noteConnection(observation, call);
     case "bind":
       return familyOf(call) === AF_UNIX ? observation.bind(nameOf(call)) : undefined;
+    case "contradicted":
+      return observation.contradict(path);
     default:
       throw new Error("the journal has a record that nobody knows");
   }

@@ -35,7 +35,20 @@ enum { MOST_CALLS = 512, MEMOS = 1 << 12 };
 enum { OPENS = 20, RENAMES };
 
 /** What is no matter of paths alone: places in KINDS of ../../tracing/unusual-calls.ts. */
-enum unusual { FOREIGN, CALLED, DENIED_MEMORY, NO_PATH, IN_ROOT, EXCHANGED, FORMAT, SOCKETS, DATAGRAMS, CONNECTS, BINDS };
+enum unusual {
+  FOREIGN,
+  CALLED,
+  DENIED_MEMORY,
+  NO_PATH,
+  IN_ROOT,
+  EXCHANGED,
+  FORMAT,
+  SOCKETS,
+  DATAGRAMS,
+  CONNECTS,
+  BINDS,
+  CONTRADICTED,
+};
 
 struct recorder {
   /** Of those calls that are told as they are meant. */
@@ -48,6 +61,12 @@ struct recorder {
   unsigned long changes;
   unsigned long memos[MEMOS];
   struct seccomp_notif notice;
+  /** The path of a call that has been told (testimony.h), absolute; NULL where it stands in the caller's memory. */
+  const char *told;
+  /** Where the last path led. */
+  struct found found;
+  /** The last one that was about to be started. */
+  struct program program;
   /** Absolute. */
   char paths[2][LONGEST];
 };
@@ -74,6 +93,10 @@ static int argument_of(const struct recorder *recorder, int place) { return reco
 
 static int look_for_path(struct recorder *recorder, char *path, const struct argument *argument) {
   int pid = recorder->notice.pid;
+  if (recorder->told) {
+    memcpy(path, recorder->told, length_of(recorder->told));
+    return length_of(recorder->told);
+  }
   int descriptor = argument->directory < 0 ? AT_FDCWD : argument_of(recorder, argument->directory);
   if (argument->path < 0) return find_directory(pid, descriptor, path);
   char text[PATH_MAX];
@@ -149,9 +172,10 @@ static void follow_path(struct recorder *recorder, int index, const struct argum
   unsigned long memo;
   if (!is_change(argument->access) && is_known(recorder, path, follows, &memo)) return;
   struct found found = walk(sight, path.bytes, path.length, follows, recorder->notice.pid);
+  recorder->found = found;
   if (!is_change(argument->access)) remember(recorder, memo, found);
   if (argument->access == RUN) {
-    struct entry *strange = note_program(sight, found, recorder->notice.pid);
+    struct entry *strange = note_program(sight, found, recorder->notice.pid, &recorder->program);
     if (strange) tell_unusual(recorder, FORMAT, NO_TEXT, strange->path);
     return;
   }
@@ -191,6 +215,7 @@ static void follow_open(struct recorder *recorder, const struct row *row) {
   unsigned long memo;
   if (change == PROBE && is_known(recorder, path, flags, &memo)) return;
   struct found found = walk(&recorder->sight, path.bytes, path.length, follows, recorder->notice.pid);
+  recorder->found = found;
   if (change == PROBE) remember(recorder, memo, found);
   if (is_probe) return note_found(recorder, found, PROBE);
   int is_read = !(flags & O_TRUNC) && (flags & O_ACCMODE) != O_WRONLY;
@@ -259,11 +284,26 @@ static void follow_address(struct recorder *recorder, int is_bind) {
   tell_unusual(recorder, unusual, address, whole);
 }
 
+static const struct row *row_of(const struct recorder *recorder) {
+  static const struct row none;
+  int number = recorder->notice.data.nr;
+  return number >= 0 && number < MOST_CALLS ? recorder->rows + number : &none;
+}
+
+/** Whether it may be to change what is at some path. */
+static int may_change(const struct recorder *recorder) {
+  const struct row *row = row_of(recorder);
+  if (row->kind == OPEN)
+    return row->how >= 0 || row->flags < 0 || change_by(argument_of(recorder, row->flags)) != PROBE;
+  for (int each = 0; each < row->count; each++)
+    if (is_change(row->arguments[each].access)) return 1;
+  return row->kind == BIND;
+}
+
 static void follow(struct recorder *recorder) {
   const struct seccomp_data *data = &recorder->notice.data;
   if (data->arch != recorder->architecture) return tell_unusual(recorder, FOREIGN, NO_TEXT, NO_TEXT);
-  static const struct row none;
-  const struct row *row = data->nr >= 0 && data->nr < MOST_CALLS ? recorder->rows + data->nr : &none;
+  const struct row *row = row_of(recorder);
   switch (row->kind) {
     case PATHS:
       for (int each = 0; each < row->count; each++) follow_path(recorder, each, row->arguments + each);

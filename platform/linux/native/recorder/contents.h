@@ -135,14 +135,29 @@ static struct text find_interpreter(struct sight *sight, const struct entry *ent
   return size >= 2 && start[0] == '#' && start[1] == '!' ? find_named(start, start + size) : find_loader(start, size);
 }
 
-/** A program, and what stands in for it. The last of them, where the kernel does not know its format; otherwise NULL. */
-static struct entry *note_program(struct sight *sight, struct found found, int pid) {
+/** Of a program that is to be started, the one that the kernel loads in the end. */
+struct program {
+  struct text path;
+  /** Of no length where it needs none. */
+  char loader[LONGEST_NAME];
+};
+
+/**
+ * A program, and what stands in for it. The last of them, where the kernel does not know its format; otherwise NULL.
+ * @param program gets the one that is loaded
+ */
+static struct entry *note_program(struct sight *sight, struct found found, int pid, struct program *program) {
+  *program = (struct program){0};
   for (int depth = 0; found.entry; depth++) {
     note(sight, found.entry, found.is_whole ? RUN : PROBE);
     if (!found.is_whole || depth > MOST_INTERPRETERS) break;
     struct text named = find_interpreter(sight, found.entry);
     if (!named.bytes) return found.entry;
     if (named.length == 0) break;
+    if (sight->start[0] != '#' && named.length < sizeof program->loader) {
+      program->path = found.entry->path;
+      memcpy(program->loader, named.bytes, named.length);
+    }
     char path[LONGEST];
     size_t length = 0;
     if (named.bytes[0] != '/') {

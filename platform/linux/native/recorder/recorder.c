@@ -6,7 +6,7 @@
 // left who could make a call all of it is looked at once more, and the thread ends. When the other end of `stop` is closed before
 // that it ends, too, and the listener is left open, for a program that goes on answering (`answer_only`). Nothing of the thread is
 // known to the engine, and it gets no signals.
-#include "calls.h"
+#include "usher.h"
 #include <poll.h>
 #include <pthread.h>
 #include <sys/ioctl.h>
@@ -71,10 +71,36 @@ static int receive_listener(struct order *order) {
   return *(int *)CMSG_DATA(&control.header);
 }
 
-static void serve(struct recorder *recorder, struct order *order, int listener) {
+struct work {
+  struct order *order;
+  struct recorder recorder;
+  struct usher usher;
+  struct testimony testimony;
+};
+
+/** Whether it is answered already. */
+static int follow_call(struct work *work, const struct seccomp_notif *notice, int listener) {
+  struct recorder *recorder = &work->recorder;
+  recorder->notice = *notice;
+  if (work->testimony.last && may_change(recorder)) {
+    hear_all(recorder, &work->testimony);
+    recorder->notice = *notice;
+  }
+  if (show_in(&work->usher, recorder, &work->testimony, listener)) return 1;
+  recorder->program.path.length = 0;
+  follow(recorder);
+  if (recorder->program.path.length > 0) expect(&work->usher, &recorder->program, notice->pid);
+  return 0;
+}
+
+static void serve(struct work *work, int listener) {
+  struct recorder *recorder = &work->recorder;
+  struct order *order = work->order;
+  struct seccomp_notif notice;
   CALL(ioctl, listener, SET_FLAGS, SYNC_WAKE_UP, 0, 0);
   for (;;) {
     enum next next = await_call(listener, order->stop);
+    if (next != WAITING) hear_all(recorder, &work->testimony);
     if (next == STOPPED) {
       order->left = listener;
       return;
@@ -83,20 +109,15 @@ static void serve(struct recorder *recorder, struct order *order, int listener) 
       look_again(&recorder->sight);
       break;
     }
-    if (!receive(listener, &recorder->notice)) continue;
-    if (!recorder->sight.journal.is_lost) follow(recorder);
-    let_go_on(listener, &recorder->notice);
+    if (!receive(listener, &notice)) continue;
+    if (recorder->sight.journal.is_lost || !follow_call(work, &notice, listener)) let_go_on(listener, &notice);
+    hear_all(recorder, &work->testimony);
   }
   CALL(close, listener, 0, 0, 0, 0);
 }
 
 /** Not every C library gives enough for a directory that is moved with all that is below it. */
 enum { STACK = 8 << 20 };
-
-struct work {
-  struct order *order;
-  struct recorder recorder;
-};
 
 static void *run(void *argument) {
   struct work *work = argument;
@@ -108,12 +129,14 @@ static void *run(void *argument) {
   int listener = receive_listener(order);
   if (listener >= 0) CALL(sendto, order->socket, "", 1, MSG_NOSIGNAL, 0);
   CALL(close, order->socket, 0, 0, 0, 0);
-  if (listener >= 0) serve(recorder, order, listener);
+  if (listener >= 0) serve(work, listener);
   write_out(&recorder->sight.journal);
   order->is_lost = recorder->sight.journal.is_lost;
   struct sight *sight = &recorder->sight;
   if (sight->entries) CALL(munmap, sight->entries, sight->capacity * sizeof *sight->entries, 0, 0, 0);
   give_back(&sight->memory);
+  forget_all(&work->usher);
+  close_logs(&work->testimony);
   int bell = order->bell;
   CALL(munmap, work, sizeof *work, 0, 0, 0);
   CALL(close, bell, 0, 0, 0, 0);

@@ -188,8 +188,9 @@ static struct found walk(struct sight *sight, const char *given, size_t length, 
       memcpy(path, sight->at, at);
       path[at] = '/';
       memcpy(path + at + 1, *rest ? rest + 1 : rest, (*rest ? behind - 1 : 0) + 1);
-      int turned = turn(sight, path, follows, pid);
-      if (turned == 0) return NOWHERE;
+      struct own_link own;
+      int is_own = parse_own_link(path, &own), turned = turn(sight, path, follows, pid);
+      if (turned == 0) return (struct found){.is_special = is_special || is_own};
       if (turned > 0) {
         is_special = 1;
         if (++turns > LONGEST) return NOWHERE;
