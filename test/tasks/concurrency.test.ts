@@ -13,13 +13,16 @@ interface Settings {
 /** Fails where another one runs; the pause gives the others time to be in its way. */
 const ALONE = "mkdir ../lock && sleep 0.1 && rmdir ../lock";
 
-/** Whether three packages ran one after another. */
-async function ranAlone({ args = ["--filter", "*"], environment, configured }: Settings) {
+/** Does not end before all of them run. */
+const TOGETHER = `echo > started; until ${["a", "b", "c"].map((name) => `[ -e ../${name}/started ]`).join(" && ")}; do sleep 0.01; done`;
+
+/** Whether the scripts of three packages succeed. */
+async function succeed(go: string, { args = ["--filter", "*"], environment, configured }: Settings) {
   await using project = await createProject({
     "package.json": { workspaces: ["a", "b", "c"] },
-    "a/package.json": { name: "a", scripts: { go: ALONE } },
-    "b/package.json": { name: "b", scripts: { go: ALONE } },
-    "c/package.json": { name: "c", scripts: { go: ALONE } },
+    "a/package.json": { name: "a", scripts: { go } },
+    "b/package.json": { name: "b", scripts: { go } },
+    "c/package.json": { name: "c", scripts: { go } },
     ...(configured === undefined ? {} : { "rtfig.toml": `[run]\nconcurrency = ${configured}\n` }),
   });
   const { status } = await runRt({
@@ -31,26 +34,26 @@ async function ranAlone({ args = ["--filter", "*"], environment, configured }: S
 }
 
 test.concurrent("RT_CONCURRENCY bounds how many scripts run at a time", async () => {
-  expect(await ranAlone({ environment: "1" })).toBe(true);
-  expect(await ranAlone({ environment: "3" })).toBe(false);
+  expect(await succeed(ALONE, { environment: "1" })).toBe(true);
+  expect(await succeed(TOGETHER, { environment: "3" })).toBe(true);
 });
 
 test.concurrent("RT_CONCURRENCY wins over rtfig.toml", async () => {
-  expect(await ranAlone({ environment: "1", configured: 3 })).toBe(true);
-  expect(await ranAlone({ environment: "3", configured: 1 })).toBe(false);
+  expect(await succeed(ALONE, { environment: "1", configured: 3 })).toBe(true);
+  expect(await succeed(TOGETHER, { environment: "3", configured: 1 })).toBe(true);
 });
 
 test.concurrent("--concurrency wins over RT_CONCURRENCY", async () => {
   const args = ["--filter", "*", "--concurrency"];
-  expect(await ranAlone({ args: [...args, "1"], environment: "3" })).toBe(true);
-  expect(await ranAlone({ args: [...args, "3"], environment: "1" })).toBe(false);
+  expect(await succeed(ALONE, { args: [...args, "1"], environment: "3" })).toBe(true);
+  expect(await succeed(TOGETHER, { args: [...args, "3"], environment: "1" })).toBe(true);
 });
 
 test.concurrent(
   "--parallel starts everything at once, unless the command line itself says how many",
   async () => {
     const args = ["--filter", "*", "--parallel"];
-    expect(await ranAlone({ args, environment: "1", configured: 1 })).toBe(false);
-    expect(await ranAlone({ args: [...args, "--concurrency=1"], environment: "3" })).toBe(true);
+    expect(await succeed(TOGETHER, { args, environment: "1", configured: 1 })).toBe(true);
+    expect(await succeed(ALONE, { args: [...args, "--concurrency=1"], environment: "3" })).toBe(true);
   },
 );
