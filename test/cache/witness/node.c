@@ -8,6 +8,7 @@
 //   writes:<path>     makes it what it was not, with the C library's own calls
 //   changes:<path>    the same, with open() and nothing but O_RDWR
 //   makes:<path>      an empty one, with open(), O_RDONLY and O_CREAT
+//   later             goes on when the clock has, so that whoever is told of what came before has heard it
 //   grows:<path>      makes it, and writes to it before and after it has looked at it
 //   crowd:<number>    so many calls of each of eight threads
 //   shows             what is loaded, and what is in the environment
@@ -150,16 +151,20 @@ static void be_many(int calls) {
   for (int each = 0; each < CROWD; each++) pthread_join(threads[each], NULL);
 }
 
+/** Until what was changed before is not of this very moment any more. */
+static void let_time_go(void) {
+  struct timespec from, now;
+  clock_gettime(CLOCK_REALTIME_COARSE, &from);
+  do clock_gettime(CLOCK_REALTIME_COARSE, &now);
+  while ((now.tv_sec - from.tv_sec) * 1000000000 + now.tv_nsec - from.tv_nsec < 30000000);
+}
+
 /** Writes to a file that is open while it is looked at, and again after that. */
 static void grow(const char *path) {
   struct stat found;
-  struct timespec now;
   int descriptor = open(path, O_RDWR | O_CREAT, 0644);
   if (write(descriptor, "written\n", 8) != 8) exit(1);
-  fstat(descriptor, &found);
-  // By then the file is not one of this very moment any more.
-  do clock_gettime(CLOCK_REALTIME_COARSE, &now);
-  while ((now.tv_sec - found.st_mtim.tv_sec) * 1000000000 + now.tv_nsec - found.st_mtim.tv_nsec < 30000000);
+  let_time_go();
   stat(path, &found);
   if (write(descriptor, "more\n", 5) != 5) exit(1);
   close(descriptor);
@@ -227,6 +232,7 @@ int main(int count, char **words, char **environment) {
       if (is(name, "changes") && write(descriptor, "written\n", 8) != 8) return 1;
       close(descriptor);
     } else if (is(name, "crowd")) be_many(atoi(path));
+    else if (is(name, "later")) let_time_go();
     else if (is(name, "grows")) grow(path);
     else if (is(name, "shows")) show(environment);
     else if (is(name, "scribbles")) scribble();

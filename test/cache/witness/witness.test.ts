@@ -141,7 +141,7 @@ const FIRST = "access:/";
 test.skipIf(!CAN_TRACE).each(["writes", "changes"])(
   "what is read comes before what %s after it",
   async (name) => {
-    await using project = await witnessed(`${FIRST} open:$P/file ${name}:$P/file`);
+    await using project = await witnessed(`${FIRST} later open:$P/file ${name}:$P/file`);
     expect(await project.run("t")).toContain("it read and then changed $PROJECT/file");
   },
 );
