@@ -298,6 +298,7 @@ export default {
       text: "(flags & O_ACCMODE) == O_RDONLY && !(flags & (O_CREAT | O_TRUNC))",
       becomes: "!(flags & (O_CREAT | O_TRUNC))",
       tests: ["cache/witness/witness"],
+      why: "it is told of then: what a script has made may be changed, and what was there before is in doubt, sooner or later",
     },
     {
       fault: "to make a file only looks",
