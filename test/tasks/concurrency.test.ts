@@ -3,6 +3,7 @@
 import { expect, test } from "bun:test";
 import { createProject } from "../support/project.ts";
 import { runRt } from "../support/rt.ts";
+import { scripts, workspace } from "../support/workspace.ts";
 
 interface Settings {
   args?: readonly string[];
@@ -13,20 +14,18 @@ interface Settings {
 /** Fails where another one runs; the pause gives the others time to be in its way. */
 const ALONE = "mkdir ../lock && sleep 0.1 && rmdir ../lock";
 
-/** Does not end before all of them run. */
-const TOGETHER = `echo > started; until ${["a", "b", "c"].map((name) => `[ -e ../${name}/started ]`).join(" && ")}; do sleep 0.01; done`;
+/** With this none ends before all of them run. */
+const ALL_STARTED = "[ -e ../a/started ] && [ -e ../b/started ] && [ -e ../c/started ]";
+const TOGETHER = `echo > started; until ${ALL_STARTED}; do sleep 0.01; done`;
 
 /** Whether the scripts of three packages succeed. */
-async function succeed(go: string, { args = ["--filter", "*"], environment, configured }: Settings) {
+async function succeed(script: string, { args = ["--filter", "*"], environment, configured }: Settings) {
   await using project = await createProject({
-    "package.json": { workspaces: ["a", "b", "c"] },
-    "a/package.json": { name: "a", scripts: { go } },
-    "b/package.json": { name: "b", scripts: { go } },
-    "c/package.json": { name: "c", scripts: { go } },
+    ...workspace({ a: scripts(script), b: scripts(script), c: scripts(script) }),
     ...(configured === undefined ? {} : { "rtfig.toml": `[run]\nconcurrency = ${configured}\n` }),
   });
   const { status } = await runRt({
-    args: ["--no-exit-on-error", ...args, "run", "go"],
+    args: ["--no-exit-on-error", ...args, "run", "t"],
     cwd: project.path,
     env: { RT_CONCURRENCY: environment },
   });

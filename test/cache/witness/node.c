@@ -141,7 +141,7 @@ static void *look(void *argument) {
 }
 
 /** Threads that all call at once, each for paths of its own. */
-static void be_many(int calls) {
+static void be_crowd(int calls) {
   pthread_t threads[CROWD];
   struct one ones[CROWD];
   for (int each = 0; each < CROWD; each++) {
@@ -231,7 +231,7 @@ int main(int count, char **words, char **environment) {
       int descriptor = is(name, "makes") ? open(path, O_RDONLY | O_CREAT, 0644) : open(path, O_RDWR);
       if (is(name, "changes") && write(descriptor, "written\n", 8) != 8) return 1;
       close(descriptor);
-    } else if (is(name, "crowd")) be_many(atoi(path));
+    } else if (is(name, "crowd")) be_crowd(atoi(path));
     else if (is(name, "later")) let_time_go();
     else if (is(name, "grows")) grow(path);
     else if (is(name, "shows")) show(environment);

@@ -233,6 +233,15 @@ const CHANGES: readonly (readonly [what: string, words: string, path: string, ch
     },
   ],
   [
+    "a directory in the place of what is none",
+    "open-directory:$P/file",
+    "file",
+    async (project) => {
+      await rm(project.join("file"));
+      await mkdir(project.join("file"));
+    },
+  ],
+  [
     "a link in its place",
     "lstat:$P/tools/other",
     "tools/other",

@@ -191,6 +191,18 @@ export default {
       tests: ["cache/witness/witness"],
     },
     {
+      fault: "what is no directory for the program may be one for rt",
+      text: "(told->error != ENOTDIR || state->what != DIRECTORY)",
+      becomes: "1",
+      tests: ["cache/witness/witness"],
+    },
+    {
+      fault: "what is no directory has to be absent",
+      text: "(told->error != ENOTDIR || state->what != DIRECTORY)",
+      becomes: "told->error != ENOTDIR",
+      tests: ["cache/witness/witness"],
+    },
+    {
       fault: "a directory is as good as a file",
       text: "return S_ISDIR(told->mode) && state->what == DIRECTORY;",
       becomes: "return 1;",
@@ -207,7 +219,7 @@ export default {
       text: "if (!found->entry || found->entry->is_touched) return 1;",
       becomes: "if (!found->entry) return 1;",
       tests: ["cache/witness/witness", "cache/corpus"],
-      why: "what the script has changed counts as it is in the end, whether or not they agree: this spares a look",
+      why: "what the script has changed counts as it is in the end, whether or not they agree: this spares a line in the journal",
     },
     {
       fault: "a process's own directory is looked for too late",
