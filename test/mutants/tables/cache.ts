@@ -254,6 +254,12 @@ export default {
   ],
   "platform/linux/native/recorder/usher.h": [
     {
+      fault: "where nothing could be given the call is not answered",
+      text: "  if (descriptor < 0) return 0;\n  struct seccomp_notif_addfd",
+      becomes: "  if (descriptor < 0) return 1;\n  struct seccomp_notif_addfd",
+      tests: ["cache/witness/witness"],
+    },
+    {
       fault: "every program has a witness",
       text: "length_of(WORTH[each]))) return 1;\n  return 0;",
       becomes: "length_of(WORTH[each]))) return 1;\n  return 1;",
