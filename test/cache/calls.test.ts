@@ -69,6 +69,7 @@ function judge(
     [12, Math.floor(from / 2 ** 32)],
     [16, values[0]!],
     [24, values[1]!],
+    [32, values[2] ?? 0],
   ]);
   let loaded = 0;
   for (let index = 0; ; index += 1) {
@@ -110,7 +111,7 @@ test("the filter tells of each call of the table and of every one of 32 bits, hi
   }
 });
 
-test("the filter lets a witness make the calls that only look, from the one place where it makes them", async () => {
+test("the filter lets a witness make the calls that only look, from the one place where it makes them, and open nothing to write", async () => {
   const [ALLOW, NOTIFY] = [0x7fff0000, 0x7fc00000];
   const header = await Bun.file(join(import.meta.dir, "../../platform/linux/native/witness/log.h")).text();
   const gate = Number(/ GATE = (0x\w+);/.exec(header)![1]);
@@ -128,6 +129,15 @@ test("the filter lets a witness make the calls that only look, from the one plac
     expect(names.map((name) => [name, judged(name, gate + size)] as const)).toEqual(
       names.map((name) => [name, looks.includes(name) ? ALLOW : NOTIFY] as const),
     );
+    const openat = CALLS.find(({ name }) => name === "openat")![architecture];
+    const flags = [
+      0, 0o2000000, 0o200000, 0o400000, 0o10000000, 1, 2, 3, 0o100, 0o1000, 0o2000102, 0o20200002,
+    ];
+    expect(
+      flags.map((each) =>
+        judge(program, AUDIT_ARCHITECTURES[architecture], openat, [0, 0, each], gate + size),
+      ),
+    ).toEqual(flags.map((_, index) => (index < 5 ? ALLOW : NOTIFY)));
     for (const from of [
       gate,
       gate + size - 1,

@@ -2,7 +2,7 @@
 //
 // Contract: a call of the table is told to the supervisor before it runs; one that the table does not know fails as on an
 // older kernel; a call of another architecture (32 bits) is told too, as a doubt; one that a witness makes
-// (../native/witness) is told by itself. Everything else runs untouched.
+// (../native/witness) is told by itself, and from its place no other call goes, and none that writes. Everything else runs untouched.
 import { type Architecture, AUDIT_ARCHITECTURES, CALLS, FIRST_UNKNOWN, HIDDEN } from "./calls.ts";
 
 const LOAD_WORD = 0x20;
@@ -26,8 +26,10 @@ const argument = (index: number) => 16 + index * 8;
 const GATE_BELOW = 0x52540000;
 const GATE_ABOVE = 0x20;
 const AFTER_GATE: Readonly<Record<Architecture, number>> = { x64: GATE_BELOW + 2, arm64: GATE_BELOW + 4 };
-/** What it calls there. */
-const TOLD = ["openat", "newfstatat", "statx", "faccessat"];
+/** What it calls there, and openat. */
+const TOLD = ["newfstatat", "statx", "faccessat"];
+/** Of openat's flags: without these it only looks. */
+const O_ACCMODE_CREAT_TRUNC = 0o1103;
 
 const AF_UNIX = 1;
 const AF_NETLINK = 16;
@@ -58,6 +60,10 @@ function listInstructions(architecture: Architecture): Instruction[] {
     { code: JUMP_EQUAL, value: GATE_ABOVE, no: "others" },
     { code: LOAD_WORD, value: NUMBER },
     ...TOLD.map((name) => ({ code: JUMP_EQUAL, value: numberOf(name), yes: "allow" })),
+    { code: JUMP_EQUAL, value: numberOf("openat"), no: "others" },
+    { code: LOAD_WORD, value: argument(2) },
+    { code: AND, value: O_ACCMODE_CREAT_TRUNC },
+    { code: JUMP_EQUAL, value: 0, yes: "allow" },
     { code: LOAD_WORD, value: NUMBER, place: "others" },
     { code: JUMP_AT_LEAST, value: FIRST_UNKNOWN, yes: "absent" },
     ...HIDDEN.map((call) => ({ code: JUMP_EQUAL, value: call[architecture], yes: "absent" })),

@@ -93,6 +93,16 @@ test.skipIf(!CAN_TRACE)("Node.js has it, and what it starts has not", async () =
   expect((await project.rt(["run", "t"])).stdout).toBe("true 0\n0\n");
 });
 
+test.skipIf(!CAN_TRACE)(
+  "each program that is started has one, and nothing of it stays open in rt",
+  async () => {
+    const shows = "./tools/node shows";
+    const left = "ls -l /proc/$PPID/fd | grep -c rt-witness";
+    await using project = await witnessed("shows", `${shows}; ${shows}; ${left}; `);
+    expect((await project.rt(["run", "t"])).stdout).toBe("witness: yes\nwitness: yes\n0\nwitness: yes\n");
+  },
+);
+
 /** What was told counts, whichever function it was, up to the edge of what fits in the log, and behind it. */
 const ABSENT: readonly (readonly [what: string, words: (path: string) => string])[] = [
   ...FUNCTIONS.map((name) => [name, (path: string) => `${name}:${path}`] as const),

@@ -42,6 +42,12 @@ export default {
   ],
   "platform/linux/tracing/filter.ts": [
     {
+      fault: "from the gate a file is opened to be written, unseen",
+      text: `{ code: JUMP_EQUAL, value: 0, yes: "allow" },`,
+      becomes: `{ code: JUMP_EQUAL, value: 0, yes: "allow", no: "allow" },`,
+      tests: ["cache/calls"],
+    },
+    {
       fault: "calls of 32 bits are not looked at",
       text: `value: AUDIT_ARCHITECTURES[architecture], no: "notify"`,
       becomes: `value: AUDIT_ARCHITECTURES[architecture], no: "allow"`,
@@ -152,6 +158,12 @@ export default {
     },
   ],
   "platform/linux/native/recorder/calls.h": [
+    {
+      fault: "a program that is started again has no witness",
+      text: "!is_change(argument->access) && argument->access != RUN;",
+      becomes: "!is_change(argument->access);",
+      tests: ["cache/witness/witness"],
+    },
     {
       fault: "what a path means after the script has changed it is not seen",
       text: "unsigned long words[] = {recorder->changes,",
@@ -277,6 +289,12 @@ export default {
       becomes:
         "  if (!arrival) arrival = usher->arrivals, arrival->pid = recorder->notice.pid, arrival->stage = FOR_LIST;\n  unsigned long id",
       tests: ["cache/witness/witness", "cache/strace"],
+    },
+    {
+      fault: "what was given stays open in rt",
+      text: "  CALL(close, descriptor, 0, 0, 0, 0);\n  return given >= 0;",
+      becomes: "  return given >= 0;",
+      tests: ["cache/witness/witness"],
     },
   ],
   "platform/linux/native/witness/witness.c": [

@@ -169,11 +169,13 @@ static void follow_path(struct recorder *recorder, int index, const struct argum
   }
   tell_path(recorder, argument->access, path);
   int follows = follows_in(recorder, argument);
+  // Of a program that is started again the usher (usher.h) wants to know.
+  int is_repeatable = !is_change(argument->access) && argument->access != RUN;
   unsigned long memo;
-  if (!is_change(argument->access) && is_known(recorder, path, follows, &memo)) return;
+  if (is_repeatable && is_known(recorder, path, follows, &memo)) return;
   struct found found = walk(sight, path.bytes, path.length, follows, recorder->notice.pid);
   recorder->found = found;
-  if (!is_change(argument->access)) remember(recorder, memo, found);
+  if (is_repeatable) remember(recorder, memo, found);
   if (argument->access == RUN) {
     struct entry *strange = note_program(sight, found, recorder->notice.pid, &recorder->program);
     if (strange) tell_unusual(recorder, FORMAT, NO_TEXT, strange->path);
