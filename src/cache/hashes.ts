@@ -130,7 +130,7 @@ export async function hashFile(path: string): Promise<string> {
   const hasher = new Bun.CryptoHasher("sha256");
   const descriptor = openSync(path, "r");
   try {
-    const buffer = new Uint8Array(CHUNK);
+    const buffer = Buffer.allocUnsafe(CHUNK);
     for (let count = readSync(descriptor, buffer); count > 0; count = readSync(descriptor, buffer)) {
       hasher.update(buffer.subarray(0, count));
       await new Promise((next) => setImmediate(next));

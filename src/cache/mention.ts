@@ -54,7 +54,7 @@ export class Mentions {
   lookIn(path: string): void {
     const descriptor = openSync(path, "r");
     try {
-      const buffer = new Uint8Array(CHUNK + this.#overlap);
+      const buffer = Buffer.allocUnsafe(CHUNK + this.#overlap);
       for (let kept = 0; this.#words.size > 0 || this.#forms.length > 0;) {
         const count = readSync(descriptor, buffer, kept, CHUNK, null);
         if (count === 0) return;

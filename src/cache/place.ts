@@ -20,12 +20,15 @@ const SYSTEM = /^\/(?:bin|sbin|lib\w*|usr|etc|opt|var|run|nix|snap|gnu)(?:\/|$)/
 /** From the root, with "/" between, for what is in it; the path itself for everything else. */
 export function keepPath(path: string, root: string): string {
   if (path === root) return HERE;
-  return isBelow(path, root) ? path.slice(root.length + 1).replaceAll(sep, "/") : path;
+  if (!isBelow(path, root)) return path;
+  const rest = path.slice(root.length + 1);
+  return sep === "/" ? rest : rest.replaceAll(sep, "/");
 }
 
 function placePath(kept: string, root: string): string {
   if (kept === HERE) return root;
-  return isKeptAbsolute(kept) ? kept : `${root}${sep}${kept.replaceAll("/", sep)}`;
+  if (isKeptAbsolute(kept)) return kept;
+  return root + sep + (sep === "/" ? kept : kept.replaceAll("/", sep));
 }
 
 function isKeptAbsolute(kept: string): boolean {
@@ -109,8 +112,7 @@ function placeCondition(kept: Condition, root: string): Condition {
 }
 
 function atPath(condition: Condition, path: string): Condition {
-  const [kind, , ...rest] = condition;
-  return [kind, path, ...rest] as unknown as Condition;
+  return condition.with(1, path) as unknown as Condition;
 }
 
 /** Words of a path, each with its place: `["home", "me", "shop"]`. */
