@@ -2,17 +2,26 @@
 import { resolve, sep } from "node:path";
 import { temporaryDirectory } from "../../platform/temporary-directory.ts";
 
-/** Caches of tools: their content decides how long a tool takes, not what it makes. docs/caching.md lists them. */
-const IGNORED: readonly string[] = [
-  "**/node_modules/.cache/**",
-  "**/node_modules/.vite/**",
-  "**/node_modules/.vite-temp/**",
+/**
+ * Caches of tools, in node_modules: their content decides how long a tool takes, not what it makes. docs/caching.md lists all
+ * that is left out here.
+ */
+export const TOOL_CACHES: readonly string[] = [
+  ...[".cache", ".vite", ".vite-temp"],
+  // Of Vitest, from 5 on and before.
+  ...[".vitest-cache", ".experimental-vitest-cache"],
 ];
 
-/** Places of rt's own, which an rt in the script may need; all in them is named after what it is. */
-const OWN_PLACES: readonly string[] = ["/tmp", "/var/tmp", "/dev/shm", temporaryDirectory()].flatMap(
-  (place) => [`${place}/rt-links-*`, `${place}/rt-files-*`],
-);
+const USER = process.getuid?.() ?? 0;
+
+/** The same among temporary files: of Node.js itself (for tsc, eslint, Vite and others), Jest, tsx, and tools of older days. */
+const TEMPORARY_CACHES: readonly string[] = [
+  ...["node-compile-cache", `jest_${USER.toString(36)}`, `tsx-${USER}`, `v8-compile-cache-${USER}`],
+  // Places of rt's own, which an rt in the script may need; all in them is named after what it is.
+  ...["rt-links-*", "rt-files-*"],
+];
+
+const TEMPORARY: readonly string[] = ["/tmp", "/var/tmp", "/dev/shm", temporaryDirectory()];
 
 export type Matcher = (path: string) => boolean;
 
@@ -73,14 +82,25 @@ function ancestorsOf(path: string): string[] {
 }
 
 let always: Matcher | undefined;
-/** What has none of these is none of those. */
-const PART = /[\\/](?:node_modules[\\/]\.|rt-links-|rt-files-)/;
 
-/** What no script's rule has to name. */
-export function isAlwaysIgnored(path: string): boolean {
-  if (!PART.test(path)) return false;
-  always ??= matcher([...IGNORED, ...OWN_PLACES], "/");
-  return always(path);
+/** What no script's rule has to name. In a project that lies in such a place itself all counts. */
+export function alwaysIgnored(root: string): Matcher {
+  always ??= openAlways();
+  return always(root) ? () => false : always;
+}
+
+function openAlways(): Matcher {
+  const isMeant = matcher(
+    [
+      ...TOOL_CACHES.map((name) => `**/node_modules/${name}`),
+      ...TEMPORARY.flatMap((place) => TEMPORARY_CACHES.map((name) => `${place}/${name}`)),
+    ],
+    "/",
+  );
+  const beginnings = TEMPORARY_CACHES.map((name) => RegExp.escape(name.replace("*", "")));
+  // Most paths have none of these, and are no work then.
+  const part = new RegExp(`[\\\\/](?:node_modules[\\\\/]\\.|${beginnings.join("|")})`);
+  return (path) => part.test(path) && isMeant(path);
 }
 
 /** The files that globs mean now, sorted. */

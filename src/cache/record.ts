@@ -58,7 +58,7 @@ export async function recordRun({ paths, doubt }: Trace, declared: Rooted): Prom
       recordInput(traced, hash instanceof Promise ? await hash : hash, recorded, world);
     }
   }
-  if (rewritten.length > 0) throw new Rewritten(rewritten);
+  if (rewritten.length > 0) throw new Rewritten(rewritten, recorded);
   await addDeclared(recorded, listed, world, sources);
   const outputs = new Set(recorded.outputs.map(({ path }) => path));
   for (const path of written) if (!outputs.has(path)) recorded.own.push(path);

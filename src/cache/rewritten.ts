@@ -1,24 +1,41 @@
 // What is advised where a script has changed what it had read, by what git says of the files: those that it ignores are
 // some tool's own (.tsbuildinfo, .next), and can be the script's outputs; all others are somebody's sources, and a script
 // that mends them (a formatter) finds nothing to change the next time. Pure.
+//
+// Surprising: folders in which it has made something are advised as well. Who goes on from what was made last time may have written
+// the half that has changed, and all of it is to be put back.
 import { relative, sep } from "node:path";
 import { oneLine } from "../printable.ts";
 
 /** More paths than these are named by their folders. */
 const MOST_NAMED = 3;
 
-/** The end of the sentence that names the first of them. @param paths absolute @param sources those of them that are some */
+/**
+ * The end of the sentence that names the first of them.
+ *
+ * @param rewritten absolute, as all of these; at least one
+ * @param made what else it wrote
+ * @param sources those that somebody writes by hand, of all that it has touched
+ */
 export function adviseRewritten(
-  paths: readonly string[],
+  rewritten: readonly string[],
+  made: readonly string[],
   sources: ReadonlySet<string>,
   packageDirectory: string,
 ): string {
-  if (sources.size > 0)
+  if (rewritten.some((path) => sources.has(path)))
     return "git does not ignore that, and a run that changes no source is kept; list it in ignore of [run.cache], if its old content does not matter";
-  const files = paths.map((path) => relative(packageDirectory, path).replaceAll(sep, "/"));
-  const globs = files.length > MOST_NAMED ? foldersOf(files) : files;
-  const texts = globs.map((glob) => JSON.stringify(oneLine(glob)));
-  return `if its old content does not matter, say so in [run.cache]: outputs = [${texts.join(", ")}]`;
+  const from = (path: string) => relative(packageDirectory, path).replaceAll(sep, "/");
+  const written = [...sources].map(from);
+  const isOwn = (folder: string) => !written.some((path) => path.startsWith(folder.slice(0, -2)));
+  const files = rewritten.map(from);
+  const folders = foldersOf(made.map(from)).filter((glob) => glob.endsWith("/**") && isOwn(glob));
+  const globs = new Set([...(files.length > MOST_NAMED ? foldersOf(files) : files), ...folders]);
+  const texts = [...globs].map((glob) => JSON.stringify(oneLine(glob)));
+  return (
+    "if its old content does not matter, say so in [run.cache], with all that the script makes: " +
+    `outputs = [${texts.join(", ")}]`
+  );
 }
 
 /** `.next/server/a.js` is of `.next/**`; of node_modules the folder within counts. */

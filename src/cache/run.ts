@@ -322,10 +322,13 @@ export class Run implements CachedRun {
     return describeWithheld(this.#script.label, this.#withheld, text, isFirst);
   }
 
-  async #advise({ paths }: Rewritten): Promise<string | undefined> {
+  async #advise({ paths, recorded }: Rewritten): Promise<string | undefined> {
     const { sourcesAmong, packageDirectory } = this.#world;
-    const sources = await sourcesAmong(paths);
-    return sources ? adviseRewritten(paths, sources, packageDirectory) : undefined;
+    const made = recorded.outputs.map(({ path }) => path);
+    const read = recorded.conditions.filter(([kind]) => kind === "file").map(([, path]) => path);
+    const touched = [...paths, ...made, ...read].filter((path) => isBelow(path, packageDirectory));
+    const sources = await sourcesAmong(touched);
+    return sources ? adviseRewritten(paths, made, sources, packageDirectory) : undefined;
   }
 
   #tell(text: string): void {

@@ -5,7 +5,7 @@ import { keepUnignored } from "../workspace/package-files.ts";
 import type { CacheRule } from "../settings/cache.ts";
 import type { KnownEntries } from "./known-entries.ts";
 import { openHashes } from "./memory.ts";
-import { isAlwaysIgnored, matcher } from "./patterns.ts";
+import { alwaysIgnored, matcher } from "./patterns.ts";
 import { isBelow } from "./place.ts";
 import { sightOf, type Sights } from "./sights.ts";
 import type { Rooted } from "./record.ts";
@@ -34,6 +34,7 @@ export function openWorld(
   { store, seen, isNoted }: Surroundings,
 ): Rooted {
   const ignored = matcher(rule.ignore, packageDirectory, root);
+  const always = alwaysIgnored(root);
   const sights: Sights | undefined = isNoted ? new Map() : undefined;
   return {
     ...(sights ? noting(seen, sights) : { look: seen.look, list: seen.list }),
@@ -41,7 +42,7 @@ export function openWorld(
     seen,
     hashes: openHashes(root, look, store),
     // The store is no input of anything, wherever it is.
-    isIgnored: (path) => ignored(path) || isAlwaysIgnored(path) || isBelow(path, store.directory),
+    isIgnored: (path) => ignored(path) || always(path) || isBelow(path, store.directory),
     root,
     isDeclared: matcher(rule.outputs, packageDirectory),
     declared: rule.outputs,

@@ -71,29 +71,52 @@ const grow = (files: readonly string[]) =>
     .map((file) => `mkdir -p $(dirname ${file}) && echo x >> ${file} && cat ${file} > /dev/null`)
     .join(" && ");
 
-test.skipIf(!CAN_TRACE).each([
+/** What it is called, what it writes, what is said, what is advised, and what else the script does. */
+type OwnFiles = readonly [
+  name: string,
+  files: readonly string[],
+  named: string,
+  outputs: string,
+  more: string,
+];
+
+const OWN_FILES: readonly OwnFiles[] = [
   [
     "a few are named",
     [".tool/app.info", ".tool/node.info"],
     ".tool/app.info, and 1 more",
     '[".tool/app.info", ".tool/node.info"]',
+    "",
   ],
   [
     "many by their folders",
     [".next/a", ".next/b/c", ".next/b/d", "node_modules/.tmp/e"],
     ".next/a, and 3 more",
     '[".next/**", "node_modules/.tmp/**"]',
+    "",
   ],
-] as const)(
+  [
+    "what else it makes as well, but for folders with sources",
+    [".tool/app.info"],
+    ".tool/app.info",
+    '[".tool/app.info", "dist/**"]',
+    " && mkdir -p dist/a && cat src/a > dist/a/b && cat dist/old > dist/new && cat src/a > src/made",
+  ],
+];
+
+test.skipIf(!CAN_TRACE).each(OWN_FILES)(
   "files of a tool's own, which git ignores: %s, and what is advised helps",
-  async (_, files, named, outputs) => {
-    const scripts = { t: grow(files) };
-    await using project = await cachedProject(scripts, { ".gitignore": ".tool\n.next\nnode_modules\n" });
+  async (_, files, named, outputs, more) => {
+    const ignored = [".tool", ".next", "node_modules", "dist", "src/made"];
+    await using project = await cachedProject(
+      { t: grow(files) + more },
+      { ".gitignore": ignored.join("\n"), "src/a": "", "dist/old": "" },
+    );
     Bun.spawnSync(["git", "init", "-q"], { cwd: project.path });
     for (const file of files) await project.write({ [file]: "of an earlier build\n" });
     expect(await project.run("t")).toBe(
       `t was not cached: it read and then changed $PROJECT/${named}; ` +
-        `if its old content does not matter, say so in [run.cache]: outputs = ${outputs}`,
+        `if its old content does not matter, say so in [run.cache], with all that the script makes: outputs = ${outputs}`,
     );
     await project.write({ "rtfig.toml": `[run.cache]\nt = { outputs = ${outputs} }\n` });
     expect(await project.run("t")).toBe("ran");

@@ -10,6 +10,7 @@ import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import type { PathState } from "../../../platform/contract/tracing.ts";
 import { look } from "../../../platform/path-state.ts";
 import type { Hashes } from "../../cache/hashes.ts";
+import { TOOL_CACHES } from "../../cache/patterns.ts";
 import { Failure } from "../../failure.ts";
 import { oneLine } from "../../printable.ts";
 import { type Blob, blobOf } from "../../reapi/content.ts";
@@ -35,8 +36,6 @@ export interface Tree {
 type FileState = Extract<PathState, { kind: "file" }>;
 
 const GONE: readonly string[] = ["ENOENT", "ENOTDIR"];
-/** That of tools, which is in no way of a project's. */
-const CACHES = [".cache", ".vite", ".vite-temp"];
 const WHOLE = 1 << 20;
 /** How many files are looked at before what runs meanwhile is heard. */
 const AT_ONCE = 64;
@@ -200,7 +199,7 @@ export class WorkspaceFiles {
       return;
     }
     for (const each of listed) {
-      if (CACHES.includes(each.name)) continue;
+      if (TOOL_CACHES.includes(each.name)) continue;
       const at = `${path}/${each.name}`;
       if (each.isDirectory()) this.#listModules(at, paths);
       else if (each.isFile() || each.isSymbolicLink()) paths.push(at);

@@ -256,6 +256,24 @@ export default {
   ],
   "src/cache/patterns.ts": [
     {
+      fault: "a project in a place for tools' caches has no inputs",
+      text: "return always(root) ? () => false : always;",
+      becomes: "return always;",
+      tests: ["cache/tool-caches"],
+    },
+    {
+      fault: "caches of another user do not matter",
+      text: "`tsx-${USER}`",
+      becomes: '"tsx-*"',
+      tests: ["cache/tool-caches"],
+    },
+    {
+      fault: "what Node.js compiles matters",
+      text: '"node-compile-cache", ',
+      becomes: "",
+      tests: ["cache/tool-caches"],
+    },
+    {
       fault: "an exclamation mark takes nothing back",
       text: "isMatch = !isNot;",
       becomes: "isMatch = true;",

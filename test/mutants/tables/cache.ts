@@ -466,7 +466,7 @@ export default {
   "src/cache/rewritten.ts": [
     {
       fault: "somebody's sources are proposed as outputs",
-      text: "if (sources.size > 0)",
+      text: "if (rewritten.some((path) => sources.has(path)))",
       becomes: "if (false)",
       tests: ["cache/doubts"],
     },
@@ -474,6 +474,18 @@ export default {
       fault: "each of many files is proposed by itself",
       text: "files.length > MOST_NAMED ? foldersOf(files)",
       becomes: "files.length > 1000 ? foldersOf(files)",
+      tests: ["cache/doubts"],
+    },
+    {
+      fault: "what else the script makes is not proposed",
+      text: 'glob.endsWith("/**") && isOwn(glob)',
+      becomes: "false",
+      tests: ["cache/doubts"],
+    },
+    {
+      fault: "a folder with sources is proposed",
+      text: 'glob.endsWith("/**") && isOwn(glob)',
+      becomes: 'glob.endsWith("/**")',
       tests: ["cache/doubts"],
     },
   ],
