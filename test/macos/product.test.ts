@@ -26,7 +26,7 @@ describe.skipIf(process.platform !== "linux")("rt on macOS", () => {
     ]);
     program = [home.join("rt")];
     await compileWithStandIn(home.join("rt"));
-  }, 30_000);
+  }, 120_000);
   afterAll(async () => {
     for (const each of [home, keychain, project]) await each?.[Symbol.asyncDispose]();
   });
@@ -160,7 +160,7 @@ describe.skipIf(process.platform !== "linux")("rt on macOS", () => {
         console.log(after - before);`,
     });
     expect(await rt(["growth.ts"])).toEqual(output("0\n"));
-  }, 30_000);
+  }, 120_000);
 
   // The stand-in keeps the memory of released data as it was, so what was not erased is found.
   test("no byte of a value is left in memory after set and get", async () => {
@@ -180,7 +180,7 @@ describe.skipIf(process.platform !== "linux")("rt on macOS", () => {
     const counts = await countCanaries(child, canaries);
     expect(counts[0]).toBeGreaterThan(0); // the scan finds what a program does keep
     expect(counts.slice(1)).toEqual([0, 0]);
-  }, 30_000);
+  }, 120_000);
 
   describe("rt doctor", () => {
     async function examine(state: string) {

@@ -144,7 +144,7 @@ describe("the live view", () => {
     }
     await project.write({ go: "" });
     await waitUntil(() => screen(name).at(-1) === "status 3");
-  }, 20_000);
+  });
 
   test("shows every line with --elide-lines 0", async () => {
     await using project = await createProject({ ...FILES, go: "" });
@@ -152,7 +152,7 @@ describe("the live view", () => {
     const lines = await screenWhen(name, hasEnded);
     expect(lines.filter((line) => /^│ \d+ 日/.test(line))).toHaveLength(30);
     expect(lines.filter((line) => line.includes("elided"))).toEqual([]);
-  }, 20_000);
+  });
 
   test("gives the terminal itself to a single match", async () => {
     await using project = await createProject({
@@ -165,7 +165,7 @@ describe("the live view", () => {
     const name = openTerminal(60, 20, project.path, "--filter a t");
     await waitUntil(() => screen(name).at(-1) === "status 0");
     expect(screen(name)).toContain("a terminal");
-  }, 20_000);
+  });
 
   test("cuts a single match to its last lines where --elide-lines says how many", async () => {
     await using project = await createProject({
@@ -180,7 +180,7 @@ describe("the live view", () => {
       "│ line 29",
       "│ line 30",
     ]);
-  }, 20_000);
+  });
 
   test("Ctrl-C ends every script and the status is that of the signal", async () => {
     await using project = await createProject(FILES);
@@ -189,7 +189,7 @@ describe("the live view", () => {
     tmux("send-keys", "-t", name, "C-c");
     await waitUntil(() => screen(name).filter((line) => line === "└─ Interrupted").length === 2);
     await waitUntil(() => screen(name).at(-1) === "status 130");
-  }, 20_000);
+  });
 });
 
 describe("renderFrame()", () => {

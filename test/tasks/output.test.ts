@@ -200,7 +200,7 @@ describe("on GitHub Actions", () => {
         last: ["400000", "::endgroup::"],
       });
     }
-  }, 30_000);
+  });
 
   test("what cannot be started is told on a line of its own, in the middle of another one's output", async () => {
     await using project = await createProject({

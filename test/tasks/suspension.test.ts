@@ -159,4 +159,4 @@ test("a stop that nobody could end is no stop", async () => {
     mark.kill();
     await child.exited;
   }
-}, 30_000);
+});
