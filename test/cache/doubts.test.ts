@@ -125,6 +125,23 @@ test.skipIf(!CAN_TRACE).each(OWN_FILES)(
 );
 
 test.skipIf(!CAN_TRACE)(
+  "what a script would have taken away from a folder of outputs is not left there",
+  async () => {
+    // Lists the folder, empties it, and makes a file that is called by what it has read.
+    const anew = "mkdir -p made && ls made > /dev/null && rm -rf made/* && cp in made/$(cat in)";
+    const files = { in: "a", "made/old": "", ".gitignore": "made\n" };
+    await using project = await cachedProject({ t: anew }, files, 't = { outputs = ["made/**"] }');
+    Bun.spawnSync(["git", "init", "-q"], { cwd: project.path });
+    for (const name of ["a", "b", "a"]) {
+      await project.write({ in: name });
+      expect(await project.run("t")).toBe("ran");
+      expect(await readdir(project.join("made"))).toEqual([name]);
+    }
+    expect(await project.run("t")).toBe("hit");
+  },
+);
+
+test.skipIf(!CAN_TRACE)(
   "sources that a script mends: nothing to mend is kept, and nothing is advised that hides them",
   async () => {
     const mend = "for f in a.txt .tool/x; do if grep -q ugly $f; then sed -i s/ugly/fair/ $f; fi; done";

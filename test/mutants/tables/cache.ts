@@ -491,6 +491,12 @@ export default {
   ],
   "src/cache/record.ts": [
     {
+      fault: "what lies in a folder of outputs before it is made anew counts for nothing",
+      text: 'first.kind === "absent" || world.isIgnored(path)) continue;',
+      becomes: 'first.kind === "absent" || world.isIgnored(path) || world.isDeclared(path)) continue;',
+      tests: ["cache/doubts"],
+    },
+    {
       fault: "a source that outputs name is an output",
       text: "return (await world.sourcesAmong([...found])) ?? new Set();",
       becomes: "return new Set();",
