@@ -1,6 +1,7 @@
 // The globs of a rule, and what every tool keeps for itself: which absolute paths they mean.
-import { resolve, sep } from "node:path";
+import { resolve } from "node:path";
 import { temporaryDirectory } from "../../platform/temporary-directory.ts";
+import { withSlashes } from "./place.ts";
 
 /**
  * Caches of tools, in node_modules: their content decides how long a tool takes, not what it makes. docs/caching.md lists all
@@ -130,11 +131,6 @@ async function* scan(pattern: string, base: string): AsyncGenerator<string> {
   } catch {
     // There is no such directory.
   }
-}
-
-/** As globs have it; on Windows a name cannot have a backslash in it, and elsewhere it is one like any other. */
-function withSlashes(path: string): string {
-  return sep === "/" ? path : path.replaceAll(sep, "/");
 }
 
 /** The part without wildcards, and the rest. */

@@ -20,9 +20,12 @@ const SYSTEM = /^\/(?:bin|sbin|lib\w*|usr|etc|opt|var|run|nix|snap|gnu)(?:\/|$)/
 /** From the root, with "/" between, for what is in it; the path itself for everything else. */
 export function keepPath(path: string, root: string): string {
   if (path === root) return HERE;
-  if (!isBelow(path, root)) return path;
-  const rest = path.slice(root.length + 1);
-  return sep === "/" ? rest : rest.replaceAll(sep, "/");
+  return isBelow(path, root) ? withSlashes(path.slice(root.length + 1)) : path;
+}
+
+/** As globs have it; on Windows a name cannot have a backslash in it, and elsewhere it is one like any other. */
+export function withSlashes(path: string): string {
+  return sep === "/" ? path : path.replaceAll(sep, "/");
 }
 
 function placePath(kept: string, root: string): string {

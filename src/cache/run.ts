@@ -323,11 +323,11 @@ export class Run implements CachedRun {
   }
 
   async #advise({ paths, recorded }: Rewritten): Promise<string | undefined> {
-    const { sourcesAmong, packageDirectory } = this.#world;
+    const { sourcesAmong, packageDirectory, root } = this.#world;
     const made = recorded.outputs.map(({ path }) => path);
     const read = recorded.conditions.filter(([kind]) => kind === "file").map(([, path]) => path);
-    const touched = [...paths, ...made, ...read].filter((path) => isBelow(path, packageDirectory));
-    const sources = await sourcesAmong(touched);
+    // Git answers for the project alone; where it has none for what was rewritten, nothing is advised.
+    const sources = await sourcesAmong([...paths, ...made, ...read.filter((path) => isBelow(path, root))]);
     return sources ? adviseRewritten(paths, made, sources, packageDirectory) : undefined;
   }
 

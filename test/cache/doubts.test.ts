@@ -4,6 +4,7 @@ import { existsSync } from "node:fs";
 import { readdir, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import { guardianOf, waitUntil } from "../support/processes.ts";
+import { createProject } from "../support/project.ts";
 import { RT, runRt, startRt } from "../support/rt.ts";
 import { trustOf } from "../support/trusted.ts";
 import { CAN_TRACE, type CachedProject, cachedProject } from "./cached-project.ts";
@@ -100,7 +101,7 @@ const OWN_FILES: readonly OwnFiles[] = [
     [".tool/app.info"],
     ".tool/app.info",
     '[".tool/app.info", "dist/**"]',
-    " && mkdir -p dist/a && cat src/a > dist/a/b && cat dist/old > dist/new && cat src/a > src/made",
+    " && mkdir -p dist/a && cat src/a dist.source > dist/a/b && cat dist/old > dist/new && cat src/a > src/made",
   ],
 ];
 
@@ -110,7 +111,7 @@ test.skipIf(!CAN_TRACE).each(OWN_FILES)(
     const ignored = [".tool", ".next", "node_modules", "dist", "src/made"];
     await using project = await cachedProject(
       { t: grow(files) + more },
-      { ".gitignore": ignored.join("\n"), "src/a": "", "dist/old": "" },
+      { ".gitignore": ignored.join("\n"), "src/a": "", "dist.source": "", "dist/old": "" },
     );
     Bun.spawnSync(["git", "init", "-q"], { cwd: project.path });
     for (const file of files) await project.write({ [file]: "of an earlier build\n" });
@@ -123,6 +124,33 @@ test.skipIf(!CAN_TRACE).each(OWN_FILES)(
     expect(await project.run("t")).toBe("hit");
   },
 );
+
+test.skipIf(!CAN_TRACE).each([
+  ["a source beside the package", "../shared/src/x", "git does not ignore that, and a run that changes no"],
+  ["what is outside of the project", "$OUTSIDE/x", "list it in outputs or ignore of [run.cache], if its old"],
+  [
+    "a tool's own, where it makes something among sources beside the package",
+    ".tool/x",
+    'with all that the script makes: outputs = [".tool/x"]\n',
+  ],
+])("is not advised to be an output: %s", async (_, file, advice) => {
+  await using outside = await createProject({ x: "" });
+  const more = "cat ../shared/src/x > ../shared/src/made";
+  const script = `${grow([file.replace("$OUTSIDE", outside.path)])} && ${more}`;
+  const files = {
+    "package.json": { name: "root", workspaces: ["packages/*"] },
+    "packages/a/package.json": { name: "a", scripts: { t: script } },
+    "packages/a/.tool/x": "",
+    "packages/shared/src/x": "",
+    ".gitignore": ".tool\nmade\n",
+  };
+  await using project = await cachedProject({}, files, "t = true");
+  Bun.spawnSync(["git", "init", "-q"], { cwd: project.path });
+  const env = { XDG_CACHE_HOME: project.cache };
+  const { stderr } = await runRt({ args: ["run", "t"], cwd: project.join("packages/a"), env });
+  expect(stderr).toContain("t was not cached: it read and then changed ");
+  expect(stderr).toContain(advice);
+});
 
 test.skipIf(!CAN_TRACE)(
   "what a script would have taken away from a folder of outputs is not left there",

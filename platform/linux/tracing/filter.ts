@@ -2,7 +2,7 @@
 //
 // Contract: a call of the table is told to the supervisor before it runs; one that the table does not know fails as on an
 // older kernel; a call of another architecture (32 bits) is told too, as a doubt; one that a witness makes
-// (../native/witness) is told by itself, and from its place no other call goes, and none that writes. Everything else runs untouched.
+// (../native/witness) is told by itself, if it only looks. Everything else runs untouched.
 import { type Architecture, AUDIT_ARCHITECTURES, CALLS, FIRST_UNKNOWN, HIDDEN } from "./calls.ts";
 
 const LOAD_WORD = 0x20;

@@ -483,6 +483,12 @@ export default {
       tests: ["cache/doubts"],
     },
     {
+      fault: "a source beside a folder counts as in it",
+      text: "path.startsWith(folder.slice(0, -2))",
+      becomes: "path.startsWith(folder.slice(0, -3))",
+      tests: ["cache/doubts"],
+    },
+    {
       fault: "a folder with sources is proposed",
       text: 'glob.endsWith("/**") && isOwn(glob)',
       becomes: 'glob.endsWith("/**")',
@@ -716,6 +722,13 @@ export default {
     },
   ],
   "src/cache/run.ts": [
+    {
+      fault: "of what lies beside the package git is not asked",
+      text: "await sourcesAmong([...paths, ...made, ...read.filter((path) => isBelow(path, root))])",
+      becomes:
+        "await sourcesAmong([...paths, ...made, ...read].filter((path) => isBelow(path, packageDirectory)))",
+      tests: ["cache/doubts"],
+    },
     {
       fault: "a failure is kept",
       text: `if (outcome !== "success") return lines;`,
