@@ -22,10 +22,7 @@ export interface AttendedRequest {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** The program is rt, started as the engine; this and `serve` as for `replace` of process.ts. */
   readonly engine?: boolean | undefined;
-  /** What is handed on beyond the standard three. */
-  readonly descriptors: readonly number[];
   readonly serve?: ((pid: number) => void) | undefined;
-  readonly places: Places;
   /** The program is about to begin, which takes a while: what its output needs is made ready beside it. */
   onStarting(): void;
   /** The bytes are only valid during the call; a promise holds back the next ones of the same descriptor. */
@@ -46,9 +43,20 @@ export interface Attended {
   hangUp(descriptor: 1 | 2): void;
 }
 
+/** Where a program will run: what there is of it before it is known what the program is given. */
+export interface Stage {
+  /** The program, there, once. Gives the system's error code where it cannot be started. */
+  attend(request: AttendedRequest): Attended | string;
+  /** In place of that: there will be none. */
+  close(): void;
+}
+
 export interface TerminalOperations {
   /** Whether a program can have a terminal of rt's. */
   readonly hasTerminals: boolean;
-  /** Gives the system's error code where the program cannot be started. */
-  attend(request: AttendedRequest): Attended | string;
+  /**
+   * Gives the system's error code where there is no room for one.
+   * @param descriptors what is handed on beyond the standard three
+   */
+  openStage(places: Places, descriptors: readonly number[]): Stage | string;
 }

@@ -10,7 +10,6 @@ import { constants } from "./constants.ts";
 import { environmentEntries, originalVariable } from "./environment.ts";
 import { FFIType, ptr, readCString } from "./ffi.ts";
 import { encodeCString, type Libc, openLibc, processLibc } from "./libc.ts";
-import { closeDescriptor, openPipe, readAvailable } from "./pipe.ts";
 import { ENGINE_SWITCH, SWITCHED_OFF } from "./process.ts";
 
 const { i32, ptr: pointer } = FFIType;
@@ -38,8 +37,6 @@ function libc(): Libc<typeof SYMBOLS>["functions"] {
 const STRUCTURE = 1024;
 const SETSIGDEF = 4;
 const O_RDWR = 2;
-/** What it is called in lists of processes. */
-const MONITOR_NAME = "rt-monitor";
 /** The engine ignores them, which would pass to the program. */
 const IGNORED_BY_ENGINE = [13, 25]; // SIGPIPE, SIGXFSZ
 
@@ -58,64 +55,12 @@ export interface ProgramRequest {
   readonly standard: readonly (number | "terminal" | undefined)[];
   /** The path of its controlling terminal, with which it gets a session of its own. */
   readonly terminal: string | undefined;
-  /** The path of a program that leads that session in its place, and starts it (../linux/native/monitor.c). */
-  readonly monitor?: string | undefined;
   /** Kept open, as they are. */
   readonly descriptors: readonly number[];
 }
 
-export interface Started {
-  /** Of the process that was started from here: the program, or its monitor. */
-  readonly pid: number;
-  readonly isMonitored: boolean;
-  /** Waits, once, until the program itself has been started: its number, or that of the system's error. */
-  settle(): { program: number } | { error: number };
-}
-
-/** What has been started, or the number of the system's error. */
-export function startProgram(request: ProgramRequest): Started | { error: number } {
-  const { monitor } = request;
-  const started = monitor === undefined ? undefined : startMonitored(request, monitor);
-  if (started) return started;
-  const outcome = startProcess(request);
-  if ("error" in outcome) return outcome;
-  return { pid: outcome.pid, isMonitored: false, settle: () => ({ program: outcome.pid }) };
-}
-
-/** Undefined where the monitor itself cannot be started. */
-function startMonitored(request: ProgramRequest, monitor: string): Started | undefined {
-  const { reader, writer } = openPipe({ isPolled: false });
-  const outcome = startProcess({
-    ...request,
-    program: monitor,
-    argv: [MONITOR_NAME, String(writer), request.program, ...request.argv],
-    descriptors: [...request.descriptors, writer],
-  });
-  closeDescriptor(writer);
-  if ("error" in outcome) {
-    closeDescriptor(reader);
-    return undefined;
-  }
-  const { pid } = outcome;
-  const settle: Started["settle"] = () => {
-    const [program = 0, error] = readNumbers(reader);
-    closeDescriptor(reader);
-    if (error === undefined) return { program };
-    libc().waitpid(pid, null, 0);
-    return { error };
-  };
-  return { pid, isMonitored: true, settle };
-}
-
-/** All that come, until nobody can write any more. */
-function readNumbers(descriptor: number): number[] {
-  const numbers: number[] = [];
-  for (let bytes; (bytes = readAvailable(descriptor));)
-    for (let at = 0; at < bytes.length; at += 4) numbers.push(new DataView(bytes.buffer).getInt32(at, true));
-  return numbers;
-}
-
-function startProcess(request: ProgramRequest): { pid: number } | { error: number } {
+/** Its number, or that of the system's error. */
+export function startProgram(request: ProgramRequest): { pid: number } | { error: number } {
   const actions = new Uint8Array(STRUCTURE);
   const attributes = new Uint8Array(STRUCTURE);
   const signals = new Uint8Array(STRUCTURE);
@@ -157,24 +102,41 @@ function changeDirectory(actions: Pointer, directory: string): void {
   functions.posix_spawn_file_actions_addchdir_np(actions, ptr(encodeCString(directory)));
 }
 
+export interface EnvironmentChanges {
+  /** Variables in front of what rt was started with. */
+  readonly first: readonly string[];
+  /** Names of those that are left out of that. */
+  readonly without: readonly string[];
+  /** Variables behind it. */
+  readonly last: readonly string[];
+}
+
+/** @param changes set or, with undefined, removed */
+export function environmentChanges(
+  changes: ProgramRequest["environment"],
+  engine: boolean | undefined,
+): EnvironmentChanges {
+  const all = engine
+    ? { ...changes, [ENGINE_SWITCH]: originalVariable(ENGINE_SWITCH) ?? SWITCHED_OFF }
+    : changes;
+  const without = Object.keys(all);
+  const last: string[] = [];
+  for (const name of without) if (all[name] !== undefined) last.push(`${name}=${all[name]}`);
+  return { first: engine ? [`${ENGINE_SWITCH}=1`] : [], without, last };
+}
+
 function start(
   { program, argv, environment: changes, isWhole = false, engine }: ProgramRequest,
   actions: Pointer,
   attributes: Pointer,
 ): { pid: number } | { error: number } {
-  const environment = engine
-    ? { ...changes, [ENGINE_SWITCH]: originalVariable(ENGINE_SWITCH) ?? SWITCHED_OFF }
-    : changes;
-  const first = engine ? [encodeCString(`${ENGINE_SWITCH}=1`)] : [];
+  const changed = environmentChanges(changes, engine);
+  const [first, copies] = [changed.first.map(encodeCString), changed.last.map(encodeCString)];
+  const without = new Set(changed.without);
   const entries = first.map((entry) => ptr(entry));
   for (const entry of isWhole ? [] : environmentEntries()) {
-    const text = readCString(entry);
-    if (!Object.hasOwn(environment, text.slice(0, Math.max(text.indexOf("="), 0)))) entries.push(entry);
-  }
-  const copies: Uint8Array[] = [];
-  for (const name of Object.keys(environment)) {
-    const value = environment[name];
-    if (value !== undefined) copies.push(encodeCString(`${name}=${value}`));
+    const text = without.size === 0 ? "" : readCString(entry);
+    if (!without.has(text.slice(0, Math.max(text.indexOf("="), 0)))) entries.push(entry);
   }
   for (const copy of copies) entries.push(ptr(copy));
   const words = argv.map(encodeCString);
@@ -206,6 +168,11 @@ export type Change =
   | { readonly kind: "stopped" }
   | { readonly kind: "exited"; readonly code: number }
   | { readonly kind: "killed"; readonly signal: number };
+
+/** Waits until a child has ended, and nothing else goes on. */
+export function waitForEnd(pid: number): void {
+  libc().waitpid(pid, null, 0);
+}
 
 /** What has become of a child since it was asked for last; null when nothing has. */
 export function waitFor(pid: number): Change | null {

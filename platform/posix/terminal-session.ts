@@ -11,13 +11,12 @@
 //   otherwise   it leads the session without a parent in it, so the kernel lets no Ctrl-Z stop it: rt looks for the key, where
 //               the program leaves it to the terminal, and stops it by SIGSTOP. A program that takes the key for itself and then
 //               stops itself by SIGTSTP (vim) goes on instead
-import type { AttendedRequest } from "../contract/terminal.ts";
+import type { AttendedRequest, Places } from "../contract/terminal.ts";
 import { Keyboard } from "./keyboard.ts";
 import { Outlet } from "./outlet.ts";
 import { Terminals } from "./outer-terminal.ts";
 import { closeDescriptor, hasOutput, writeAvailable } from "./pipe.ts";
 import { isRunning } from "./process-table.ts";
-import type { Started } from "./program.ts";
 import { heeded, stopJob } from "./signals.ts";
 import {
   endingKeys,
@@ -40,6 +39,7 @@ const MOST_TURNS = 1000;
 export class TerminalSession {
   readonly outlet: Outlet;
   readonly #request: AttendedRequest;
+  readonly #places: Places;
   readonly #pair: TerminalPair;
   readonly #outer: number;
   readonly #terminals: Terminals;
@@ -55,10 +55,11 @@ export class TerminalSession {
   /** What rt has sent to its own job, of which the program knows by its own terminal. */
   readonly #told = new Set<NodeJS.Signals>();
 
-  constructor(request: AttendedRequest, pair: TerminalPair) {
+  constructor(request: AttendedRequest, places: Places, pair: TerminalPair) {
     this.#request = request;
+    this.#places = places;
     this.#pair = pair;
-    const onTerminal = [0, 1, 2].filter((descriptor) => request.places[descriptor] === "terminal");
+    const onTerminal = [0, 1, 2].filter((descriptor) => places[descriptor] === "terminal");
     this.#outer = openOwn(onTerminal);
     this.outlet = new Outlet(pair.master, (bytes) => request.onOutput(this.#shownOn(), bytes));
     this.#keyboard = new Keyboard({
@@ -74,11 +75,14 @@ export class TerminalSession {
   }
 
   #shownOn(): 1 | 2 {
-    return this.#request.places[1] === "terminal" ? 1 : 2;
+    return this.#places[1] === "terminal" ? 1 : 2;
   }
 
-  /** @param ask looks what has become of it */
-  lead({ pid, isMonitored }: Started, ask: () => void): void {
+  /**
+   * @param pid of the program, or of its monitor
+   * @param ask looks what has become of it
+   */
+  lead(pid: number, isMonitored: boolean, ask: () => void): void {
     this.#pid = pid;
     this.#isMonitored = isMonitored;
     this.#ask = ask;

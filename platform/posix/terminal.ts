@@ -3,13 +3,20 @@
 //
 // Contract: with a terminal the program has a session of its own there. Through pipes it stays in rt's session and group,
 // and signals are the caller's affair.
-import type { Attended, AttendedRequest, Place, TerminalOperations } from "../contract/terminal.ts";
+import type {
+  Attended,
+  AttendedRequest,
+  Place,
+  Places,
+  Stage,
+  TerminalOperations,
+} from "../contract/terminal.ts";
 import type { ChildExit } from "../contract/process-tree.ts";
 import { errorCode } from "./libc.ts";
 import { Outlet } from "./outlet.ts";
 import { closeDescriptor, openPipe, type Pipe } from "./pipe.ts";
 import { exitOf } from "./exact-child.ts";
-import { startProgram, waitFor } from "./program.ts";
+import { type ProgramRequest, startProgram, waitFor } from "./program.ts";
 import { TerminalSession } from "./terminal-session.ts";
 import { openPair } from "./terminal-modes.ts";
 
@@ -18,9 +25,31 @@ const EMFILE = 24;
 const MOMENT = 5; // ms
 const LOOK_AGAIN_AFTER = 1; // ms
 
-/** @param openMonitor the path of a program that stands between, as program.ts says; undefined where there is none */
-export function attend(request: AttendedRequest, openMonitor: () => string | undefined): Attended | string {
-  const isOnTerminal = request.places.includes("terminal");
+type Standard = readonly (number | "terminal")[];
+
+/** What stands between, and waits for its order (../linux/monitor.ts). */
+export interface Monitor {
+  readonly pid: number;
+  begin(program: Pick<ProgramRequest, "program" | "argv" | "environment" | "engine">): void;
+  /** Waits, once, until the program itself has been started: its number, or that of the system's error. */
+  settle(): { program: number } | { error: number };
+  /** In place of both. */
+  close(): void;
+}
+
+/** Undefined where there can be none. */
+export type StartMonitor = (
+  standard: Standard,
+  terminal: string,
+  descriptors: readonly number[],
+) => Monitor | undefined;
+
+export function openStage(
+  places: Places,
+  descriptors: readonly number[],
+  startMonitor: StartMonitor,
+): Stage | string {
+  const isOnTerminal = places.includes("terminal");
   const pair = isOnTerminal ? openPair() : undefined;
   if (isOnTerminal && !pair) return errorCode(EMFILE);
   const pipes = new Map<1 | 2, Pipe>();
@@ -28,38 +57,77 @@ export function attend(request: AttendedRequest, openMonitor: () => string | und
     for (const { reader } of pipes.values()) closeDescriptor(reader);
     if (pair) for (const descriptor of [pair.master, pair.slave]) closeDescriptor(descriptor);
   };
-  let session: TerminalSession | undefined;
+  const closeWriters = () => {
+    for (const { writer } of pipes.values()) closeDescriptor(writer);
+  };
   try {
     for (const descriptor of [1, 2] as const)
-      if (request.places[descriptor] === "pipe") pipes.set(descriptor, openPipe({ isPolled: true }));
-    session = pair && new TerminalSession(request, pair);
-    const changes = listenForChanges();
-    const started = startProgram({
-      ...request,
-      standard: request.places.map((place, descriptor) => standardFor(place, descriptor, pipes)),
-      terminal: pair?.path,
-      monitor: pair && openMonitor(),
-    });
-    if (!("error" in started)) {
-      session?.lead(started, () => changes.onChange());
-      request.onStarting();
-    }
-    const settled = "error" in started ? started : started.settle();
-    if ("error" in started || "error" in settled) {
-      changes.close();
-      session?.close();
-      closeAll();
-      return errorCode((settled as { error: number }).error);
-    }
-    session?.know(settled.program);
-    return follow(request, { pid: started.pid, program: settled.program }, pipes, session, changes);
+      if (places[descriptor] === "pipe") pipes.set(descriptor, openPipe({ isPolled: true }));
+    const standard = places.map((place, descriptor) => standardFor(place, descriptor, pipes));
+    const monitor = pair && startMonitor(standard, pair.path, descriptors);
+    return {
+      attend(request) {
+        let session: TerminalSession | undefined;
+        let attended: Attended | string;
+        try {
+          session = pair && new TerminalSession(request, places, pair);
+          const program = { ...request, standard, terminal: pair?.path, descriptors };
+          attended = attend(request, program, { pipes, session, monitor });
+        } catch (error) {
+          attended = codeOf(error);
+        }
+        closeWriters();
+        if (typeof attended !== "string") return attended;
+        session?.close();
+        closeAll();
+        return attended;
+      },
+      close() {
+        closeWriters();
+        closeAll();
+        monitor?.close();
+      },
+    };
   } catch (error) {
-    session?.close();
+    closeWriters();
     closeAll();
-    return (error as { code?: string }).code ?? String(error);
-  } finally {
-    for (const { writer } of pipes.values()) closeDescriptor(writer);
+    return codeOf(error);
   }
+}
+
+function codeOf(error: unknown): string {
+  return (error as { code?: string }).code ?? String(error);
+}
+
+interface Stand {
+  readonly pipes: ReadonlyMap<1 | 2, Pipe>;
+  readonly session: TerminalSession | undefined;
+  readonly monitor: Monitor | undefined;
+}
+
+function attend(request: AttendedRequest, program: ProgramRequest, stand: Stand): Attended | string {
+  const { session, monitor } = stand;
+  const changes = listenForChanges();
+  const started = start(program, monitor);
+  if (!("error" in started)) {
+    session?.lead(started.pid, monitor !== undefined, () => changes.onChange());
+    request.onStarting();
+  }
+  const settled = "error" in started || !monitor ? started : monitor.settle();
+  if ("error" in started || "error" in settled) {
+    changes.close();
+    return errorCode((settled as { error: number }).error);
+  }
+  const number = "program" in settled ? settled.program : started.pid;
+  session?.know(number);
+  return follow(request, { pid: started.pid, program: number }, stand, changes);
+}
+
+/** Of the process that has been started from here: the program, or its monitor. */
+function start(program: ProgramRequest, monitor: Monitor | undefined): { pid: number } | { error: number } {
+  if (!monitor) return startProgram(program);
+  monitor.begin(program);
+  return monitor;
 }
 
 function standardFor(place: Place, descriptor: number, pipes: ReadonlyMap<1 | 2, Pipe>): number | "terminal" {
@@ -85,8 +153,7 @@ function listenForChanges(): Changes {
 function follow(
   { onOutput, show, onExit, flush }: AttendedRequest,
   started: { readonly pid: number; readonly program: number },
-  pipes: ReadonlyMap<1 | 2, Pipe>,
-  session: TerminalSession | undefined,
+  { pipes, session }: Stand,
   changes: Changes,
 ): Attended {
   const piped = new Map(
@@ -143,5 +210,5 @@ function follow(
 
 export const operations: TerminalOperations = {
   hasTerminals: true,
-  attend: (request) => attend(request, () => undefined),
+  openStage: (places, descriptors) => openStage(places, descriptors, () => undefined),
 };

@@ -21,7 +21,7 @@ export interface Attending {
  * @param first secrets of all scripts of the run. Throws Failure where a value cannot be kept out of what is shown.
  */
 export async function loadAttending(first: readonly SecretValue[]): Promise<Attending> {
-  const [{ attend, planAttendance }, { openOutput, refuseShort }] = await Promise.all([
+  const [{ attend, planAttendance }, { hasRedacted, openOutput, refuseShort }] = await Promise.all([
     import("./script/attended.ts"),
     import("../redaction/stream.ts"),
   ]);
@@ -40,7 +40,7 @@ export async function loadAttending(first: readonly SecretValue[]): Promise<Atte
       };
     },
     attend(command, directory) {
-      const way = planAttendance(secrets);
+      const way = planAttendance(hasRedacted(secrets));
       if (way.way === "become") return undefined;
       return async () => {
         process.chdir(directory); // a run that gives its only script the terminal has no other

@@ -3,6 +3,7 @@
 import { host } from "../../platform/process.ts";
 import { mentionsInConfig } from "../config/file.ts";
 import type { HandedText } from "../../platform/contract/handed-text.ts";
+import type { Stage } from "../../platform/contract/terminal.ts";
 import type { Config } from "../config/rtfig.ts";
 import { complain } from "../complaint.ts";
 import { choosesPackages } from "../settings/many.ts";
@@ -104,10 +105,11 @@ async function executeScript(
       return await (await import("./many.ts")).runCached(task, settings, config, process.cwd());
     if (task && reason) console.error(`warning: ${reason}`);
   }
-  const [supply, { launchProgram, launchScript, prepared }] = await Promise.all([
+  const [fetched, { launchProgram, launchScript, prepared, early }] = await Promise.all([
     fetchFor(secrets),
     loadLaunch(plan, settings, secrets),
   ]);
+  const supply = fetched && early ? { ...fetched, early } : fetched;
   return plan.mode === "script"
     ? await launchScript(plan, settings.script, supply, prepared)
     : await launchProgram(plan, settings.script, supply);
@@ -120,12 +122,16 @@ async function loadLaunch(
   plan: Extract<Plan, { mode: "program" | "script" }>,
   { script }: Settings,
   secrets: TargetSecrets | undefined,
-): Promise<Launch & { readonly prepared?: ReturnType<Launch["prepareScript"]> }> {
+): Promise<Launch & { readonly prepared?: ReturnType<Launch["prepareScript"]>; readonly early?: Stage }> {
   if (!secrets) return await import("./script/launch.ts");
   for (let turn = 0; turn < 2; turn += 1) await new Promise((resolve) => setImmediate(resolve));
-  if (!script.showsSecrets) await import("./script/attended.ts");
+  const { provision, receivers, descriptors } = secrets;
+  let early: Stage | undefined;
+  if (receivers.some((receiver) => provision.isRedacted(receiver)))
+    early = (await import("./script/attended.ts")).openEarly(descriptors);
   const launch = await import("./script/launch.ts");
-  return plan.mode === "script" ? { ...launch, prepared: launch.prepareScript(plan, script) } : launch;
+  const prepared = plan.mode === "script" ? launch.prepareScript(plan, script) : undefined;
+  return { ...launch, prepared, early };
 }
 
 async function executeInEngine(

@@ -58,6 +58,8 @@ export interface TargetSecrets {
   readonly receivers: readonly Receiver[];
   /** Who they are is known, and may be told, before they are fetched. */
   readonly shown: readonly ShownSecret[];
+  /** What rt was started with, beyond the standard three: the connection to the store is none of them. */
+  readonly descriptors: readonly number[];
 }
 
 /** Undefined where nothing is to be given. Throws Failure, PackageJsonError. */
@@ -69,14 +71,19 @@ export async function openTargetSecrets(
   if (plan.mode === "nothing" || plan.mode === "refuse") return undefined;
   if (plan.mode !== "script") {
     const provision = await openSecrets({ settings, config });
-    return provision && { provision, receivers: ["target"], shown: provision.shown("target") };
+    return provision && targetSecrets(provision, ["target"]);
   }
   const { package: located, name } = plan.target;
   const receivers = receiversOf(located, name);
   const { directory } = located;
   const provision = await openSecrets({ settings, config, directory, scripts: receivers });
-  const shown = provision ? receivers.flatMap((receiver) => provision.shown(receiver)) : [];
-  return provision && shown.length > 0 ? { provision, receivers, shown } : undefined;
+  const secrets = provision && targetSecrets(provision, receivers);
+  return secrets && secrets.shown.length > 0 ? secrets : undefined;
+}
+
+function targetSecrets(provision: Provision, receivers: readonly Receiver[]): TargetSecrets {
+  const shown = receivers.flatMap((receiver) => provision.shown(receiver));
+  return { provision, receivers, shown, descriptors: host.inheritedDescriptors() };
 }
 
 /** The script and its hooks, of those that there are. */
@@ -89,9 +96,7 @@ function receiversOf(located: LocatedPackage, name: string): ScriptName[] {
 /** What the target gets, when it has been fetched. */
 export async function fetchFor(secrets: TargetSecrets | undefined): Promise<Supply | undefined> {
   if (!secrets) return undefined;
-  const { provision, receivers } = secrets;
-  // Before the connection to the store is one of them.
-  const descriptors = host.inheritedDescriptors();
+  const { provision, receivers, descriptors } = secrets;
   await provision.fetch(receivers);
   return {
     descriptors,

@@ -164,45 +164,98 @@ describe.skipIf(!IS_LINUX)("the launcher", () => {
   );
 });
 
+interface Order {
+  readonly program: string;
+  readonly words: readonly string[];
+  readonly directory?: string;
+  readonly first?: readonly string[];
+  readonly without?: readonly string[];
+  readonly last?: readonly string[];
+  /** Bytes at its end that do not come. */
+  readonly missing?: number;
+}
+
+/** As `struct order` of the monitor has it. */
+function encodeOrder({ program, words, directory = "", missing = 0, ...variables }: Order): Uint8Array {
+  const { first = [], without = [], last = [] } = variables;
+  const texts = [directory, program, ...words, ...first, ...without, ...last];
+  const bytes = Buffer.from(texts.map((text) => `${text}\0`).join(""));
+  const counts = Uint32Array.of(bytes.length, words.length, first.length, without.length, last.length);
+  return Buffer.concat([new Uint8Array(counts.buffer), bytes.subarray(0, bytes.length - missing)]);
+}
+
 describe.skipIf(!IS_LINUX)("the monitor", () => {
   const CAN_EMULATE = process.arch === "x64" && Bun.which("qemu-aarch64") !== null;
   for (const architecture of ARCHITECTURES)
     test.skipIf(architecture !== process.arch && !CAN_EMULATE)(
       `tells what it has started, and ends as that does, on ${architecture}`,
       async () => {
-        await using project = await createProject({ text: "echo" });
+        await using project = await createProject({ text: "echo", "inner/file": "" });
         await chmod(project.join("text"), 0o755);
         const command = await place(project, "monitor", architecture);
-        const run = async (...words: string[]) => {
-          const { reader, writer } = openPipe({ isPolled: false });
-          const child = Bun.spawn([...command, "3", ...words], {
+        const run = async (order: Order | undefined) => {
+          const [orders, reports] = [openPipe({ isPolled: false }), openPipe({ isPolled: false })];
+          const child = Bun.spawn([...command, "4", "3"], {
             cwd: project.path,
-            env: { ONLY: "this" },
-            stdio: ["ignore", "pipe", "ignore", writer],
+            env: { ONLY: "this", GONE: "that", GO: "on" },
+            stdio: ["ignore", "pipe", "ignore", reports.writer, orders.reader],
           });
-          closeDescriptor(writer);
+          closeDescriptor(reports.writer);
+          closeDescriptor(orders.reader);
+          if (order) writeBytes(orders.writer, encodeOrder(order));
+          closeDescriptor(orders.writer);
           const output = await new Response(child.stdout).text();
           await child.exited;
-          const told = new Int32Array(readAvailable(reader)!.slice().buffer);
-          closeDescriptor(reader);
+          const told = new Int32Array(readAvailable(reports.reader)!.slice().buffer);
+          closeDescriptor(reports.reader);
           return { told: [...told], output, status: child.signalCode ?? child.exitCode };
         };
         const pid = expect.any(Number);
-        const said = await run("/bin/sh", "any name", "-c", 'echo "$0" "$@" $ONLY $$; exit 7', "a", "b c");
+        const shell = (line: string, more: Partial<Order> = {}): Order => ({
+          program: "/bin/sh",
+          words: ["any name", "-c", line, "a", "b c"],
+          ...more,
+        });
+        const said = await run(shell('echo "$0" "$@" $ONLY $$; exit 7'));
         expect(said).toEqual({ told: [pid], output: `a b c this ${said.told[0]}\n`, status: 7 });
+        const changed = await run({
+          program: "/usr/bin/env",
+          words: ["env"],
+          first: ["GONE=first", "FIRST=1"],
+          without: ["GONE", "ON", "ABSENT"],
+          last: ["LAST=2\n3", "ONLY=twice"],
+        });
+        // What it is given an emulator turns round.
+        expect(changed.output).toMatch(
+          /^GONE=first\nFIRST=1\n(ONLY=this\nGO=on|GO=on\nONLY=this)\nLAST=2\n3\nONLY=twice\n$/,
+        );
+        const elsewhere = await run(shell("pwd -P", { directory: project.join("inner") }));
+        expect(elsewhere.output).toBe(`${project.join("inner")}\n`);
         for (const signal of ["SIGTERM", "SIGKILL", "SIGSEGV"] as const)
-          expect(await run("/bin/sh", "sh", "-c", `kill -${signal.slice(3)} $$`)).toEqual({
+          expect(await run(shell(`kill -${signal.slice(3)} $$`))).toEqual({
             told: [pid],
             output: "",
             status: signal,
           });
-        const [ENOENT, ENOEXEC, EACCES] = [2, 8, 13];
+        const [ENOENT, ENOEXEC, EACCES, ENOTDIR] = [2, 8, 13, 20];
         for (const [program, error] of [
           ["./absent", ENOENT],
           ["./text", ENOEXEC],
           [".", EACCES],
         ] as const)
-          expect(await run(program, program)).toEqual({ told: [pid, error], output: "", status: 126 });
+          expect(await run({ program, words: [program] })).toEqual({
+            told: [pid, error],
+            output: "",
+            status: 126,
+          });
+        expect(await run(shell("echo on", { directory: project.join("text") }))).toEqual({
+          told: [pid, ENOTDIR],
+          output: "",
+          status: 126,
+        });
+        const nothing = { told: [pid], output: "", status: 126 };
+        expect(await run(undefined)).toEqual(nothing);
+        expect(await run(shell("echo on", { missing: 1 }))).toEqual(nothing);
       },
     );
 });

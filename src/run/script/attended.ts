@@ -10,7 +10,7 @@
 import { host } from "../../../platform/process.ts";
 import { outputs } from "../../../platform/output.ts";
 import { terminals } from "../../../platform/terminal.ts";
-import type { Places } from "../../../platform/contract/terminal.ts";
+import type { Places, Stage } from "../../../platform/contract/terminal.ts";
 import type { ReplaceRequest } from "../../../platform/contract/process.ts";
 import type { SecretValue } from "../../redaction/secret-value.ts";
 import {
@@ -48,10 +48,10 @@ export function chooseWay({ hasRedacted, isTerminal, isJoined, hasTerminals }: S
 }
 
 /** For a program that is started from here. */
-export function planAttendance(secrets: readonly SecretValue[]): Way {
+export function planAttendance(isRedacted: boolean): Way {
   const [input, output, error] = [host.isTerminal(0), host.isTerminal(1), host.isTerminal(2)];
   return chooseWay({
-    hasRedacted: hasRedacted(secrets),
+    hasRedacted: isRedacted,
     isTerminal: [input, output, error],
     isJoined: !output && !error && outputs.areJoined(),
     hasTerminals: terminals.hasTerminals,
@@ -59,16 +59,29 @@ export function planAttendance(secrets: readonly SecretValue[]): Way {
 }
 
 /**
+ * A terminal for the program before it is known what that is given, which is fetched meanwhile; undefined where it will have
+ * none, or none of its own. There may be no room, which is said when it starts.
+ */
+export function openEarly(descriptors: readonly number[]): Stage | undefined {
+  const way = planAttendance(true);
+  const stage = way.way === "terminal" ? terminals.openStage(way.places, descriptors) : undefined;
+  return typeof stage === "string" ? undefined : stage;
+}
+
+/**
  * Undefined where nothing is to be kept out, and the program is to be started as without secrets; the system's code where it
  * cannot be started. Throws Failure where a value cannot be kept out.
+ * @param early is closed where it is not needed
  */
 export async function attendIfRedacted(
   command: ReplaceRequest,
   secrets: readonly SecretValue[],
   next: Next,
+  early?: Stage,
 ): Promise<Ending | string | undefined> {
-  const way = planAttendance(secrets);
-  return way.way === "become" ? undefined : await attend(command, way, secrets, next);
+  const way = planAttendance(hasRedacted(secrets));
+  if (way.way !== "terminal") early?.close();
+  return way.way === "become" ? undefined : await attend(command, way, secrets, next, early);
 }
 
 interface Stream {
@@ -83,9 +96,11 @@ export async function attend(
   { way, places }: Exclude<Way, { way: "become" }>,
   secrets: readonly SecretValue[],
   next: Next,
+  early?: Stage,
 ): Promise<Ending | string> {
-  const descriptors = command.descriptors ?? host.inheritedDescriptors();
   refuseShort(secrets);
+  const stage = early ?? terminals.openStage(places, command.descriptors ?? host.inheritedDescriptors());
+  if (typeof stage === "string") return stage;
   let isOver = false;
   let isIncomplete = false;
   const passage = way === "pipes" ? openPassage() : undefined;
@@ -104,10 +119,8 @@ export async function attend(
   let redaction: Redaction | undefined;
   const streams: Partial<Record<1 | 2, Stream>> = {};
   const all: Stream[] = [];
-  const attended = terminals.attend({
+  const attended = stage.attend({
     ...command,
-    descriptors,
-    places,
     onStarting() {
       redaction = openRedaction(secrets);
       for (const descriptor of [1, 2] as const)

@@ -10,6 +10,7 @@ import { Failure } from "../../failure.ts";
 import type { SecretValue } from "../../redaction/secret-value.ts";
 import { stepsOf } from "../../workspace/package-json.ts";
 import type { ReplaceRequest } from "../../../platform/contract/process.ts";
+import type { Stage } from "../../../platform/contract/terminal.ts";
 import type { Plan } from "../plan.ts";
 import { appendArguments } from "./quoting.ts";
 import type { ShellCommand } from "./shell.ts";
@@ -24,6 +25,8 @@ export interface Supply {
   secretsFor(event?: string): readonly SecretValue[];
   /** What rt was started with, beyond the standard three. */
   readonly descriptors?: readonly number[];
+  /** Where what comes first will run, if that is known already. */
+  readonly early?: Stage;
 }
 
 const NOTHING: Supply = { secretsFor: () => [] };
@@ -36,12 +39,12 @@ function withSecrets(step: Step, secrets: readonly SecretValue[]): Step {
 export async function launchProgram(
   { path, name, words = [], args }: Extract<Plan, { mode: "program" }>,
   settings: ScriptSettings,
-  { secretsFor, descriptors }: Supply = NOTHING,
+  { secretsFor, descriptors, early }: Supply = NOTHING,
 ): Promise<Ending> {
   const secrets = secretsFor();
   const environment = { ...prepareProgram(openRun(settings), firstLine(path)), ...variablesOf(secrets) };
   const command = { program: path, argv: [name, ...words, ...host.exactArguments(args)], environment };
-  const outcome = await becomeOrAttend(descriptors ? { ...command, descriptors } : command, secrets);
+  const outcome = await becomeOrAttend(descriptors ? { ...command, descriptors } : command, secrets, early);
   if (typeof outcome !== "string") return outcome;
   const status = outcome === "ENOENT" ? 127 : 126;
   const hint = outcome === "E2BIG" ? largestOf(secrets) : undefined;
@@ -103,6 +106,7 @@ export async function launchScript(
 ): Promise<Ending> {
   const { target } = plan;
   const { secretsFor, descriptors: inherited } = supply;
+  let { early } = supply;
   const { directory } = target.package;
   const { context, lines, steps: ready } = prepared ?? openScript(plan, settings);
   const answer = lines.length === 1 ? context.shell.answer(lines[0]!.line) : undefined;
@@ -128,13 +132,14 @@ export async function launchScript(
   for (const step of steps) {
     echo(step.command, settings);
     const next = step === steps.at(-1) ? "replacement" : "step";
-    const ending = await runStep(step, shown, descriptors!, next);
+    const ending = await runStep(step, shown, descriptors!, next, early);
+    early = undefined;
     if (ending === 0) continue;
     describeEnding(step.event, ending, settings);
     return ending;
   }
   if (!answer) echo(last.command, settings);
-  const outcome = await becomeOrAttend(commandOf(last, descriptors), shown);
+  const outcome = await becomeOrAttend(commandOf(last, descriptors), shown, early);
   if (typeof outcome !== "string") return outcome;
   const hint =
     outcome === "E2BIG"
@@ -177,10 +182,11 @@ function commandOf({ shell, environment }: Step, descriptors: readonly number[] 
 async function becomeOrAttend(
   command: ReplaceRequest,
   secrets: readonly SecretValue[],
+  early: Stage | undefined,
 ): Promise<Ending | string> {
-  if (secrets.length > 0) {
+  if (secrets.length > 0 || early) {
     const { attendIfRedacted } = await import("./attended.ts");
-    const outcome = await attendIfRedacted(command, secrets, "end");
+    const outcome = await attendIfRedacted(command, secrets, "end", early);
     if (outcome !== undefined) return outcome;
   }
   return isFirstProcess() ? await stayBefore(command, command.descriptors) : host.replace(command);
@@ -195,10 +201,11 @@ async function runStep(
   secrets: readonly SecretValue[],
   descriptors: readonly number[],
   next: "step" | "replacement",
+  early: Stage | undefined,
 ): Promise<Ending> {
-  if (secrets.length > 0) {
+  if (secrets.length > 0 || early) {
     const { attendIfRedacted } = await import("./attended.ts");
-    const outcome = await attendIfRedacted(commandOf(step, descriptors), secrets, next);
+    const outcome = await attendIfRedacted(commandOf(step, descriptors), secrets, next, early);
     if (typeof outcome === "string")
       throw new Failure(`Cannot run the script "${step.event}": ${explainExec(outcome)}`, undefined, 126);
     if (outcome !== undefined) return outcome;

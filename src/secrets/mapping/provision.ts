@@ -58,6 +58,8 @@ export interface Provision {
   readonly rows: ScriptRules | undefined;
   /** What a receiver gets: names and sources. */
   shown(receiver: Receiver): readonly ShownSecret[];
+  /** Whether something that it may get is to be kept out of what it shows. */
+  isRedacted(receiver: Receiver): boolean;
   /** Reads all that these get, anew. Throws Failure where one is not there that has to be. */
   fetch(receivers: readonly Receiver[]): Promise<void>;
   /** What a receiver gets of all that has been fetched. The bytes stay this object's. */
@@ -105,6 +107,7 @@ export function openProvision({
         name: wanted.name,
         source: inheritedValue(wanted) === undefined ? describeSource(wanted.source) : "environment",
       })),
+    isRedacted: (receiver) => !showsSecrets && wantedBy(receiver).some(({ isRedacted }) => isRedacted),
     async fetch(receivers) {
       const wanted = new Map(receivers.flatMap(wantedBy).map((each) => [each.name, each]));
       const all = [...wanted.values()];

@@ -131,8 +131,8 @@ export default {
     },
     {
       fault: "a hook without secrets shows those of its script",
-      text: "await runStep(step, shown, descriptors!, next)",
-      becomes: "await runStep(step, secretsFor(step.event), descriptors!, next)",
+      text: "await runStep(step, shown, descriptors!, next, early)",
+      becomes: "await runStep(step, secretsFor(step.event), descriptors!, next, early)",
       tests: ["run/attended"],
     },
   ],

@@ -4,6 +4,12 @@ import type { MutantTable } from "../mutant.ts";
 export default {
   "src/run/script/attended.ts": [
     {
+      fault: "what was made too early stays when rt becomes the script",
+      text: `  if (way.way !== "terminal") early?.close();\n`,
+      becomes: "",
+      tests: ["run/attended-start"],
+    },
+    {
       fault: "a program without anything to hide is attended",
       text: 'if (!hasRedacted) return { way: "become" };\n',
       becomes: "",
@@ -56,8 +62,8 @@ export default {
     },
     {
       fault: "a program that is not found leaves the terminal raw",
-      text: "      changes.close();\n      session?.close();\n",
-      becomes: "      changes.close();\n",
+      text: "        session?.close();\n        closeAll();\n        return attended;\n",
+      becomes: "        closeAll();\n        return attended;\n",
       tests: ["run/attended"],
       why: "the end of rt puts its modes back as well",
     },
@@ -68,12 +74,54 @@ export default {
       tests: ["run/attended"],
     },
   ],
-  "platform/linux/terminal.ts": [
+  "platform/linux/monitor.ts": [
     {
       fault: "the kernel lets no Ctrl-Z stop what catches it",
       text: `return openProgram("monitor");`,
       becomes: "return undefined;",
       tests: ["run/attended", "run/attended-jobs"],
+    },
+    {
+      fault: "a script begins where rt was started",
+      text: `here === from ? "" : here`,
+      becomes: `""`,
+      tests: ["run/attended-start"],
+    },
+    {
+      fault: "a monitor that is not needed is left for the script to wait for",
+      text: "      closeDescriptor(report);\n      waitForEnd(pid);\n    },\n  };",
+      becomes: "    },\n  };",
+      tests: ["run/attended-start"],
+    },
+    {
+      fault: "a monitor whose program cannot be started is not waited for",
+      text: "      waitForEnd(pid);\n      return { error };",
+      becomes: "      return { error };",
+      tests: ["run/attended-start"],
+      why: "rt ends then",
+    },
+    {
+      fault: "an order stays in memory",
+      text: "      bytes.fill(0);\n",
+      becomes: "",
+      tests: ["run/attended-start"],
+      why: "nobody else can look into what rt keeps",
+    },
+  ],
+  "src/run/execution.ts": [
+    {
+      fault: "a terminal is made when all is known",
+      text: `early = (await import("./script/attended.ts")).openEarly(descriptors);`,
+      becomes: `await import("./script/attended.ts");`,
+      tests: ["run/attended-start"],
+    },
+  ],
+  "src/run/script/launch.ts": [
+    {
+      fault: "a script is to run where its hook has",
+      text: "    early = undefined;\n",
+      becomes: "",
+      tests: ["run/attended-start"],
     },
   ],
   "platform/linux/native/monitor.c": [
