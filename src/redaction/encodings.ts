@@ -67,14 +67,23 @@ interface JsonStyle {
   readonly escaped?: readonly number[];
   readonly isAscii?: boolean;
   readonly slash?: boolean;
+  /** The digits of \u.... are capital letters. */
+  readonly isUpper?: boolean;
+  /** It is put into JSON once more, as a text. */
+  readonly isNested?: boolean;
 }
 
-/** JavaScript, PHP, Go, Python. */
+/** JavaScript, PHP, Go, Gson, Python; PHP and .NET by themselves; and JavaScript and Python in a field of another JSON. */
 const JSON_STYLES: readonly JsonStyle[] = [
   {},
   { slash: true },
   { escaped: [0x3c, 0x3e, 0x26] },
+  { escaped: [0x3c, 0x3e, 0x26, 0x3d, 0x27] },
   { isAscii: true },
+  { isAscii: true, slash: true },
+  { isAscii: true, isUpper: true, escaped: [0x22, 0x26, 0x27, PLUS, 0x3c, 0x3e, 0x60, 0x7f] },
+  { isNested: true },
+  { isNested: true, isAscii: true },
 ];
 
 /** Behind a backslash, by what they stand for: \b, \t, \n, \f, \r, the quotation mark, and itself. */
@@ -85,49 +94,63 @@ const JSON_LETTERS: Readonly<Record<number, number>> = {
 
 /** @param places of what may change */
 export function inJson(value: Uint8Array, places: readonly number[]): Uint8Array[] {
-  return JSON_STYLES.map(({ escaped, isAscii, slash }) => {
-    const scratch = new Uint8Array(value.length + places.length * 6);
-    let length = 0;
-    let from = 0;
-    let code = 0;
-    let missing = 0;
-    for (const at of places) {
-      if (at > from) scratch.set(value.subarray(from, at), length);
-      length += at - from;
-      from = at + 1;
-      const byte = value[at]!;
-      const letter = JSON_LETTERS[byte];
-      if (isAscii && byte >= 0x80) {
-        if (byte >= 0xc0) {
-          missing = byte >= 0xf0 ? 3 : byte >= 0xe0 ? 2 : 1;
-          code = byte & (0x3f >> missing);
-          continue;
-        }
-        code = (code << 6) | (byte & 0x3f);
-        missing -= 1;
-        if (missing !== 0) continue;
-        if (code >= 0x10000) length = writeUnit(scratch, length, 0xd800 + ((code - 0x10000) >> 10));
-        length = writeUnit(scratch, length, code >= 0x10000 ? 0xdc00 + (code & 0x3ff) : code);
-      } else if (letter !== undefined) {
-        scratch[length++] = BACKSLASH;
-        scratch[length++] = letter;
-      } else if (byte < SPACE || escaped?.includes(byte)) length = writeUnit(scratch, length, byte);
-      else {
-        if (slash && byte === SLASH) scratch[length++] = BACKSLASH;
-        scratch[length++] = byte;
-      }
-    }
-    scratch.set(value.subarray(from), length);
-    return taken(scratch, length + value.length - from);
+  return JSON_STYLES.map((style) => {
+    const written = writeJson(value, places, style);
+    if (!style.isNested) return written;
+    const again = writeJson(written, specialPlaces(written), {});
+    written.fill(0);
+    return again;
   });
 }
 
+function writeJson(
+  value: Uint8Array,
+  places: readonly number[],
+  { escaped, isAscii, slash, isUpper }: JsonStyle,
+): Uint8Array {
+  const digits = isUpper ? UPPER : LOWER;
+  const scratch = new Uint8Array(value.length + places.length * 6);
+  let length = 0;
+  let from = 0;
+  let code = 0;
+  let missing = 0;
+  for (const at of places) {
+    if (at > from) scratch.set(value.subarray(from, at), length);
+    length += at - from;
+    from = at + 1;
+    const byte = value[at]!;
+    const letter = JSON_LETTERS[byte];
+    if (isAscii && byte >= 0x80) {
+      if (byte >= 0xc0) {
+        missing = byte >= 0xf0 ? 3 : byte >= 0xe0 ? 2 : 1;
+        code = byte & (0x3f >> missing);
+        continue;
+      }
+      code = (code << 6) | (byte & 0x3f);
+      missing -= 1;
+      if (missing !== 0) continue;
+      if (code >= 0x10000) length = writeUnit(scratch, length, 0xd800 + ((code - 0x10000) >> 10), digits);
+      length = writeUnit(scratch, length, code >= 0x10000 ? 0xdc00 + (code & 0x3ff) : code, digits);
+    } else if (escaped?.includes(byte)) length = writeUnit(scratch, length, byte, digits);
+    else if (letter !== undefined) {
+      scratch[length++] = BACKSLASH;
+      scratch[length++] = letter;
+    } else if (byte < SPACE) length = writeUnit(scratch, length, byte, digits);
+    else {
+      if (slash && byte === SLASH) scratch[length++] = BACKSLASH;
+      scratch[length++] = byte;
+    }
+  }
+  scratch.set(value.subarray(from), length);
+  return taken(scratch, length + value.length - from);
+}
+
 /** As \u....; gives the place behind it. */
-function writeUnit(scratch: Uint8Array, at: number, unit: number): number {
+function writeUnit(scratch: Uint8Array, at: number, unit: number, digits: Uint8Array): number {
   scratch[at] = BACKSLASH;
   scratch[at + 1] = 0x75;
   for (let digit = 0; digit < 4; digit += 1)
-    scratch[at + 2 + digit] = LOWER[(unit >> (12 - 4 * digit)) & 15]!;
+    scratch[at + 2 + digit] = digits[(unit >> (12 - 4 * digit)) & 15]!;
   return at + 6;
 }
 

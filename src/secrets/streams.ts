@@ -15,6 +15,7 @@ export async function isTerminal(descriptor: number): Promise<boolean> {
 
 /** Ends when all is written, so that the process may be ended after it. */
 export async function print(text: string): Promise<void> {
+  if (text === "") return; // the engine would empty the file that it writes to
   const bytes = new TextEncoder().encode(text);
   try {
     await Bun.write(Bun.stdout, bytes);

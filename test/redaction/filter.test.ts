@@ -47,17 +47,25 @@ const KEY =
 const bytes = (text: string) => Buffer.from(text);
 const hex = (text: string) => bytes(text).toString("hex");
 
+const OTHERS = /[^\x00-\x7f]/g;
+const escaped = (letter: string) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, "0")}`;
+const escapedInCapitals = (letter: string) => `\\u${escaped(letter).slice(2).toUpperCase()}`;
+
 describe("a value is found", () => {
   const forms: Record<string, (value: string) => string> = {
     "as it is": (value) => value,
     "in JSON": (value) => JSON.stringify(value),
     "in JSON of PHP": (value) => JSON.stringify(value).replaceAll("/", "\\/"),
     "in JSON of Go": (value) => JSON.stringify(value).replaceAll("&", "\\u0026"),
-    "in JSON of Python": (value) =>
-      JSON.stringify(value).replace(
-        /[^\x00-\x7f]/g,
-        (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, "0")}`,
-      ),
+    "in JSON of Python": (value) => JSON.stringify(value).replace(OTHERS, escaped),
+    "in JSON of PHP as it comes": (value) =>
+      JSON.stringify(value).replaceAll("/", "\\/").replace(OTHERS, escaped),
+    "in JSON of Gson": (value) => JSON.stringify(value).replace(/[<>&=']/g, escaped),
+    "in JSON of .NET": (value) =>
+      `"${JSON.stringify(value)
+        .slice(1, -1)
+        .replaceAll('\\"', '"')
+        .replace(/[^\x00-\x7e]|["&'+<>`]/g, escapedInCapitals)}"`,
     "in a URL": encodeURIComponent,
     "in a URL as a whole": encodeURI,
     "in a URL as its password": (value) => {
@@ -101,6 +109,18 @@ describe("a value is found", () => {
   test("in the address that a program makes of one", () => {
     const value = 'postgres://shöp:a b"c@db/x?y=<z>&q={1}';
     expect(once({ U: value }, `<${new URL(`http://h/?${value}`).search.slice(1)}>`)).toBe("<[U]>");
+  });
+
+  test("in JSON that is a text in JSON", () => {
+    const [inner, ascii] = [
+      JSON.stringify({ P: PLAIN }),
+      JSON.stringify({ P: PLAIN }).replace(OTHERS, escaped),
+    ];
+    for (const text of [inner, ascii])
+      expect(once({ P: PLAIN }, JSON.stringify({ body: text }))).toBe('{"body":"{\\"P\\":\\"[P]\\"}"}');
+    expect(once({ K: "line 1 of it\nline 2" }, JSON.stringify(JSON.stringify("line 1 of it\nline 2")))).toBe(
+      '"\\"[K]\\""',
+    );
   });
 
   test("in JSON of letters that are none of ASCII", () => {

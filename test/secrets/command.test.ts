@@ -5,6 +5,7 @@ import { readFile } from "node:fs/promises";
 import { FakeSecretService } from "../support/fake-secret-service.ts";
 import { type Keyring, startKeyring } from "../support/keyring.ts";
 import { createMark } from "../support/processes.ts";
+import { createProject } from "../support/project.ts";
 import { RT, runRt, startRt } from "../support/rt.ts";
 import { startOnTerminal } from "../support/terminal.ts";
 
@@ -45,6 +46,15 @@ describe.skipIf(process.platform !== "linux")("rt secrets", () => {
         length += part.value.length;
       }
       expect([length, await child.exited]).toEqual([value.length, 0]);
+    });
+
+    test("of nothing, like any answer without a word, leaves a file what it has", async () => {
+      await store("get", "empty", "");
+      await using project = await createProject({ log: "one line\n", clean: "nothing\n" });
+      const log = project.join("log");
+      for (const words of ["get get empty", "list nobody", "check clean"])
+        await keyring.run(["sh", "-c", `cd ${project.path} && ${RT} secrets ${words} >> log`]);
+      expect(await readFile(log, "utf8")).toBe("one line\n");
     });
 
     test("--json prints the pair and the value", async () => {

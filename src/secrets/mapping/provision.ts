@@ -13,10 +13,10 @@ import { isCommon } from "../../redaction/common-value.ts";
 import type { SecretValue } from "../../redaction/secret-value.ts";
 import { fetchSecrets, type Lack } from "./fetch.ts";
 import type { ScriptRules } from "../../config/stray-rules.ts";
-import { describeSource, type MappedSecret, namesFor, readAddress } from "./mapping.ts";
+import { describeSource, type MappedSecret, type Mapping, namesFor, readAddress } from "./mapping.ts";
 import { isForOne, type ScriptName } from "./grants.ts";
 import { findMapping } from "./mapping-file.ts";
-import { requireTrust } from "./trust.ts";
+import { isTrusted, requireTrust } from "./trust.ts";
 import { faultOfName } from "./variable-name.ts";
 
 /** One that the command line asks for. */
@@ -78,9 +78,7 @@ export function openProvision({
 }: ProvisionRequest): Provision {
   const needsMapping = isForScripts || asked.some(({ address }) => address === undefined);
   const mapping = needsMapping ? findMapping(from, config) : undefined;
-  const onLine = new Map(
-    asked.map(({ name, address }) => [name, readAsked(name, address, mapping?.secrets.get(name))]),
-  );
+  const onLine = new Map(asked.map(({ name, address }) => [name, readAsked(name, address, mapping)]));
   const values = new Map<string, SecretValue>();
   const warned = new Set<string>();
   /** What was replaced by a later fetch may still be compared with what a script shows. */
@@ -141,7 +139,8 @@ export function openProvision({
   };
 }
 
-function readAsked(name: string, address: string | undefined, mapped: MappedSecret | undefined): Wanted {
+function readAsked(name: string, address: string | undefined, mapping: Mapping | undefined): Wanted {
+  const mapped = mapping?.secrets.get(name);
   const fault = faultOfName(name);
   if (fault) throw new Failure(`--secret: "${printable(name)}" ${fault}`);
   if (address === undefined && mapped) return { ...mapped, isFromLine: false };
@@ -155,7 +154,8 @@ function readAsked(name: string, address: string | undefined, mapped: MappedSecr
       `--secret ${name} ${message}`,
       `write --secret ${name}=service/name; a value has no place on a command line, where other programs see it`,
     );
-  const { isRedacted = true } = mapped ?? {};
+  // The address is the person's own: that the value may be shown, the project says only where it has been allowed.
+  const isRedacted = !mapping || !mapped || mapped.isRedacted || !isTrusted(mapping);
   return { name, source: readAddress(address, wrong), isOptional: false, isRedacted, isFromLine: true };
 }
 

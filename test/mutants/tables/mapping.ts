@@ -18,6 +18,12 @@ export default {
   ],
   "src/secrets/mapping/provision.ts": [
     {
+      fault: "a project that nobody has allowed lets a value be shown",
+      text: "mapped.isRedacted || !isTrusted(mapping);",
+      becomes: "mapped.isRedacted;",
+      tests: ["secrets/mapping/trust"],
+    },
+    {
       fault: "what has been entered is told to be missing",
       text: "throw missingFailure(rest);",
       becomes: "throw missingFailure(missing);",

@@ -162,6 +162,30 @@ export default {
   ],
   "src/redaction/encodings.ts": [
     {
+      fault: "a value is not found in the JSON that .NET makes",
+      text: "{ isAscii: true, isUpper: true, ",
+      becomes: "{ isAscii: true, ",
+      tests: ["redaction/filter"],
+    },
+    {
+      fault: "a value is not found in the JSON that Gson makes",
+      text: "  { escaped: [0x3c, 0x3e, 0x26, 0x3d, 0x27] },\n",
+      becomes: "",
+      tests: ["redaction/filter"],
+    },
+    {
+      fault: "a value is not found in the JSON that PHP makes by itself",
+      text: "  { isAscii: true, slash: true },\n",
+      becomes: "",
+      tests: ["redaction/filter"],
+    },
+    {
+      fault: "a value is not found in JSON that is a text in JSON",
+      text: "    if (!style.isNested) return written;\n",
+      becomes: "    if (style) return written;\n",
+      tests: ["redaction/filter"],
+    },
+    {
       fault: "a value is not found in a URL that was encoded as a whole",
       text: `  { plain: bytesOf("!~*'();/?:@&=+$,#") },\n`,
       becomes: "",

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { chmod, chown, readdir, rename, stat, symlink } from "node:fs/promises";
 import { join } from "node:path";
+import { startKeyring } from "../../support/keyring.ts";
 import { createProject, type Project } from "../../support/project.ts";
 import { cleanEnvironment, RT, type RtResult, runRt } from "../../support/rt.ts";
 import { startOnTerminal, type TerminalProgram } from "../../support/terminal.ts";
@@ -168,6 +169,25 @@ describe.skipIf(process.platform === "win32")("trust", () => {
     expect(hashIn(await own(["trust"], moved, moved))).not.toBe(before);
     await rename(moved, changed.path);
   });
+
+  test.skipIf(process.platform !== "linux")(
+    "that a value may be shown is asked for as well, also of one that the command line names itself",
+    async () => {
+      await using keyring = await startKeyring();
+      await keyring.run([RT, "secrets", "set", "mine", "token"], "a-value-of-mine");
+      await using careless = await createProject({
+        "package.json": { scripts: { show: "echo $TOKEN" } },
+        "rtfig.toml": '[secrets.TOKEN]\nfrom = "x/y"\nredact = false\n[run.secrets]\nshow = ["TOKEN"]\n',
+      });
+      const show = async (env = {}) => {
+        const args = ["--silent", "run", "--secret", "TOKEN=mine/token", "show"];
+        return (await runRt({ args, cwd: careless.path, env: { ...keyring.env, ...env } })).stdout;
+      };
+      expect(await show()).toBe("[TOKEN]\n");
+      const RT_TRUST = hashIn(await own(["trust"], careless.path))!;
+      expect(await show({ RT_TRUST })).toBe("a-value-of-mine\n");
+    },
+  );
 
   test("the order of what is asked for is no other question", async () => {
     await using changed = await createProject(FILES, ["print"]);
