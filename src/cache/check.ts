@@ -1,7 +1,8 @@
 // Whether what an earlier run found is what a run would find now. The first condition that is not met is the answer, in
 // words.
 //
-// Contract: what that run made itself may be as it was before, or as it left it. Looking changes nothing.
+// Contract: what that run made itself may be as it was before, or as it left it: a directory with nothing else in it. Looking
+// changes nothing.
 import type { List, Look, PathState } from "../../platform/contract/tracing.ts";
 import type { Condition, Entry, Output } from "./entry.ts";
 import type { Hashes } from "./hashes.ts";
@@ -23,7 +24,7 @@ export interface World {
 /** Null when all are met. */
 export async function findDifference(entry: Entry, world: World): Promise<string | null> {
   const outputs = new Map(entry.outputs.map((output) => [output.path, output]));
-  const own = new Set([...outputs.keys(), ...entry.own]);
+  const own = new Set(outputs.keys());
   for (const condition of entry.conditions) {
     const [kind, path] = condition;
     if (kind === "names") {
@@ -34,11 +35,19 @@ export async function findDifference(entry: Entry, world: World): Promise<string
     let difference = world.seen.verdictOf(condition);
     if (difference === undefined) difference = await judge(condition, world);
     else world.look(path); // it has been, for another script, and counts for this one
-    if (difference === null) continue;
     const output = outputs.get(path);
+    if (difference === null) {
+      if (kind === "any" && hasOtherMode(output, world.look(path))) return `${path} has other permissions`;
+      continue;
+    }
     if (!output || !(await isOutput(output, world.look(path), world.hashes))) return difference;
   }
   return null;
+}
+
+/** What is written into a file leaves it the permissions that it has. */
+function hasOtherMode(output: Output | undefined, state: PathState): boolean {
+  return output?.kind === "file" && state.kind === "file" && state.mode !== output.mode;
 }
 
 async function judge(
@@ -78,7 +87,11 @@ export async function compareState(
     return state.kind === "file" || state.kind === "absent" ? null : `${path} is no file any more`;
   if (kind === "absent") return state.kind === "absent" ? null : `${path} is there now`;
   if (state.kind === "absent") return `${path} is not there any more`;
-  if (kind === "directory") return state.kind === "directory" ? null : `${path} is no directory any more`;
+  if (kind === "other") return state.kind === "other" ? null : `${path} is something else now`;
+  if (kind === "directory") {
+    if (state.kind !== "directory") return `${path} is no directory any more`;
+    return state.mode === condition[2] ? null : `${path} has other permissions`;
+  }
   if (kind === "link")
     return state.kind === "link" && state.target === condition[2] ? null : `${path} leads elsewhere`;
   if (state.kind !== "file") return `${path} is no file any more`;
@@ -89,7 +102,8 @@ export async function compareState(
 
 /** Whether a path is what the run has left there. */
 export async function isOutput(output: Output, state: PathState, hashes: Hashes): Promise<boolean> {
-  if (output.kind === "directory" || output.kind === "absent") return state.kind === output.kind;
+  if (output.kind === "absent") return state.kind === "absent";
+  if (output.kind === "directory") return state.kind === "directory" && state.mode === output.mode;
   if (output.kind === "link") return state.kind === "link" && state.target === output.target;
   if (state.kind !== "file" || state.mode !== output.mode) return false;
   return (await hashes.hash(output.path, state)) === output.hash;

@@ -4,7 +4,8 @@
 
 /** Of one path; all of an entry's have to be met. */
 export type Condition =
-  | readonly ["absent" | "directory" | "any", path: string]
+  | readonly ["absent" | "any" | "other", path: string]
+  | readonly ["directory", path: string, mode: number]
   | readonly ["link", path: string, target: string]
   | readonly ["file", path: string, hash: string, mode: number]
   /** Looked at, and then replaced. */
@@ -26,7 +27,7 @@ export interface Entry {
   readonly duration: number;
   readonly conditions: readonly Condition[];
   readonly outputs: readonly Output[];
-  /** What it made and took away again, or what does not matter: no part of a listing. */
+  /** What it made and took away again, or what does not matter: a change of it is the script's. */
   readonly own: readonly string[];
   /** The blob of what it wrote. */
   readonly log: string;

@@ -13,7 +13,7 @@ import { keepPath, withoutBinariesAbove, withoutRoot } from "./place.ts";
 import type { Look } from "../../platform/contract/tracing.ts";
 
 /** Of what is stored; another one finds nothing of this. */
-export const FORMAT = 3;
+export const FORMAT = 4;
 
 export interface StartedStep {
   readonly event: string;

@@ -8,7 +8,7 @@
 // them but addresses.
 import { existsSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { ABSENT, KIND, STAMP_WORDS, type StampReader } from "../../platform/contract/stamps.ts";
+import { STAMP_WORDS, type StampReader } from "../../platform/contract/stamps.ts";
 import { makePrivate } from "../../platform/private-file.ts";
 import { stamps } from "../../platform/stamps.ts";
 import { FOLLOWS, type Row, WHOLE } from "./sights.ts";
@@ -80,7 +80,7 @@ export class Recollection<All, Part> {
     const rows = this.#rows;
     const how = rows[start]!;
     const now = this.#reader.take(rows[start + 1]!, (how & FOLLOWS) !== 0);
-    if ((how & WHOLE) === 0) return (((now[0]! ^ rows[start + 2]!) & (KIND | ABSENT)) | 0) === 0;
+    if ((how & WHOLE) === 0) return now[0] === rows[start + 2];
     for (let word = 0; word < STAMP_WORDS; word += 1) if (now[word] !== rows[start + 2 + word]) return false;
     return true;
   }

@@ -6,8 +6,9 @@
 //
 // Surprising: a source that outputs name is none, as a formatter's: what git does not ignore, and the script has read or not
 // written, counts, so that nobody's work is replaced by what it was before. Of a path that was written, what was there before
-// still counts if it was looked at. What was taken away again as it was made counts for nothing, but is no part of a listing
-// either.
+// still counts if it was looked at. What was taken away again as it was made must not be there, and is no part of what was
+// listed in between. A directory that was made has nothing in it but what the script has put there: what another run has
+// left in one of that name, the script might take away.
 import type { PathState, Trace, TracedPath } from "../../platform/contract/tracing.ts";
 import { isSame } from "../../platform/path-state.ts";
 import { namesOf, type World } from "./check.ts";
@@ -63,10 +64,11 @@ export async function recordRun({ paths, doubt }: Trace, declared: Rooted): Prom
   const outputs = new Set(recorded.outputs.map(({ path }) => path));
   for (const path of written) if (!outputs.has(path)) recorded.own.push(path);
   const own = new Set([...written, ...outputs]);
-  for (const { path, names, first } of paths) {
-    // One that the script has made had nothing in it but what the script put there.
-    if (!names || first.kind === "absent" || world.isIgnored(path)) continue;
-    recordNames(path, names, own, recorded, world);
+  for (const traced of paths) {
+    const { path, names } = traced;
+    if (world.isIgnored(path)) continue;
+    if (isMade(traced)) recordMade(path, names ?? [], own, recorded, world);
+    else if (names) recordNames(path, names, own, recorded, world);
   }
   return recorded;
 }
@@ -128,16 +130,19 @@ function recordInput(
     if (hash === null) throw new Unkept(isSame(look(path), first) ? "unread" : "changed", path);
     conditions.push(["file", path, hash, first.mode]);
   } else if (first.kind === "link") conditions.push(["link", path, first.target]);
-  else if (first.kind === "other") {
-    if (isRead) throw new Unkept("pipe", path);
-  } else conditions.push([first.kind, path]);
+  else if (first.kind === "directory") conditions.push(["directory", path, first.mode]);
+  else if (first.kind === "other" && isRead) throw new Unkept("pipe", path);
+  else conditions.push([first.kind, path]);
 }
 
 async function recordWritten(traced: TracedPath, recorded: Recorded, world: Rooted) {
   const { path, first, isProbed } = traced;
   const now = traced.last ?? first;
-  if (first.kind === "absent" && now.kind === "absent") return; // of no consequence
   const isDeclared = world.isDeclared(path);
+  if (first.kind === "absent" && now.kind === "absent") {
+    if (!isDeclared) recorded.conditions.push(["absent", path]);
+    return;
+  }
   if (!isBelow(path, world.root)) throw new Unkept("outside", path);
   if (first.kind === "other" || now.kind === "other") throw new Unkept("output", path);
   if (!isDeclared) recorded.conditions.push(conditionBefore(path, first, isProbed));
@@ -154,7 +159,7 @@ function conditionBefore(
       // Written without a look, it would have become the same whatever was there.
       return [isProbed ? "absent" : "any", path];
     case "directory":
-      return ["directory", path];
+      return ["directory", path, first.mode];
     case "link":
       return ["link", path, first.target];
     case "file":
@@ -203,6 +208,21 @@ async function conditionNow(path: string, state: PathState, { hashes }: Rooted):
   const hash = state.kind === "file" ? await hashes.hash(path, state) : null;
   if (state.kind !== "file" || hash === null) throw new Unkept("changed", path);
   return ["file", path, hash, state.mode];
+}
+
+function isMade({ first, last }: TracedPath): boolean {
+  return first.kind === "absent" && last?.kind === "directory";
+}
+
+function recordMade(
+  path: string,
+  names: readonly string[],
+  own: ReadonlySet<string>,
+  { conditions }: Recorded,
+  world: Rooted,
+): void {
+  if (namesOf(path, { ...world, list: () => names }, own)!.length > 0) throw new Unkept("changed", path);
+  conditions.push(["names", path, []]);
 }
 
 function recordNames(

@@ -15,8 +15,9 @@ const isTexts: Check = (value) => Array.isArray(value) && value.every(isText);
 
 const CONDITIONS: Readonly<Record<string, readonly Check[]>> = {
   absent: [],
-  directory: [],
   any: [],
+  other: [],
+  directory: [isCount],
   link: [isText],
   file: [isHash, isCount],
   size: [isCount, isCount],

@@ -2,7 +2,7 @@
 //
 // Contract: a stamp is only made of what is as it was seen: what was not there is not there, and what was there has the kind that
 // it had, and nothing has happened to it since before the run began. So what was read is what is stamped. Of a
-// directory that was not listed the kind alone counts: names come and go in it.
+// directory that was not listed the kind and the permissions alone count: names come and go in it.
 //
 // Surprising: a stamp is of a path, and that says nothing of links on the way. Who looks at a `state` has each of
 // those among its paths; for who has looked through one, see `#addLink`.
@@ -84,7 +84,7 @@ export function basisOf(
 
 const GLOB = /[*?[\]{}]/;
 
-/** Of a row: whether links are followed, and whether all of the stamp counts or the kind alone. */
+/** Of a row: whether links are followed, and whether all of the stamp counts or the kind and the permissions alone. */
 export const FOLLOWS = 1;
 export const WHOLE = 2;
 

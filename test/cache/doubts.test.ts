@@ -328,8 +328,8 @@ test.skipIf(!CAN_TRACE)("on a full disk scripts run, and nothing half is kept", 
     });
     expect([...new Bun.Glob("**/{drafts,keys,blobs}/**").scanSync(project.cache)]).toEqual([]);
     await project.run("other", { OTHER: "1" });
-    await rm(`${project.cache}/rt/scripts-3/keys`, { recursive: true });
-    await rm(`${project.cache}/rt/scripts-3/blobs`, { recursive: true });
+    await rm(`${project.cache}/rt/scripts-4/keys`, { recursive: true });
+    await rm(`${project.cache}/rt/scripts-4/blobs`, { recursive: true });
   }
   expect([await project.run("t"), await project.run("t")]).toEqual(["ran", "hit"]);
 });

@@ -43,7 +43,7 @@ async function expectWhole(project: CachedProject, source: string): Promise<void
 
 /** Each content is what its name says. */
 function expectWholeStore(cache: string): void {
-  const store = join(cache, "rt/scripts-3");
+  const store = join(cache, "rt/scripts-4");
   for (const name of new Bun.Glob("blobs/*/*").scanSync(store))
     expect(hashBytes(readFileSync(join(store, name)))).toBe(name.slice(-64));
 }

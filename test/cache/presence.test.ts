@@ -53,7 +53,7 @@ async function letThrough(
 }
 
 const run = async (project: CachedProject) => await project.run("build", { GATE: "gate-open" });
-const announced = (project: CachedProject) => readdirSync(join(project.cache, "rt/scripts-3/presence"));
+const announced = (project: CachedProject) => readdirSync(join(project.cache, "rt/scripts-4/presence"));
 
 for (const [first, second] of [
   ["gate-a", "gate-b"],
@@ -87,7 +87,7 @@ test.skipIf(!CAN_TRACE)("one that is killed meanwhile counts as well, and no lon
 test.skipIf(!CAN_TRACE)("one whose file somebody took away cannot know that it was alone", async () => {
   await using project = await gatedProject();
   const child = await startAt("gate-a", project);
-  for (const name of announced(project)) rmSync(join(project.cache, "rt/scripts-3/presence", name));
+  for (const name of announced(project)) rmSync(join(project.cache, "rt/scripts-4/presence", name));
   expect(await letThrough("gate-a", child, project)).toBe(OVERLAPPED);
 });
 
@@ -151,7 +151,7 @@ test.skipIf(!CAN_TRACE)("a script that is started again by a watched run has not
 test.skipIf(!CAN_TRACE)("one that cannot tell the others is not kept, nor are they", async () => {
   await using project = await gatedProject();
   const child = await startAt("gate-a", project);
-  mkdirSync(join(project.cache, "rt/scripts-3/presence", `${announced(project)[0]}.met`));
+  mkdirSync(join(project.cache, "rt/scripts-4/presence", `${announced(project)[0]}.met`));
   expect(await run(project)).toMatch(/^build was not cached: the cache cannot be written: EISDIR/);
   expect(await letThrough("gate-a", child, project)).toBe(OVERLAPPED);
 });
@@ -164,7 +164,7 @@ const canMount =
 test.skipIf(!canMount)("where nothing can be announced the script runs, and is not kept", async () => {
   await using project = await gatedProject();
   const request = { cwd: project.path, env: { XDG_CACHE_HOME: project.cache, GATE: "gate-open" } };
-  const program = [...READ_ONLY, join(project.cache, "rt/scripts-3/presence"), RT];
+  const program = [...READ_ONLY, join(project.cache, "rt/scripts-4/presence"), RT];
   expect(await run(project)).toBe("ran");
   rmSync(project.join("out"));
   // What is kept is put back all the same.

@@ -119,7 +119,7 @@ async function recalledProject(more: Files = {}, rules = ""): Promise<Recalled> 
   return { ...shared, [Symbol.asyncDispose]: project[Symbol.asyncDispose] };
 }
 
-const STORE = "scripts-3";
+const STORE = "scripts-4";
 const stores = (project: CachedProject) => join(project.cache, "rt", STORE);
 const memories = (project: CachedProject) => join(stores(project), "recalled");
 
@@ -447,7 +447,7 @@ test.skipIf(!CAN_TRACE)("few are kept, the newest", async () => {
 const SHOWN = /^\d+ +(\w+)\((?:AT_FDCWD, |\d+, )?"((?:[^"\\]|\\.)*)"/;
 /** Of the system's, and of rt's own start; and what memories are: nothing goes by them but by their stamps. */
 const NOT_INPUTS =
-  /^\/(?:proc|dev|sys)\/|\/scripts-3\/(?:blobs|hashes|known|recalled|presence|drafts|secret)\b/;
+  /^\/(?:proc|dev|sys)\/|\/scripts-4\/(?:blobs|hashes|known|recalled|presence|drafts|secret)\b/;
 
 /** What rt itself opens, looks at or lists. */
 async function pathsOf(project: Recalled): Promise<{ paths: Set<string>; said: string }> {

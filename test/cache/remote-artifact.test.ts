@@ -21,7 +21,7 @@ const ENTRY: KeptEntry = {
   conditions: [
     ["file", "page", ONE, 0o644],
     ["absent", "/etc/none"],
-    ["directory", "."],
+    ["directory", ".", 0o755],
     ["any", "dist"],
     ["size", "x", 3, 0o600],
     ["link", "l", "page"],

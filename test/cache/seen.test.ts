@@ -108,7 +108,7 @@ test.skipIf(!CAN_TRACE)(
     );
     const build = async () => ways((await project.rt(["--filter", "*", "run", "build"])).stdout);
     for (let run = 0; run < 4; run += 1) await build();
-    const store = join(project.cache, "rt/scripts-3");
+    const store = join(project.cache, "rt/scripts-4");
     const before = await touched(store);
     expect(await build()).toEqual(["hit", "hit", "hit"]);
     expect(await touched(store)).toEqual(before);

@@ -17,6 +17,8 @@ export interface Entry {
   isProbed: boolean;
   isWritten: boolean;
   isConfirmed: boolean;
+  /** Some call was to make it that may not have been carried out yet when the next one looked. */
+  isAttempted: boolean;
   names?: readonly string[];
 }
 
@@ -46,7 +48,7 @@ export class Observation {
     for (const entry of entries) {
       const last = look(entry.path);
       const isKept = isSame(last, entry.first) && !this.#contradicted.has(entry.path);
-      paths.push(isKept ? entry : { ...entry, last });
+      paths.push(isKept ? entry : { ...entry, last, isWritten: entry.isWritten || entry.isAttempted });
     }
     return { paths };
   }
@@ -77,6 +79,7 @@ export class Observation {
         isProbed: false,
         isWritten: false,
         isConfirmed: false,
+        isAttempted: false,
       };
       entry = { path, first: state, now: state, ...isNot };
       this.#entries.set(path, entry);
@@ -135,5 +138,6 @@ export class Observation {
         break;
     }
     entry.isWritten = true;
+    if (!isThere) entry.isAttempted = true;
   }
 }

@@ -145,19 +145,35 @@ static void remember(struct recorder *recorder, unsigned long memo, struct found
 
 static int is_change(enum access access) { return access >= REPLACE; }
 
-/** Where a directory on the way is missing, whatever was to be done fails. */
+/**
+ * Where a directory on the way is missing, whatever was to be done fails; unless another thread, which was let go on before, makes
+ * the directory first. So what may be made in it is looked at in the end.
+ */
+static void note_behind(struct sight *sight, const struct found *found, enum access access) {
+  char path[LONGEST];
+  size_t length = found->rest ? path_behind(found, path) : 0;
+  if (length > 0) note_change(sight, path, length, access);
+}
+
 static void note_found(struct recorder *recorder, struct found found, enum access access) {
   if (is_change(access)) recorder->changes++;
   if (access == REPLACE || access == REMOVE) recorder->sight.lap++;
   if (!found.entry) return;
   note(&recorder->sight, found.entry, found.is_whole ? access : PROBE);
-  if (is_change(access) && found.is_whole) found.entry->is_touched = 1;
+  if (!is_change(access)) return;
+  if (found.is_whole) found.entry->is_touched = 1;
+  else note_behind(&recorder->sight, &found, access);
 }
 
 static int follows_in(const struct recorder *recorder, const struct argument *argument) {
   if (argument->follows == NEVER || argument->follows == ALWAYS) return argument->follows == ALWAYS;
   int is_set = (argument_of(recorder, argument->flags) & argument->bit) != 0;
   return is_set == (argument->follows == IF_SET);
+}
+
+/** A directory goes, or another one comes in its place, only where nothing is in it. */
+static void tell_names_for(struct sight *sight, struct entry *entry, enum access access) {
+  if (access == LIST || (access == REMOVE && entry->state.what == DIRECTORY)) tell_names(sight, entry);
 }
 
 static void follow_path(struct recorder *recorder, int index, const struct argument *argument) {
@@ -181,7 +197,7 @@ static void follow_path(struct recorder *recorder, int index, const struct argum
     if (strange) tell_unusual(recorder, FORMAT, NO_TEXT, strange->path);
     return;
   }
-  if (argument->access == LIST && found.is_whole && found.entry) tell_names(sight, found.entry);
+  if (found.is_whole && found.entry) tell_names_for(sight, found.entry, argument->access);
   note_found(recorder, found, argument->access);
 }
 
@@ -230,6 +246,7 @@ static void follow_rename(struct recorder *recorder, const struct row *row) {
   struct sight *sight = &recorder->sight;
   struct text paths[2], ends[2] = {{0}};
   int is_whole[2] = {0, 0};
+  char behind[LONGEST];
   for (int each = 0; each < 2; each++) paths[each] = path_of(recorder, each, row->arguments + each);
   if (paths[0].length == 0 || paths[1].length == 0) return;
   if (row->flags >= 0 && (argument_of(recorder, row->flags) & RENAME_EXCHANGE))
@@ -237,8 +254,15 @@ static void follow_rename(struct recorder *recorder, const struct row *row) {
   for (int each = 0; each < 2; each++) {
     tell_path(recorder, RENAMES, paths[each]);
     struct found found = walk(sight, paths[each].bytes, paths[each].length, 0, recorder->notice.pid);
-    if (found.entry) ends[each] = found.entry->path;
-    is_whole[each] = found.entry && found.is_whole;
+    if (!found.entry) continue;
+    ends[each] = found.entry->path;
+    is_whole[each] = found.is_whole;
+    if (found.is_whole) continue;
+    note(sight, found.entry, PROBE);
+    size_t length = each == 1 && found.rest ? path_behind(&found, behind) : 0;
+    if (length == 0) continue;
+    ends[each] = (struct text){behind, length};
+    is_whole[each] = 1;
   }
   recorder->changes++;
   sight->lap++;
@@ -252,7 +276,10 @@ static void follow_rename(struct recorder *recorder, const struct row *row) {
   memcpy(to, ends[1].bytes, ends[1].length + 1);
   if (is_directory && is_whole[1]) note_moved(sight, from, ends[0].length, to, ends[1].length);
   note_change(sight, ends[0].bytes, ends[0].length, REMOVE);
-  if (is_whole[1]) note_change(sight, ends[1].bytes, ends[1].length, REPLACE);
+  if (!is_whole[1]) return;
+  struct entry *target = see(sight, ends[1].bytes, ends[1].length, 1);
+  if (target) tell_names_for(sight, target, REMOVE);
+  note_change(sight, ends[1].bytes, ends[1].length, REPLACE);
 }
 
 enum { LONGEST_ADDRESS = 110 };

@@ -16,6 +16,8 @@ struct found {
   int is_whole;
   /** Another one for each process. */
   int is_special;
+  /** Behind a component that is not there: what is still to go, until the next way. */
+  const char *rest;
 };
 
 static const struct found NOWHERE;
@@ -149,6 +151,27 @@ static int turn(struct sight *sight, char *path, int follows, int pid) {
   return is_path(sight->target, length) && go_by(sight, (struct text){sight->target, length}, own.rest);
 }
 
+/** Absolute, of what stands or may stand behind a component that is not there; of no length where that is too long to be one. */
+static size_t path_behind(const struct found *found, char *path) {
+  size_t length = found->entry->path.length;
+  memcpy(path, found->entry->path.bytes, length);
+  for (const char *rest = found->rest; *rest;) {
+    size_t part = strcspn(rest, "/");
+    if (part == 2 && rest[0] == '.' && rest[1] == '.') {
+      while (length > 0 && path[--length] != '/') continue;
+    } else if (part > 0 && !(part == 1 && rest[0] == '.')) {
+      if (length + part + 2 > LONGEST) return 0;
+      path[length++] = '/';
+      memcpy(path + length, rest, part);
+      length += part;
+    }
+    rest += part;
+    if (*rest) rest++;
+  }
+  path[length] = 0;
+  return length;
+}
+
 /** @param given absolute, with a NUL behind it */
 static struct found walk(struct sight *sight, const char *given, size_t length, int follows, int pid) {
   int is_directory = ends_with(given, length, "/", 1) || ends_with(given, length, "/.", 2);
@@ -208,7 +231,7 @@ static struct found walk(struct sight *sight, const char *given, size_t length, 
     if (!entry) return NOWHERE;
     if (entry->state.what == LINK_ && (!is_last || follows || is_directory)) {
       note(sight, entry, PROBE);
-      if (++links > MOST_LINKS) return (struct found){entry, 0, is_special};
+      if (++links > MOST_LINKS) return (struct found){.entry = entry, .is_special = is_special};
       at = entry->state.target.length > 0 && entry->state.target.bytes[0] == '/' ? 0 : before;
       sight->at[at] = 0;
       if (!go_by(sight, entry->state.target, rest)) return NOWHERE;
@@ -219,10 +242,10 @@ static struct found walk(struct sight *sight, const char *given, size_t length, 
     if (entry->state.what == DIRECTORY) {
       if (!is_last) note(sight, entry, PROBE);
       entry->lap = sight->lap;
-    } else if (!is_last) return (struct found){entry, 0, is_special};
-    if (is_last) return (struct found){entry, 1, is_special};
+    } else if (!is_last) return (struct found){.entry = entry, .is_special = is_special, .rest = entry->state.what == ABSENT ? rest : NULL};
+    if (is_last) return (struct found){.entry = entry, .is_whole = 1, .is_special = is_special};
   }
-  if (at == 0) return (struct found){see(sight, "/", 1, 0), 1, is_special};
+  if (at == 0) return (struct found){.entry = see(sight, "/", 1, 0), .is_whole = 1, .is_special = is_special};
   if (!entry) entry = see(sight, sight->at, at, 0);
-  return (struct found){entry, 1, is_special};
+  return (struct found){.entry = entry, .is_whole = 1, .is_special = is_special};
 }
