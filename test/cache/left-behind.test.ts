@@ -74,7 +74,6 @@ const CHANGES: Readonly<Record<string, readonly [script: string, before: Change,
     take("d/x"),
   ],
   "the permissions of a folder": ["stat -c %a d", makeFolder("d"), permit("d", 0o700)],
-  "the permissions of what it writes into": ["echo x > out", nothing, permit("out", 0o600)],
 };
 
 type Change = (project: CachedProject) => Promise<unknown>;
