@@ -257,6 +257,12 @@ export default {
   ],
   "src/secrets/exchanged-file.ts": [
     {
+      fault: "age's binary form is a text in another encoding",
+      text: "if (bytes.subarray(0, BINARY_AGE.length).equals(BINARY_AGE))",
+      becomes: "if (bytes.length < 0)",
+      tests: ["secrets/share"],
+    },
+    {
       fault: "a draft stays when rt is interrupted",
       text: "const stopListening = whenEnded(remove);",
       becomes: "const stopListening = whenEnded(() => {});",
