@@ -239,6 +239,18 @@ export default {
   ],
   "src/secrets/helper/npm.ts": [
     {
+      fault: "the port that a protocol has anyway makes it another registry",
+      text: "host.endsWith(port) ? host.slice(0, -port.length) : host",
+      becomes: 'host === port ? "" : host',
+      tests: ["secrets/helper-tools"],
+    },
+    {
+      fault: "443 is the port of every protocol",
+      text: '"http://": ":80"',
+      becomes: '"http://": ":443"',
+      tests: ["secrets/helper-tools"],
+    },
+    {
       fault: "a token with a scheme of its own gets another",
       text: `action === "header" && !/^[A-Za-z]+ /.test(token)`,
       becomes: `action === "header"`,
