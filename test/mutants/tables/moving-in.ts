@@ -465,12 +465,6 @@ export default {
       tests: ["secrets/check"],
     },
     {
-      fault: "a comment in the line above says nothing",
-      text: " || lines[line - 2]?.includes(IGNORE)",
-      becomes: "",
-      tests: ["secrets/check"],
-    },
-    {
       fault: "a line is found by each rule",
       text: " && !seen.has(line) && seen.add(line)",
       becomes: "",
@@ -487,6 +481,40 @@ export default {
       text: "if (options.size > 1 || operands.length > 0)",
       becomes: "if (options.size > 9)",
       tests: ["secrets/check"],
+    },
+  ],
+  "src/secrets/check/ignore-comment.ts": [
+    {
+      fault: "a comment in the line above says nothing",
+      text: ' || OWN_LINE.test(lines[line - 2] ?? "")',
+      becomes: "",
+      tests: ["secrets/check", "secrets/check-values"],
+    },
+    {
+      fault: "a comment behind something is for the next line, too",
+      text: 'OWN_LINE.test(lines[line - 2] ?? "")',
+      becomes: "(lines[line - 2]?.includes(IGNORE) ?? false)",
+      tests: ["secrets/check-values"],
+    },
+    {
+      fault: "what begins as a comment does is one",
+      text: "[#/*;%!-]*(?:\\s.*)?)?",
+      becomes: ".*)?",
+      tests: ["secrets/check-values"],
+    },
+    {
+      fault: "code after a comment's end is part of it",
+      text: "(?!.*${oneOf(ENDS)}\\}?\\s*[^\\s}])",
+      becomes: "",
+      tests: ["secrets/check-values"],
+    },
+  ],
+  "src/secrets/check/listed-rules.ts": [
+    {
+      fault: "a comment of secretlint's own takes findings back",
+      text: "rule.meta.id === COMMENTS ? [] : [",
+      becomes: 'rule.meta.id === "" ? [] : [',
+      tests: ["secrets/check-values"],
     },
   ],
   "src/secrets/check/sources.ts": [
