@@ -6,6 +6,7 @@ import { runRt } from "../support/rt.ts";
 // Put together here, so that nobody's list finds them in this file.
 const GITHUB = ["ghp", "wWPw5k4aXcaT4fNP0UcnZwJUVFk6LO0pINUx"].join("_");
 const VALUE = "hunter2+hunter2";
+const BASE64 = ["", "9sKq2vXz8pLw3nRt6yBu1mHc4jFd7gAe0oIx5TQUY="].join("/");
 
 /** What it says of files, by lines, without the exit code that goes with it. */
 async function findIn(files: Record<string, string>): Promise<string[]> {
@@ -14,7 +15,7 @@ async function findIn(files: Record<string, string>): Promise<string[]> {
   const { stdout, stderr, status } = await runRt({ args, cwd: project.path });
   const found = stdout.split("\n").slice(0, -1);
   expect({ stderr, status }).toEqual({ stderr: "", status: found.length > 0 ? 1 : 0 });
-  for (const value of [GITHUB, VALUE]) expect(stdout.includes(value)).toBe(false);
+  for (const value of [GITHUB, VALUE, BASE64]) expect(stdout.includes(value)).toBe(false);
   return found;
 }
 
@@ -66,4 +67,23 @@ describe("a comment", () => {
       "a.txt:3: github/GITHUB_TOKEN",
     ]);
   });
+});
+
+test("a key that begins with a slash is no path, to check and to import", async () => {
+  const paths = [
+    "/var/run/app/token",
+    "/etc/ssl/key.pem",
+    "/run/secrets/9f86d081884c7d659a2feaa0c55ad015",
+    "/Users/Ann2b/Keys3c/Token4d",
+    "~/keys/one",
+    "./K1aB2cD3eF4gH5iJ6kL7",
+  ];
+  const text = `${paths.map((path, index) => `P${index}_TOKEN=${path}\n`).join("")}JWT_SECRET=${BASE64}\n`;
+  expect(await namesIn(text)).toEqual(["JWT_SECRET"]);
+  await using project = await createProject({ ".env": text, "package.json": { name: "shop" } });
+  const args = ["secrets", "import", ".env", "--dry-run"];
+  const { stdout } = await runRt({ args, cwd: project.path });
+  expect(stdout.split("\n").filter((line) => line.startsWith("move "))).toEqual([
+    expect.stringMatching(/^move {2}JWT_SECRET +shop\/JWT_SECRET$/),
+  ]);
 });

@@ -517,6 +517,20 @@ export default {
       tests: ["secrets/check-values"],
     },
   ],
+  "src/secrets/check/likeness.ts": [
+    {
+      fault: "a key that begins with a slash is a path",
+      text: "if (!BASE64.test(value) || !/[A-Z]/.test(value)) return true;",
+      becomes: 'if (value !== "") return true;',
+      tests: ["secrets/check-values"],
+    },
+    {
+      fault: "a path with letters of base64 alone is a key",
+      text: "(?![A-Za-z]?[a-z]*\\d*\\/)",
+      becomes: "",
+      tests: ["secrets/check-values"],
+    },
+  ],
   "src/secrets/check/sources.ts": [
     {
       fault: "a folder that may not be read is passed over without a word",
