@@ -10,9 +10,9 @@ const NAME =
 const NO_NAME =
   /(?:^|_)(?:PUBLIC|PUBLISHABLE|ANON)(?:_|$)|^(?:VITE|REACT_APP|EXPO|GATSBY|NUXT_APP)_|_(?:ID|NAME|USER|USERNAME|PATH|FILE|DIR|TTL|EXPIRY|EXPIRES(?:_IN)?|EXPIRATION|LENGTH|ROUNDS|ALGORITHM|ALG|ISSUER|AUDIENCE|DOMAIN|HOST|PORT|REGION|TYPE|MODE|ENABLED|PREFIX|HEADER|SCOPES?|PROVIDER)$/;
 /** A password within an address. */
-const WITH_PASSWORD = /^[a-z][a-z\d+.-]*:\/\/[^\s/?#@:]*:[^\s/?#@]+@/i;
+const WITH_PASSWORD = /^[a-z][a-z\d+.-]*:\/\/[^\s/?#@:]*:([^\s/?#@]+)@/i;
 const PLAIN_VALUE =
-  /^(?:[\d.,:_-]*|true|false|yes|no|on|off|none|null|undefined|[a-z][a-z\d+.-]*:\/\/\S*|[a-z]:\\.*|\d+\s?[a-z]{1,7})$/i;
+  /^(?:[\d.,:_-]*|true|false|yes|no|on|off|none|null|undefined|bearer|basic|[a-z][a-z\d+.-]*:\/\/\S*|[a-z]:\\.*|\d+\s?[a-z]{1,7})$/i;
 const PLACEHOLDER =
   /^(?:<.*>|\[.*\]|\{.*\}|%.*%|[*x.?#-]+|.*(?:change[-_ ]?me|your[-_ ]|replace[-_ ]|placeholder|insert[-_ ]|example|dummy|redacted|todo|fixme).*)$/i;
 
@@ -26,14 +26,20 @@ const LONG = 20;
 const RANDOM = 3.5;
 
 export function looksSecret(name: string, value: string): boolean {
-  if (value === "" || PLACEHOLDER.test(value)) return false;
-  if (WITH_PASSWORD.test(value) || /-----BEGIN [A-Z ]*PRIVATE KEY/.test(value)) return true;
+  if (isPlaceholder(value)) return false;
+  const [, password = ""] = WITH_PASSWORD.exec(value) ?? [];
+  if (!isPlaceholder(password) || /-----BEGIN [A-Z ]*PRIVATE KEY/.test(value)) return true;
   const words = name
     .replace(/([a-z\d])([A-Z])/g, "$1_$2")
     .replace(/[.-]/g, "_")
     .toUpperCase();
   if (NO_NAME.test(words) || PLAIN_VALUE.test(value) || isPath(value)) return false;
   return NAME.test(words) || looksRandom(value);
+}
+
+/** What stands for a value that is still to come, or nothing at all. */
+export function isPlaceholder(value: string): boolean {
+  return value === "" || PLACEHOLDER.test(value);
 }
 
 function isPath(value: string): boolean {

@@ -516,6 +516,64 @@ export default {
       becomes: 'rule.meta.id === "" ? [] : [',
       tests: ["secrets/check-values"],
     },
+    {
+      fault: "a placeholder in an .npmrc is a token",
+      text: "  Npmrc_authToken: /_authToken=(.*)/y,\n",
+      becomes: "",
+      tests: ["secrets/check-values"],
+    },
+    {
+      fault: "a placeholder in a database's address is a password",
+      text: "  PostgreSQLConnection: PASSWORD,\n",
+      becomes: "",
+      tests: ["secrets/check-values"],
+    },
+  ],
+  "src/secrets/check/mention.ts": [
+    {
+      fault: "a command has no brackets within",
+      text: "if (text[position] === opening) depth++;",
+      becomes: "if (position === start + 1) depth++;",
+      tests: ["secrets/check-values"],
+    },
+    {
+      fault: "what is between backquotes is no command",
+      text: 'if (first === "`") return text.indexOf("`", start + 1) + 1 || undefined;',
+      becomes: 'if (first === "`") return undefined;',
+      tests: ["secrets/check-values"],
+    },
+    {
+      fault: "a default is passed over",
+      text: 'return withoutMentions(text.replace(QUOTED, "$2"));',
+      becomes: "return text.slice(0, 0);",
+      tests: ["secrets/check-values"],
+    },
+    {
+      fault: "a message about what is missing is a default",
+      text: "\\w+:?[-=+]",
+      becomes: "\\w+:?[-=+?]",
+      tests: ["secrets/check-values"],
+    },
+    {
+      fault: "a bracket that is never closed hides what follows",
+      text: "  return undefined;\n}\n",
+      becomes: "  return text.length;\n}\n",
+      tests: ["secrets/check-values"],
+    },
+  ],
+  "src/secrets/check/shell-word.ts": [
+    {
+      fault: "a value ends at the blank within a command",
+      text: '(quote === "\'" ? undefined : endOfMention(line, position)) ?? position + 1',
+      becomes: "position + 1",
+      tests: ["secrets/check-values"],
+    },
+    {
+      fault: "a file that is read from is a value",
+      text: "/[\\s;&|)<>\"']/",
+      becomes: "/[\\s;&|)\"']/",
+      tests: ["secrets/check-values"],
+    },
   ],
   "src/secrets/check/likeness.ts": [
     {
@@ -527,6 +585,18 @@ export default {
     {
       fault: "a path with letters of base64 alone is a key",
       text: "(?![A-Za-z]?[a-z]*\\d*\\/)",
+      becomes: "",
+      tests: ["secrets/check-values"],
+    },
+    {
+      fault: "a placeholder for a password in an address is one",
+      text: "if (!isPlaceholder(password) || ",
+      becomes: 'if (password !== "" || ',
+      tests: ["secrets/check-values"],
+    },
+    {
+      fault: "the name of a scheme is a credential",
+      text: "|bearer|basic",
       becomes: "",
       tests: ["secrets/check-values"],
     },
@@ -616,9 +686,39 @@ export default {
   "src/secrets/check/context-rules.ts": [
     {
       fault: "a mention of a variable is a credential",
-      text: "!isMention(raw) && looksSecret(name, raw)",
-      becomes: "looksSecret(name, raw)",
-      tests: ["secrets/check"],
+      text: "withoutMentions(value).trim()",
+      becomes: "value",
+      tests: ["secrets/check", "secrets/check-values"],
+    },
+    {
+      fault: "a command between backquotes is a text",
+      text: " && !isCommand(each, isShells)",
+      becomes: "",
+      tests: ["secrets/check-values"],
+    },
+    {
+      fault: "every text between backquotes is a command",
+      text: "(isShells || /",
+      becomes: "(isShells !== undefined || /",
+      tests: ["secrets/check-values"],
+    },
+    {
+      fault: "what dotenvx has encrypted is a credential",
+      text: "!each.raw.startsWith(ENCRYPTED) && ",
+      becomes: "",
+      tests: ["secrets/check-values"],
+    },
+    {
+      fault: "a placeholder in an .npmrc is a login",
+      text: "rest === value ? !isPlaceholder(value) : ",
+      becomes: 'rest === value ? value !== "" : ',
+      tests: ["secrets/check-values"],
+    },
+    {
+      fault: "any default in an .npmrc is a login",
+      text: 'looksSecret("token", rest)',
+      becomes: 'rest !== ""',
+      tests: ["secrets/check-values"],
     },
     {
       fault: "options of scripts are not looked at",
