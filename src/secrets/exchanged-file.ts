@@ -29,6 +29,8 @@ import { WordsError } from "./words.ts";
 
 /** Bytes. */
 const LARGEST = 1024 * 1024;
+/** What `age` writes without --armor begins so. */
+const BINARY_AGE = Buffer.from("age-encryption.org/v1\n");
 
 export interface ProjectFile {
   /** As it was named. */
@@ -74,6 +76,11 @@ function readWhole(path: string): { text: string; stats: Stats } {
     if (stats.size > LARGEST) throw new WordsError(`${printable(path)} is larger than 1 MiB`);
     const bytes = readFileSync(file);
     try {
+      if (bytes.subarray(0, BINARY_AGE.length).equals(BINARY_AGE))
+        throw new WordsError(
+          `${printable(path)} is in the binary form of age`,
+          "rt reads its text form: encrypt it with age --armor",
+        );
       return { text: new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes), stats };
     } finally {
       bytes.fill(0);

@@ -75,6 +75,7 @@ const FOREIGN: Readonly<Record<string, string>> = {
   "--requirements": "codesign",
   "--rerun-each": "bun test",
   "--rollback": "rt upgrade",
+  "--armor": "age",
   "--decrypt": "age",
   "--identity": "age",
   "--no-verify": "git",

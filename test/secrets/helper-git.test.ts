@@ -323,6 +323,19 @@ describe.skipIf(process.platform !== "linux")("rt secrets helper git", () => {
       expect(await config()).toBe(others);
     });
 
+    test("an empty helper makes git forget those before it: ours is put after it, and they are not spoken of", async () => {
+      const reset = '[credential]\n\thelper = store\n\thelper = ""\n';
+      await home.write({ gitconfig: `${reset}\thelper = cache\n` });
+      expect((await helper("--install", "git")).stdout).toContain("\nIt also asks cache, and gives each");
+      const installed = `${reset}\thelper = cache\n\thelper = !'${RT}' secrets helper git\n`;
+      expect(await config()).toBe(installed);
+      await home.write({ gitconfig: `${installed}\thelper = ""\n` });
+      expect((await helper("--install", "git")).stdout).not.toContain("It also asks");
+      expect(await config()).toBe(
+        `${reset}\thelper = cache\n\thelper = ""\n\thelper = !'${RT}' secrets helper git\n`,
+      );
+    });
+
     test("names this rt, though PATH has another one first", async () => {
       await using other = await createProject({ rt: "#!/bin/sh\n" }, ["rt"]);
       const env = { ...environment(), PATH: `${other.path}:${process.env.PATH}` };

@@ -161,6 +161,19 @@ describe.skipIf(process.platform !== "linux")("rt secrets helper", () => {
       );
     });
 
+    test("the port that a protocol has anyway is none, and any other is another registry", async () => {
+      expect(await run(["npm", "store", "//port.example/"], TOKEN)).toEqual(done());
+      for (const registry of [
+        "https://port.example:443/",
+        "HTTPS://port.example:443",
+        "http://port.example:80/",
+      ])
+        expect(await run(["npm", "get", registry])).toEqual(done(`${TOKEN}\n`));
+      for (const other of ["http://port.example:443/", "https://port.example:80/", "//port.example:443/"])
+        expect((await run(["npm", "get", other])).status).toBe(1);
+      expect(await run(["npm", "erase", "https://port.example:443/"])).toEqual(done());
+    });
+
     test.each([
       ["two lines", `${TOKEN}\n${TOKEN}\n`],
       ["nothing", ""],

@@ -212,6 +212,19 @@ describe.skipIf(process.platform !== "linux")("secrets.age", () => {
       expect(stderr.split("\n")[0]).toBe(`error: ${message}`);
       expect(status).toBe(2);
     }
+    // As age writes it, which is no text.
+    await project.write({ plain: "{}" });
+    await keyring.run(["age", "--recipient", key.trim(), "--output", file, project.join("plain")]);
+    for (const words of [
+      ["list", "--file", "secrets.age"],
+      ["share", "list"],
+    ])
+      expect(await secrets(words)).toEqual({
+        stdout: "",
+        stderr:
+          "error: secrets.age is in the binary form of age\nhint: rt reads its text form: encrypt it with age --armor\n",
+        status: 2,
+      });
     await symlink(file, project.join("link.age"));
     expect((await secrets(["share", "list", "--file", "link.age"])).stderr).toStartWith(
       "error: link.age is a link",

@@ -9,8 +9,9 @@ import { isTerminal, print } from "../streams.ts";
 import { complain, readWords, WordsError } from "../words.ts";
 import { findByContext } from "./context-rules.ts";
 import { findKeys } from "./key-rules.ts";
-import { type Finding, IGNORE, type Source } from "./finding.ts";
+import type { Finding, Source } from "./finding.ts";
 import { installHook, uninstallHook } from "./hook.ts";
+import { isIgnored } from "./ignore-comment.ts";
 import { namedSources, projectSources, type Sources, stagedSources } from "./sources.ts";
 
 const CLEAN = 0;
@@ -64,10 +65,7 @@ function withoutIgnored({ text }: Source, found: readonly Finding[]): Finding[] 
   const lines = text.split("\n");
   const seen = new Set<number>();
   return found
-    .filter(({ line }) => {
-      const isIgnored = lines[line - 1]?.includes(IGNORE) || lines[line - 2]?.includes(IGNORE);
-      return !isIgnored && !seen.has(line) && seen.add(line);
-    })
+    .filter(({ line }) => !isIgnored(lines, line) && !seen.has(line) && seen.add(line))
     .toSorted((a, b) => a.line - b.line);
 }
 

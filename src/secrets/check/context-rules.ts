@@ -1,14 +1,17 @@
 // Rules about places where credentials are written: files of variables, .npmrc, scripts of a package.json, and the
 // registries of rtfig.toml and bunfig.toml. There a name says what a value is, whatever it looks like.
 //
-// Contract: pure. A value that only mentions a variable ("$NPM_TOKEN", "${NPM_TOKEN}") is no credential.
+// Contract: pure. A value that only mentions variables and commands ("$NPM_TOKEN", "$(cat token)") is no credential, unless
+// what it is without them looks like one ("${NPM_TOKEN:-npm_4f81}").
 import { basename } from "node:path";
 import { isCredential } from "../../config/handover.ts";
 import { lineOf } from "../../config/location.ts";
 import { parseConfig } from "../../config/rtfig.ts";
-import { findAssignments } from "../import/env-file.ts";
+import { type Assignment, findAssignments } from "../import/env-file.ts";
 import type { Finding, Source } from "./finding.ts";
-import { looksSecret } from "./likeness.ts";
+import { isPlaceholder, looksSecret } from "./likeness.ts";
+import { withoutMentions } from "./mention.ts";
+import { readWord } from "./shell-word.ts";
 
 type Rule = (source: Source) => Finding[];
 
@@ -29,29 +32,45 @@ export function isPlaceOfCredentials(file: string): boolean {
   return RULES.some(([name]) => name.test(basename(file)));
 }
 
-function isMention(value: string): boolean {
-  return /^(?:\$\{?\w+(?::?[-?+][^}]*)?\}?|\$\([^)]*\)|encrypted:.*)$/s.test(value);
+function isPlainCredential(name: string, value: string): boolean {
+  return looksSecret(name, withoutMentions(value).trim());
 }
 
+/** As dotenvx writes it. */
+const ENCRYPTED = "encrypted:";
+
 function findVariables({ file, text }: Source): Finding[] {
+  const isShells = basename(file) === ".envrc";
   return findAssignments(text)
-    .filter(({ name, raw }) => !isMention(raw) && looksSecret(name, raw))
+    .filter((each) => !each.raw.startsWith(ENCRYPTED) && !isCommand(each, isShells))
+    .filter(({ name, raw }) => isPlainCredential(name, raw))
     .map(({ name, line }) => ({ file, line, rule: "variable", name }));
+}
+
+/** Backquotes are a shell's for a command, and the engine's for a text. There, a program with arguments is a command. */
+function isCommand({ quote, raw }: Assignment, isShells: boolean): boolean {
+  return quote === "`" && (isShells || /^[\w./~][\w./~-]*[ \t]+\S.*$/.test(raw));
 }
 
 function findRegistryLogins({ file, text }: Source): Finding[] {
   return text.split(/\r?\n/).flatMap((line, index) => {
     const [, name, value] = /^\s*([^#;=\s][^=]*?)\s*=\s*["']?(.*?)["']?\s*$/.exec(line) ?? [];
     const isLogin = name !== undefined && /(?:^|:)_(?:authToken|auth|password)$/.test(name);
-    return isLogin && value !== "" && !isMention(value!)
+    return isLogin && isLoginValue(value!)
       ? [{ file, line: index + 1, rule: "npmrc", name: name.slice(name.lastIndexOf(":") + 1) }]
       : [];
   });
 }
 
-const ASSIGNED = /(?:^|[\s;&|(])([A-Za-z_]\w*)=("[^"]*"|'[^']*'|[^\s;&|)"']+)/g;
-const OPTION =
-  /(?:^|\s)--?([a-z-]*(?:token|password|passwd|secret|api-?key|access-?key))(?:=|\s+)("[^"]*"|'[^']*'|[^\s;&|)"'-][^\s;&|)"']*)/gi;
+/** Of a place that has nothing but logins: whatever it is, it is one. A variable's default has to look like it. */
+export function isLoginValue(value: string): boolean {
+  const rest = withoutMentions(value);
+  return rest === value ? !isPlaceholder(value) : looksSecret("token", rest);
+}
+
+/** Up to the value. What follows an option and begins with "-" is another option. */
+const ASSIGNED = /(?:^|[\s;&|(])([A-Za-z_]\w*)=/g;
+const OPTION = /(?:^|\s)--?([a-z-]*(?:token|password|passwd|secret|api-?key|access-?key))(?:=|\s+)(?!-)/gi;
 
 function findInScripts({ file, text }: Source): Finding[] {
   let scripts: unknown;
@@ -68,10 +87,9 @@ function findInScripts({ file, text }: Source): Finding[] {
 }
 
 function hasCredential(script: string): boolean {
-  const plain = (value: string) => value.replace(/^(["'])(.*)\1$/s, "$2");
   const found = [...script.matchAll(ASSIGNED), ...script.matchAll(OPTION)];
-  return found.some(
-    ([, name, value]) => !isMention(plain(value!)) && looksSecret(name!.replaceAll("-", "_"), plain(value!)),
+  return found.some(({ 0: start, 1: name, index }) =>
+    isPlainCredential(name!.replaceAll("-", "_"), readWord(script, index + start.length)),
   );
 }
 

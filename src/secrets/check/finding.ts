@@ -15,6 +15,3 @@ export interface Source {
   readonly file: string;
   readonly text: string;
 }
-
-/** In a comment of the same line, or of the line above. */
-export const IGNORE = "rt-ignore-secret";

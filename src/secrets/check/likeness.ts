@@ -10,11 +10,15 @@ const NAME =
 const NO_NAME =
   /(?:^|_)(?:PUBLIC|PUBLISHABLE|ANON)(?:_|$)|^(?:VITE|REACT_APP|EXPO|GATSBY|NUXT_APP)_|_(?:ID|NAME|USER|USERNAME|PATH|FILE|DIR|TTL|EXPIRY|EXPIRES(?:_IN)?|EXPIRATION|LENGTH|ROUNDS|ALGORITHM|ALG|ISSUER|AUDIENCE|DOMAIN|HOST|PORT|REGION|TYPE|MODE|ENABLED|PREFIX|HEADER|SCOPES?|PROVIDER)$/;
 /** A password within an address. */
-const WITH_PASSWORD = /^[a-z][a-z\d+.-]*:\/\/[^\s/?#@:]*:[^\s/?#@]+@/i;
+const WITH_PASSWORD = /^[a-z][a-z\d+.-]*:\/\/[^\s/?#@:]*:([^\s/?#@]+)@/i;
 const PLAIN_VALUE =
-  /^(?:[\d.,:_-]*|true|false|yes|no|on|off|none|null|undefined|[a-z][a-z\d+.-]*:\/\/\S*|(?:~|\.{0,2})\/\S*|[a-z]:\\.*|\d+\s?[a-z]{1,7})$/i;
+  /^(?:[\d.,:_-]*|true|false|yes|no|on|off|none|null|undefined|bearer|basic|[a-z][a-z\d+.-]*:\/\/\S*|[a-z]:\\.*|\d+\s?[a-z]{1,7})$/i;
 const PLACEHOLDER =
   /^(?:<.*>|\[.*\]|\{.*\}|%.*%|[*x.?#-]+|.*(?:change[-_ ]?me|your[-_ ]|replace[-_ ]|placeholder|insert[-_ ]|example|dummy|redacted|todo|fixme).*)$/i;
+
+const PATH = /^(?:~|\.{0,2})\/\S*$/;
+/** Its letters, as which a slash counts, and no folder of the system at the start: "/var/", "/Users/". */
+const BASE64 = /^\/(?![A-Za-z]?[a-z]*\d*\/)[A-Za-z\d+/]{19,}={0,2}$/;
 
 /** Shortest value that stands out by itself, in characters. */
 const LONG = 20;
@@ -22,14 +26,27 @@ const LONG = 20;
 const RANDOM = 3.5;
 
 export function looksSecret(name: string, value: string): boolean {
-  if (value === "" || PLACEHOLDER.test(value)) return false;
-  if (WITH_PASSWORD.test(value) || /-----BEGIN [A-Z ]*PRIVATE KEY/.test(value)) return true;
+  if (isPlaceholder(value)) return false;
+  const [, password = ""] = WITH_PASSWORD.exec(value) ?? [];
+  if (!isPlaceholder(password) || /-----BEGIN [A-Z ]*PRIVATE KEY/.test(value)) return true;
   const words = name
     .replace(/([a-z\d])([A-Z])/g, "$1_$2")
     .replace(/[.-]/g, "_")
     .toUpperCase();
-  if (NO_NAME.test(words) || PLAIN_VALUE.test(value)) return false;
+  if (NO_NAME.test(words) || PLAIN_VALUE.test(value) || isPath(value)) return false;
   return NAME.test(words) || looksRandom(value);
+}
+
+/** What stands for a value that is still to come, or nothing at all. */
+export function isPlaceholder(value: string): boolean {
+  return value === "" || PLACEHOLDER.test(value);
+}
+
+function isPath(value: string): boolean {
+  if (!PATH.test(value)) return false;
+  if (!BASE64.test(value) || !/[A-Z]/.test(value)) return true;
+  // Names of folders seldom have digits within more than one word; random letters nearly always.
+  return (value.match(/[A-Za-z]\d+(?=[A-Za-z])/g) ?? []).length < 2;
 }
 
 /** Letters and digits in no order: not words, and no identifier of a version or a thing. */

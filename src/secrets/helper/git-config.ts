@@ -1,7 +1,8 @@
 // `rt secrets helper --install git`: one line of git's configuration, written and removed by git itself, which keeps
 // everything else as it is.
 //
-// Contract: helpers of other programs stay; git asks them in order, and what that means is said.
+// Contract: helpers of other programs stay; git asks them in order, and what that means is said. An empty line among them
+// makes git forget those before it, so ours has to stand after the last.
 import { OWN_SYSTEM } from "../../../platform/own-program.ts";
 import { host } from "../../../platform/process.ts";
 import { printable } from "../../printable.ts";
@@ -16,8 +17,9 @@ export function installGit(isLocal: boolean): void {
   const scope = isLocal ? "--local" : "--global";
   const before = readHelpers(scope);
   const line = ownLine();
-  const others = before.filter((each) => !OWN.test(each));
-  if (before.length - others.length !== 1 || !before.includes(line)) {
+  const asked = before.slice(before.lastIndexOf("") + 1);
+  const others = asked.filter((each) => !OWN.test(each));
+  if (before.filter((each) => OWN.test(each)).length !== 1 || !asked.includes(line)) {
     removeOwn(scope, before);
     runGit(["config", scope, "--add", KEY, line]);
   }

@@ -12,6 +12,7 @@ import { openStore } from "./store.ts";
 const SERVICE = "npm";
 const ABSENT = 1;
 const INTERRUPTED = 130;
+const DEFAULT_PORTS: Readonly<Record<string, string>> = { "http://": ":80", "https://": ":443" };
 
 export async function answerNpm(action: string, registry: string): Promise<number> {
   const name = nameOf(registry);
@@ -33,13 +34,16 @@ export async function answerNpm(action: string, registry: string): Promise<numbe
 
 /** "//host/path/" of an address, with or without its beginning and end. Throws WordsError. */
 function nameOf(registry: string): string {
-  const rest = registry.replace(/^(?:https?:)?\/\//i, "");
+  const [start = ""] = /^(?:https?:)?\/\//i.exec(registry) ?? [];
+  const rest = registry.slice(start.length);
   const url = URL.parse(`https://${rest}`);
   if (!url || /[@?#\s]/.test(rest))
     throw new WordsError("That is no address of a registry", "as in https://registry.npmjs.org/");
-  // The port as it is written: 443 goes where the address begins with http.
   const host = rest.split("/", 1)[0]!.toLowerCase();
-  return `//${host}${url.pathname.replace(/\/*$/, "/")}`;
+  // As npm writes it, without the port that is meant anyway. Where no protocol says which that is, each port is another.
+  const port = DEFAULT_PORTS[start.toLowerCase()];
+  const shortest = port !== undefined && host.endsWith(port) ? host.slice(0, -port.length) : host;
+  return `//${shortest}${url.pathname.replace(/\/*$/, "/")}`;
 }
 
 function reportAbsent(name: string): number {

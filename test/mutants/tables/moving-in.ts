@@ -257,6 +257,12 @@ export default {
   ],
   "src/secrets/exchanged-file.ts": [
     {
+      fault: "age's binary form is a text in another encoding",
+      text: "if (bytes.subarray(0, BINARY_AGE.length).equals(BINARY_AGE))",
+      becomes: "if (bytes.length < 0)",
+      tests: ["secrets/share"],
+    },
+    {
       fault: "a draft stays when rt is interrupted",
       text: "const stopListening = whenEnded(remove);",
       becomes: "const stopListening = whenEnded(() => {});",
@@ -459,12 +465,6 @@ export default {
       tests: ["secrets/check"],
     },
     {
-      fault: "a comment in the line above says nothing",
-      text: " || lines[line - 2]?.includes(IGNORE)",
-      becomes: "",
-      tests: ["secrets/check"],
-    },
-    {
       fault: "a line is found by each rule",
       text: " && !seen.has(line) && seen.add(line)",
       becomes: "",
@@ -481,6 +481,124 @@ export default {
       text: "if (options.size > 1 || operands.length > 0)",
       becomes: "if (options.size > 9)",
       tests: ["secrets/check"],
+    },
+  ],
+  "src/secrets/check/ignore-comment.ts": [
+    {
+      fault: "a comment in the line above says nothing",
+      text: ' || OWN_LINE.test(lines[line - 2] ?? "")',
+      becomes: "",
+      tests: ["secrets/check", "secrets/check-values"],
+    },
+    {
+      fault: "a comment behind something is for the next line, too",
+      text: 'OWN_LINE.test(lines[line - 2] ?? "")',
+      becomes: "(lines[line - 2]?.includes(IGNORE) ?? false)",
+      tests: ["secrets/check-values"],
+    },
+    {
+      fault: "what begins as a comment does is one",
+      text: "[#/*;%!-]*(?:\\s.*)?)?",
+      becomes: ".*)?",
+      tests: ["secrets/check-values"],
+    },
+    {
+      fault: "code after a comment's end is part of it",
+      text: "(?!.*${oneOf(ENDS)}\\}?\\s*[^\\s}])",
+      becomes: "",
+      tests: ["secrets/check-values"],
+    },
+  ],
+  "src/secrets/check/listed-rules.ts": [
+    {
+      fault: "a comment of secretlint's own takes findings back",
+      text: "rule.meta.id === COMMENTS ? [] : [",
+      becomes: 'rule.meta.id === "" ? [] : [',
+      tests: ["secrets/check-values"],
+    },
+    {
+      fault: "a placeholder in an .npmrc is a token",
+      text: "  Npmrc_authToken: /_authToken=(.*)/y,\n",
+      becomes: "",
+      tests: ["secrets/check-values"],
+    },
+    {
+      fault: "a placeholder in a database's address is a password",
+      text: "  PostgreSQLConnection: PASSWORD,\n",
+      becomes: "",
+      tests: ["secrets/check-values"],
+    },
+  ],
+  "src/secrets/check/mention.ts": [
+    {
+      fault: "a command has no brackets within",
+      text: "if (text[position] === opening) depth++;",
+      becomes: "if (position === start + 1) depth++;",
+      tests: ["secrets/check-values"],
+    },
+    {
+      fault: "what is between backquotes is no command",
+      text: 'if (first === "`") return text.indexOf("`", start + 1) + 1 || undefined;',
+      becomes: 'if (first === "`") return undefined;',
+      tests: ["secrets/check-values"],
+    },
+    {
+      fault: "a default is passed over",
+      text: 'return withoutMentions(text.replace(QUOTED, "$2"));',
+      becomes: "return text.slice(0, 0);",
+      tests: ["secrets/check-values"],
+    },
+    {
+      fault: "a message about what is missing is a default",
+      text: "\\w+:?[-=+]",
+      becomes: "\\w+:?[-=+?]",
+      tests: ["secrets/check-values"],
+    },
+    {
+      fault: "a bracket that is never closed hides what follows",
+      text: "  return undefined;\n}\n",
+      becomes: "  return text.length;\n}\n",
+      tests: ["secrets/check-values"],
+    },
+  ],
+  "src/secrets/check/shell-word.ts": [
+    {
+      fault: "a value ends at the blank within a command",
+      text: '(quote === "\'" ? undefined : endOfMention(line, position)) ?? position + 1',
+      becomes: "position + 1",
+      tests: ["secrets/check-values"],
+    },
+    {
+      fault: "a file that is read from is a value",
+      text: "/[\\s;&|)<>\"']/",
+      becomes: "/[\\s;&|)\"']/",
+      tests: ["secrets/check-values"],
+    },
+  ],
+  "src/secrets/check/likeness.ts": [
+    {
+      fault: "a key that begins with a slash is a path",
+      text: "if (!BASE64.test(value) || !/[A-Z]/.test(value)) return true;",
+      becomes: 'if (value !== "") return true;',
+      tests: ["secrets/check-values"],
+    },
+    {
+      fault: "a path with letters of base64 alone is a key",
+      text: "(?![A-Za-z]?[a-z]*\\d*\\/)",
+      becomes: "",
+      tests: ["secrets/check-values"],
+    },
+    {
+      fault: "a placeholder for a password in an address is one",
+      text: "if (!isPlaceholder(password) || ",
+      becomes: 'if (password !== "" || ',
+      tests: ["secrets/check-values"],
+    },
+    {
+      fault: "the name of a scheme is a credential",
+      text: "|bearer|basic",
+      becomes: "",
+      tests: ["secrets/check-values"],
     },
   ],
   "src/secrets/check/sources.ts": [
@@ -568,9 +686,39 @@ export default {
   "src/secrets/check/context-rules.ts": [
     {
       fault: "a mention of a variable is a credential",
-      text: "!isMention(raw) && looksSecret(name, raw)",
-      becomes: "looksSecret(name, raw)",
-      tests: ["secrets/check"],
+      text: "withoutMentions(value).trim()",
+      becomes: "value",
+      tests: ["secrets/check", "secrets/check-values"],
+    },
+    {
+      fault: "a command between backquotes is a text",
+      text: " && !isCommand(each, isShells)",
+      becomes: "",
+      tests: ["secrets/check-values"],
+    },
+    {
+      fault: "every text between backquotes is a command",
+      text: "(isShells || /",
+      becomes: "(isShells !== undefined || /",
+      tests: ["secrets/check-values"],
+    },
+    {
+      fault: "what dotenvx has encrypted is a credential",
+      text: "!each.raw.startsWith(ENCRYPTED) && ",
+      becomes: "",
+      tests: ["secrets/check-values"],
+    },
+    {
+      fault: "a placeholder in an .npmrc is a login",
+      text: "rest === value ? !isPlaceholder(value) : ",
+      becomes: 'rest === value ? value !== "" : ',
+      tests: ["secrets/check-values"],
+    },
+    {
+      fault: "any default in an .npmrc is a login",
+      text: 'looksSecret("token", rest)',
+      becomes: 'rest !== ""',
+      tests: ["secrets/check-values"],
     },
     {
       fault: "options of scripts are not looked at",

@@ -170,7 +170,7 @@ export default {
     },
     {
       fault: "installing twice moves the line behind others",
-      text: "if (before.length - others.length !== 1 || !before.includes(line)) {",
+      text: "if (before.filter((each) => OWN.test(each)).length !== 1 || !asked.includes(line)) {",
       becomes: "if (before.length >= 0) {",
       tests: ["secrets/helper-git"],
     },
@@ -184,6 +184,18 @@ export default {
       fault: "that others are asked as well is not said",
       text: "if (others.length > 0)",
       becomes: "if (others.length < 0)",
+      tests: ["secrets/helper-git"],
+    },
+    {
+      fault: "helpers that git has forgotten are spoken of",
+      text: "const others = asked.filter",
+      becomes: "const others = before.filter",
+      tests: ["secrets/helper-git"],
+    },
+    {
+      fault: "rt stays where git forgets it",
+      text: "!asked.includes(line)",
+      becomes: "!before.includes(line)",
       tests: ["secrets/helper-git"],
     },
   ],
@@ -226,6 +238,18 @@ export default {
     },
   ],
   "src/secrets/helper/npm.ts": [
+    {
+      fault: "the port that a protocol has anyway makes it another registry",
+      text: "host.endsWith(port) ? host.slice(0, -port.length) : host",
+      becomes: 'host === port ? "" : host',
+      tests: ["secrets/helper-tools"],
+    },
+    {
+      fault: "443 is the port of every protocol",
+      text: '"http://": ":80"',
+      becomes: '"http://": ":443"',
+      tests: ["secrets/helper-tools"],
+    },
     {
       fault: "a token with a scheme of its own gets another",
       text: `action === "header" && !/^[A-Za-z]+ /.test(token)`,
