@@ -184,7 +184,7 @@ async function engineConfig(
   runsCode: boolean,
   config?: Config,
 ): Promise<HandedText | undefined> {
-  if (!runsCode && mentionsInConfig(process.cwd(), "secrets")) {
+  if (!runsCode && (config?.content.secrets !== undefined || mentionsInConfig(process.cwd(), "secrets"))) {
     const { configWithTokens } = await import("../secrets/registries/tool-config.ts");
     const handed = await configWithTokens(word, config, process.cwd());
     if (handed) return handed;

@@ -682,7 +682,7 @@ export default {
   "src/secrets/registries/tool-config.ts": [
     {
       fault: "nobody has to allow that a registry gets a token",
-      text: "  requireTrust(narrow(mapping, wanted));\n",
+      text: "  requireTrust(withRegistries(mapping, wanted));\n",
       becomes: "  void requireTrust;\n",
       tests: ["secrets/registry-tokens", "config/registries"],
     },
@@ -699,15 +699,9 @@ export default {
       tests: ["secrets/registry-tokens", "config/registries"],
     },
     {
-      fault: "what is allowed names no registry",
-      text: "pattern: `rt install, for ${shown(use.url)},`",
-      becomes: `pattern: "rt install"`,
-      tests: ["secrets/registry-tokens", "config/registries"],
-    },
-    {
-      fault: "a password in an address is shown",
-      text: "return `${origin}${pathname}`;",
-      becomes: "return address;",
+      fault: "a member's own .npmrc is read, which the engine does not",
+      text: "readNpmrcs(findRoot(directory) ?? directory)",
+      becomes: "readNpmrcs(directory)",
       tests: ["secrets/registry-tokens", "config/registries"],
     },
     {
@@ -716,11 +710,27 @@ export default {
       becomes: "",
       tests: ["secrets/registry-tokens", "config/registries"],
     },
+  ],
+  "src/secrets/registries/project-registries.ts": [
     {
       fault: "the home folder's .npmrc is not read",
-      text: "[directory, ...(home ? [home] : [])]",
-      becomes: "[directory]",
+      text: "[root, ...(home ? [home] : [])]",
+      becomes: "[root]",
       tests: ["secrets/registry-tokens", "config/registries"],
+    },
+    {
+      fault: "a registry that gets nothing is shown, and needs another answer",
+      text: "grants.filter(({ names }) => names.length > 0)",
+      becomes: "grants",
+      tests: ["secrets/registry-tokens", "secrets/mapping/trust"],
+    },
+  ],
+  "src/secrets/mapping/mapping-file.ts": [
+    {
+      fault: "rt trust and rt secrets env know of no registry",
+      text: "return mapping && { ...mapping, registries: registriesOf(mapping, [read, config], root) };",
+      becomes: "return mapping;",
+      tests: ["secrets/registry-tokens"],
     },
   ],
   "src/secrets/import/engine-values.ts": [
