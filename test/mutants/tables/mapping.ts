@@ -192,6 +192,12 @@ export default {
   ],
   "platform/state-directory.ts": [
     {
+      fault: "a directory is made where a link leads to, before it is refused",
+      text: "      requireOwnPlace(place, directory, true);\n",
+      becomes: "",
+      tests: ["secrets/mapping/trust"],
+    },
+    {
       fault: "what others can write is believed",
       text: "(Number(mode) & (WRITABLE_BY_GROUP | WRITABLE_BY_ALL)) !== 0)",
       becomes: "false)",

@@ -316,6 +316,15 @@ describe.skipIf(process.platform === "win32")("trust", () => {
     await terminal.shows("What is allowed cannot be remembered");
     await terminal.shows("instead");
     expect(await terminal.ends()).toBe(1);
+    // Nothing is made where a link leads to.
+    await using linked = await createProject({ "elsewhere/note": "", ".local/state/note": "" });
+    await symlink(linked.join("elsewhere"), linked.join(".local/state/rt"));
+    await using other = onTerminal(["trust"], project.path, linked.path);
+    await other.shows("Allow it? [y/N] ", 2);
+    other.type("y\r");
+    await other.shows(".local/state/rt is no directory");
+    expect(await other.ends()).toBe(1);
+    expect(await readdir(linked.join("elsewhere"))).toEqual(["note"]);
     await using full = await createProject();
     const env = envOf(full.path);
     const command = ["bash", "-c", `trap "" XFSZ; ulimit -f 0; exec "$0" trust`, RT];
