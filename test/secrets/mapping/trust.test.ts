@@ -265,6 +265,27 @@ describe.skipIf(process.platform === "win32")("trust", () => {
     });
   });
 
+  test("--config in front of a command of rt's, which would not read it, is refused with the line that does", async () => {
+    const file = "none.toml";
+    for (const [words, line] of [
+      [["secrets", "env"], "rt secrets env --config=none.toml"],
+      [["secrets", "get", "a", "b"], "rt secrets env --config=none.toml"],
+      [["trust"], "rt trust --config=none.toml"],
+      [["doctor"], "rt help doctor says what it takes"],
+    ] as const)
+      for (const option of [[`--config=${file}`], ["--config", file], ["-c", file]])
+        expect([words, await own([...option, ...words])]).toEqual([
+          words,
+          {
+            stdout: "",
+            stderr:
+              `error: --config in front of "${words[0]}" is not read, since "${words[0]}" is a command of rt\n` +
+              `hint: ${line}\n`,
+            status: 1,
+          },
+        ]);
+  });
+
   test("what others could have written is not believed", async () => {
     await using place = await createProject();
     {
