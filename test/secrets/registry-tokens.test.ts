@@ -250,6 +250,30 @@ describe.skipIf(process.platform !== "linux")("registry tokens", () => {
     expect([installed.status, sent()]).toEqual([0, [`Bearer ${TOKEN}`]]);
   }, 60_000);
 
+  test("go to no proxy that the project's .env names, but to one of rt's own environment", async () => {
+    const seen: (string | null)[] = [];
+    using proxy = Bun.serve({
+      port: 0,
+      hostname: "127.0.0.1",
+      fetch(request) {
+        seen.push(request.headers.get("authorization"));
+        return new Response(null, { status: 404 });
+      },
+    });
+    const url = proxy.url.href;
+    await using shop = await createShop(
+      `${MAPPING}[install.registry]\nurl = "${registry.url}"\ntoken = "$NPM_TOKEN"\n`,
+    );
+    await shop.write({ ".env": `HTTP_PROXY=${url}\nhttp_proxy=${url}\nNODE_TLS_REJECT_UNAUTHORIZED=0\n` });
+    const allowed = await trusted(shop.path, ["install"]);
+    expect(await run(shop.path, ["install"], allowed)).toMatchObject({ status: 0 });
+    expect([seen, sent()]).toEqual([[], [`Bearer ${TOKEN}`]]);
+    // So does whether certificates count.
+    expect(await Bun.file(shop.join("seen")).text()).toContain("NODE_TLS_REJECT_UNAUTHORIZED=\n");
+    await run(shop.path, ["install", "--force"], { ...allowed, HTTP_PROXY: url, BUN_INSTALL_CACHE_DIR: "" });
+    expect(new Set(seen)).toEqual(new Set([`Bearer ${TOKEN}`]));
+  }, 60_000);
+
   test("another registry, by the user's own .npmrc too, is another question to rt install and none to scripts", async () => {
     const { host } = new URL(registry.url);
     const grants = '[run.secrets]\nshow = ["NPM_TOKEN"]\n';

@@ -749,6 +749,14 @@ export default {
       tests: ["secrets/registry-tokens", "config/registries"],
     },
   ],
+  "src/run/engine/engine.ts": [
+    {
+      fault: "a project's .env says through which proxy a token goes",
+      text: "...(sendsTokens ? waysToRegistries() : {}),",
+      becomes: "...(sendsTokens ? {} : {}),",
+      tests: ["secrets/registry-tokens"],
+    },
+  ],
   "src/secrets/registries/project-registries.ts": [
     {
       fault: "the home folder's .npmrc is not read",
