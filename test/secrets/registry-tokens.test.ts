@@ -213,7 +213,10 @@ describe.skipIf(process.platform !== "linux")("registry tokens", () => {
     const { host } = new URL(registry.url);
     const npmrc = `registry=${registry.url}\n//${host}/:_authToken=\${NPM_TOKEN}\n`;
     await using shop = await createShop(MAPPING, npmrc);
-    await using home = await createProject();
+    // A variable that [secrets] does not have is nobody's question.
+    await using home = await createProject({
+      ".npmrc": "@other:registry=http://127.0.0.1:9/\n//127.0.0.1:9/:_authToken=${NOT_OURS}\n",
+    });
     const env = { HOME: home.path };
     await shop.write({
       "package.json": { name: "shop", workspaces: ["packages/*"] },
