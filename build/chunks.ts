@@ -57,6 +57,7 @@ const SHARED: Readonly<Record<string, readonly string[]>> = {
     "src/secrets/mapping/command-source",
     "src/secrets/mapping/age-source",
     "src/secrets/mapping/declaration",
+    "src/secrets/registries/project-registries",
   ],
   "command-line": ["src/cli/command-line"],
   engine: ["src/run/engine/engine", "src/run/engine/preload", "src/run/engine/input"],

@@ -76,6 +76,8 @@ export function openOwnFiles(kind: string): OwnFiles | undefined {
       }
     },
     write(name, content) {
+      // Before as well: nothing is made where a link of rt's own name leads to.
+      requireOwnPlace(place, directory, true);
       mkdirSync(directory, { recursive: true, mode: 0o700 });
       requireOwnPlace(place, directory);
       const draft = join(directory, `.${crypto.randomUUID()}`);
@@ -93,19 +95,27 @@ export function openOwnFiles(kind: string): OwnFiles | undefined {
 
 type Status = ReturnType<typeof lstatSync> & {};
 
-/** Throws an Error, of the system's or with a sentence. */
-function requireOwnPlace({ base, below }: Place, directory: string): void {
+/**
+ * @param mayBeAbsent what has still to be made, from some directory down, is passed over
+ *
+ * Throws an Error, of the system's or with a sentence.
+ */
+function requireOwnPlace({ base, below }: Place, directory: string, mayBeAbsent = false): void {
   if (process.platform === "win32") return;
   let above = base;
   for (const name of ["", ...below]) {
     above = join(above, name);
-    const { uid, gid, mode } = statSync(above);
+    const status = statSync(above, { throwIfNoEntry: !mayBeAbsent });
+    if (!status) return;
+    const { uid, gid, mode } = status;
     const isOpen =
-      (mode & WRITABLE_BY_ALL) !== 0 || ((mode & WRITABLE_BY_GROUP) !== 0 && gid !== process.getgid!());
+      (Number(mode) & WRITABLE_BY_ALL) !== 0 ||
+      ((Number(mode) & WRITABLE_BY_GROUP) !== 0 && gid !== process.getgid!());
     if (uid !== process.getuid!() || isOpen) throw new Error(`${above} can be changed by other users`);
   }
   for (const own of [join(above, "rt"), directory]) {
-    const status = lstatSync(own);
+    const status = lstatSync(own, { throwIfNoEntry: !mayBeAbsent });
+    if (!status) return;
     if (!status.isDirectory()) throw new Error(`${own} is no directory`);
     requireOwn(own, status);
   }

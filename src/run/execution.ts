@@ -168,7 +168,15 @@ async function executeInEngine(
   const { becomeEngine, engineCommand } = await import("./engine/engine.ts");
   const { isHelped, asksRegistry } = code;
   const supply = await fetchFor(secrets);
-  const engine = { config: handed?.path, serve: handed?.serve, path, isHelped, asksRegistry, supply };
+  const engine = {
+    config: handed?.path,
+    serve: handed?.serve,
+    path,
+    isHelped,
+    asksRegistry,
+    sendsTokens: handed?.hasTokens ?? false,
+    supply,
+  };
   if (supply) {
     const { attendIfRedacted } = await import("./script/attended.ts");
     const command = engineCommand(argv, runsCode, engine);
@@ -183,11 +191,11 @@ async function engineConfig(
   word: string,
   runsCode: boolean,
   config?: Config,
-): Promise<HandedText | undefined> {
-  if (!runsCode && mentionsInConfig(process.cwd(), "secrets")) {
+): Promise<(HandedText & { readonly hasTokens?: boolean }) | undefined> {
+  if (!runsCode && (config?.content.secrets !== undefined || mentionsInConfig(process.cwd(), "secrets"))) {
     const { configWithTokens } = await import("../secrets/registries/tool-config.ts");
     const handed = await configWithTokens(word, config, process.cwd());
-    if (handed) return handed;
+    if (handed) return { ...handed, hasTokens: true };
   }
   if (!config) return undefined;
   const { fileForEngine } = await import("../config/handover.ts");

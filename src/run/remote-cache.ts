@@ -135,5 +135,7 @@ function narrow(mapping: Mapping, secrets: readonly MappedSecret[], purpose: str
     ...mapping,
     secrets: new Map(secrets.map((each) => [each.name, each])),
     grants: [{ pattern: `rt, for ${purpose},`, package: undefined, script: "", names }],
+    registries: undefined,
+    part: purpose,
   };
 }

@@ -76,7 +76,8 @@ test.skipIf(!CAN_TRACE)(
     const refused = await run();
     expect(refused.status).toBe(0);
     expect(refused.stderr).toStartWith(
-      `warning: the shared cache is not used: ${project.path} has not been allowed to read secrets, or asks for others than before\nhint: `,
+      `warning: the shared cache is not used: ${project.path} has not been allowed to read secrets, or asks for others than before\n` +
+        `hint: started on a terminal, the same command asks whether the shared cache ${server.url} may have them\n`,
     );
     expect(tokens).toEqual([]);
     const [, hash] = /RT_TRUST=([\da-f]{64})$/m.exec(refused.stderr)!;

@@ -62,6 +62,12 @@ describe.skipIf(process.platform !== "linux")("rt secrets import", () => {
   }
   const run = (project: Project, args: string[], env: Record<string, string> = keyring.env) =>
     runRt({ args: ["secrets", "import", ...args], cwd: project.path, env });
+  /** What a person has allowed comes back without a question. */
+  const undo = async (project: Project, ...args: string[]) =>
+    await run(project, ["--undo", "--yes", ...args], {
+      ...keyring.env,
+      RT_TRUST: await trustOf(project.path),
+    });
   const read = (project: Project, name: string) => Bun.file(project.join(name)).text();
   const stored = async (service: string, name: string) =>
     (await runRt({ args: ["secrets", "get", service, name], env: keyring.env })).stdout;
@@ -102,7 +108,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets import", () => {
     expect(again.stdout).toEndWith("Nothing to move in .env\n");
     // What was added meanwhile stays.
     await Bun.write(shop.join(".env"), `NEW=1\n${own(LEFT, shop)}`);
-    const back = await run(shop, ["--undo", "--yes", ".env"]);
+    const back = await undo(shop, ".env");
     expect(back).toMatchObject({ stderr: "", status: 0 });
     expect(back.stdout).not.toContain(TOKEN);
     expect(await read(shop, ".env")).toBe(`NEW=1\n${ENV}`);
@@ -153,7 +159,11 @@ describe.skipIf(process.platform !== "linux")("rt secrets import", () => {
       2,
     ]);
     expect(await read(shop, "other.env")).toBe("NPM_TOKEN=another-value-1\n");
-    const back = await rt("secrets", "import", "--undo", "--yes", ".env");
+    const back = await runRt({
+      args: ["secrets", "import", "--undo", "--yes", ".env"],
+      cwd: shop.path,
+      env,
+    });
     expect(back).toMatchObject({ stderr: "", status: 0 });
     expect(back.stdout).toContain("rt secrets delete --file=team/s.age NPM_TOKEN\n");
     expect(await read(shop, ".env")).toBe(ENV);
@@ -205,7 +215,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets import", () => {
     await using shop = await createShop({ "a,b/.env": env });
     expect(await run(shop, ["a,b/.env", "--yes"])).toMatchObject({ stderr: "", status: 0 });
     expect(await read(shop, "a,b/.env")).not.toContain(TOKEN);
-    expect(await run(shop, ["--undo", "--yes", "a,b/.env"])).toMatchObject({ stderr: "", status: 0 });
+    expect(await undo(shop, "a,b/.env")).toMatchObject({ stderr: "", status: 0 });
     expect(await readFile(shop.join("a,b/.env"), "utf8")).toBe(env); // read() leaves the mark out
     await shop.write({ "c,d.env": env });
     expect(await run(shop, ["c,d.env", "--yes"])).toMatchObject({
@@ -326,7 +336,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets import", () => {
       secrets: { NPM_TOKEN: { from: { service: "a/b c's", name: "NPM_TOKEN" } } },
     });
     // Where the mapping says already where a value belongs, it goes there.
-    const back = await run(shop, [".env", "--undo", "--yes"]);
+    const back = await undo(shop, ".env");
     expect(back).toMatchObject({ stderr: "", status: 0 });
     expect(back.stdout).toContain(`  rt secrets delete -- 'a/b c'\\''s' NPM_TOKEN\n`);
     expect(await run(shop, [".env", "NPM_TOKEN", "--yes"])).toMatchObject({ stderr: "", status: 0 });
@@ -561,10 +571,14 @@ describe.skipIf(process.platform !== "linux")("rt secrets import", () => {
 
   test("--undo gives a value quotes in which it is read as it is, and refuses what is not stored", async () => {
     const line = (name: string) => `# ${name}=... is in the credential store: rt secrets get ${name} x\n`;
-    await using shop = await createShop({ ".env": `${line("A")}KEEP="1"\n${line("B")}` });
+    const from = (a: string, b: string) => `[secrets.A]\nfrom = "${a}/x"\n[secrets.B]\nfrom = "${b}/x"\n`;
+    await using shop = await createShop({
+      ".env": `${line("A")}KEEP="1"\n${line("B")}`,
+      "rtfig.toml": from("A", "B"),
+    });
     const values = { A: "two words # and ' more $HOME", B: 'a\n"b"\n`c`' };
     await runRt({ args: ["secrets", "set", "A", "x"], stdin: values.A, env: keyring.env });
-    const absent = await run(shop, [".env", "--undo", "--yes"]);
+    const absent = await undo(shop, ".env");
     expect(absent.stderr).toBe('error: There is no credential "x" under "B", so nothing was changed\n');
     const before = await read(shop, ".env");
     {
@@ -576,7 +590,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets import", () => {
     }
     expect(await read(shop, ".env")).toBe(before);
     await runRt({ args: ["secrets", "set", "B", "x"], stdin: values.B, env: keyring.env });
-    expect(await run(shop, [".env", "--undo", "--yes"])).toMatchObject({ stderr: "", status: 0 });
+    expect(await undo(shop, ".env")).toMatchObject({ stderr: "", status: 0 });
     const { stdout } = await runRt({
       args: ["--env-file=.env", "-p", "JSON.stringify([process.env.A, process.env.KEEP, process.env.B])"],
       cwd: shop.path,
@@ -585,10 +599,102 @@ describe.skipIf(process.platform !== "linux")("rt secrets import", () => {
     // The quote of D is closed by what would go.
     const odd = "D='x\n# A=... is in the credential store: rt secrets get 'E F' x\n";
     await runRt({ args: ["secrets", "set", "E F", "x"], stdin: "value", env: keyring.env });
-    await Bun.write(shop.join(".env"), odd);
-    expect((await run(shop, [".env", "--undo", "--yes"])).stderr).toStartWith(
-      "error: .env cannot have these values in a way that they would be read, so nothing was changed\n",
+    await shop.write({ ".env": odd, "rtfig.toml": from("E F", "B") });
+    expect((await undo(shop, ".env")).stderr).toStartWith(
+      "error: .env cannot have A in a way that it would be read, so nothing was changed\n",
     );
     expect(await read(shop, ".env")).toBe(odd);
+  });
+
+  test("--undo brings carriage returns back as they were written, and names what no way of writing can", async () => {
+    const env = [
+      "A_TOKEN=plain-value-1234",
+      String.raw`PEM_KEY="line-one-aaaa\r\nline-two-bbbb\rthree"`,
+      "LAST_TOKEN=plain-value-5678\n",
+    ].join("\n");
+    await using shop = await createShop({ ".env": env });
+    expect(await run(shop, [".env", "--yes"])).toMatchObject({ stderr: "", status: 0 });
+    expect(await stored(shop.service, "PEM_KEY")).toBe("line-one-aaaa\r\nline-two-bbbb\rthree");
+    const moved = await read(shop, ".env");
+    expect(await undo(shop, ".env")).toMatchObject({ stderr: "", status: 0 });
+    expect(await read(shop, ".env")).toBe(env);
+    // A carriage return, and what the engine would take for one.
+    await runRt({
+      args: ["secrets", "set", shop.service, "PEM_KEY"],
+      stdin: "one-of-it\rtwo\\rthree",
+      env: keyring.env,
+    });
+    await shop.write({ ".env": moved });
+    const refused = await undo(shop, ".env");
+    expect([refused.stderr, refused.status]).toEqual([
+      "error: .env cannot have PEM_KEY in a way that it would be read, so nothing was changed\n" +
+        "hint: others come back by their names: rt secrets import --undo .env A_TOKEN LAST_TOKEN\n",
+      2,
+    ]);
+    expect(await read(shop, ".env")).toBe(moved);
+    expect(await undo(shop, ".env", "A_TOKEN", "LAST_TOKEN")).toMatchObject({ stderr: "", status: 0 });
+    expect(await read(shop, ".env")).toContain("A_TOKEN=plain-value-1234\n# PEM_KEY=");
+  });
+
+  test("--undo refuses a name that has not moved, before anything is changed", async () => {
+    await using shop = await createShop({ ".env": `A_TOKEN=${TOKEN}\n` });
+    await run(shop, [".env", "--yes"]);
+    const moved = await read(shop, ".env");
+    for (const [names, them] of [
+      [["NOPE"], "that"],
+      [["A_TOKEN", "NOPE"], "one of those names"],
+    ] as const) {
+      const { stdout, stderr, status } = await undo(shop, ".env", ...names);
+      expect([stdout, stderr, status]).toEqual([
+        "",
+        `error: .env has no line of rt secrets import for ${them}\n`,
+        2,
+      ]);
+    }
+    expect(await read(shop, ".env")).toBe(moved);
+  });
+
+  test("--undo takes an address from what a person has allowed, or asks that person", async () => {
+    const stolen = "# STOLEN=... is in the credential store: rt secrets get github token\n";
+    await runRt({ args: ["secrets", "set", "github", "token"], stdin: TOKEN, env: keyring.env });
+    const mapping = (address: string, name = "STOLEN") => `[secrets.${name}]\nfrom = "${address}"\n`;
+    await using shop = await createShop({ ".env": stolen });
+    const refusal =
+      "error: Nobody has allowed that .env gets STOLEN from github/token, so nothing was changed\n" +
+      "hint: without --yes it asks, on a terminal; rt trust allows what rtfig.toml says, and that comes back by --yes\n";
+    for (const rtfig of ["", mapping("github/other"), mapping("github/token", "OTHER")]) {
+      await shop.write({ "rtfig.toml": rtfig });
+      const env = { ...keyring.env, ...(rtfig && { RT_TRUST: await trustOf(shop.path) }) };
+      expect([rtfig, await run(shop, ["--undo", "--yes", ".env"], env)]).toEqual([
+        rtfig,
+        { stdout: "back  STOLEN  github/token (nobody has allowed it yet)\n", stderr: refusal, status: 2 },
+      ]);
+    }
+    await shop.write({ "rtfig.toml": mapping("github/token") });
+    for (const words of [
+      ["--undo", "--yes", ".env"],
+      ["--undo", ".env"],
+    ])
+      expect((await run(shop, words)).stderr).toBe(refusal);
+    expect(await read(shop, ".env")).toBe(stolen);
+    // On a terminal a person sees the address.
+    const command = ["bash", "-c", `cd "$1" && exec "$0" secrets import --undo .env`, RT, shop.path];
+    await using terminal = startOnTerminal(command, keyring.env);
+    await terminal.shows("back  STOLEN  github/token (nobody has allowed it yet)");
+    await terminal.shows("Write this value into .env, where every program can read it? [y/N]");
+    terminal.type("y\r");
+    expect(await terminal.ends()).toBe(0);
+    expect(await read(shop, ".env")).toBe(`STOLEN=${TOKEN}\n`);
+    await shop.write({ ".env": stolen });
+    expect(await undo(shop, ".env")).toMatchObject({ stderr: "", status: 0 });
+    expect(await read(shop, ".env")).toBe(`STOLEN=${TOKEN}\n`);
+    // The same of a file that is encrypted, which may be another project's.
+    await shop.write({
+      ".env": "# A_TOKEN=... is in an encrypted file: rt secrets get --file=../other/secrets.age A_TOKEN\n",
+      "rtfig.toml": mapping("age:secrets.age", "A_TOKEN"),
+    });
+    expect((await undo(shop, ".env")).stderr).toStartWith(
+      "error: Nobody has allowed that .env gets A_TOKEN from age:../other/secrets.age, A_TOKEN, so",
+    );
   });
 });

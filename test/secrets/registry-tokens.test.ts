@@ -117,8 +117,8 @@ describe.skipIf(process.platform !== "linux")("registry tokens", () => {
       env: { ...keyring.env, ...cache, RT_AGE_KEY: "AGE-SECRET-KEY-1X", ...env },
     });
   };
-  const trusted = async (cwd: string, args: string[]) => {
-    const { stderr } = await run(cwd, args);
+  const trusted = async (cwd: string, args: string[], env: Record<string, string> = {}) => {
+    const { stderr } = await run(cwd, args, env);
     return { RT_TRUST: /RT_TRUST=(\S+)/.exec(stderr)?.[1] ?? "none" };
   };
   const sent = () => [...new Set(registry.credentials)];
@@ -191,9 +191,119 @@ describe.skipIf(process.platform !== "linux")("registry tokens", () => {
     const command = ["bash", "-c", 'cd "$1" && exec "$0" install', RT, shop.path];
     await using terminal = startOnTerminal(command, { ...keyring.env, ...env });
     await terminal.shows("Allow it?");
-    expect(terminal.shown).toContain(`script rt install, for ${registry.url}, gets NPM_TOKEN`);
+    const shown = registry.url;
+    expect(terminal.shown).toContain(`registry ${shown} gets NPM_TOKEN`);
     expect(terminal.shown).not.toContain("pass-word");
     terminal.type("n\r");
     expect(await terminal.ends()).toBe(1);
+    const { stdout } = await run(shop.path, ["secrets", "env", "--json"], env);
+    expect(JSON.parse(stdout).registries).toEqual([{ url: shown, names: ["NPM_TOKEN"] }]);
+  }, 60_000);
+
+  const allow = async (cwd: string, env: Record<string, string>) => {
+    const command = ["bash", "-c", 'cd "$1" && exec "$0" trust', RT, cwd];
+    await using terminal = startOnTerminal(command, { ...keyring.env, ...env });
+    await terminal.shows("Allow it?");
+    terminal.type("y\r");
+    expect(await terminal.ends()).toBe(0);
+    return terminal.shown;
+  };
+
+  test("rt trust shows and allows it, from a member's folder too, and its hash is that of all who ask", async () => {
+    const { host } = new URL(registry.url);
+    const npmrc = `registry=${registry.url}\n//${host}/:_authToken=\${NPM_TOKEN}\n`;
+    await using shop = await createShop(MAPPING, npmrc);
+    // A variable that [secrets] does not have is nobody's question.
+    await using home = await createProject({
+      ".npmrc": "@other:registry=http://127.0.0.1:9/\n//127.0.0.1:9/:_authToken=${NOT_OURS}\n",
+    });
+    const env = { HOME: home.path };
+    await shop.write({
+      "package.json": { name: "shop", workspaces: ["packages/*"] },
+      "packages/web/package.json": { name: "web", dependencies: { dep: "1.0.0" } },
+      // The engine reads that of the root project alone.
+      "packages/web/.npmrc": "registry=http://127.0.0.1:1/\n//127.0.0.1:1/:_authToken=${NPM_TOKEN}\n",
+    });
+    const hashes = [];
+    for (const cwd of [shop.path, shop.join("packages/web")]) {
+      for (const words of [["install"], ["trust"]]) hashes.push((await trusted(cwd, words, env)).RT_TRUST);
+      const { stdout } = await run(cwd, ["secrets", "env", "--json"], env);
+      hashes.push(JSON.parse(stdout).hash);
+    }
+    expect(hashes).toEqual(Array(6).fill(hashes[0]));
+    expect((await run(shop.path, ["secrets", "env"], env)).stdout).toEndWith(
+      `\nregistry ${registry.url} gets NPM_TOKEN\n\n${shop.path} is not allowed to read secrets\n`,
+    );
+    expect(await allow(shop.join("packages/web"), env)).toContain(`registry ${registry.url} gets NPM_TOKEN`);
+    expect(await run(shop.join("packages/web"), ["install"], env)).toMatchObject({ status: 0 });
+    expect(sent()).toEqual([`Bearer ${TOKEN}`]);
+    const list = await run(shop.path, ["trust", "--list"], env);
+    expect(list.stdout).toBe(`${shop.path}\tNPM_TOKEN\t${hashes[0]}\n`);
+  }, 60_000);
+
+  test("of a file that --config names come from there, whatever the project's own says", async () => {
+    await using shop = await createShop("");
+    await shop.write({
+      "ci/ci.toml": `${MAPPING}[install.registry]\nurl = "${registry.url}"\ntoken = "$NPM_TOKEN"\n`,
+    });
+    await using home = await createProject();
+    const env = { HOME: home.path };
+    const allowed = await trusted(shop.path, ["trust", "--config=ci/ci.toml"], env);
+    const installed = await run(shop.path, ["--config=ci/ci.toml", "install"], { ...env, ...allowed });
+    expect([installed.status, sent()]).toEqual([0, [`Bearer ${TOKEN}`]]);
+  }, 60_000);
+
+  test("go to no proxy that the project's .env names, but to one of rt's own environment", async () => {
+    const seen: (string | null)[] = [];
+    using proxy = Bun.serve({
+      port: 0,
+      hostname: "127.0.0.1",
+      fetch(request) {
+        seen.push(request.headers.get("authorization"));
+        return new Response(null, { status: 404 });
+      },
+    });
+    const url = proxy.url.href;
+    await using shop = await createShop(
+      `${MAPPING}[install.registry]\nurl = "${registry.url}"\ntoken = "$NPM_TOKEN"\n`,
+    );
+    await shop.write({ ".env": `HTTP_PROXY=${url}\nhttp_proxy=${url}\nNODE_TLS_REJECT_UNAUTHORIZED=0\n` });
+    const allowed = await trusted(shop.path, ["install"]);
+    expect(await run(shop.path, ["install"], allowed)).toMatchObject({ status: 0 });
+    expect([seen, sent()]).toEqual([[], [`Bearer ${TOKEN}`]]);
+    // So does whether certificates count.
+    expect(await Bun.file(shop.join("seen")).text()).toContain("NODE_TLS_REJECT_UNAUTHORIZED=\n");
+    await run(shop.path, ["install", "--force"], { ...allowed, HTTP_PROXY: url, BUN_INSTALL_CACHE_DIR: "" });
+    expect(new Set(seen)).toEqual(new Set([`Bearer ${TOKEN}`]));
+  }, 60_000);
+
+  test("another registry, by the user's own .npmrc too, is another question to rt install and none to scripts", async () => {
+    const { host } = new URL(registry.url);
+    const grants = '[run.secrets]\nshow = ["NPM_TOKEN"]\n';
+    await using shop = await createShop(`${MAPPING}${grants}[install]\nregistry = "${registry.url}"\n`);
+    await shop.write({ "package.json": { name: "shop", scripts: { show: "echo ${#NPM_TOKEN}" } } });
+    await using home = await createProject({ ".npmrc": `//${host}/:_authToken=\${NPM_TOKEN}\n` });
+    const env = { HOME: home.path };
+    const show = async (more = {}) =>
+      (await run(shop.path, ["--silent", "run", "show"], { ...env, ...more })).stdout;
+    const isRefused = async () =>
+      (await run(shop.path, ["install", "--force"], env)).stderr.includes("has not been allowed");
+    expect(await show()).toBe("");
+    // What is allowed by its hash is all of it.
+    expect(await show(await trusted(shop.path, ["install"], env))).toBe(`${TOKEN.length}\n`);
+    await allow(shop.path, env);
+    expect([await show(), await isRefused()]).toEqual([`${TOKEN.length}\n`, false]);
+    await home.write({
+      ".npmrc": `//${host}/:_authToken=\${NPM_TOKEN}\n@a:registry=http://127.0.0.1:1/\n//127.0.0.1:1/:_authToken=\${NPM_TOKEN}\n`,
+    });
+    expect([await show(), await isRefused()]).toEqual([`${TOKEN.length}\n`, true]);
+    expect((await run(shop.path, ["secrets", "env"], env)).stdout).toEndWith(
+      `${shop.path} is allowed to read secrets, but not to send them to these registries\n`,
+    );
+    expect(await allow(shop.path, env)).toContain("registry http://127.0.0.1:1/ gets NPM_TOKEN");
+    expect(await isRefused()).toBe(false);
+    // What scripts get is asked for as before, and all is taken back at once.
+    await run(shop.path, ["trust", "--remove"], env);
+    expect([await show(), await isRefused()]).toEqual(["", true]);
   }, 60_000);
 });

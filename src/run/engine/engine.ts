@@ -58,6 +58,8 @@ export interface EngineSettings {
   /** Whether an option needs src/runtime/option-effects.ts. */
   readonly isHelped?: boolean;
   readonly asksRegistry?: boolean;
+  /** It sends tokens that a person has allowed for certain addresses. */
+  readonly sendsTokens?: boolean;
   readonly supply?: Supply | undefined;
 }
 
@@ -76,11 +78,27 @@ export function becomeEngine(
   throw new Error(`Cannot start the engine: ${code}`);
 }
 
+/** What says through whom a request goes, each with its other spelling, and whether who answers has to be who was asked. */
+const WAY_VARIABLES = [
+  ["HTTP_PROXY", "http_proxy"],
+  ["http_proxy", "HTTP_PROXY"],
+  ["HTTPS_PROXY", "https_proxy"],
+  ["https_proxy", "HTTPS_PROXY"],
+  ["NODE_TLS_REJECT_UNAUTHORIZED"],
+] as const;
+
+/** The engine takes from `.env` what it is not given: with these a project's files would say who gets to see a token. */
+function waysToRegistries(): Record<string, string> {
+  const valueOf = (names: readonly string[]) =>
+    names.map((name) => host.originalVariable(name)).find((value) => value);
+  return Object.fromEntries(WAY_VARIABLES.map((names) => [names[0], valueOf(names) ?? ""]));
+}
+
 /** How the engine is started. */
 export function engineCommand(
   argv: readonly string[],
   runsCode: boolean,
-  { name = ownName(), config, serve, path, isHelped, asksRegistry, supply }: EngineSettings,
+  { name = ownName(), config, serve, path, isHelped, asksRegistry, sendsTokens, supply }: EngineSettings,
 ): ReplaceRequest {
   const { pid } = process;
   const isLost = host.originalVariable(BECAME) === `${pid}`;
@@ -99,6 +117,7 @@ export function engineCommand(
       ...(runsCode ? {} : { RT_AGE_KEY: undefined }),
       ...debugged?.environment,
       ...(asksRegistry ? { [MANIFEST_CACHE]: "0" } : {}),
+      ...(sendsTokens ? waysToRegistries() : {}),
       ...variablesOf(supply?.secretsFor() ?? []),
     },
     ...(supply?.descriptors && { descriptors: supply.descriptors }),

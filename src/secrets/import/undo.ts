@@ -1,35 +1,42 @@
 // `rt secrets import --undo .env`: puts the values that have moved back to where they were.
 //
-// Contract: everything else in the file stays, what was added meanwhile too. A value comes back in the quotes that it had,
-// or in others where the engine would read it otherwise in those. The store and rtfig.toml keep what they have: what is
-// said of them is how to remove it.
-import { resolve } from "node:path";
+// Contract: everything else in the file stays, what was added meanwhile too. The store and rtfig.toml keep what
+// they have: what is said of them is how to remove it.
+//
+// A comment is the project's own word, and could name any credential of who has cloned it. What rtfig.toml says of the same
+// name, and a person has allowed, comes back by --yes; of all else a person at a terminal is shown the address, and asked.
+import { readOwnConfig } from "../../config/rtfig.ts";
 import { oneLine, printable } from "../../printable.ts";
 import { confirm } from "../confirmation.ts";
+import { findMapping } from "../mapping/mapping-file.ts";
+import type { Source } from "../mapping/mapping.ts";
+import { canAsk } from "../mapping/question.ts";
+import { isTrusted } from "../mapping/trust.ts";
 import { print } from "../streams.ts";
 import { type Words, WordsError } from "../words.ts";
-import { readEngineValues } from "./engine-values.ts";
-import { findAssignments, type Quote, replaceSpans } from "./env-file.ts";
 import { describeAddress, readValue } from "./destination.ts";
-import { draftFile, type ProjectFile, readProjectFile } from "../exchanged-file.ts";
+import { type ProjectFile, readProjectFile } from "../exchanged-file.ts";
 import { findMovedLines, type MovedLine, shellWord } from "./moved-line.ts";
+import type { Address } from "./plan.ts";
+import { draftWith, unwritable } from "./written-values.ts";
 
 const DONE = 0;
 const DECLINED = 1;
-const QUOTES: readonly Quote[] = ["", "'", '"', "`"];
-/** A "$" that the engine lets be comes back as it is: other programs would read the backslash too. */
-const WAYS = QUOTES.flatMap((quote) => ["$", "\\$"].map((dollar) => ({ quote, dollar })));
 
 /** Throws WordsError, and what the store throws. */
 export async function undoImport(path: string, names: readonly string[], words: Words): Promise<number> {
   const file = readProjectFile(path);
-  const lines = findMovedLines(file.text).filter(({ name }) => names.length === 0 || names.includes(name));
-  if (lines.length === 0)
+  const all = findMovedLines(file.text);
+  const lines = all.filter(({ name }) => names.length === 0 || names.includes(name));
+  // It may be a value that was typed in the wrong place.
+  if (lines.length === 0 || names.some((each) => !all.some(({ name }) => name === each)))
     throw new WordsError(
-      `${printable(path)} has no line of rt secrets import${names.length > 0 ? " for that" : ""}`,
+      `${printable(path)} has no line of rt secrets import${["", " for that"][names.length] ?? " for one of those names"}`,
     );
-  await print(lines.map(({ name, address }) => `back  ${name}  ${describeAddress(address)}\n`).join(""));
+  const strange = findStrange(lines);
+  await print(lines.map((line) => describeLine(line, strange.includes(line))).join(""));
   if (words.options.has("dry-run")) return DONE;
+  if (strange.length > 0 && (words.options.has("yes") || !canAsk())) throw refusal(strange, path);
   const question = `Write ${lines.length === 1 ? "this value" : "these values"} into ${printable(path)}, where every program can read ${lines.length === 1 ? "it" : "them"}?`;
   if (!words.options.has("yes") && !(await confirm(question, "nothing was changed"))) {
     await print("Nothing was changed\n");
@@ -53,6 +60,35 @@ function printableLine(line: string): string {
   return `  ${oneLine(line.trimEnd())}\n`;
 }
 
+/** Those whose address is not that of the same name in an rtfig.toml that a person has allowed. Throws Failure, PackageJsonError. */
+function findStrange(lines: readonly MovedLine[]): MovedLine[] {
+  const mapping = findMapping(process.cwd(), readOwnConfig());
+  const allowed = mapping && isTrusted(mapping, "scripts") ? mapping.secrets : undefined;
+  return lines.filter(({ name, address }) => {
+    const source = allowed?.get(name)?.source;
+    return !source || !isSame(source, address, name);
+  });
+}
+
+/** An entry of a file that rtfig.toml names has the variable's own name. */
+function isSame(source: Source, address: Address, name: string): boolean {
+  if (address.file !== undefined)
+    return source.kind === "age" && source.file === address.file && address.name === name;
+  return source.kind === "store" && source.service === address.service && source.name === address.name;
+}
+
+function describeLine({ name, address }: MovedLine, isStrange: boolean): string {
+  return `back  ${name}  ${describeAddress(address)}${isStrange ? " (nobody has allowed it yet)" : ""}\n`;
+}
+
+function refusal(strange: readonly MovedLine[], path: string): WordsError {
+  const what = strange.map(({ name, address }) => `${name} from ${describeAddress(address)}`).join(", ");
+  return new WordsError(
+    `Nobody has allowed that ${printable(path)} gets ${what}, so nothing was changed`,
+    "without --yes it asks, on a terminal; rt trust allows what rtfig.toml says, and that comes back by --yes",
+  );
+}
+
 async function bringBack(file: ProjectFile, lines: readonly MovedLine[]): Promise<void> {
   const values = await Promise.all(
     lines.map(async ({ address }) => {
@@ -65,38 +101,7 @@ async function bringBack(file: ProjectFile, lines: readonly MovedLine[]): Promis
       );
     }),
   );
-  const ways = lines.map(({ quote }) => [
-    ...WAYS.filter((way) => way.quote === quote),
-    ...WAYS.filter((way) => way.quote !== quote),
-  ]);
-  const lineBreak = /(?<!\r)\n/.test(file.text) ? "\n" : "\r\n";
-  // Each try takes the next way of what has not come back as it should.
-  for (const _ of WAYS) {
-    const text = replaceSpans(
-      file.text,
-      lines.map(({ start, end, prefix }, index) => {
-        const { quote, dollar } = ways[index]![0]!;
-        const value = values[index]!.replaceAll("$", () => dollar).replaceAll("\n", lineBreak);
-        return { start, end, by: prefix + quote + value + quote };
-      }),
-    );
-    using draft = draftFile(file, text);
-    const own = new Set(findAssignments(text).map(({ name }) => name));
-    const read = readEngineValues(resolve(draft.path), own);
-    const wrong = lines.flatMap(({ name }, index) => (read.get(name) === values[index] ? [] : [index]));
-    if (wrong.length === 0 && keepsTheRest(file, read, lines)) return draft.putInPlace();
-    for (const index of wrong.length > 0 ? wrong : ways.keys()) ways[index]!.push(ways[index]!.shift()!);
-  }
-  throw new WordsError(
-    `${printable(file.path)} cannot have these values in a way that they would be read, so nothing was changed`,
-    "rt secrets get prints each",
-  );
-}
-
-/** One that a line in between has swallowed must not go unseen. */
-function keepsTheRest(file: ProjectFile, read: Map<string, string>, lines: readonly MovedLine[]): boolean {
-  const others = new Set(findAssignments(file.text).map(({ name }) => name));
-  for (const { name } of lines) others.delete(name);
-  const before = readEngineValues(resolve(file.path), others);
-  return [...before].every(([name, value]) => read.get(name) === value);
+  using draft = draftWith(file, lines, values);
+  if (!draft) throw unwritable(file, lines, values);
+  draft.putInPlace();
 }

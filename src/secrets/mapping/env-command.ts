@@ -15,7 +15,7 @@ import { print } from "../streams.ts";
 import { describeSource, type MappedSecret, type Mapping, namesFor } from "./mapping.ts";
 import { parseRowName } from "./grants.ts";
 import { findMapping } from "./mapping-file.ts";
-import { fingerprint, isTrusted } from "./trust.ts";
+import { describeRegistries, fingerprint, isTrusted, withoutLogin } from "./trust.ts";
 
 const DONE = 0;
 const ABSENT = 1;
@@ -126,6 +126,7 @@ function renderJson(
     folder: mapping.folder,
     trusted: isTrusted(mapping),
     hash: fingerprint(mapping),
+    registries: (mapping.registries?.() ?? []).map(({ url, names }) => ({ url: withoutLogin(url), names })),
     secrets: secrets.map(({ name, source, about, isOptional, isRedacted }) => ({
       name,
       source: describeSource(source),
@@ -160,6 +161,13 @@ function renderText(
       .trimEnd(),
   );
   if (lines.length === 0) lines.push(`${printable(script ?? "")} gets no secrets`);
-  const trust = isTrusted(mapping) ? "is allowed" : "is not allowed";
-  return `${[...lines, "", `${printable(mapping.folder)} ${trust} to read secrets`].join("\n")}\n`;
+  if (script === undefined) lines.push(...describeRegistries(mapping));
+  return `${[...lines, "", `${printable(mapping.folder)} ${describeTrust(mapping)}`].join("\n")}\n`;
+}
+
+function describeTrust(mapping: Mapping): string {
+  if (isTrusted(mapping)) return "is allowed to read secrets";
+  return isTrusted(mapping, "scripts")
+    ? "is allowed to read secrets, but not to send them to these registries"
+    : "is not allowed to read secrets";
 }

@@ -16,7 +16,7 @@ import { type Config, readConfig } from "../../config/rtfig.ts";
 import { files } from "../../../platform/files.ts";
 import { realPath } from "../../../platform/real-path.ts";
 import { printable } from "../../printable.ts";
-import { type Mapping, readMapping } from "./mapping.ts";
+import { type Mapping, readMapping, type RegistryGrant } from "./mapping.ts";
 import { tell } from "./question.ts";
 
 /**
@@ -27,7 +27,8 @@ import { tell } from "./question.ts";
 export function findMapping(from: string, config: Config | undefined): Mapping | undefined {
   if (config && config.file !== FILE_NAME) {
     const mapping = openMapping(config, path().dirname(realPath(path().resolve(config.file))));
-    return mapping && { ...mapping, named: config.file };
+    const root = findRoot(from) ?? from;
+    return mapping && { ...mapping, named: config.file, registries: registriesOf(mapping, [config], root) };
   }
   const root = findRoot(from);
   const cwd = realPath(process.cwd());
@@ -36,10 +37,34 @@ export function findMapping(from: string, config: Config | undefined): Mapping |
       `warning: what ${printable(path().join(cwd, FILE_NAME))} says of secrets counts for nothing: ${explain(root)}`,
     ]);
   if (root === undefined) return undefined;
-  if (config && root === cwd) return openMapping(config, root);
+  const read = config && root === cwd ? config : readRootConfig(root);
+  const mapping = read && openMapping(read, root);
+  return mapping && { ...mapping, registries: registriesOf(mapping, [read, config], root) };
+}
+
+function readRootConfig(root: string): Config | undefined {
   const file = path().join(root, FILE_NAME);
-  if (files.readFile(file, 1) === "ENOENT") return undefined;
-  return openMapping(readConfig(file), root);
+  return files.readFile(file, 1) === "ENOENT" ? undefined : readConfig(file);
+}
+
+/**
+ * @param configs whichever of them the engine goes by: in a member's folder that is the one there, or none
+ * @param root whose `.npmrc` the engine reads, wherever in the workspace it is started
+ */
+function registriesOf(
+  { secrets }: Mapping,
+  configs: readonly (Config | undefined)[],
+  root: string,
+): NonNullable<Mapping["registries"]> {
+  const contents = new Set(configs.map((each) => each?.content ?? {}));
+  let found: readonly RegistryGrant[] | undefined;
+  const find = () => {
+    const { findRegistries } =
+      require("../registries/project-registries.ts") as typeof import("../registries/project-registries.ts");
+    return findRegistries([...contents], root, secrets);
+  };
+  // Once, so that what is remembered is what was shown, whatever happens to the files during the question.
+  return () => (found ??= find());
 }
 
 function path(): typeof import("node:path") {

@@ -35,6 +35,12 @@ export interface Grant extends RowName {
   readonly names: readonly string[];
 }
 
+/** A registry of packages that `rt install` and its like send secrets to. */
+export interface RegistryGrant {
+  readonly url: string;
+  readonly names: readonly string[];
+}
+
 export interface Mapping {
   /** The rtfig.toml, as messages name it. */
   readonly file: string;
@@ -44,6 +50,10 @@ export interface Mapping {
   readonly folder: string;
   readonly secrets: ReadonlyMap<string, MappedSecret>;
   readonly grants: readonly Grant[];
+  /** Read when they are asked for: a script that has been allowed already needs none. */
+  readonly registries?: (() => readonly RegistryGrant[]) | undefined;
+  /** What this is for, where it is a part that is allowed by itself, and which rt trust knows nothing of. */
+  readonly part?: string | undefined;
 }
 
 type Row = Readonly<Record<string, unknown>>;

@@ -110,7 +110,7 @@ export function openProvision({
       const wanted = new Map(receivers.flatMap(wantedBy).map((each) => [each.name, each]));
       const all = [...wanted.values()];
       if (mapping && all.some((each) => !each.isFromLine && inheritedValue(each) === undefined))
-        requireTrust(mapping);
+        requireTrust(mapping, "scripts");
       if (all.length > 0) host.hideMemory?.();
       const fetched = await fetchAll(all, mapping?.folder ?? from);
       for (const name of wanted.keys()) {

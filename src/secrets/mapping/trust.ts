@@ -1,21 +1,31 @@
 // Whether a person has allowed what an rtfig.toml asks for: a project that one has cloned must not get at a keyring by
 // itself.
 //
-// Contract: what is allowed is one mapping in one folder: the names, where each comes from, whether it may be shown, and which
-// scripts get it. Any other mapping, and the same one elsewhere, is another question. It is asked on a terminal and
-// nowhere else. What says yes besides is RT_TRUST of the environment that rt was started with: the project's `.env` is not
-// asked, and the file that remembers lies where only this user can write.
+// Contract: what is allowed is one mapping in one folder: the names, where each comes from, whether it may be shown, which
+// scripts get it, and which registries it is sent to. Any other mapping, and the same one elsewhere, is another question. It
+// is asked on a terminal and nowhere else. What says yes besides is RT_TRUST of the environment that rt was started with: the
+// project's `.env` is not asked, and the file that remembers lies where only this user can write.
+//
+// Surprising: who has allowed the whole has allowed it without its registries too. Scripts need no more than that, so that an
+// .npmrc of the user's own that has changed is another question to `rt install`, and none to `rt run`.
 import type { OwnFiles } from "../../../platform/state-directory.ts";
 import { host } from "../../../platform/process.ts";
 import { Failure } from "../../failure.ts";
 import { printable } from "../../printable.ts";
-import { describeSource, type Mapping, type Source } from "./mapping.ts";
+import { describeSource, type Mapping, type RegistryGrant, type Source } from "./mapping.ts";
 import { askYes, canAsk, tell } from "./question.ts";
 
 const VARIABLE = "RT_TRUST";
 
+/** What somebody is about to do with secrets: give them to scripts, or that and send them to registries. */
+export type Purpose = "scripts" | "all";
+
 /** SHA-256 in hex of all that is allowed with it. */
-export function fingerprint({ folder, secrets, grants }: Mapping): string {
+export function fingerprint(mapping: Mapping): string {
+  return hashOf(mapping, mapping.registries?.() ?? []);
+}
+
+function hashOf({ folder, secrets, grants }: Mapping, registries: readonly RegistryGrant[]): string {
   const byName = (a: readonly [string, ...unknown[]], b: readonly [string, ...unknown[]]) =>
     a[0] < b[0] ? -1 : 1;
   const content = {
@@ -25,6 +35,9 @@ export function fingerprint({ folder, secrets, grants }: Mapping): string {
       .map(({ name, source, isRedacted }) => [name, asList(source), isRedacted] as const)
       .sort(byName),
     scripts: grants.map(({ pattern, names }) => [pattern, names.toSorted()] as const).sort(byName),
+    ...(registries.length > 0 && {
+      registries: registries.map(({ url, names }) => JSON.stringify([url, names.toSorted()])).sort(),
+    }),
   };
   return new Bun.CryptoHasher("sha256").update(JSON.stringify(content)).digest("hex");
 }
@@ -46,17 +59,29 @@ export interface Allowance {
   readonly hash: string;
   readonly folder: string;
   readonly names: readonly string[];
+  /** The hash of the same without its registries, where it has some. */
+  readonly scripts?: string | undefined;
 }
 
-export function isTrusted(mapping: Mapping): boolean {
-  const hash = fingerprint(mapping);
+export function isTrusted(mapping: Mapping, purpose: Purpose = "all"): boolean {
+  if (purpose === "all") return isAllowed(fingerprint(mapping));
+  // In this order, since most projects have no registry, and need not be asked for one.
+  const scripts = hashOf(mapping, []);
+  return (
+    isAllowed(scripts) ||
+    listAllowances().some((each) => each.scripts === scripts) ||
+    isAllowed(fingerprint(mapping))
+  );
+}
+
+function isAllowed(hash: string): boolean {
   const given = host.originalVariable(VARIABLE)?.split(",") ?? [];
   return given.some((each) => each.trim() === hash) || readAllowance(hash) !== undefined;
 }
 
 /** Asks where it has to. Throws Failure where it is not allowed. */
-export function requireTrust(mapping: Mapping): void {
-  if (isTrusted(mapping)) return;
+export function requireTrust(mapping: Mapping, purpose: Purpose = "all"): void {
+  if (isTrusted(mapping, purpose)) return;
   if (!canAsk()) throw refusal(mapping);
   tell([
     `rt: ${printable(mapping.folder)} asks for secrets, for the first time or for others than before:`,
@@ -73,7 +98,9 @@ function refusal(mapping: Mapping): Failure {
   return new Failure(
     `${printable(mapping.folder)} has not been allowed to read secrets, or asks for others than before`,
     [
-      `rt secrets env${config} shows what it asks for, and rt trust${config} allows it, on a terminal`,
+      mapping.part === undefined
+        ? `rt secrets env${config} shows what it asks for, and rt trust${config} allows it, on a terminal`
+        : `started on a terminal, the same command asks whether ${printable(mapping.part)} may have them`,
       "what the environment has already is read from nowhere, and need not be allowed",
       `without a terminal, as in CI: ${VARIABLE}=${fingerprint(mapping)}`,
     ],
@@ -81,7 +108,8 @@ function refusal(mapping: Mapping): Failure {
 }
 
 /** All that is allowed: secrets with their sources, and who gets them. */
-export function describeMapping({ secrets, grants }: Mapping): string[] {
+function describeMapping(mapping: Mapping): string[] {
+  const { secrets, grants } = mapping;
   const width = Math.max(0, ...[...secrets.keys()].map((name) => name.length));
   return [
     ...[...secrets.values()].map(({ name, source, about, isRedacted }) =>
@@ -92,7 +120,23 @@ export function describeMapping({ secrets, grants }: Mapping): string[] {
       ].join(", "),
     ),
     ...grants.map(({ pattern, names }) => `script ${printable(pattern)} gets ${names.join(", ") || "none"}`),
+    ...describeRegistries(mapping),
   ];
+}
+
+/** A line for each. */
+export function describeRegistries({ registries }: Mapping): string[] {
+  const lines = (registries?.() ?? []).map(
+    ({ url, names }) => `registry ${printable(withoutLogin(url))} gets ${names.join(", ")}`,
+  );
+  return [...new Set(lines)].sort();
+}
+
+/** A password within an address is nobody's to see. */
+export function withoutLogin(address: string): string {
+  const url = new URL(address);
+  url.username = url.password = "";
+  return url.href;
 }
 
 /** Characters. What the project says of itself must not push away what it asks for. */
@@ -105,12 +149,13 @@ function shortened(text: string): string {
 /** Throws Failure where there is no place for it. */
 function remember(mapping: Mapping): void {
   const { folder, secrets } = mapping;
-  const hash = fingerprint(mapping);
+  const [hash, scripts] = [fingerprint(mapping), hashOf(mapping, [])];
   const hint = `set ${VARIABLE}=${hash} instead`;
   const files = openOwnFiles("trust");
   if (!files) throw new Failure("There is no place to remember what is allowed: HOME is not set", hint);
   try {
-    files.write(hash, `${JSON.stringify({ folder, names: [...secrets.keys()] })}\n`);
+    const content = { folder, names: [...secrets.keys()], ...(scripts !== hash && { scripts }) };
+    files.write(hash, `${JSON.stringify(content)}\n`);
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     const reason = code === undefined ? message : `${files.directory} (${code})`;
@@ -130,8 +175,9 @@ const HASH = /^[0-9a-f]{64}$/;
 function readAllowance(hash: string): Allowance | undefined {
   const text = openOwnFiles("trust")?.read(hash);
   try {
-    const { folder, names } = JSON.parse(text ?? "") as { folder?: unknown; names?: unknown };
-    if (typeof folder === "string" && Array.isArray(names)) return { hash, folder, names: names.map(String) };
+    const { folder, names, scripts } = JSON.parse(text ?? "") as Readonly<Record<string, unknown>>;
+    if (typeof folder === "string" && Array.isArray(names))
+      return { hash, folder, names: names.map(String), scripts: scripts as string | undefined };
   } catch {
     // none, or no file of ours
   }

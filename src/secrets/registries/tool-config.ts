@@ -1,23 +1,23 @@
 // `rt install`, `rt publish` and their like with registries whose tokens are in [secrets] of rtfig.toml: the engine gets a
 // configuration that has them.
 //
-// Contract: what the environment has, it is asked for nothing. A person has allowed which registry is sent what, by its
-// address. The tokens are in no variable, so that neither the scripts of packages nor the project's own inherit them; they
+// Contract: what the environment has, it is asked for nothing. A person has allowed all that the project asks for, and with
+// it which registry is sent what, by its address. The tokens are in no variable, so that neither the scripts of packages nor the project's own inherit them; they
 // are in memory that only the engine reads: platform/handed-text.ts.
 //
 // Surprising: that is no wall. A script of a package runs as the same user, and can look into the process that has started
 // it, or ask the credential store itself; what it cannot do is to find a token lying in its environment.
-import { join } from "node:path";
-import { files } from "../../../platform/files.ts";
 import type { HandedText } from "../../../platform/contract/handed-text.ts";
 import { handing } from "../../../platform/handed-text.ts";
 import { host } from "../../../platform/process.ts";
+import { findRoot } from "../../config/root-project.ts";
 import type { Config } from "../../config/rtfig.ts";
 import { fetchSecrets } from "../mapping/fetch.ts";
 import { findMapping } from "../mapping/mapping-file.ts";
 import type { MappedSecret, Mapping } from "../mapping/mapping.ts";
 import { missingFailure } from "../mapping/missing.ts";
 import { requireTrust } from "../mapping/trust.ts";
+import { readNpmrcs, toGrants } from "./project-registries.ts";
 import { fillRegistries, findRegistryUses, type RegistryUse } from "./registry-tokens.ts";
 
 /** Tools that ask registries, or send to them. */
@@ -37,7 +37,7 @@ export async function configWithTokens(
   const mapping = findMapping(directory, config);
   if (!mapping || mapping.secrets.size === 0) return undefined;
   const content = config?.content ?? {};
-  const uses = findRegistryUses(content, readNpmrcs(directory));
+  const uses = findRegistryUses(content, readNpmrcs(findRoot(directory) ?? directory));
   const wanted = uses.filter((use) => secretsOf(use, mapping).length > 0);
   if (wanted.length === 0) return undefined;
   if (!handing.canHandText()) {
@@ -47,7 +47,7 @@ export async function configWithTokens(
     );
     return undefined;
   }
-  requireTrust(narrow(mapping, wanted));
+  requireTrust(withRegistries(mapping, wanted));
   const secrets = [...new Set(wanted.flatMap((use) => secretsOf(use, mapping)))];
   const { values, lacking } = await fetchSecrets(secrets, mapping.folder);
   try {
@@ -84,29 +84,11 @@ function inherited(uses: readonly RegistryUse[]): (readonly [string, string])[] 
   });
 }
 
-/** What is to be allowed: these registries get these secrets, and nothing else. */
-function narrow(mapping: Mapping, uses: readonly RegistryUse[]): Mapping {
-  const secrets = new Map(uses.flatMap((use) => secretsOf(use, mapping)).map((each) => [each.name, each]));
-  const grants = uses.map((use) => ({
-    pattern: `rt install, for ${shown(use.url)},`,
-    package: undefined,
-    script: "",
-    names: secretsOf(use, mapping).map(({ name }) => name),
-  }));
-  return { ...mapping, secrets, grants };
-}
-
-/** A password within an address is nobody's to see. */
-function shown(address: string): string {
-  const { origin, pathname } = new URL(address);
-  return `${origin}${pathname}`;
-}
-
-/** The stronger first. */
-function readNpmrcs(directory: string): string[] {
-  const home = host.originalVariable("HOME") || host.originalVariable("USERPROFILE");
-  return [directory, ...(home ? [home] : [])].flatMap((folder) => {
-    const bytes = files.readFile(join(folder, ".npmrc"));
-    return typeof bytes === "string" ? [] : [new TextDecoder().decode(bytes)];
-  });
+/** What was just read is what is allowed, even if a file has been changed since the mapping was made. */
+function withRegistries(mapping: Mapping, uses: readonly RegistryUse[]): Mapping {
+  const known = mapping.registries?.() ?? [];
+  const added = toGrants(uses, mapping.secrets).filter(
+    (each) => !known.some((other) => Bun.deepEquals(other, each)),
+  );
+  return added.length === 0 ? mapping : { ...mapping, registries: () => [...known, ...added] };
 }

@@ -77,6 +77,12 @@ export default {
       becomes: "  return;\n",
       tests: ["cli/command-line", "cli/mistaken-options"],
     },
+    {
+      fault: "rt --config=other.toml secrets env tells of this project's own file",
+      text: "  if (!config) return;\n",
+      becomes: "  return;\n",
+      tests: ["secrets/mapping/trust"],
+    },
   ],
   "src/cli/completions.ts": [
     {

@@ -49,7 +49,7 @@ export default {
     },
     {
       fault: "nobody is asked before a project reads secrets",
-      text: "        requireTrust(mapping);\n",
+      text: '        requireTrust(mapping, "scripts");\n',
       becomes: "        void requireTrust;\n",
       tests: ["secrets/mapping/trust"],
     },
@@ -118,6 +118,42 @@ export default {
   ],
   "src/secrets/mapping/trust.ts": [
     {
+      fault: "another registry needs no other answer",
+      text: "...(registries.length > 0 && {",
+      becomes: "...(registries.length < 0 && {",
+      tests: ["secrets/registry-tokens"],
+    },
+    {
+      fault: "scripts of a project that was allowed ask again for an .npmrc",
+      text: "    listAllowances().some((each) => each.scripts === scripts) ||\n",
+      becomes: "",
+      tests: ["secrets/registry-tokens"],
+    },
+    {
+      fault: "who has allowed all by its hash has not allowed what scripts get",
+      text: "    isAllowed(scripts) ||\n    listAllowances().some((each) => each.scripts === scripts) ||\n    isAllowed(fingerprint(mapping))\n",
+      becomes: "    isAllowed(scripts) || listAllowances().some((each) => each.scripts === scripts)\n",
+      tests: ["secrets/registry-tokens"],
+    },
+    {
+      fault: "what scripts may have may be sent to any registry",
+      text: 'if (purpose === "all") return isAllowed(fingerprint(mapping));',
+      becomes: "void purpose;",
+      tests: ["secrets/registry-tokens"],
+    },
+    {
+      fault: "a password in a registry's address is shown",
+      text: '  url.username = url.password = "";\n',
+      becomes: "",
+      tests: ["secrets/registry-tokens"],
+    },
+    {
+      fault: "a part of what a project asks for is said to be rt trust's to allow",
+      text: "mapping.part === undefined",
+      becomes: "mapping !== undefined",
+      tests: ["cache/secrets"],
+    },
+    {
       fault: "what a project says of a secret is as long as it likes",
       text: "text.length > LONGEST_ABOUT",
       becomes: "text.length < 0",
@@ -161,6 +197,12 @@ export default {
     },
   ],
   "platform/state-directory.ts": [
+    {
+      fault: "a directory is made where a link leads to, before it is refused",
+      text: "      requireOwnPlace(place, directory, true);\n",
+      becomes: "",
+      tests: ["secrets/mapping/trust"],
+    },
     {
       fault: "what others can write is believed",
       text: "(Number(mode) & (WRITABLE_BY_GROUP | WRITABLE_BY_ALL)) !== 0)",

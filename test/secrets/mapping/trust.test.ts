@@ -285,6 +285,27 @@ describe.skipIf(process.platform === "win32")("trust", () => {
     });
   });
 
+  test("--config in front of a command of rt's, which would not read it, is refused with the line that does", async () => {
+    const file = "none.toml";
+    for (const [words, line] of [
+      [["secrets", "env"], "rt secrets env --config=none.toml"],
+      [["secrets", "get", "a", "b"], "rt secrets env --config=none.toml"],
+      [["trust"], "rt trust --config=none.toml"],
+      [["doctor"], "rt help doctor says what it takes"],
+    ] as const)
+      for (const option of [[`--config=${file}`], ["--config", file], ["-c", file]])
+        expect([words, await own([...option, ...words])]).toEqual([
+          words,
+          {
+            stdout: "",
+            stderr:
+              `error: --config in front of "${words[0]}" is not read, since "${words[0]}" is a command of rt\n` +
+              `hint: ${line}\n`,
+            status: 1,
+          },
+        ]);
+  });
+
   test("what others could have written is not believed", async () => {
     await using place = await createProject();
     {
@@ -336,6 +357,15 @@ describe.skipIf(process.platform === "win32")("trust", () => {
     await terminal.shows("What is allowed cannot be remembered");
     await terminal.shows("instead");
     expect(await terminal.ends()).toBe(1);
+    // Nothing is made where a link leads to.
+    await using linked = await createProject({ "elsewhere/note": "", ".local/state/note": "" });
+    await symlink(linked.join("elsewhere"), linked.join(".local/state/rt"));
+    await using other = onTerminal(["trust"], project.path, linked.path);
+    await other.shows("Allow it? [y/N] ", 2);
+    other.type("y\r");
+    await other.shows(".local/state/rt is no directory");
+    expect(await other.ends()).toBe(1);
+    expect(await readdir(linked.join("elsewhere"))).toEqual(["note"]);
     await using full = await createProject();
     const env = envOf(full.path);
     const command = ["bash", "-c", `trap "" XFSZ; ulimit -f 0; exec "$0" trust`, RT];
