@@ -7,25 +7,38 @@ export interface CachedProject extends Project {
   readonly cache: string;
   /** `rt` with these words, in the project. */
   rt(args: readonly string[], env?: Environment): Promise<RtResult>;
-  /** Runs it and tells which way: "ran", "hit", or the line that says why it was not kept. */
+  /** Runs it and tells which way, as `wayOf()` has it. */
   run(script: string, env?: Environment): Promise<string>;
 }
 
 export const CAN_TRACE = process.platform === "linux";
 
-/** @param config lines of [run.cache] */
+/** Which way a run went: "ran", "hit", the line that says why it was not kept, or how it failed. */
+export function wayOf({ stderr, status }: RtResult, path: string): string {
+  if (status !== 0) return `failed: ${stderr}`;
+  const warning = stderr.split("\n").find((line) => line.startsWith("warn: "));
+  if (stderr.includes("Done before: ")) return "hit";
+  return warning?.replaceAll(path, "$PROJECT").slice("warn: ".length) ?? "ran";
+}
+
+/** @param config lines of [run.cache] @param place where the project is made, in place of the directory for temporary files */
 export async function cachedProject(
   scripts: Readonly<Record<string, string>>,
   files: Files = {},
   config = Object.keys(scripts)
     .map((name) => `"${name}" = true`)
     .join("\n"),
+  place?: string,
 ): Promise<CachedProject> {
-  const project = await createProject({
-    "package.json": { name: "project", scripts },
-    "rtfig.toml": `[run.cache]\n${config}\n`,
-    ...files,
-  });
+  const project = await createProject(
+    {
+      "package.json": { name: "project", scripts },
+      "rtfig.toml": `[run.cache]\n${config}\n`,
+      ...files,
+    },
+    [],
+    place,
+  );
   const cache = await createProject();
   const rt: CachedProject["rt"] = async (args, env) =>
     await runRt({ args, cwd: project.path, env: { XDG_CACHE_HOME: cache.path, ...env } });
@@ -33,13 +46,7 @@ export async function cachedProject(
     ...project,
     cache: cache.path,
     rt,
-    async run(script, env) {
-      const { stderr, status } = await rt(["run", script], env);
-      if (status !== 0) return `failed: ${stderr}`;
-      const warning = stderr.split("\n").find((line) => line.startsWith("warn: "));
-      if (stderr.includes("Done before: ")) return "hit";
-      return warning?.replaceAll(project.path, "$PROJECT").slice("warn: ".length) ?? "ran";
-    },
+    run: async (script, env) => wayOf(await rt(["run", script], env), project.path),
     async [Symbol.asyncDispose]() {
       await project[Symbol.asyncDispose]();
       await cache[Symbol.asyncDispose]();

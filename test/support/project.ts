@@ -21,8 +21,13 @@ export interface Project extends AsyncDisposable {
   write(files: Files): Promise<void>;
 }
 
-export async function createProject(files: Files = {}, executable: readonly string[] = []): Promise<Project> {
-  const path = realpathSync(mkdtempSync(join(tmpdir(), "rt-test-")));
+/** @param place where it is made */
+export async function createProject(
+  files: Files = {},
+  executable: readonly string[] = [],
+  place = tmpdir(),
+): Promise<Project> {
+  const path = realpathSync(mkdtempSync(join(place, "rt-test-")));
   const project: Project = {
     path,
     join: (...parts) => join(path, ...parts),

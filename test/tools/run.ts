@@ -1,77 +1,64 @@
-// `npm run tools`: every project of projects.ts with the newest packages of its tool, installed where nothing else is, and
-// the table of docs/tools.md made of the result. Before a release, since it needs the network and some minutes.
+// `npm run tools`: other people's tools in the newest version, installed where nothing else is. Each project of projects.ts
+// runs under rt, and each of cached-projects.ts is cached; the tables of docs/tools.md and docs/caching.md are made of the
+// results. Before a release, since it needs the network and some minutes.
 //
 //   npm run tools -- next vite     those only whose names have one of the words; the other rows stay as they are
-import { join } from "node:path";
-import { format, renderTable } from "../../build/docs/page.ts";
-import { createProject } from "../support/project.ts";
-import { REPOSITORY, runRt } from "../support/rt.ts";
-import { PROJECTS, SAID, type ToolProject } from "./projects.ts";
-import { visit } from "./server.ts";
-
-const ENVIRONMENT = { NEXT_TELEMETRY_DISABLED: "1", CI: "true" };
-
-interface Trial {
-  /** What went wrong, if anything. */
-  readonly failure?: string;
-  readonly version: string;
-}
-
-async function tryTool({ files, packages, steps, server }: ToolProject): Promise<Trial> {
-  await using project = await createProject(files);
-  const install = ["npm", "install", "--no-audit", "--no-fund", "--legacy-peer-deps", ...packages];
-  const installed = Bun.spawnSync(install, { cwd: project.path, stdout: "ignore", stderr: "pipe" });
-  if (installed.exitCode !== 0) return { failure: `${installed.stderr}`, version: "" };
-  const name = packages[0]!.replace(/(?<=.)@.*/, "");
-  const { version } = (await Bun.file(project.join("node_modules", name, "package.json")).json()) as {
-    version: string;
-  };
-  let output = "";
-  for (const args of steps) {
-    const { stdout, stderr, status } = await runRt({ args, cwd: project.path, env: ENVIRONMENT });
-    if (status !== 0) return { failure: `${args.join(" ")}: ${stdout}${stderr}`, version };
-    output = stdout;
-  }
-  if (server) {
-    const { page, hasEnded } = await visit(server, project.path, ENVIRONMENT);
-    if (!hasEnded) return { failure: `${server.join(" ")} left processes behind`, version };
-    output = page;
-  }
-  return output.includes(SAID) ? { version } : { failure: output, version };
-}
-
-/** The one of the page that is made here. */
-const TABLE = /\| Tool [\s\S]*?(?=\n\n|$)/;
-const PAGE = join(REPOSITORY, "docs/tools.md");
-
-/** The cells of the table as it is, by the tool's name. */
-function readRows(page: string): Map<string, readonly string[]> {
-  const lines = TABLE.exec(page)![0].split("\n").slice(2);
-  const rows = lines.map((line) =>
-    line
-      .split("|")
-      .slice(1, -1)
-      .map((cell) => cell.trim()),
-  );
-  return new Map(rows.map((row) => [row[0]!, row]));
-}
+import { CAN_TRACE } from "../cache/cached-project.ts";
+import { CACHED_PROJECTS } from "./cached-projects.ts";
+import { tryCaching } from "./cached-trial.ts";
+import { openWorkshop } from "./installation.ts";
+import { writeRows } from "./page-rows.ts";
+import { tryProject } from "./project-trial.ts";
+import { PROJECTS } from "./projects.ts";
 
 const words = process.argv.slice(2).map((word) => word.toLowerCase());
-const isChosen = ({ tool }: ToolProject) =>
+const isChosen = ({ tool }: { readonly tool: string }) =>
   words.length === 0 || words.some((word) => tool.toLowerCase().includes(word));
 
-const rows = readRows(await Bun.file(PAGE).text());
 let hasFailed = false;
-for (const project of PROJECTS.filter(isChosen)) {
-  const { failure, version } = await tryTool(project);
-  const isExpected = project.fails === undefined ? failure === undefined : failure?.includes(project.fails);
-  console.log(`${isExpected ? "ok" : "not ok"} ${project.tool} ${version}`);
-  if (!isExpected) console.error(failure ?? `works now, and should say: ${project.fails}`);
+
+/** @param expected what it says instead, where nothing can be done about it */
+function report(said: string, failure: string | undefined, expected?: string): void {
+  const isExpected = expected === undefined ? failure === undefined : failure?.includes(expected);
+  console.log(`${isExpected ? "ok" : "not ok"} ${said}`);
+  if (!isExpected) console.error(failure ?? `works now, and should say: ${expected}`);
   hasFailed ||= !isExpected;
-  rows.set(project.tool, [project.tool, version, project.needs, failure === undefined ? "works" : "fails"]);
 }
-const known = PROJECTS.flatMap(({ tool }) => (rows.has(tool) ? [rows.get(tool)!] : []));
-const table = renderTable(["Tool", "Tried with", "Needs", "Result"], known);
-const page = (await Bun.file(PAGE).text()).replace(TABLE, () => table);
-await Bun.write(PAGE, format(page, PAGE));
+
+/** What throws is a trial that could not be made: npm has failed, say. */
+function failureOf(error: unknown): { version: string; failure: string } {
+  return { version: "", failure: error instanceof Error ? error.message : `${error}` };
+}
+
+const workshop = openWorkshop();
+const rows: string[][] = [];
+for (const project of PROJECTS.filter(isChosen)) {
+  const { tool, needs, fails } = project;
+  const { failure, version } = await tryProject(project, workshop).catch(failureOf);
+  report(`${tool} ${version}`, failure, fails);
+  rows.push([tool, version, needs, failure === undefined ? "works" : "fails"]);
+}
+await writeRows(
+  "docs/tools.md",
+  ["Tool", "Tried with", "Needs", "Result"],
+  PROJECTS.map(({ tool }) => tool),
+  rows,
+);
+
+if (!CAN_TRACE) console.log("skipped: only on Linux can rt see what a tool does, and cache it by that");
+const cachedRows: string[][] = [];
+for (const project of CACHED_PROJECTS.filter((each) => CAN_TRACE && isChosen(each))) {
+  const { tool, rule, remark } = project;
+  const { failure, version, ways } = { ways: [], ...(await tryCaching(project, workshop).catch(failureOf)) };
+  report(`${tool} ${version}: ${ways.join(", ")}`, failure);
+  const found = remark === undefined ? "found" : `found; ${remark}`;
+  const needs = rule === "true" ? "`true`" : "its line below";
+  cachedRows.push([tool, version, needs, failure === undefined ? found : "not found"]);
+}
+await writeRows(
+  "docs/caching.md",
+  ["Tool", "Tried with", "Needs", "The same again"],
+  CACHED_PROJECTS.map(({ tool }) => tool),
+  cachedRows,
+);
 process.exit(hasFailed ? 1 : 0);

@@ -1,0 +1,220 @@
+// Projects of other people's tools, each with a script that is cached: what docs/caching.md says a tool needs for that is what
+// stands in their rtfig.toml. They are tried in `npm run tools`, before a release.
+//
+// Each has a source with BEFORE in it, and says so: in what its script makes, or prints. The Node.js that runs them is a current
+// one that is installed beside them, whichever the machine has. What a tool's own starter makes is used as it is, so that a
+// setting that comes with a new version is tried as well.
+import type { Files } from "../support/project.ts";
+
+export interface CachedToolProject {
+  readonly tool: string;
+  /** What has to be installed, as npm names it. */
+  readonly packages: readonly string[];
+  /** The script, as docs/caching.md has it. */
+  readonly script: string;
+  /** Its rule in [run.cache]. */
+  readonly rule: string;
+  /** Variables that are set; the rule says whether the tool gets them. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** What npx runs to make the project in the folder that it is in. */
+  readonly starter?: readonly string[];
+  readonly files: Files;
+  /** The file with BEFORE in it. */
+  readonly source: string;
+  /** The folder that it makes, if it makes one. */
+  readonly made?: string;
+  /** What rt says of the first run in a home directory, where that one is not kept. */
+  readonly unkept?: string;
+  /** What docs/caching.md has to say of a result that is found. */
+  readonly remark?: string;
+}
+
+export const BEFORE = "saidBefore";
+export const AFTER = "saidAfter";
+
+const SOURCES: Files = {
+  "src/main.js": `import { said } from "./said.js";\nconsole.log(said);\n`,
+  "src/said.js": `export const said = "${BEFORE}";\n`,
+};
+
+const TYPED: Files = {
+  "src/main.ts": `import { said } from "./said.ts";\nconsole.log(said);\n`,
+  "src/said.ts": `export const said: string = "${BEFORE}";\n`,
+};
+
+const UNUSED: Files = { "src/main.js": `const ${BEFORE} = 1;\n` };
+
+const TSCONFIG = {
+  compilerOptions: {
+    ...{ module: "nodenext", target: "es2023", lib: ["es2023", "dom"], types: [], strict: true },
+    ...{ rootDir: "src", outDir: "dist", rewriteRelativeImportExtensions: true },
+  },
+  include: ["src"],
+};
+
+const made = { source: "src/said.js", made: "dist" };
+const madeOfTypes = { source: "src/said.ts", made: "dist" };
+
+export const CACHED_PROJECTS: readonly CachedToolProject[] = [
+  {
+    tool: "tsc",
+    packages: ["typescript"],
+    script: "tsc",
+    rule: "true",
+    files: { ...TYPED, "tsconfig.json": TSCONFIG },
+    ...madeOfTypes,
+    // TypeScript 7 opens dist/said.js in one thread while another makes dist. Where dist is not there yet when rt looks, and is
+    // when the kernel does, rt takes the open for one that fails: the file is no output, and this trial fails in one of five.
+    remark: "may lack a file whose folder was just being made; `outputs` helps",
+  },
+  {
+    tool: "eslint",
+    packages: ["eslint", "@eslint/js"],
+    script: "eslint src",
+    rule: "true",
+    files: {
+      ...UNUSED,
+      "eslint.config.js": `import js from "@eslint/js";
+export default [js.configs.recommended, { rules: { "no-unused-vars": "warn" } }];`,
+    },
+    source: "src/main.js",
+  },
+  {
+    tool: "oxlint",
+    packages: ["oxlint"],
+    script: "oxlint src",
+    rule: "true",
+    files: UNUSED,
+    source: "src/main.js",
+  },
+  {
+    tool: "Vite, `vite build`",
+    packages: ["vite"],
+    script: "vite build",
+    rule: "true",
+    files: { ...TYPED, "index.html": `<script type="module" src="/src/main.ts"></script>` },
+    ...madeOfTypes,
+  },
+  {
+    tool: "create-vite, `tsc -b && vite build`",
+    packages: ["create-vite"],
+    script: "tsc -b && vite build",
+    rule: `{ outputs = ["node_modules/.tmp/**", "dist/**"] }`,
+    starter: ["create-vite@latest", ".", "--no-interactive", "--template", "react-ts"],
+    files: { "src/App.tsx": `export default function App() {\n  return <p>${BEFORE}</p>;\n}\n` },
+    source: "src/App.tsx",
+    made: "dist",
+  },
+  {
+    tool: "Vitest",
+    packages: ["vitest", "vite"],
+    script: "vitest run",
+    rule: "true",
+    files: {
+      ...TYPED,
+      "src/said.test.ts": `import { expect, test } from "vitest";
+import "./main.ts";
+test("adds", () => expect(1 + 1).toBe(2));`,
+    },
+    source: "src/said.ts",
+    // ~/.local/share/vitest/.vitest-secret-token
+    unkept: ".local, outside the project",
+    remark: "a user's first run is not kept",
+  },
+  {
+    tool: "Jest",
+    packages: ["jest"],
+    script: "jest",
+    rule: "true",
+    files: {
+      "src/said.cjs": `module.exports = "${BEFORE}";\n`,
+      "src/said.test.cjs": `const said = require("./said.cjs");
+console.log(said);
+test("adds", () => expect(1 + 1).toBe(2));`,
+      "jest.config.cjs": `module.exports = { moduleFileExtensions: ["cjs", "js"], testMatch: ["**/*.test.cjs"] };`,
+    },
+    source: "src/said.cjs",
+  },
+  {
+    tool: "webpack",
+    packages: ["webpack", "webpack-cli"],
+    script: "webpack --mode production --entry ./src/main.js",
+    rule: "true",
+    files: SOURCES,
+    ...made,
+  },
+  {
+    tool: "Rollup",
+    packages: ["rollup"],
+    script: "rollup src/main.js --dir dist",
+    rule: "true",
+    files: SOURCES,
+    ...made,
+  },
+  {
+    tool: "esbuild",
+    packages: ["esbuild"],
+    script: "esbuild src/main.ts --bundle --outdir=dist",
+    rule: "true",
+    files: TYPED,
+    ...madeOfTypes,
+  },
+  {
+    tool: "tsup",
+    packages: ["tsup", "typescript"],
+    script: "tsup src/main.ts",
+    rule: "true",
+    files: TYPED,
+    ...madeOfTypes,
+  },
+  {
+    tool: "tsx",
+    packages: ["tsx"],
+    script: "tsx src/main.ts",
+    rule: "true",
+    files: TYPED,
+    source: "src/said.ts",
+  },
+  {
+    tool: "Mocha",
+    packages: ["mocha"],
+    script: "mocha src",
+    rule: "true",
+    files: { ...SOURCES, "src/main.js": `import { said } from "./said.js";\nit(said, () => {});\n` },
+    source: "src/said.js",
+  },
+  {
+    tool: "Nest, `nest build`",
+    packages: ["@nestjs/cli"],
+    script: "nest build",
+    rule: "true",
+    starter: ["@nestjs/cli@latest", "new", ".", "--skip-git", "--skip-install", "--package-manager", "npm"],
+    files: { "src/said.ts": `export const said = "${BEFORE}";\n` },
+    source: "src/said.ts",
+    made: "dist",
+  },
+  {
+    tool: "Astro, `astro build`",
+    packages: ["astro"],
+    script: "astro build",
+    rule: `{ env = ["ASTRO_TELEMETRY_DISABLED"] }`,
+    env: { ASTRO_TELEMETRY_DISABLED: "1" },
+    files: { "src/pages/index.astro": `---\nconst said = "${BEFORE}";\n---\n<p>{said}</p>\n` },
+    source: "src/pages/index.astro",
+    made: "dist",
+  },
+  {
+    tool: "Next, `next build`",
+    packages: ["next", "react", "react-dom"],
+    script: "next build",
+    rule: `{ env = ["NEXT_TELEMETRY_DISABLED"], outputs = [".next/**"], ignore = [".next/cache/**"] }`,
+    env: { NEXT_TELEMETRY_DISABLED: "1" },
+    files: {
+      "app/layout.js":
+        "export default function Layout({ children }) { return <html><body>{children}</body></html>; }",
+      "app/page.js": `export default function Page() { return <p>${BEFORE}</p>; }`,
+    },
+    source: "app/page.js",
+    made: ".next",
+  },
+];
