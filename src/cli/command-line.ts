@@ -15,6 +15,7 @@ import { selectsPackages } from "../settings/many.ts";
 import type { Settings } from "../settings/settings.ts";
 import { type Opened, openSettings } from "../settings/sources.ts";
 import { VERSION } from "../version.ts";
+import { printAnswer } from "./answer.ts";
 import { readCalled } from "./called.ts";
 import { runOwn, showHelp } from "./own-commands.ts";
 
@@ -44,8 +45,8 @@ async function parse(words: readonly string[], table: readonly Option[]): Promis
 
 async function carryOut(written: Invocation): Promise<Outcome> {
   const { asksFor, command } = written;
-  if (asksFor === "version") return console.log(VERSION);
-  if (asksFor === "revision") return console.log(describeRevision());
+  if (asksFor === "version") return await printAnswer(VERSION);
+  if (asksFor === "revision") return await printAnswer(describeRevision());
   if (asksFor === "help") return await showHelp(command);
   const { by } = COMMANDS[command ?? "run"]!;
   // As in `rt --filter app test`: the commands know no packages, the script of that name does.
@@ -101,7 +102,7 @@ async function carryOutPicked(invocation: Invocation, cwd: string): Promise<Outc
 
 async function showScripts(cwd: string): Promise<void> {
   const { listScripts } = await import("./list.ts");
-  console.log(listScripts(cwd));
+  await printAnswer(listScripts(cwd));
 }
 
 /** As the engine has its own, in which the commit follows the version: the same version of rt has the same engine. */

@@ -115,6 +115,12 @@ function completeOwn([command, ...operands]: readonly string[]): OwnCompletion |
         flags: ENTRY_FLAGS.map(describeFlag),
         files: false,
       };
+    case "cache":
+      return {
+        words: first(usedWith("cache")),
+        flags: [],
+        files: operands[0] === "import",
+      };
     case "trust":
       return {
         words: [],
@@ -140,9 +146,7 @@ function completeOwn([command, ...operands]: readonly string[]): OwnCompletion |
       };
     case "debug-config":
       return {
-        words: first(
-          COMMANDS["debug-config"]!.usage!.split("|").map((value) => ({ value, description: "" })),
-        ),
+        words: first(usedWith("debug-config")),
         flags: [],
         files: false,
       };
@@ -161,6 +165,11 @@ function completeOwn([command, ...operands]: readonly string[]): OwnCompletion |
     default:
       return undefined;
   }
+}
+
+/** The words that stand first behind a command, one of which it takes. */
+function usedWith(command: string): Candidate[] {
+  return COMMANDS[command]!.usage!.split("|").map((use) => ({ value: use.split(" ")[0]!, description: "" }));
 }
 
 /** A tool, then what it may ask for. */

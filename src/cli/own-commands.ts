@@ -2,6 +2,8 @@
 import { dropEnvironmentFiles } from "../../platform/environment-files.ts";
 import { host } from "../../platform/process.ts";
 import type { Outcome } from "../run/outcome.ts";
+import { Failure } from "../failure.ts";
+import { oneLine } from "../printable.ts";
 import { printAnswer } from "./answer.ts";
 
 /** @param args behind the command's name */
@@ -9,9 +11,13 @@ type Command = (args: readonly string[]) => Promise<Outcome>;
 
 /** By its name in options/commands.ts. */
 const COMMANDS: Readonly<Record<string, Command>> = {
-  help: async (args) => await printAnswer(await (await import("./help.ts")).answerHelp(args)),
+  help: async (args) => {
+    refuseMore("help", args.slice(1));
+    await printAnswer(await (await import("./help.ts")).answerHelp(args));
+  },
   "debug-config": writeConfiguration,
-  types: async () => {
+  types: async (args) => {
+    refuseMore("types", args);
     const { readText, TYPES } = await import("./texts.ts");
     const { declareSecrets } = await import("../secrets/mapping/declaration.ts");
     await printAnswer((await readText(TYPES)).trimEnd() + declareSecrets());
@@ -82,7 +88,14 @@ async function writeConfiguration(args: readonly string[]): Promise<Outcome> {
   return isWritten ? undefined : 1;
 }
 
+/** Throws Failure where a command is given more than it takes. */
+function refuseMore(command: string, [word]: readonly string[]): void {
+  if (word !== undefined)
+    throw new Failure(`rt ${command} takes no "${oneLine(word)}"`, `rt help ${command} says what it takes`);
+}
+
 async function complete([shell, separator, ...words]: readonly string[]): Promise<void> {
+  if (shell !== "query" && separator !== undefined) refuseMore("completions", [separator]);
   const { completionLines, completionText } = await import("./completions.ts");
   const { readText } = await import("./texts.ts");
   await printAnswer(

@@ -51,7 +51,9 @@ function describeLine({ choice, args }: Answer, quote: (word: string) => string)
   const { selector, scriptName } = choice;
   const filter = selector === undefined ? [] : ["--filter", quote(selector)];
   const name = scriptName.startsWith("-") ? ["--", quote(scriptName)] : [quote(scriptName)];
-  return ["rt run", ...filter, ...name, ...(args.trim() === "" ? [] : [args.trim()])].join(" ");
+  // While they are typed, a quotation mark may still be missing.
+  const words = splitLine(args)?.map(quote) ?? [args.trim()];
+  return ["rt run", ...filter, ...name, ...words].join(" ");
 }
 
 function isSet(value: string | undefined): boolean {

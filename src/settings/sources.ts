@@ -35,7 +35,7 @@ async function open(written: Invocation): Promise<Omit<Opened, "reopen">> {
   // As if the user had written the file's options in front of the others.
   const configured = tool ? invocation : { ...invocation, options: [...options, ...invocation.options] };
   const given = collectOptions(configured.options);
-  const environment = { RT_CONCURRENCY: host.originalVariable("RT_CONCURRENCY") };
+  const environment = { RT_CONCURRENCY: host.originalVariable("RT_CONCURRENCY") || undefined };
   const settings = readSettings(configured, given, environment);
   if (!tool) {
     const cache = await findCache(config, given, cwd);

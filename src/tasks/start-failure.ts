@@ -34,7 +34,10 @@ export function explainStart(error: Error & { code?: string }, command: Command 
 function describe(code: string, { program, argv, cwd }: Command): string | undefined {
   if (files.readFile(cwd, 1) === "ENOENT") return `its directory is not there: ${cwd}`;
   const name = program ?? argv[0];
-  if (code === "ENOENT") return `${name} is not there`;
+  if (code === "ENOENT")
+    return program !== undefined && files.readFile(program, 1) !== "ENOENT"
+      ? `the program that the #! line of ${program} names is not there`
+      : `${name} is not there`;
   if (code === "EACCES") return `permission denied, for ${name} or ${cwd}`;
   if (code === "EMFILE") return `too many open files: the limit is ${host.descriptorLimit()} (ulimit -n)`;
   if (code === "E2BIG") return "the command and its environment are too long for this system";

@@ -12,10 +12,13 @@ const COMMANDS = [
   "run --help",
   "completions bash",
   "doctor",
+  "--version",
+  "--revision",
+  "run",
 ];
 
 async function run(words: string, end: string) {
-  await using project = await createProject();
+  await using project = await createProject({ "package.json": { scripts: { hello: "echo hello" } } });
   return await runRt({
     program: ["bash", "-c", `"$0" "$@" ${end}`, RT],
     args: words.split(" "),
@@ -34,6 +37,19 @@ test.skipIf(process.platform !== "linux").each(COMMANDS)(
     });
   },
 );
+
+test.each([
+  ["types foo", "types"],
+  ["help run extra", "help"],
+  ["completions bash zsh", "completions"],
+])("rt %s is more than that takes", async (words, command) => {
+  const more = words.split(" ").at(-1);
+  expect(await run(words, "")).toEqual({
+    stdout: "",
+    stderr: `error: rt ${command} takes no "${more}"\nhint: rt help ${command} says what it takes\n`,
+    status: 1,
+  });
+});
 
 test.skipIf(process.platform === "win32").each(COMMANDS)("rt %s to nobody says nothing", async (words) => {
   const end = "> >(exec true); true"; // its exit code is what was found

@@ -39,6 +39,12 @@ test("completions offer scripts and files after `run`", async () => {
   expect(await complete("run", "de")).toEqual({ values: ["dev", "dev:watch"], files: true });
 });
 
+test("completions offer what a command takes", async () => {
+  expect((await complete("cache", "")).values).toContain("prune");
+  expect(await complete("cache", "im")).toEqual({ values: ["import"], files: false });
+  expect((await complete("debug-config", "z")).values).toEqual(["zed"]);
+});
+
 test("completions offer scripts and commands in the first place", async () => {
   const { values } = await complete("b");
   expect(values).toEqual(["build", "build"]);

@@ -43,6 +43,15 @@ testTranscripts("a mistake", [
     },
   ],
   [
+    "a command behind a --",
+    {
+      files: packageWith({ build: "true" }),
+      args: ["--", "run", "build"],
+      status: 1,
+      stderr: `error: Script not found "run"\nhint: leave out the -- in front of it, for the command run of rt's\n`,
+    },
+  ],
+  [
     "a script that is missing, without run",
     {
       files: packageWith({ build: "true" }),

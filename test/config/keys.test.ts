@@ -75,6 +75,20 @@ describe("parseConfig()", () => {
     expect(failureOf('install.registry.token2 = "y"')[0]).toStartWith("rtfig.toml:1: Unknown key");
   });
 
+  test("names the line of what a longer name begins with, behind texts of several lines, and by what escapes mean", () => {
+    for (const text of [
+      "# comment\nrun.silent = true\nrun.foo.bar = 1",
+      "[run]\nsilent = true\n[x.y]\nq = 1",
+    ])
+      expect(failureOf(text)[0]).toStartWith("rtfig.toml:3: ");
+    for (const quotes of ['"""', "'''"])
+      expect(failureOf(`[define]\nA = ${quotes}\n[run]\nsilent = 3\n${quotes}\n[run]\nsilent = 3`)[0]).toBe(
+        "rtfig.toml:7: run.silent needs true or false, not 3",
+      );
+    expect(failureOf('[define]\nA = """ """ # """\n[run]\nsilent = 3')[0]).toStartWith("rtfig.toml:4: ");
+    expect(failureOf('[run]\n"sil\\u0065nt" = 3')[0]).toStartWith("rtfig.toml:2: ");
+  });
+
   test("names the line of a value of the wrong type, and not the value", () => {
     expect(failureOf('\nsmol = "yes"')[0]).toBe("rtfig.toml:2: smol needs true or false, not a string");
     expect(failureOf("[console]\n\ndepth = 1.5")[0]).toBe(

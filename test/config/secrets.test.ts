@@ -51,7 +51,7 @@ effect("secrets.*.from.service", "may have a slash", async () => {
 effect("secrets.*.from.name", "is needed beside the service", async () => {
   const { stderr, status } = await run('[secrets.TOKEN]\nfrom.name = "npm"\n[run.secrets]\nshow = ["TOKEN"]');
   expect([stderr, status]).toEqual([
-    'error: rtfig.toml:1: secrets.TOKEN.from needs service and name, or command alone\nhint: write { command = ["op", "read", "..."] }\n',
+    'error: rtfig.toml:2: secrets.TOKEN.from needs service and name, or command alone\nhint: write { command = ["op", "read", "..."] }\n',
     1,
   ]);
 });
@@ -61,7 +61,7 @@ effect("secrets.*.from.command", "is a program that prints the value", async () 
     `[secrets.TOKEN]\nfrom.command = ${command}\n[run.secrets]\nshow = ["TOKEN"]`;
   expect((await run(config('["printf", "%s\\\\n", "$HOME"]'))).stdout).toBe("got $HOME\n");
   expect((await run(config('["printf", "a\\u0000b"]'))).stderr).toBe(
-    "error: rtfig.toml:1: secrets.TOKEN.from has a NUL character in its command, which no program can be given\n",
+    "error: rtfig.toml:2: secrets.TOKEN.from has a NUL character in its command, which no program can be given\n",
   );
 });
 

@@ -37,6 +37,10 @@ test.concurrent("RT_CONCURRENCY bounds how many scripts run at a time", async ()
   expect(await succeed(TOGETHER, { environment: "3" })).toBe(true);
 });
 
+test.concurrent("RT_CONCURRENCY that is empty, as CI sets what is not defined, says nothing", async () => {
+  expect(await succeed(ALONE, { environment: "", configured: 1 })).toBe(true);
+});
+
 test.concurrent("RT_CONCURRENCY wins over rtfig.toml", async () => {
   expect(await succeed(ALONE, { environment: "1", configured: 3 })).toBe(true);
   expect(await succeed(TOGETHER, { environment: "3", configured: 1 })).toBe(true);

@@ -111,6 +111,17 @@ test("a number of scripts at a time that the environment gives and is none", () 
     status: 1,
   }));
 
+test.skipIf(process.platform === "win32")("a program whose own interpreter is not there", async () => {
+  const files = { "package.json": { scripts: { t: "tool" } }, "node_modules/.bin/tool": "#!/nonexistent\n" };
+  await using project = await createProject(files, ["node_modules/.bin/tool"]);
+  const { stderr, status } = await runRt({ args: ["run", "--sequential", "t"], cwd: project.path });
+  const tool = project.join("node_modules/.bin/tool");
+  expect([stderr, status]).toEqual([
+    expect.stringContaining(`Cannot start: the program that the #! line of ${tool} names is not there\n`),
+    127,
+  ]);
+});
+
 test.each(["run t", "run --filter * t", "t.ts", "run"])(
   "a current directory that is gone is told in one line: rt %s",
   async (words) => {

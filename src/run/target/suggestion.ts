@@ -24,6 +24,9 @@ export function suggestTarget(name: string, cwd: string, explicitRun: boolean): 
   const scripts = located ? scriptNames(located.manifest) : [];
   if (located && isMisdeclaredScript(located.manifest, name))
     return `package.json has "${name}", but not as a string; write the command as a string`;
+  // Behind a "--" names are those of scripts alone.
+  if (!explicitRun && Object.hasOwn(COMMANDS, name))
+    return `leave out the -- in front of it, for the command ${name} of rt's`;
   const commands = explicitRun ? [] : Object.keys(COMMANDS).filter((command) => command.length > 2);
   const binaries = binaryDirectories(cwd).flatMap(namesIn);
   for (const known of [scripts, commands, binaries]) {
