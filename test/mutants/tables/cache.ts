@@ -693,6 +693,38 @@ export default {
       tests: ["cache/declared"],
     },
   ],
+  "src/cache/mention.ts": [
+    {
+      fault: "a word in the middle of another one counts",
+      text: "if (!isOfWord(text[at + word.length]) && (",
+      becomes: "if (true || (",
+      tests: ["cache/sharing"],
+    },
+    {
+      fault: "what stands behind an escape is a part of a word",
+      text: "(!isOfWord(text[at - 1]) || isBehindEscape(text, at))",
+      becomes: "!isOfWord(text[at - 1])",
+      tests: ["cache/sharing"],
+    },
+    {
+      fault: "colours are a part of a word",
+      text: String.raw`/\[[0-?]*[ -/]*[@-~]$/,`,
+      becomes: "",
+      tests: ["cache/sharing"],
+    },
+    {
+      fault: "a percent sign and a number are a part of a word",
+      text: String.raw`/%[\da-f]{2}$/i,`,
+      becomes: "",
+      tests: ["cache/sharing"],
+    },
+    {
+      fault: "quotation marks of books are letters",
+      text: "(byte >= 97 && byte <= 122);",
+      becomes: "(byte >= 97 && byte <= 122) || byte >= 128;",
+      tests: ["cache/sharing"],
+    },
+  ],
   "src/cache/place.ts": [
     {
       fault: "a script that shows its path shares what it made",
