@@ -256,6 +256,18 @@ export default {
   ],
   "src/cache/patterns.ts": [
     {
+      fault: "the name of a project's folder is a glob",
+      text: String.raw`directory.map((name) => name.replace(/[*?[\]{}!\\]/g, "\\$&"))`,
+      becomes: "directory",
+      tests: ["cache/globs"],
+    },
+    {
+      fault: "a name that begins with an exclamation mark means all others",
+      text: String.raw`.replace(/^!/, "\\!")`,
+      becomes: "",
+      tests: ["cache/globs"],
+    },
+    {
       fault: "a project in a place for tools' caches has no inputs",
       text: "return always(root) ? () => false : always;",
       becomes: "return always;",
