@@ -675,6 +675,12 @@ export default {
   ],
   "src/cache/declaration.ts": [
     {
+      fault: "a folder of the project does not count where a link leads to it",
+      text: 'if (kind === "link") addLinked(',
+      becomes: "if (false) addLinked(",
+      tests: ["cache/link-ends"],
+    },
+    {
       fault: "a source that outputs name does not count",
       text: "!world.isDeclared(path) || tracked.has(path)",
       becomes: "!world.isDeclared(path)",
