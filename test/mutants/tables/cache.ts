@@ -912,6 +912,40 @@ export default {
       tests: ["config/shared-cache"],
     },
   ],
+  "src/cache/import/command.ts": [
+    {
+      fault: "the turbo.json of a package is imported for all",
+      text: "if (content.extends !== undefined || (root !== null && root !== directory))",
+      becomes: "if (false)",
+      tests: ["cache/import"],
+    },
+    {
+      fault: "what packages say of their tasks is left out",
+      text: "if (member.isRoot) return [];",
+      becomes: "if (member.directory) return [];",
+      tests: ["cache/import"],
+    },
+  ],
+  "src/cache/import/turbo-package.ts": [
+    {
+      fault: "a list of a package adds to the root's without being asked",
+      text: "Array.isArray(value) && value.includes(EXTENDS) && Array.isArray(before)",
+      becomes: "Array.isArray(value) && Array.isArray(before)",
+      tests: ["cache/import"],
+    },
+    {
+      fault: "a task that is not to inherit does",
+      text: "if (isInherited !== false) task",
+      becomes: "if (true) task",
+      tests: ["cache/import"],
+    },
+    {
+      fault: "a package inherits nothing of others",
+      text: "if (other && !seen.has(other.path) && other.path !== path)",
+      becomes: "if (false)",
+      tests: ["cache/import"],
+    },
+  ],
   "src/cache/import/turbo.ts": [
     {
       fault: "each file that turbo does not keep is no input",
