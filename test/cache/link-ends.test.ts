@@ -44,6 +44,7 @@ test.each(RULES)("of a script %s, what links lead to", async (_, rule) => {
     ["there is something there", async () => await outside.write({ none: "" }), "ran"],
     ["the link leads to what is no file", async () => await lead("/dev/null"), "ran"],
     ["the link leads to what the script makes", async () => await lead("out"), "ran"],
+    ["what it made is gone", async () => await rm(project.join("out")), "hit"],
   ]);
 
   async function moveMiddle(target: string): Promise<void> {
@@ -53,7 +54,7 @@ test.each(RULES)("of a script %s, what links lead to", async (_, rule) => {
 });
 
 test("of a script that is declared, what links of its package lead to in the project and outside", async () => {
-  await using outside = await createProject({ file: "1" });
+  await using outside = await createProject({ file: "1", "folder/sub/x": "1" });
   await using project = await cachedProject({}, { ".gitignore": "out\n" });
   const rule = "build = { trace = false, outputs = ['out'] }";
   await project.write({
@@ -65,6 +66,7 @@ test("of a script that is declared, what links of its package lead to in the pro
   await symlink(outside.join("file"), project.join("app/link"));
   await symlink("../assets", project.join("app/shared"));
   await symlink("..", project.join("app/root"));
+  await symlink(outside.join("folder"), project.join("app/folder"));
   Bun.spawnSync(["git", "init", "-q"], { cwd: project.path });
   const run = async () => {
     const { stderr } = await project.rt(["--filter", "app", "--why", "run", "build"]);
@@ -73,6 +75,8 @@ test("of a script that is declared, what links of its package lead to in the pro
   expect(await run()).toBe("it has not run before");
   await outside.write({ file: "2" });
   expect(await run()).toBe(`${outside.join("file")} is another`);
+  await outside.write({ "folder/sub/x": "2" });
+  expect(await run()).toBe(`${outside.join("folder/sub/x")} is another`);
   await project.write({ "assets/x": "2" });
   expect(await run()).toBe("assets/x is another");
   await project.write({ "assets/new": "2" });
