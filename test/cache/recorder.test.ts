@@ -65,6 +65,25 @@ const MEANINGS: readonly (readonly [what: string, script: string, counts: string
   ],
   ["a file that is not in /dev, after all", "cat /dev/.//../$PWD/two/file", "two/file"],
   ["a file behind a descriptor", "exec 3< two; cat /dev/fd/3/file", "two/file"],
+  ["a file behind standard input", "cat /dev/stdin/file < two", "two/file"],
+  ...Object.entries({
+    "with slashes and dots in between": "/proc/./self//cwd/file",
+    "over its descriptors": "/dev/fd/../cwd/file",
+    "over its descriptors, from its root": "/proc/self/root/dev/fd/../cwd/file",
+    "over the network": "/proc/net/../cwd/file",
+    "over its thread": "/proc/thread-self/../../cwd/file",
+    "over a link in /sys": "$NEAR/../../../$PWD/file",
+    "over a link in /dev/shm": "/dev/shm/$LINK/../two/file",
+    "over standard input": "/dev/stdin/../two/file",
+  }).map(([what, path]): [string, string, string] => [
+    `a file that a path leads to ${what}`,
+    [
+      "NEAR=$(find /sys/devices -maxdepth 4 -type l -name subsystem | head -n 1)",
+      "LINK=rt-$$; ln -s $PWD/one /dev/shm/$LINK; cd two",
+      `cat ${path} < ../one; rm /dev/shm/$LINK`,
+    ].join("; "),
+    "two/file",
+  ]),
 ];
 
 test.skipIf(!CAN_TRACE).each(MEANINGS)("sees %s", async (_what, script, counts) => {

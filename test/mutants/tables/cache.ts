@@ -113,6 +113,36 @@ export default {
   ],
   "platform/linux/native/recorder/way.h": [
     {
+      fault: "slashes and dots in a path of /proc hide it",
+      text: "      tidy(path);\n",
+      becomes: "",
+      tests: ["cache/recorder"],
+    },
+    {
+      fault: "links in /proc, /sys and /dev lead nowhere",
+      text: "if (length <= 0) {",
+      becomes: "if (1) {",
+      tests: ["cache/recorder"],
+    },
+    {
+      fault: "the caller's own thread is another one",
+      text: "if (at == path + sizeof OWN_THREAD - 1 && after(path, OWN_THREAD)) {",
+      becomes: "if (0) {",
+      tests: ["cache/recorder"],
+    },
+    {
+      fault: "a link in /dev/shm is none in front of two dots",
+      text: 'if (after(path, "/dev/shm/")) return -1;',
+      becomes: "",
+      tests: ["cache/recorder"],
+    },
+    {
+      fault: "standard input is no directory",
+      text: "if (behind && (*behind == 0 || *behind == '/')) {",
+      becomes: "if (behind && *behind == 0) {",
+      tests: ["cache/recorder"],
+    },
+    {
       fault: "links in a directory that is known are not followed",
       text: "if (entry->state.what == LINK_ && (!is_last || follows || is_directory)) {",
       becomes: "if (entry->state.what == LINK_ && (!is_last || is_directory)) {",
