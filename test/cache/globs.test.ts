@@ -49,11 +49,11 @@ test.skipIf(!CAN_TRACE)(
   async () => {
     await using project = await cachedProject(
       { build: "true" },
-      { "[a]": "1", a: "1", "!b": "1", "c/d": "1" },
-      String.raw`build = { inputs = ['\[a\]', "./!b*", "c/../c/./d/"] }`,
+      { "[a]": "1", a: "1", "!b/x": "1", "c/d": "1" },
+      String.raw`build = { inputs = ['\[a\]', "./!b*/x", "c/../c/./d/"] }`,
     );
     expect([await project.run("build"), await project.run("build")]).toEqual(["ran", "hit"]);
-    for (const path of ["[a]", "!b", "!b2", "c/d"]) {
+    for (const path of ["[a]", "!b/x", "!b2/x", "c/d"]) {
       await project.write({ [path]: "2" });
       expect([path, await project.run("build")]).toEqual([path, "ran"]);
     }

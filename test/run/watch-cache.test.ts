@@ -317,7 +317,8 @@ test("what a link among inputs leads to starts it, in the folder outside what is
   await using live = await watch({
     files: {
       "app/package.json": { scripts: { build: "echo run" } },
-      "app/rtfig.toml": "[run.cache]\nbuild = { trace = false, inputs = ['cfg', 'folder'], outputs = [] }\n",
+      "app/rtfig.toml": "[run.cache]\nbuild = { trace = false, inputs = ['cfg', 'sub/**'], outputs = [] }\n",
+      "app/sub/x": "",
       "shared/real": "1",
       "outside/a": "1",
     },
@@ -325,7 +326,7 @@ test("what a link among inputs leads to starts it, in the folder outside what is
     inDirectory: "app",
     prepare: async (project) => {
       await symlink("../shared/real", project.join("app/cfg"));
-      await symlink("../outside", project.join("app/folder"));
+      await symlink("../../outside", project.join("app/sub/folder"));
     },
   });
   expect((await live.round()).slice(1)).toEqual(["run"]);
