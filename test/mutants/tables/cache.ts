@@ -622,6 +622,12 @@ export default {
   ],
   "src/cache/restore.ts": [
     {
+      fault: "the length of a name is counted in characters",
+      text: "return new TextDecoder().decode(Buffer.from(name).subarray(0, 100), { stream: true });",
+      becomes: "return name.slice(0, 100);",
+      tests: ["cache/restore"],
+    },
+    {
       fault: "links lead out of the project",
       why: "each directory on the way is a condition of its own: this is the second lock",
       text: "if (real !== root && !isBelow(real, root)) throw new Error(`${directory} is outside`);",
