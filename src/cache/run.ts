@@ -72,8 +72,9 @@ export class Run implements CachedRun {
     this.#store = store;
     this.#known = known;
     this.#shared = rule.isShared ? shared : undefined;
+    const declared = [...rule.env, ...script.named];
     const environments = script.steps.map(({ env }) =>
-      cachedEnvironment(env, original, rule.env, settings.root),
+      cachedEnvironment(env, original, declared, settings.root),
     );
     const variables = environments.map((each) => each.variables);
     this.#followed = new FollowedScript(script.steps, variables, tracing, this.#announce);
