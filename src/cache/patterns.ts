@@ -162,7 +162,5 @@ function splitGlob({ directory, pattern }: AbsoluteGlob): { base: string; patter
   const first = pattern.findIndex((part) => WILDCARD.test(part));
   const plain = first < 0 ? pattern : pattern.slice(0, first);
   const base = [...directory, ...plain].join("/") || "/";
-  // One in front of all would mean everything else.
-  const rest = first < 0 ? "" : pattern.slice(first).join("/").replace(/^!/, "\\!");
-  return { base, pattern: rest };
+  return { base, pattern: first < 0 ? "" : pattern.slice(first).join("/") };
 }

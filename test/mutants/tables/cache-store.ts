@@ -288,12 +288,6 @@ export default {
       tests: ["cache/globs"],
     },
     {
-      fault: "a name that begins with an exclamation mark means all others",
-      text: String.raw`.replace(/^!/, "\\!")`,
-      becomes: "",
-      tests: ["cache/globs"],
-    },
-    {
       fault: "a project in a place for tools' caches has no inputs",
       text: "return always(root) ? () => false : always;",
       becomes: "return always;",
