@@ -251,7 +251,7 @@ export class Run implements CachedRun {
       const { conditions, outputs, own } = await this.#record(trace);
       const shown = this.#findShown();
       if (shown !== undefined) throw new Unkept("secret", shown);
-      if (log.isTooLarge) throw new Unkept("output", "64 MB to the terminal");
+      if (log.isTooLarge) throw new Unkept("flood", "64 MB");
       const entry: Entry = {
         label: this.#script.label,
         created: Date.now(),

@@ -155,7 +155,7 @@ function requestFor(
       },
       closeCache: () => room?.keepMemory(),
       // Where something may run elsewhere, what is found here does not.
-      ...((cache.isExplained || (remote && many.dryRun)) && {
+      ...((cache.isExplained || many.dryRun) && {
         async explainCached(task, extra) {
           room ??= await import("./cached.ts");
           return await room.explainTask(task, extra, cache, starting, shared);
