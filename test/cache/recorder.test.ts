@@ -2,6 +2,7 @@
 import { expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { rename, rm, symlink } from "node:fs/promises";
+import { basename } from "node:path";
 import { RT, runRt } from "../support/rt.ts";
 import { CAN_TRACE, cachedProject } from "./cached-project.ts";
 
@@ -96,6 +97,27 @@ test.skipIf(!CAN_TRACE).each(MEANINGS)("sees %s", async (_what, script, counts) 
   await project.write({ [counts]: "changed" });
   expect(await project.run("t")).toBe("ran");
   expect(await project.run("t")).toBe("hit");
+});
+
+test.skipIf(!CAN_TRACE)("sees a link in /dev/shm that a path goes over", async () => {
+  await using project = await cachedProject(
+    {},
+    { "one/d/x": "", "one/file": "1", "two/d/x": "", "two/file": "2" },
+  );
+  const link = `/dev/shm/${basename(project.path)}`;
+  await project.write({
+    "package.json": { scripts: { t: `cat ${link}/../file` } },
+    "rtfig.toml": "[run.cache]\nt = true\n",
+  });
+  try {
+    await symlink(project.join("one/d"), link);
+    expect([await project.run("t"), await project.run("t")]).toEqual(["ran", "hit"]);
+    await rm(link);
+    await symlink(project.join("two/d"), link);
+    expect([await project.run("t"), await project.run("t")]).toEqual(["ran", "hit"]);
+  } finally {
+    await rm(link, { force: true });
+  }
 });
 
 test.skipIf(!CAN_TRACE)("sees each directory that a path goes through", async () => {
