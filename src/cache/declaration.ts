@@ -4,7 +4,9 @@
 import { directoriesNeeded, listPackageFiles, listTracked, sharedFiles } from "../workspace/package-files.ts";
 import type { CacheRule } from "../settings/cache.ts";
 import type { World } from "./check.ts";
+import { endOf, followLinks } from "./link-ends.ts";
 import { listFiles, type Matcher } from "./patterns.ts";
+import { isBelow } from "./place.ts";
 import { Unkept } from "./unkept.ts";
 
 export interface DeclaredWorld extends World {
@@ -25,8 +27,10 @@ export async function declaredInputs(rule: CacheRule, world: DeclaredWorld): Pro
   const directories = declaredDirectories(root, packageDirectory);
   for (const directory of directories)
     for (const path of await listPackageFiles(directory)) {
+      const { kind } = world.look(path);
       // A repository in the repository.
-      if (!found.has(path) && world.look(path).kind === "directory") directories.push(path);
+      if (!found.has(path) && kind === "directory") directories.push(path);
+      if (kind === "link") addLinked(endOf(path), directories, world);
       found.add(path);
     }
   for (const path of await listFiles(rule.inputs, packageDirectory)) found.add(path);
@@ -34,9 +38,21 @@ export async function declaredInputs(rule: CacheRule, world: DeclaredWorld): Pro
   const tracked = new Set(isAny ? (await Promise.all(directories.map(listTracked))).flat() : []);
   const counts = (path: string) => !world.isDeclared(path) || tracked.has(path);
   const inputs = [...found].filter((path) => counts(path) && !world.isIgnored(path)).sort();
-  return inputs.filter((path) => {
+  const files = inputs.filter((path) => {
     const { kind } = world.look(path);
     if (kind === "other") throw new Unkept("pipe", path);
     return kind === "file" || kind === "link";
   });
+  return await followLinks(files, world);
+}
+
+/** A directory of the project that nobody else has listed, as one that packages share. */
+function addLinked(
+  end: string,
+  directories: string[],
+  { root, packageDirectory, look }: DeclaredWorld,
+): void {
+  const isListed = directories.some((each) => end === each || isBelow(end, each));
+  if (isListed || !isBelow(end, root) || isBelow(packageDirectory, end)) return;
+  if (look(end).kind === "directory") directories.push(end);
 }

@@ -18,6 +18,7 @@ export type Cause =
   | "refused"
   | "unlaunched"
   | "output"
+  | "flood"
   | "store";
 
 const CAUSES: Readonly<Record<Cause, readonly [cause: string, help: string]>> = {
@@ -69,6 +70,7 @@ const CAUSES: Readonly<Record<Cause, readonly [cause: string, help: string]>> = 
     "it wrote $, which is neither a file nor a link",
     "list it in ignore of [run.cache], if it does not matter",
   ],
+  flood: ["it wrote more than $ to the terminal", "let it say less, or write that into a file"],
   store: ["the cache cannot be written: $", "make room, or set XDG_CACHE_HOME"],
 };
 

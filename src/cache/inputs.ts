@@ -9,6 +9,7 @@ import { compareState, findDifference, isOutput } from "./check.ts";
 import type { Condition, Entry } from "./entry.ts";
 import { declaredDirectories, declaredInputs } from "./declaration.ts";
 import { hashInput, type Key } from "./key.ts";
+import { followLinks } from "./link-ends.ts";
 import { listFiles, type Matcher, matcher } from "./patterns.ts";
 import { type IsFixed, isBelow, keepPath } from "./place.ts";
 import type { Rooted } from "./record.ts";
@@ -24,7 +25,8 @@ const LETTERS: Readonly<Record<PathState["kind"], string>> = {
 
 /** The files that count whatever the script does; absolute, sorted. Throws Unkept, Failure. */
 export async function listCounted(rule: CacheRule, world: Rooted, isTraced: boolean): Promise<string[]> {
-  return isTraced ? await listFiles(rule.inputs, world.packageDirectory) : await declaredInputs(rule, world);
+  if (!isTraced) return await declaredInputs(rule, world);
+  return await followLinks(await listFiles(rule.inputs, world.packageDirectory), world);
 }
 
 interface Known {
@@ -56,7 +58,10 @@ export class Inputs {
     const { root, packageDirectory } = world;
     const isNamed = matcher(rule.inputs, packageDirectory);
     const directories = isTraced ? [] : declaredDirectories(root, packageDirectory);
-    this.#mayCount = (path) => directories.some((each) => isBelow(path, each)) || isNamed(path);
+    const isFound: Matcher = (path) => directories.some((each) => isBelow(path, each)) || isNamed(path);
+    // Where links have led.
+    const linked = new Set(key.inputs.filter((path) => !isFound(path)).map((path) => dirname(path)));
+    this.#mayCount = (path) => isFound(path) || linked.has(dirname(path));
     this.#own = new Set([...entry.outputs.map(({ path }) => path), ...entry.own]);
     const hashes = new Map(key.fields.map(({ name, hash }) => [name, hash]));
     this.#counted = new Map(key.inputs.map((path) => [path, hashes.get(keepPath(path, root)) ?? ""]));

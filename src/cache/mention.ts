@@ -2,7 +2,8 @@
 // lines; and the whole path, also in the ways in which programs encode one (JSON, URLs, HTML, hex, base64).
 //
 // Surprising: a word counts wherever it stands by itself, since tools make names of paths ("-home-me-shop"). That is often
-// by chance, and costs no more than a run.
+// by chance, and costs no more than a run. In the middle of another word it does not count: most words of paths are short, and
+// would be in every text. Where that is in doubt, it counts.
 import { closeSync, openSync, readSync } from "node:fs";
 import { formsOf } from "../redaction/forms.ts";
 import type { Entry } from "./entry.ts";
@@ -36,7 +37,7 @@ export class Mentions {
     this.#words = new Map(wordsOf(root).map((word) => [word, Buffer.from(word)]));
     const forms = [root, encodeURI(root), JSON.stringify(root).slice(1, -1)].map((each) => Buffer.from(each));
     this.#forms = [...forms, ...formsOf(Buffer.from(root)).map(({ bytes }) => Buffer.from(bytes))];
-    this.#overlap = Math.max(...this.#forms.map(({ length }) => length));
+    this.#overlap = Math.max(...this.#forms.map(({ length }) => length)) + LONGEST_ESCAPE;
   }
 
   lookAt(bytes: Uint8Array): void {
@@ -71,15 +72,31 @@ export class Mentions {
   }
 }
 
+/** Bytes in front of a word that are looked at for the end of an escape; of those that colour text the longest are this long. */
+const LONGEST_ESCAPE = 48;
+
 function hasWord(text: Buffer, word: Buffer): boolean {
   for (let at = text.indexOf(word); at >= 0; at = text.indexOf(word, at + 1))
-    if (!isOfWord(text[at - 1]) && !isOfWord(text[at + word.length])) return true;
+    if (!isOfWord(text[at + word.length]) && (!isOfWord(text[at - 1]) || isBehindEscape(text, at)))
+      return true;
   return false;
 }
 
+/** A letter or a digit. What is not ASCII is none: a quotation mark, or a letter of those who write without spaces. */
 function isOfWord(byte: number | undefined): boolean {
   if (byte === undefined) return false;
-  return (
-    (byte >= 48 && byte <= 57) || (byte >= 65 && byte <= 90) || (byte >= 97 && byte <= 122) || byte >= 128
-  );
+  return (byte >= 48 && byte <= 57) || (byte >= 65 && byte <= 90) || (byte >= 97 && byte <= 122);
+}
+
+/** What ends in a letter or a digit that is none of a word's: `ESC [ 1 m` of terminals, however ESC is written; `\n`; `%2F`. */
+const ESCAPES = [
+  /\[[0-?]*[ -/]*[@-~]$/, // of a terminal
+  /(?:\x1b|\\(?:e|033|x1b|u001b))[ -/]*[0-~]$/i, // of one too, without a bracket
+  /\\(?:[a-z]|[0-7]{1,3}|x[\da-f]{1,2}|u[\da-f]{4}|U[\da-f]{8})$/i,
+  /%[\da-f]{2}$/i,
+];
+
+function isBehindEscape(text: Buffer, at: number): boolean {
+  const before = text.toString("latin1", Math.max(0, at - LONGEST_ESCAPE), at);
+  return ESCAPES.some((escape) => escape.test(before));
 }

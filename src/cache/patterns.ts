@@ -1,5 +1,5 @@
 // The globs of a rule, and what every tool keeps for itself: which absolute paths they mean.
-import { resolve } from "node:path";
+import { isAbsolute, resolve } from "node:path";
 import { temporaryDirectory } from "../../platform/temporary-directory.ts";
 import { withSlashes } from "./place.ts";
 
@@ -37,8 +37,9 @@ export function matcher(globs: readonly string[], directory: string, root = dire
   const [from, project] = [withSlashes(directory), withSlashes(root)];
   const patterns = globs.map((glob) => {
     const isNot = glob.startsWith("!");
-    const isMeant = meaningOf(withSlashes(resolve(directory, isNot ? glob.slice(1) : glob)));
-    const spared = isNot ? undefined : sparedBy(glob, from, project);
+    const absolute = placeGlob(isNot ? glob.slice(1) : glob, directory);
+    const isMeant = meaningOf(globOf(absolute));
+    const spared = isNot ? undefined : sparedBy(absolute, from, project);
     return {
       isNot,
       isMeant: spared === undefined ? isMeant : (path: string) => isMeant(path) && !isOn(path, spared),
@@ -59,10 +60,34 @@ function meaningOf(absolute: string): Matcher {
   return (path) => globs.some((glob) => glob.match(path));
 }
 
+/** From "/" on, part by part; in `directory` no character means anything but itself, and in `pattern` it does. */
+interface AbsoluteGlob {
+  readonly directory: readonly string[];
+  readonly pattern: readonly string[];
+}
+
+function placeGlob(glob: string, directory: string): AbsoluteGlob {
+  if (isAbsolute(glob)) return { directory: [], pattern: withSlashes(resolve(directory, glob)).split("/") };
+  const base = withSlashes(resolve(directory)).replace(/\/$/, "").split("/");
+  const pattern: string[] = [];
+  for (const part of withSlashes(glob).split("/")) {
+    if (part === "" || part === ".") continue;
+    if (part !== "..") pattern.push(part);
+    else if (pattern.pop() === undefined && base.length > 1) base.pop();
+  }
+  return { directory: base, pattern };
+}
+
+function globOf({ directory, pattern }: AbsoluteGlob): string {
+  return [...directory.map((name) => name.replace(/[*?[\]{}!\\]/g, "\\$&")), ...pattern].join("/");
+}
+
+const WILDCARD = /[*?[\]{}\\]/;
+
 /** The directory in which a glob with wildcards means nothing. */
-function sparedBy(glob: string, directory: string, root: string): string | undefined {
-  const absolute = withSlashes(resolve(directory, glob));
-  if (!/[*?[{]/.test(absolute)) return undefined;
+function sparedBy(glob: AbsoluteGlob, directory: string, root: string): string | undefined {
+  if (!glob.pattern.some((part) => WILDCARD.test(part))) return undefined;
+  const absolute = globOf(glob);
   const isAll = absolute.endsWith("/**");
   const base = new Bun.Glob(isAll ? absolute.slice(0, -3) : absolute);
   if (absolute === "/**" || ancestorsOf(root).some((each) => base.match(each))) return root;
@@ -91,25 +116,24 @@ export function alwaysIgnored(root: string): Matcher {
 }
 
 function openAlways(): Matcher {
-  const isMeant = matcher(
-    [
-      ...TOOL_CACHES.map((name) => `**/node_modules/${name}`),
-      ...TEMPORARY.flatMap((place) => TEMPORARY_CACHES.map((name) => `${place}/${name}`)),
-    ],
-    "/",
-  );
+  const matchers = [
+    matcher(
+      TOOL_CACHES.map((name) => `**/node_modules/${name}`),
+      "/",
+    ),
+    ...TEMPORARY.map((place) => matcher(TEMPORARY_CACHES, place)),
+  ];
   const beginnings = TEMPORARY_CACHES.map((name) => RegExp.escape(name.replace("*", "")));
   // Most paths have none of these, and are no work then.
   const part = new RegExp(`[\\\\/](?:node_modules[\\\\/]\\.|${beginnings.join("|")})`);
-  return (path) => part.test(path) && isMeant(path);
+  return (path) => part.test(path) && matchers.some((isMeant) => isMeant(path));
 }
 
 /** The files that globs mean now, sorted. */
 export async function listFiles(globs: readonly string[], directory: string): Promise<string[]> {
   const found = new Set<string>();
   for (const glob of globs.filter((each) => !each.startsWith("!"))) {
-    const absolute = withSlashes(resolve(directory, glob));
-    const { base, pattern } = splitGlob(absolute);
+    const { base, pattern } = splitGlob(placeGlob(glob, directory));
     if (pattern === "") {
       found.add(base);
       for await (const path of scan("**", base)) found.add(path);
@@ -134,9 +158,9 @@ async function* scan(pattern: string, base: string): AsyncGenerator<string> {
 }
 
 /** The part without wildcards, and the rest. */
-function splitGlob(absolute: string): { base: string; pattern: string } {
-  const parts = absolute.split("/");
-  const first = parts.findIndex((part) => /[*?[\]{}]/.test(part));
-  if (first < 0) return { base: absolute, pattern: "" };
-  return { base: parts.slice(0, first).join("/") || "/", pattern: parts.slice(first).join("/") };
+function splitGlob({ directory, pattern }: AbsoluteGlob): { base: string; pattern: string } {
+  const first = pattern.findIndex((part) => WILDCARD.test(part));
+  const plain = first < 0 ? pattern : pattern.slice(0, first);
+  const base = [...directory, ...plain].join("/") || "/";
+  return { base, pattern: first < 0 ? "" : pattern.slice(first).join("/") };
 }

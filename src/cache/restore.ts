@@ -80,7 +80,7 @@ async function put(output: Output, root: string, store: Store): Promise<void> {
     }
     return;
   }
-  const draft = join(dirname(path), `.${basename(path).slice(0, 100)}.rt-${process.pid}`);
+  const draft = join(dirname(path), `.${beginningOf(basename(path))}.rt-${process.pid}`);
   try {
     if (output.kind === "link") symlinkSync(output.target, draft);
     else {
@@ -93,6 +93,11 @@ async function put(output: Output, root: string, store: Store): Promise<void> {
     rmSync(draft, { force: true });
     throw error;
   }
+}
+
+/** So much that a name made of it is not too long, which systems count in bytes. */
+function beginningOf(name: string): string {
+  return new TextDecoder().decode(Buffer.from(name).subarray(0, 100), { stream: true });
 }
 
 /** Links could lead anywhere by now. */

@@ -72,8 +72,9 @@ export class Run implements CachedRun {
     this.#store = store;
     this.#known = known;
     this.#shared = rule.isShared ? shared : undefined;
+    const declared = [...rule.env, ...script.named];
     const environments = script.steps.map(({ env }) =>
-      cachedEnvironment(env, original, rule.env, settings.root),
+      cachedEnvironment(env, original, declared, settings.root),
     );
     const variables = environments.map((each) => each.variables);
     this.#followed = new FollowedScript(script.steps, variables, tracing, this.#announce);
@@ -250,7 +251,7 @@ export class Run implements CachedRun {
       const { conditions, outputs, own } = await this.#record(trace);
       const shown = this.#findShown();
       if (shown !== undefined) throw new Unkept("secret", shown);
-      if (log.isTooLarge) throw new Unkept("output", "64 MB to the terminal");
+      if (log.isTooLarge) throw new Unkept("flood", "64 MB");
       const entry: Entry = {
         label: this.#script.label,
         created: Date.now(),

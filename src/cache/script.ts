@@ -17,6 +17,8 @@ export interface CachedScript {
     readonly argv: readonly string[];
     readonly env: Readonly<Record<string, string | undefined>>;
   }[];
+  /** Variables that it is given because whoever started it has named them. */
+  readonly named: readonly string[];
 }
 
 export interface Hit {

@@ -13,7 +13,12 @@ import { taskOf } from "./single-task.ts";
 
 export { endMemory, keepMemory } from "../cache/cache.ts";
 
-type CommandFor = (request: CommandRequest) => Command;
+/** How scripts would be started. */
+export interface Starting {
+  commandFor(request: CommandRequest): Command;
+  /** Variables that they are given because options name them. */
+  readonly named: readonly string[];
+}
 
 interface Notice {
   readonly notice: string;
@@ -24,10 +29,10 @@ export async function openCachedTask(
   task: Task,
   extra: Readonly<Record<string, string>>,
   settings: CacheSettings,
-  commandFor: CommandFor,
+  starting: Starting,
   shared: SharedCache | undefined,
 ): Promise<CachedTask | Notice | undefined> {
-  const script = describeScript(task, extra, settings, commandFor);
+  const script = describeScript(task, extra, settings, starting);
   return script && "notice" in script ? script : script && (await openCached(script, settings, shared));
 }
 
@@ -36,10 +41,10 @@ export async function explainTask(
   task: Task,
   extra: Readonly<Record<string, string>>,
   settings: CacheSettings,
-  commandFor: CommandFor,
+  starting: Starting,
   shared: SharedCache | undefined,
 ): Promise<CacheReason | undefined> {
-  const script = describeScript(task, extra, settings, commandFor);
+  const script = describeScript(task, extra, settings, starting);
   const opened =
     script && "notice" in script ? script : script && (await openCached(script, settings, shared, "look"));
   if (!opened) return undefined;
@@ -52,14 +57,14 @@ function describeScript(
   task: Task,
   extra: Readonly<Record<string, string>>,
   settings: CacheSettings,
-  commandFor: CommandFor,
+  starting: Starting,
 ): CachedScript | Notice | undefined {
   const { packageDirectory, manifest, scriptName, label } = task;
   const packageName = textField(manifest, "name");
   if (!ruleFor(settings, packageName, scriptName)) return undefined;
   const steps = [];
   for (const step of task.steps) {
-    const command = commandFor({
+    const command = starting.commandFor({
       packageDirectory,
       manifest,
       scriptName: step.scriptName,
@@ -73,7 +78,7 @@ function describeScript(
     const { program, argv, env } = command;
     steps.push({ event: step.scriptName, program, argv, env: { ...extra, ...env } });
   }
-  return { label, packageName, packageDirectory, scriptName, steps };
+  return { label, packageName, packageDirectory, scriptName, steps, named: starting.named };
 }
 
 /** Why a script of those is not cached; "" where nobody has to be told. */

@@ -26,6 +26,7 @@ import {
 import { scriptOf, textField } from "../workspace/package-json.ts";
 import { type Attending, isSameValue, loadAttending } from "./attending.ts";
 import type { Plan } from "./plan.ts";
+import type { Starting } from "./cached.ts";
 import type { Answer } from "./script/bash-builtins.ts";
 import { evaluate, needsNoProcess, type ShellResult } from "./script/built-in-shell.ts";
 import { launchScript } from "./script/launch.ts";
@@ -127,6 +128,12 @@ function requestFor(
   const known: SecretValue[] = [];
   const commandOf = (wanted: CommandRequest) =>
     commandFor(wanted, originalEnvironment, context, provision, attending);
+  const starting: Starting = {
+    commandFor: commandOf,
+    get named() {
+      return context.named;
+    },
+  };
   return {
     ...many,
     args: host.exactArguments(many.args),
@@ -140,7 +147,7 @@ function requestFor(
       async openCached(task, extra) {
         room ??= await import("./cached.ts");
         if (hasStarted) room.endMemory();
-        return await room.openCachedTask(task, extra, cache, commandOf, shared);
+        return await room.openCachedTask(task, extra, cache, starting, shared);
       },
       beforeStart() {
         hasStarted = true;
@@ -148,10 +155,10 @@ function requestFor(
       },
       closeCache: () => room?.keepMemory(),
       // Where something may run elsewhere, what is found here does not.
-      ...((cache.isExplained || (remote && many.dryRun)) && {
+      ...((cache.isExplained || many.dryRun) && {
         async explainCached(task, extra) {
           room ??= await import("./cached.ts");
-          return await room.explainTask(task, extra, cache, commandOf, shared);
+          return await room.explainTask(task, extra, cache, starting, shared);
         },
       }),
     }),

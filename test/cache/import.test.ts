@@ -81,11 +81,111 @@ test("a turbo.json becomes tables, and what has no place there is named", async 
   await project.write({ "turbo.json": "[]" });
   expect((await run("turbo.json")).stderr).toStartWith("error: turbo.json is no table\n");
   await project.write({ "turbo.json": '{ "extends": ["//"] }' });
+  expect((await run("turbo.json")).stderr).toStartWith("error: turbo.json is the one of a package\n");
+  await project.write({ "turbo.json": "{}" });
   expect((await run("turbo.json")).stderr).toStartWith("error: turbo.json has no tasks\n");
   expect((await run("nx.json")).stderr).toStartWith("error: rt cache import needs one turbo.json\n");
   expect((await run("none/turbo.json")).stderr).toBe(
     "error: none/turbo.json cannot be read: there is no such file\n",
   );
+});
+
+const PACKAGES = {
+  "package.json": { name: "root", workspaces: ["packages/*"] },
+  "turbo.json": {
+    globalEnv: ["CI_KIND"],
+    tasks: {
+      build: { dependsOn: ["codegen"], outputs: ["dist/**"], env: ["URL"] },
+      deploy: {},
+      lint: {},
+      "web#test": { outputs: ["report"] },
+      "lib#lint": { env: ["OLD"] },
+    },
+  },
+  "packages/web/package.json": { name: "web", scripts: { deploy: "echo deployed" } },
+  "packages/web/turbo.json": `{
+    // Of this package.
+    "extends": ["//"],
+    "tags": ["app"],
+    "tasks": {
+      "deploy": { "cache": false },
+      "build": { "env": ["API", "$TURBO_EXTENDS$"], "outputs": ["out/**"], "dependsOn": ["$TURBO_EXTENDS$"] },
+      "test": { "env": ["LEVEL"] },
+      "lib#build": {},
+    },
+  }`,
+  "packages/lib/package.json": { name: "lib" },
+  "packages/lib/turbo.jsonc": {
+    extends: ["//", "web", "none"],
+    globalEnv: ["X"],
+    tasks: {
+      build: { inputs: ["a"], outputs: ["$TURBO_EXTENDS$", "more/**"] },
+      lint: { extends: false, outputs: ["$TURBO_EXTENDS$", "o"] },
+      deploy: { extends: false },
+    },
+  },
+  "packages/bare/package.json": {},
+  "packages/bare/turbo.json": { tasks: { build: { cache: false } } },
+  "packages/plain/package.json": { name: "plain" },
+};
+
+test("what packages say in a turbo.json of theirs is taken over, with what they inherit", async () => {
+  await using project = await createProject(PACKAGES);
+  const run = async (...args: string[]) =>
+    await runRt({ args, cwd: project.path, env: { XDG_CACHE_HOME: project.join("cache") } });
+  const refused = await run("cache", "import", "packages/web/turbo.json");
+  expect([refused.stderr, refused.status]).toEqual([
+    "error: packages/web/turbo.json is the one of a package\n" +
+      "hint: name the turbo.json of the root: what packages say in theirs is taken over with it\n",
+    1,
+  ]);
+  // Even if it does not say so.
+  expect((await run("cache", "import", "packages/bare/turbo.json")).stderr).toStartWith(
+    "error: packages/bare/turbo.json is the one of a package\n",
+  );
+  expect(await Bun.file(project.join("rtfig.toml")).exists()).toBe(false);
+  const { stdout, stderr } = await run("cache", "import", "turbo.json");
+  expect(stderr).toBe("");
+  expect(await Bun.file(project.join("rtfig.toml")).text()).toBe(
+    [
+      "[run.cache]",
+      'build = { env = ["URL", "CI_KIND"], outputs = ["dist/**"] }',
+      'deploy = { env = ["CI_KIND"], outputs = [] }',
+      'lint = { env = ["CI_KIND"], outputs = [] }',
+      '"lib#deploy" = false',
+      '"lib#build" = { env = ["URL", "API", "CI_KIND"], inputs = ["a"], outputs = ["out/**", "more/**"] }',
+      '"lib#test" = { env = ["LEVEL", "CI_KIND"], outputs = [] }',
+      '"lib#lint" = { env = ["CI_KIND"], outputs = ["o"] }',
+      '"web#deploy" = false',
+      '"web#build" = { env = ["URL", "API", "CI_KIND"], outputs = ["out/**"] }',
+      '"web#test" = { env = ["LEVEL", "CI_KIND"], outputs = ["report"] }',
+      "",
+    ].join("\n"),
+  );
+  const order = 'dependsOn "codegen" is an order, which scripts have themselves: call one from the other';
+  expect(stdout.split("\n").map((line) => line.trim().split(", as in")[0])).toEqual([
+    "rtfig.toml says of 10 scripts now when not to run them again",
+    "Not taken over:",
+    `"build": ${order}`,
+    '"lib#deploy": turbo leaves it out there, and rt runs each script that a package has: take it out of package.json',
+    'packages/bare/turbo.json: turbo wants "extends": ["//"] in it; it is read as if that stood there',
+    'packages/bare/turbo.json: its package.json has no name; give it one, and write "<name>#<script>"',
+    '"globalEnv" in packages/lib/turbo.jsonc: turbo knows that in the root\'s file alone',
+    'packages/lib/turbo.jsonc extends "none", which is no package with a turbo.json',
+    '"lib#build" in packages/web/turbo.json: only the turbo.json of the root names packages',
+    "",
+  ]);
+  // What turbo does not cache runs.
+  for (const _ of [1, 2])
+    expect((await run("run", "--filter", "web", "deploy")).stdout).not.toContain("Done before");
+  await rm(project.join("rtfig.toml"));
+  await project.write({ "packages/plain/turbo.json": "{", "packages/plain/turbo.jsonc": "{}" });
+  expect((await run("cache", "import", "turbo.json")).stderr).toStartWith(
+    "error: packages/plain has turbo.json and turbo.jsonc\n",
+  );
+  await rm(project.join("packages/plain/turbo.jsonc"));
+  expect((await run("cache", "import", "turbo.json")).stderr).toContain("plain/turbo.json cannot be read: ");
+  expect(await Bun.file(project.join("rtfig.toml")).exists()).toBe(false);
 });
 
 test.skipIf(!CAN_TRACE)(

@@ -28,6 +28,22 @@ test.skipIf(!CAN_TRACE)("arguments and the umask count; how deep shells are nest
   expect(await run(["b"], "022")).toEqual(["text\nb\n", true]);
 });
 
+test.skipIf(!CAN_TRACE)(
+  "what a file of variables names is given, and what the environment says of it wins",
+  async () => {
+    const files = { e: "A=1\nB=2\n" };
+    await using project = await cachedProject({ t: "echo $A $B $C" }, files, "t = { outputs = [] }");
+    const run = async (words: string[], env = {}) => {
+      const { stdout, stderr } = await project.rt([...words, "run", "t"], env);
+      return [stdout, stderr.includes("Done before")];
+    };
+    expect(await run(["--env-file=e"])).toEqual(["1 2\n", false]);
+    expect(await run(["--env-file=e"], { A: "1", C: "3" })).toEqual(["1 2\n", true]);
+    expect(await run(["--env-file=e"], { A: "4", B: "2" })).toEqual(["4 2\n", false]);
+    expect(await run([], { A: "1", B: "2" })).toEqual(["\n", false]);
+  },
+);
+
 test.skipIf(!CAN_TRACE)("settings count, and an exclamation mark takes back", async () => {
   await using project = await cachedProject(
     { t: "cat gen/a gen/kept" },
@@ -50,7 +66,9 @@ test.skipIf(!CAN_TRACE)("what writes more than 64 MB to the terminal is not kept
     cwd: project.path,
     env: { XDG_CACHE_HOME: project.cache },
   });
-  expect(stderr).toContain("warn: t was not cached: it wrote 64 MB to the terminal, ");
+  expect(stderr).toContain(
+    "warn: t was not cached: it wrote more than 64 MB to the terminal; let it say less, or write that into a file\n",
+  );
   expect((await project.rt(["cache"])).stdout).toStartWith("0 runs in ");
 });
 

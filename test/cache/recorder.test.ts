@@ -2,6 +2,7 @@
 import { expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { rename, rm, symlink } from "node:fs/promises";
+import { basename } from "node:path";
 import { RT, runRt } from "../support/rt.ts";
 import { CAN_TRACE, cachedProject } from "./cached-project.ts";
 
@@ -65,6 +66,25 @@ const MEANINGS: readonly (readonly [what: string, script: string, counts: string
   ],
   ["a file that is not in /dev, after all", "cat /dev/.//../$PWD/two/file", "two/file"],
   ["a file behind a descriptor", "exec 3< two; cat /dev/fd/3/file", "two/file"],
+  ["a file behind standard input", "cat /dev/stdin/file < two", "two/file"],
+  ...Object.entries({
+    "with slashes and dots in between": "/proc/./self//cwd/file",
+    "over its descriptors": "/dev/fd/../cwd/file",
+    "over its descriptors, from its root": "/proc/self/root/dev/fd/../cwd/file",
+    "over the network": "/proc/net/../cwd/file",
+    "over its thread": "/proc/thread-self/../../cwd/file",
+    "over a link in /sys": "$NEAR/../../../$PWD/file",
+    "over a link in /dev/shm": "/dev/shm/$LINK/../two/file",
+    "over standard input": "/dev/stdin/../two/file",
+  }).map(([what, path]): [string, string, string] => [
+    `a file that a path leads to ${what}`,
+    [
+      "NEAR=$(find /sys/devices -maxdepth 4 -type l -name subsystem | head -n 1)",
+      "LINK=rt-$$; ln -s $PWD/one /dev/shm/$LINK; cd two",
+      `cat ${path} < ../one; rm /dev/shm/$LINK`,
+    ].join("; "),
+    "two/file",
+  ]),
 ];
 
 test.skipIf(!CAN_TRACE).each(MEANINGS)("sees %s", async (_what, script, counts) => {
@@ -77,6 +97,27 @@ test.skipIf(!CAN_TRACE).each(MEANINGS)("sees %s", async (_what, script, counts) 
   await project.write({ [counts]: "changed" });
   expect(await project.run("t")).toBe("ran");
   expect(await project.run("t")).toBe("hit");
+});
+
+test.skipIf(!CAN_TRACE)("sees a link in /dev/shm that a path goes over", async () => {
+  await using project = await cachedProject(
+    {},
+    { "one/d/x": "", "one/file": "1", "two/d/x": "", "two/file": "2" },
+  );
+  const link = `/dev/shm/${basename(project.path)}`;
+  await project.write({
+    "package.json": { scripts: { t: `cat ${link}/../file` } },
+    "rtfig.toml": "[run.cache]\nt = true\n",
+  });
+  try {
+    await symlink(project.join("one/d"), link);
+    expect([await project.run("t"), await project.run("t")]).toEqual(["ran", "hit"]);
+    await rm(link);
+    await symlink(project.join("two/d"), link);
+    expect([await project.run("t"), await project.run("t")]).toEqual(["ran", "hit"]);
+  } finally {
+    await rm(link, { force: true });
+  }
 });
 
 test.skipIf(!CAN_TRACE)("sees each directory that a path goes through", async () => {

@@ -36,6 +36,17 @@ test.skipIf(!CAN_TRACE)("nothing is taken away through a link that leads out of 
   expect(stderr).not.toContain("Done before");
 });
 
+test.skipIf(!CAN_TRACE)("files and links with the longest names come back", async () => {
+  const names = ["字".repeat(83), `a${"字".repeat(84)}`, "🙂".repeat(63), "x".repeat(255)];
+  const script = [...names.map((name) => `echo $0 > d/${name}`), `mkdir l; ln -s x l/${names[1]}`].join("; ");
+  await using project = await cachedProject({ t: `mkdir d; ${script}` });
+  expect([await project.run("t"), await project.run("t")]).toEqual(["ran", "hit"]);
+  for (const directory of ["d", "l"]) await rm(project.join(directory), { recursive: true });
+  expect(await project.run("t")).toBe("hit");
+  expect((await readdir(project.join("d"))).toSorted()).toEqual(names.toSorted());
+  expect(await readdir(project.join("l"))).toEqual([names[1]!]);
+});
+
 test.skipIf(!CAN_TRACE)(
   "links, modes of directories and what was removed with all in it come back",
   async () => {

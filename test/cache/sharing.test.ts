@@ -81,6 +81,20 @@ const SEEING: Readonly<Record<string, string>> = {
   "the path of a link": "ln -s $PWD/source link",
   "the directory's name": 'basename "$(dirname "$PWD")" > out',
   "a variable": "echo $npm_package_json > out",
+  ...Object.fromEntries(
+    Object.entries({
+      "in colour": String.raw`\033[1m%s\033[0m\n`,
+      "behind an escape without a bracket": String.raw`\033(B%s\n`,
+      "in colour, as JSON has it": String.raw`\\u001b[38;5;12m%s\n`,
+      "in typographic quotes": String.raw`“%s”\n`,
+      "behind a line break in JSON": String.raw`"a\\n%s"\n`,
+      "behind a number in an escape": String.raw`\\x22%s\\x22\n`,
+      "in quotes in a URL": String.raw`%%22%s%%22\n`,
+    }).map(([name, text]) => [
+      `the directory's name ${name}`,
+      `printf '${text}' "$(basename "$(dirname "$PWD")")"`,
+    ]),
+  ),
 };
 
 test.skipIf(!CAN_TRACE).each(Object.entries(SEEING))(
@@ -92,6 +106,15 @@ test.skipIf(!CAN_TRACE).each(Object.entries(SEEING))(
     // Of the same name: only who shows no more than that may have it.
     expect(await all.run("deep/er/one")).toBe(script.includes("basename") ? "hit" : "ran");
     for (const name of ["one", "two"]) expect([name, await all.run(name)]).toEqual([name, "hit"]);
+  },
+);
+
+test.skipIf(!CAN_TRACE)(
+  "the directory's name in the middle of a word says nothing of where it is",
+  async () => {
+    await using all = await checkouts("echo someone goneéone2 > out", "true");
+    for (const name of ["one", "two"]) await all.check(name);
+    expect([await all.run("one"), await all.run("two")]).toEqual(["ran", "hit"]);
   },
 );
 

@@ -313,6 +313,29 @@ test.skipIf(!CAN_TRACE)("one script of a package, alone", async () => {
   expect(await live.round()).toEqual(["rt: unused.ts changed", "in", "page"]);
 });
 
+test("what a link among inputs leads to starts it, in the folder outside what is new as well", async () => {
+  await using live = await watch({
+    files: {
+      "app/package.json": { scripts: { build: "echo run" } },
+      "app/rtfig.toml": "[run.cache]\nbuild = { trace = false, inputs = ['cfg', 'sub/**'], outputs = [] }\n",
+      "app/sub/x": "",
+      "shared/real": "1",
+      "outside/a": "1",
+    },
+    words: ["build"],
+    inDirectory: "app",
+    prepare: async (project) => {
+      await symlink("../shared/real", project.join("app/cfg"));
+      await symlink("../../outside", project.join("app/sub/folder"));
+    },
+  });
+  expect((await live.round()).slice(1)).toEqual(["run"]);
+  for (const path of ["shared/real", "outside/a", "outside/b"]) {
+    await live.project.write({ [path]: "2" });
+    expect(await live.round()).toEqual([expect.stringMatching(/^rt: .* changed$/), "run"]);
+  }
+});
+
 test("what is declared, what is not cached and what was not kept, beside each other", async () => {
   await using live = await watch({
     files: {

@@ -1,13 +1,24 @@
 // `rt cache import turbo.json`: writes the tables of rtfig.toml that mean the same, and says what has no place there.
 //
 // Contract: what stands in rtfig.toml stays; a file that has such a table already is left alone.
-import { chmodSync, existsSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import {
+  chmodSync,
+  existsSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { basename, dirname, join, resolve } from "node:path";
 import { files } from "../../../platform/files.ts";
 import { Failure } from "../../failure.ts";
 import { oneLine } from "../../printable.ts";
+import { findWorkspaceRoot, openWorkspace } from "../../workspace/members.ts";
 import { explainUnreadable } from "../../workspace/package-json.ts";
 import { importTurbo } from "./turbo.ts";
+import type { TurboPackage } from "./turbo-package.ts";
 
 const FILE = "rtfig.toml";
 /** Bytes. */
@@ -20,15 +31,39 @@ export function importCache([path, ...more]: readonly string[]): string {
   if (path === undefined || more.length > 0 || !/^turbo\.jsonc?$/.test(basename(path)))
     throw new Failure("rt cache import needs one turbo.json", "as in: rt cache import turbo.json");
   const content = readTable(path, Bun.JSONC.parse);
+  const packages = readPackages(path, content);
   const manifest = join(dirname(path), "package.json");
   const { name } = existsSync(manifest) ? readTable(manifest, JSON.parse) : {};
-  const { text, count, notes } = importTurbo(content, typeof name === "string" ? name : "");
+  const { text, count, notes } = importTurbo(content, typeof name === "string" ? name : "", packages);
   if (text === "") throw new Failure(`${oneLine(path)} has no tasks`, "name the turbo.json of the root");
   append(text);
   return [
     `${FILE} says of ${count} ${count === 1 ? "script" : "scripts"} now when not to run ${count === 1 ? "it" : "them"} again`,
     ...(notes.length > 0 ? ["Not taken over:", ...notes.map((note) => `  ${oneLine(note)}`)] : []),
   ].join("\n");
+}
+
+/** Those of the packages of the workspace whose root has this one. Throws Failure. */
+function readPackages(path: string, content: Table): TurboPackage[] {
+  const directory = realpathSync(resolve(dirname(path)));
+  const root = findWorkspaceRoot(directory);
+  if (content.extends !== undefined || (root !== null && root !== directory))
+    throw new Failure(
+      `${oneLine(path)} is the one of a package`,
+      "name the turbo.json of the root: what packages say in theirs is taken over with it",
+    );
+  if (root === null) return [];
+  const { members, broken } = openWorkspace(root);
+  if (broken[0]) throw broken[0];
+  return members.flatMap((member) => {
+    if (member.isRoot) return [];
+    const names = ["turbo.json", "turbo.jsonc"].filter((name) => existsSync(join(member.directory, name)));
+    if (names.length > 1) throw new Failure(`${oneLine(member.path)} has ${names.join(" and ")}`, "keep one");
+    return names.map((name) => {
+      const file = join(member.directory, name);
+      return { path: `${member.path}/${name}`, name: member.name, content: readTable(file, Bun.JSONC.parse) };
+    });
+  });
 }
 
 function append(text: string): void {

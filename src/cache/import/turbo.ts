@@ -3,6 +3,7 @@
 // Contract: pure. Nothing is left out in silence: what is not taken over is a line that says what to do about it, or why
 // nothing has to be done. A task that turbo does not cache is not cached.
 import { oneLine } from "../../printable.ts";
+import { packageTasks, type Table, tableOf, tasksOf, textsOf, type TurboPackage } from "./turbo-package.ts";
 
 export interface Imported {
   /** Tables, as TOML. */
@@ -14,8 +15,6 @@ export interface Imported {
 
 /** A folder that is called so. */
 const CACHE = /\/\.?cache(?:\/|$)/;
-
-type Table = Readonly<Record<string, unknown>>;
 
 /** Of a task, in the order in which they are written. */
 interface Rule {
@@ -46,19 +45,40 @@ const KNOWN_REMOTE: Readonly<Record<string, string>> = {
 };
 
 /**
- * @param content as turbo.json has it
+ * @param content as the turbo.json of the root has it
  * @param rootName of the package that it lies beside; "" where that has none
+ * @param packages those that have a turbo.json of their own
  */
-export function importTurbo(content: Table, rootName: string): Imported {
+export function importTurbo(content: Table, rootName: string, packages: readonly TurboPackage[]): Imported {
   const notes: string[] = [];
-  const tasks = tableOf(content.tasks ?? content.pipeline);
+  const tasks = tasksOf(content);
   const everywhere = [...textsOf(content.globalEnv), ...textsOf(content.globalPassThroughEnv)];
+  const own: string[] = [];
+  const others = packageTasks(packages, tasks, own);
+  const replaced = new Set(others.map(({ packageName, name }) => `${packageName}#${name}`));
+  /** What was said of a script in all packages is not said again of one. */
+  const said = new Set<string>();
   const rules = Object.entries(tasks).flatMap(([name, task]) => {
-    const script = scriptOf(name, rootName, notes);
-    return script === undefined
-      ? []
-      : [`${keyOf(script)} = ${ruleOf(script, tableOf(task), everywhere, notes)}`];
+    const script = replaced.has(name) ? undefined : scriptOf(name, rootName, notes);
+    if (script === undefined) return [];
+    const say = (text: string) => {
+      said.add(`${name}: ${text}`);
+      notes.push(`${show(script)}: ${text}`);
+    };
+    return [`${keyOf(script)} = ${ruleOf(script, tableOf(task), everywhere, say)}`];
   });
+  for (const { packageName, name, task } of others) {
+    const script = `${packageName}#${name}`;
+    const say = (text: string) => {
+      if (!said.has(`${name}: ${text}`)) notes.push(`${show(script)}: ${text}`);
+    };
+    if (!task)
+      say(
+        "turbo leaves it out there, and rt runs each script that a package has: take it out of package.json",
+      );
+    rules.push(`${keyOf(script)} = ${task ? ruleOf(script, task, everywhere, say) : "false"}`);
+  }
+  notes.push(...own);
   const remote = remoteOf(tableOf(content.remoteCache), notes);
   noteRest(content, notes);
   const tables = [rules.length > 0 ? ["[run.cache]", ...rules] : [], remote].filter(
@@ -74,8 +94,12 @@ function scriptOf(name: string, rootName: string, notes: string[]): string | und
   return undefined;
 }
 
-function ruleOf(name: string, task: Table, everywhere: readonly string[], notes: string[]): string {
-  const say = (text: string) => notes.push(`${show(name)}: ${text}`);
+function ruleOf(
+  name: string,
+  task: Table,
+  everywhere: readonly string[],
+  say: (text: string) => void,
+): string {
   noteOrder(name, textsOf(task.dependsOn), say);
   for (const key of ["with", "siblings", "extends"])
     if (task[key] !== undefined)
@@ -194,22 +218,12 @@ function noteRest(content: Table, notes: string[]): void {
       notes.push(
         `globalDependencies (${textsOf(value).map(show).join(", ")}): a file counts for the scripts that read it`,
       );
-    else if (name === "extends")
-      notes.push("extends: import the turbo.json of the root; write what this one changes by hand");
     else notes.push(`${show(name)} has no place in rtfig.toml`);
   }
   if (content.envMode === "loose")
     notes.push(
       "envMode loose: a cached script is given the variables that are declared, and those of a list: rt help caching",
     );
-}
-
-function tableOf(value: unknown): Table {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Table) : {};
-}
-
-function textsOf(value: unknown): string[] {
-  return Array.isArray(value) ? value.filter((each) => typeof each === "string") : [];
 }
 
 function show(text: string): string {

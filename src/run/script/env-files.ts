@@ -7,11 +7,25 @@ import { host } from "../../../platform/process.ts";
  */
 export function readEnvFiles(paths: readonly string[]): Record<string, string> {
   const original = host.originalEnvironment();
+  const all = Object.entries(readBeside(paths, original, "inherit"));
+  return Object.fromEntries(all.filter(([name]) => !(name in original)));
+}
+
+/** All that the files name, also where the environment says what it is. */
+export function namesInEnvFiles(paths: readonly string[]): string[] {
+  return Object.keys(readBeside(paths, {}, "ignore"));
+}
+
+function readBeside(
+  paths: readonly string[],
+  environment: Readonly<Record<string, string>>,
+  stderr: "inherit" | "ignore",
+): Record<string, string> {
   const flags = paths.map((path) => `--env-file=${path}`);
   const { stdout } = Bun.spawnSync(
     [process.execPath, `--config=${host.noFile}`, ...flags, "-p", "JSON.stringify(process.env)"],
-    { env: { ...original, BUN_BE_BUN: "1" }, stdin: "ignore", stderr: "inherit" },
+    { env: { ...environment, BUN_BE_BUN: "1" }, stdin: "ignore", stderr },
   );
   const { BUN_BE_BUN: _, ...all } = JSON.parse(stdout.toString()) as Record<string, string>;
-  return Object.fromEntries(Object.entries(all).filter(([name]) => !(name in original)));
+  return all;
 }

@@ -30,6 +30,8 @@ export interface RunContext {
   readonly shell: Shell;
   /** Looked for when they are asked for. */
   readonly stands: StandIns;
+  /** The variables that files of --env-file name, which are given to a script whatever their values; read when asked for. */
+  readonly named: readonly string[];
 }
 
 export function openRun(settings: ScriptSettings): RunContext {
@@ -39,6 +41,7 @@ export function openRun(settings: ScriptSettings): RunContext {
   const path = inherited.PATH ?? "";
   const initialDirectory = process.cwd();
   let stands: StandIns | undefined;
+  let named: readonly string[] | undefined;
   return {
     settings,
     variables,
@@ -48,6 +51,11 @@ export function openRun(settings: ScriptSettings): RunContext {
     shell: openShell({ choice: settings.shell, inherited, initialDirectory }),
     get stands() {
       return (stands ??= openStandIns(settings.forceRuntime, path));
+    },
+    get named() {
+      if (settings.envFiles.length === 0) return [];
+      const { namesInEnvFiles } = require("./env-files.ts") as typeof import("./env-files.ts");
+      return (named ??= namesInEnvFiles(settings.envFiles));
     },
   };
 }

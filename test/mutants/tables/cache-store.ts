@@ -254,7 +254,39 @@ export default {
       tests: ["run/remote-memory"],
     },
   ],
+  "src/cache/link-ends.ts": [
+    {
+      fault: "what a link leads to does not count",
+      text: "if (links.length === 0) return [...paths];",
+      becomes: "return [...paths];",
+      tests: ["cache/link-ends"],
+    },
+    {
+      fault: "a folder outside counts by its path alone",
+      text: "isOutside(end, world) ? await listFiles(",
+      becomes: "false ? await listFiles(",
+      tests: ["cache/link-ends"],
+    },
+    {
+      fault: "a link that leads nowhere is an end",
+      text: "return resolve(dirname(link), readTarget(link));",
+      becomes: "throw new Error(link);",
+      tests: ["cache/link-ends"],
+    },
+    {
+      fault: "what the script makes is an input where a link leads to it",
+      text: " || isDeclared(path)) continue;",
+      becomes: ") continue;",
+      tests: ["cache/link-ends"],
+    },
+  ],
   "src/cache/patterns.ts": [
+    {
+      fault: "the name of a project's folder is a glob",
+      text: String.raw`directory.map((name) => name.replace(/[*?[\]{}!\\]/g, "\\$&"))`,
+      becomes: "directory",
+      tests: ["cache/globs"],
+    },
     {
       fault: "a project in a place for tools' caches has no inputs",
       text: "return always(root) ? () => false : always;",

@@ -113,6 +113,36 @@ export default {
   ],
   "platform/linux/native/recorder/way.h": [
     {
+      fault: "slashes and dots in a path of /proc hide it",
+      text: "      tidy(path);\n",
+      becomes: "      if (*path == 0) tidy(path);\n",
+      tests: ["cache/recorder"],
+    },
+    {
+      fault: "links in /proc, /sys and /dev lead nowhere",
+      text: "if (length <= 0) {",
+      becomes: "if (1) {",
+      tests: ["cache/recorder"],
+    },
+    {
+      fault: "the caller's own thread is another one",
+      text: "if (at == path + sizeof OWN_THREAD - 1 && after(path, OWN_THREAD)) {",
+      becomes: "if (pid == 0 && at == path + sizeof OWN_THREAD - 1) {",
+      tests: ["cache/recorder"],
+    },
+    {
+      fault: "a link in /dev/shm is none in front of two dots",
+      text: 'if (after(path, "/dev/shm/")) return -1;',
+      becomes: "",
+      tests: ["cache/recorder"],
+    },
+    {
+      fault: "standard input is no directory",
+      text: "if (behind && (*behind == 0 || *behind == '/')) {",
+      becomes: "if (behind && *behind == 0) {",
+      tests: ["cache/recorder"],
+    },
+    {
       fault: "links in a directory that is known are not followed",
       text: "if (entry->state.what == LINK_ && (!is_last || follows || is_directory)) {",
       becomes: "if (entry->state.what == LINK_ && (!is_last || is_directory)) {",
@@ -592,6 +622,12 @@ export default {
   ],
   "src/cache/restore.ts": [
     {
+      fault: "the length of a name is counted in characters",
+      text: "return new TextDecoder().decode(Buffer.from(name).subarray(0, 100), { stream: true });",
+      becomes: "return name.slice(0, 100);",
+      tests: ["cache/restore"],
+    },
+    {
       fault: "links lead out of the project",
       why: "each directory on the way is a condition of its own: this is the second lock",
       text: "if (real !== root && !isBelow(real, root)) throw new Error(`${directory} is outside`);",
@@ -675,6 +711,12 @@ export default {
   ],
   "src/cache/declaration.ts": [
     {
+      fault: "a folder of the project does not count where a link leads to it",
+      text: 'if (kind === "link") addLinked(',
+      becomes: "if (false) addLinked(",
+      tests: ["cache/link-ends"],
+    },
+    {
       fault: "a source that outputs name does not count",
       text: "!world.isDeclared(path) || tracked.has(path)",
       becomes: "!world.isDeclared(path)",
@@ -691,6 +733,38 @@ export default {
       text: "new Set(sharedFiles(root))",
       becomes: "new Set<string>()",
       tests: ["cache/declared"],
+    },
+  ],
+  "src/cache/mention.ts": [
+    {
+      fault: "a word in the middle of another one counts",
+      text: "if (!isOfWord(text[at + word.length]) && (",
+      becomes: "if (true || (",
+      tests: ["cache/sharing"],
+    },
+    {
+      fault: "what stands behind an escape is a part of a word",
+      text: "(!isOfWord(text[at - 1]) || isBehindEscape(text, at))",
+      becomes: "!isOfWord(text[at - 1])",
+      tests: ["cache/sharing"],
+    },
+    {
+      fault: "colours are a part of a word",
+      text: String.raw`/\[[0-?]*[ -/]*[@-~]$/,`,
+      becomes: "",
+      tests: ["cache/sharing"],
+    },
+    {
+      fault: "a percent sign and a number are a part of a word",
+      text: String.raw`/%[\da-f]{2}$/i,`,
+      becomes: "",
+      tests: ["cache/sharing"],
+    },
+    {
+      fault: "quotation marks of books are letters",
+      text: "(byte >= 97 && byte <= 122);",
+      becomes: "(byte >= 97 && byte <= 122) || byte >= 128;",
+      tests: ["cache/sharing"],
     },
   ],
   "src/cache/place.ts": [
@@ -874,12 +948,55 @@ export default {
       tests: ["config/shared-cache"],
     },
   ],
+  "src/cache/import/command.ts": [
+    {
+      fault: "the turbo.json of a package is imported for all",
+      text: "if (content.extends !== undefined || (root !== null && root !== directory))",
+      becomes: "if (false)",
+      tests: ["cache/import"],
+    },
+    {
+      fault: "what packages say of their tasks is left out",
+      text: "if (member.isRoot) return [];",
+      becomes: "if (member.directory) return [];",
+      tests: ["cache/import"],
+    },
+  ],
+  "src/cache/import/turbo-package.ts": [
+    {
+      fault: "a list of a package adds to the root's without being asked",
+      text: "Array.isArray(value) && value.includes(EXTENDS) && Array.isArray(before)",
+      becomes: "Array.isArray(value) && Array.isArray(before)",
+      tests: ["cache/import"],
+    },
+    {
+      fault: "a task that is not to inherit does",
+      text: "if (isInherited !== false) task",
+      becomes: "if (true) task",
+      tests: ["cache/import"],
+    },
+    {
+      fault: "a package inherits nothing of others",
+      text: "if (other && !seen.has(other.path) && other.path !== path)",
+      becomes: "if (false)",
+      tests: ["cache/import"],
+    },
+  ],
   "src/cache/import/turbo.ts": [
     {
       fault: "each file that turbo does not keep is no input",
       text: "CACHE.test(each) && ",
       becomes: "",
       tests: ["cache/import"],
+    },
+  ],
+  "src/cache/doubts.ts": [
+    {
+      fault: "of too much output it is said that it is no file",
+      text: 'flood: ["it wrote more than $ to the terminal", "let it say less, or write that into a file"],',
+      becomes:
+        'flood: ["it wrote $, which is neither a file nor a link", "list it in ignore of [run.cache]"],',
+      tests: ["cache/key"],
     },
   ],
   "src/tasks/report/dry-run.ts": [

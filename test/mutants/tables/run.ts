@@ -669,6 +669,12 @@ export default {
   ],
   "src/run/script/preparation.ts": [
     {
+      fault: "a variable that a file names is lost where the environment says the same",
+      text: "return (named ??= namesInEnvFiles(settings.envFiles));",
+      becomes: "return [];",
+      tests: ["cache/key"],
+    },
+    {
       fault: "--port does not reach scripts",
       text: "if (port !== undefined) variables.PORT = port;",
       becomes: "{}",

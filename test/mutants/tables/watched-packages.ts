@@ -71,6 +71,12 @@ export default {
   ],
   "src/cache/inputs.ts": [
     {
+      fault: "what is new where a link leads is not heard",
+      text: "isFound(path) || linked.has(dirname(path));",
+      becomes: "isFound(path);",
+      tests: ["run/watch-cache"],
+    },
+    {
       fault: "what is written as it was is a change",
       text: "output && (await isOutput(output, state, world.hashes)))) return true;",
       becomes: "output && (await isOutput(output, state, world.hashes)))) return true;\n      return true;",

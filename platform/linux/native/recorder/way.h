@@ -87,23 +87,62 @@ static long read_link_of(struct sight *sight, int pid, const char *link) {
   return read_own_link(sight, number, (struct text){link, length_of(link)});
 }
 
-/**
- * Takes away the first component in front of a `..`, with it. Whether there was one. What is in /proc, /sys and /dev is not looked
- * at, and so links there count as what they are called: more is seen than need be, where they lead further down.
- */
-static int step_back(char *path) {
-  char *last = path;
-  for (char *at = path; *at; at++) {
-    if (*at != '/') continue;
-    size_t length = strcspn(at + 1, "/");
-    if (length == 2 && at[1] == '.' && at[2] == '.') {
-      const char *behind = at + 3;
-      memmove(last, behind, length_of(behind) + 1);
-      return 1;
-    }
-    if (length > 0 && !(length == 1 && at[1] == '.')) last = at;
+/** Takes out what means nothing: empty components and `.`; a slash at the end stays. */
+static void tidy(char *path) {
+  char *to = path;
+  for (const char *at = path; *at;) {
+    while (*at == '/') at++;
+    size_t length = strcspn(at, "/");
+    if (length == 1 && *at == '.') length = 0, at++;
+    if (length == 0 && *at) continue;
+    *to++ = '/';
+    memmove(to, at, length);
+    to += length;
+    at += length;
   }
-  return 0;
+  *to = 0;
+}
+
+/** Puts a text in the place of what lies between two places of a path. Whether it fits. */
+static int replace(struct sight *sight, char *from, char *to, size_t before, struct text text) {
+  size_t length = length_of(to);
+  if (before + text.length + length >= LONGEST) {
+    lose(sight);
+    return 0;
+  }
+  memmove(from + text.length, to, length + 1);
+  memcpy(from, text.bytes, text.length);
+  return 1;
+}
+
+/**
+ * Goes back by the first `..`: takes it away with the component in front of it, or puts the target of that in its place, where it is
+ * a link. Whether there was one.
+ */
+static int step_back(struct sight *sight, char *path, int pid) {
+  static const char OWN_THREAD[] = "/proc/thread-self";
+  char *last = path, *at = path;
+  for (;; at += strcspn(at + 1, "/") + 1) {
+    if (*at == 0) return 0;
+    if (strncmp(at, "/..", 3) == 0 && (at[3] == 0 || at[3] == '/')) break;
+    last = at;
+  }
+  if (at == path + sizeof OWN_THREAD - 1 && after(path, OWN_THREAD)) {
+    // To read it would tell of our own.
+    char thread[sizeof "/proc//task/" + 40], *end = thread;
+    end = add_number(add_text(end, "/proc/", 6), pid);
+    end = add_number(add_text(end, "/task/", 6), pid);
+    return replace(sight, path, at, 0, (struct text){thread, end - thread});
+  }
+  *at = 0;
+  long length = at == path ? 0 : CALL(readlinkat, AT_FDCWD, path, sight->target, sizeof sight->target, 0);
+  *at = '/';
+  if (length <= 0) {
+    memmove(last, at + 3, length_of(at + 3) + 1);
+    return 1;
+  }
+  char *from = sight->target[0] == '/' ? path : last + 1;
+  return replace(sight, from, at, from - path, (struct text){sight->target, length});
 }
 
 /** Puts `before` and `behind` in the place of what is still to go. */
@@ -125,23 +164,26 @@ static int go_by(struct sight *sight, struct text before, const char *behind) {
  */
 static int turn(struct sight *sight, char *path, int follows, int pid) {
   struct own_link own;
-  if (!parse_own_link(path, &own) && step_back(path)) {
+  if (after(path, "/dev/shm/")) return -1;
+  if (!parse_own_link(path, &own) && step_back(sight, path, pid)) {
     sight->rest[0] = 0;
     return go_by(sight, (struct text){path, length_of(path)}, "");
   }
   const char *device = after(path, "/dev/");
   if (device) {
     static const char STREAMS[][7] = {"stdin", "stdout", "stderr"};
-    for (int each = 0; each < 3; each++)
-      if (strcmp(device, STREAMS[each]) == 0) {
+    for (int each = 0; each < 3; each++) {
+      const char *behind = after(device, STREAMS[each]);
+      if (behind && (*behind == 0 || *behind == '/')) {
         char stream[] = "/proc/self/fd/0";
         stream[sizeof stream - 2] += each;
-        return go_by(sight, (struct text){stream, sizeof stream - 1}, "");
+        return go_by(sight, (struct text){stream, sizeof stream - 1}, behind);
       }
+    }
     const char *number = after(device, "fd/");
     static const char OWN[] = "/proc/self/fd/";
     if (number) return go_by(sight, (struct text){OWN, sizeof OWN - 1}, number);
-    return after(device, "shm/") ? -1 : 0;
+    return 0;
   }
   if (!parse_own_link(path, &own) || (*own.rest == 0 && !follows)) return 0;
   char number[20];
@@ -211,6 +253,7 @@ static struct found walk(struct sight *sight, const char *given, size_t length, 
       memcpy(path, sight->at, at);
       path[at] = '/';
       memcpy(path + at + 1, *rest ? rest + 1 : rest, (*rest ? behind - 1 : 0) + 1);
+      tidy(path);
       struct own_link own;
       int is_own = parse_own_link(path, &own), turned = turn(sight, path, follows, pid);
       if (turned == 0) return (struct found){.is_special = is_special || is_own};

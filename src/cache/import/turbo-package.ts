@@ -1,0 +1,116 @@
+// The turbo.json files of packages: what each says of its tasks, with what it inherits.
+//
+// Contract: pure. As turbo has it, what a package names of a task takes the place of what the root says, key by key, and
+// `$TURBO_EXTENDS$` in a list adds to that; packages that are named in `extends` come in between, in their order; `extends: false`
+// of a task ends what it inherits, and without another key the package has no such task.
+import { oneLine } from "../../printable.ts";
+
+export type Table = Readonly<Record<string, unknown>>;
+
+export interface TurboPackage {
+  /** From the root, for people: "packages/web/turbo.json". */
+  readonly path: string;
+  /** "" where it has none. */
+  readonly name: string;
+  readonly content: Table;
+}
+
+export interface PackageTask {
+  readonly packageName: string;
+  readonly name: string;
+  /** Null for one that the package is not to have. */
+  readonly task: Table | null;
+}
+
+const KNOWN = ["$schema", "extends", "tasks", "pipeline", "tags", "boundaries"];
+const EXTENDS = "$TURBO_EXTENDS$";
+
+/** Of all packages, and what of them has no place, as lines. @param root the tasks of the root's turbo.json */
+export function packageTasks(
+  packages: readonly TurboPackage[],
+  root: Table,
+  notes: string[],
+): readonly PackageTask[] {
+  const byName = new Map(packages.map((each) => [each.name, each]));
+  return packages.flatMap((each) => {
+    const { path, name, content } = each;
+    noteRest(each, notes);
+    const layers = layersOf(each, byName, notes);
+    const names = new Set(
+      layers.flatMap((layer) => Object.keys(layer)).filter((task) => !task.includes("#")),
+    );
+    if (name === "" && names.size > 0) {
+      notes.push(`${oneLine(path)}: its package.json has no name; give it one, and write "<name>#<script>"`);
+      return [];
+    }
+    for (const task of Object.keys(tasksOf(content)).filter((one) => one.includes("#")))
+      notes.push(
+        `${JSON.stringify(task)} in ${oneLine(path)}: only the turbo.json of the root names packages`,
+      );
+    return [...names].map((task) => ({
+      packageName: name,
+      name: task,
+      task: resolveTask(task, root[`${name}#${task}`] ?? root[task], layers),
+    }));
+  });
+}
+
+/** What packages say of their tasks, its own last. */
+function layersOf(
+  { path, content }: TurboPackage,
+  byName: ReadonlyMap<string, TurboPackage>,
+  notes: string[],
+  seen: ReadonlySet<string> = new Set(),
+): Table[] {
+  const layers: Table[] = [];
+  const [first, ...others] = Array.isArray(content.extends) ? content.extends.map(String) : [];
+  if (seen.size === 0 && first !== "//")
+    notes.push(`${oneLine(path)}: turbo wants "extends": ["//"] in it; it is read as if that stood there`);
+  for (const name of first === "//" || first === undefined ? others : [first, ...others]) {
+    const other = byName.get(name);
+    if (other && !seen.has(other.path) && other.path !== path)
+      layers.push(...layersOf(other, byName, notes, new Set([...seen, path])));
+    else if (!other)
+      notes.push(`${oneLine(path)} extends ${JSON.stringify(name)}, which is no package with a turbo.json`);
+  }
+  return [...layers, tasksOf(content)];
+}
+
+function resolveTask(name: string, inherited: unknown, layers: readonly Table[]): Table | null {
+  let task: Table | null = tableOf(inherited);
+  for (const layer of layers) {
+    if (!(name in layer)) continue;
+    const { extends: isInherited, ...own } = tableOf(layer[name]);
+    if (isInherited !== false) task = mergeTask(task ?? {}, own);
+    else task = Object.keys(own).length > 0 ? mergeTask({}, own) : null;
+  }
+  return task;
+}
+
+function mergeTask(base: Table, own: Table): Table {
+  const merged: Record<string, unknown> = { ...base };
+  for (const [key, value] of Object.entries(own)) {
+    const before = base[key];
+    const isAdded = Array.isArray(value) && value.includes(EXTENDS) && Array.isArray(before);
+    merged[key] = isAdded ? [...before, ...value] : value;
+  }
+  return merged;
+}
+
+function noteRest({ path, content }: TurboPackage, notes: string[]): void {
+  for (const key of Object.keys(content).filter((each) => !KNOWN.includes(each)))
+    notes.push(`${JSON.stringify(key)} in ${oneLine(path)}: turbo knows that in the root's file alone`);
+}
+
+export function tasksOf(content: Table): Table {
+  return tableOf(content.tasks ?? content.pipeline);
+}
+
+export function tableOf(value: unknown): Table {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Table) : {};
+}
+
+/** The texts of a list; one that only says what is inherited is none of them. */
+export function textsOf(value: unknown): string[] {
+  return Array.isArray(value) ? value.filter((each) => typeof each === "string" && each !== EXTENDS) : [];
+}
