@@ -244,7 +244,6 @@ test("what rt starts, and looks for, gets the environment that rt was started wi
 /** Who writes to the terminal, and what. */
 const WRITERS: Readonly<Record<string, string>> = {
   "src/cli/called.ts": "the version that Node.js would have",
-  "src/cli/command-line.ts": "the list of scripts, the version",
   "src/cli/answer.ts": "answers",
   "src/cache/server/command.ts": "where it serves, and what goes wrong there",
   "src/complaint.ts": "what is wrong, and what to do",

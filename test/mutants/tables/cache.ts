@@ -189,6 +189,24 @@ export default {
   ],
   "platform/linux/native/recorder/calls.h": [
     {
+      fault: "whether a folder can be removed depends on nothing",
+      text: "access == LIST || (access == REMOVE && entry->state.what == DIRECTORY)",
+      becomes: "access == LIST",
+      tests: ["cache/left-behind"],
+    },
+    {
+      fault: "whether a folder can be replaced depends on nothing",
+      text: "  if (target) tell_names_for(sight, target, REMOVE);\n",
+      becomes: "",
+      tests: ["cache/left-behind"],
+    },
+    {
+      fault: "what one thread makes in a folder that another makes first is not seen",
+      text: "  else note_behind(&recorder->sight, &found, access);\n",
+      becomes: "",
+      tests: ["cache/left-behind"],
+    },
+    {
       fault: "a program that is started again has no witness",
       text: "!is_change(argument->access) && argument->access != RUN;",
       becomes: "!is_change(argument->access);",
@@ -420,9 +438,15 @@ export default {
   "platform/linux/tracing/observation.ts": [
     {
       fault: "what has become of a path while the script ran is not told",
-      text: "paths.push(isKept ? entry : { ...entry, last });",
+      text: "paths.push(isKept ? entry : { ...entry, last, isWritten: entry.isWritten || entry.isAttempted });",
       becomes: "paths.push(entry);",
       tests: ["cache/stale", "cache/doubts"],
+    },
+    {
+      fault: "what a thread makes while another one looks for it is somebody else's",
+      text: "isWritten: entry.isWritten || entry.isAttempted",
+      becomes: "isWritten: entry.isWritten",
+      tests: ["cache/left-behind"],
     },
     {
       fault: "the lookup of a name hides what was connected to",
@@ -528,9 +552,27 @@ export default {
   "src/cache/record.ts": [
     {
       fault: "what lies in a folder of outputs before it is made anew counts for nothing",
-      text: 'first.kind === "absent" || world.isIgnored(path)) continue;',
-      becomes: 'first.kind === "absent" || world.isIgnored(path) || world.isDeclared(path)) continue;',
-      tests: ["cache/doubts"],
+      text: "    if (world.isIgnored(path)) continue;\n    if (isMade",
+      becomes: "    if (world.isIgnored(path) || world.isDeclared(path)) continue;\n    if (isMade",
+      tests: ["cache/doubts", "cache/left-behind"],
+    },
+    {
+      fault: "what another run has left in a folder that a script makes stays beside what it makes",
+      text: "if (isMade(traced)) recordMade(path, names ?? [], own, recorded, world);\n    else if",
+      becomes: "if",
+      tests: ["cache/left-behind"],
+    },
+    {
+      fault: "what somebody else puts into a folder that a script makes is its own",
+      text: `if (namesOf(path, { ...world, list: () => names }, own)!.length > 0) throw new Unkept("changed", path);`,
+      becomes: "",
+      tests: ["cache/left-behind"],
+    },
+    {
+      fault: "what a script makes and takes away again may be there before",
+      text: `if (!isDeclared) recorded.conditions.push(["absent", path]);`,
+      becomes: "",
+      tests: ["cache/left-behind"],
     },
     {
       fault: "a source that outputs name is an output",
@@ -546,9 +588,15 @@ export default {
     },
     {
       fault: "what was not there is no condition",
-      text: "} else conditions.push([first.kind, path]);",
-      becomes: "}",
+      text: "  else conditions.push([first.kind, path]);",
+      becomes: `  else if (first.kind === "other") conditions.push([first.kind, path]);`,
       tests: ["cache/stale"],
+    },
+    {
+      fault: "a pipe that a script looks at is no condition",
+      text: "  else conditions.push([first.kind, path]);",
+      becomes: `  else if (first.kind === "absent") conditions.push([first.kind, path]);`,
+      tests: ["cache/left-behind"],
     },
     {
       fault: "listings are no condition",
@@ -601,6 +649,31 @@ export default {
     },
   ],
   "src/cache/check.ts": [
+    {
+      fault: "a folder may have other permissions than a script saw",
+      text: "    return state.mode === condition[2] ? null : `${path} has other permissions`;\n",
+      becomes: "    return null;\n",
+      tests: ["cache/left-behind"],
+    },
+    {
+      fault: "what a script made and took away is not seen in a listing",
+      text: "  const own = new Set(outputs.keys());\n",
+      becomes: "  const own = new Set([...outputs.keys(), ...entry.own]);\n",
+      tests: ["cache/left-behind"],
+      why: "that it must not be there is a condition of its own",
+    },
+    {
+      fault: "a link in the place of a folder that a script makes is listed",
+      text: `(condition[2].length > 0 || world.look(path).kind === "directory")`,
+      becomes: "true",
+      tests: ["cache/restore"],
+    },
+    {
+      fault: "a folder of the script's own may have any permissions",
+      text: `state.kind === "directory" && state.mode === output.mode`,
+      becomes: `state.kind === "directory"`,
+      tests: ["cache/left-behind"],
+    },
     {
       fault: "permissions do not count",
       text: "if (state.mode !== condition[3]) return",
