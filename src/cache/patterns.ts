@@ -22,6 +22,9 @@ const TEMPORARY_CACHES: readonly string[] = [
   ...["rt-links-*", "rt-files-*"],
 ];
 
+/** What Vitest tells its own pages by; made at random for each user, among the data of programs. */
+const TOKEN = "vitest/.vitest-secret-token";
+
 const TEMPORARY: readonly string[] = ["/tmp", "/var/tmp", "/dev/shm", temporaryDirectory()];
 
 export type Matcher = (path: string) => boolean;
@@ -122,10 +125,13 @@ function openAlways(): Matcher {
       "/",
     ),
     ...TEMPORARY.map((place) => matcher(TEMPORARY_CACHES, place)),
+    matcher([`**/${TOKEN}`], "/"),
   ];
   const beginnings = TEMPORARY_CACHES.map((name) => RegExp.escape(name.replace("*", "")));
   // Most paths have none of these, and are no work then.
-  const part = new RegExp(`[\\\\/](?:node_modules[\\\\/]\\.|${beginnings.join("|")})`);
+  const part = new RegExp(
+    `[\\\\/](?:node_modules[\\\\/]\\.|${beginnings.join("|")}|${RegExp.escape(TOKEN.slice(TOKEN.indexOf("/") + 1))}$)`,
+  );
   return (path) => part.test(path) && matchers.some((isMeant) => isMeant(path));
 }
 

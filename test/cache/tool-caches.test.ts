@@ -35,6 +35,17 @@ test
   expect(await growsIn(place)).toEqual(["ran", "hit"]);
 });
 
+test.skipIf(!CAN_TRACE)("no input: what Vitest makes at random for each user", async () => {
+  await using data = await createProject({ "vitest/.vitest-secret-token": "one", "vitest/other": "one" });
+  const script = `cat ${data.join("vitest")}/.vitest-secret-token ${data.join("vitest")}/other`;
+  await using project = await cachedProject({ t: script });
+  expect([await project.run("t"), await project.run("t")]).toEqual(["ran", "hit"]);
+  await data.write({ "vitest/.vitest-secret-token": "two" });
+  expect(await project.run("t")).toBe("hit");
+  await data.write({ "vitest/other": "two" });
+  expect(await project.run("t")).toBe("ran");
+});
+
 const OTHERS = [
   ...["node_modules/.tmp", "node_modules/a/.cache", ".cache", "node_modules/.cached"],
   ...[`jest_${USER.toString(36)}x`, `tsx-${USER + 1}`, "tsx-a", "jest_", "node-compile-cache-2"].map(

@@ -63,9 +63,6 @@ export const CACHED_PROJECTS: readonly CachedToolProject[] = [
     rule: "true",
     files: { ...TYPED, "tsconfig.json": TSCONFIG },
     ...madeOfTypes,
-    // TypeScript 7 opens dist/said.js in one thread while another makes dist. Where dist is not there yet when rt looks, and is
-    // when the kernel does, rt takes the open for one that fails: the file is no output, and this trial fails in one of five.
-    remark: "may lack a file whose folder was just being made; `outputs` helps",
   },
   {
     tool: "eslint",
