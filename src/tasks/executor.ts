@@ -45,7 +45,7 @@ interface Known {
 
 export class Executor {
   readonly #options: ExecutorOptions;
-  readonly #started = performance.now();
+  #started = performance.now();
   readonly #watched: WatchedTrees | undefined;
   readonly #shutdown: Shutdown;
   readonly #steps: Steps;
@@ -80,6 +80,11 @@ export class Executor {
   /** Of a watched run alone. */
   get watched(): WatchedTrees {
     return this.#watched!;
+  }
+
+  /** A round of a watched run begins, while nothing runs: its times, and so its reports', count from here. */
+  beginRound(): void {
+    this.#started = performance.now();
   }
 
   now(): number {

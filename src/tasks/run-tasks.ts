@@ -253,6 +253,7 @@ async function execute(
       if (isEnded()) return failure;
       await watcher.onRound();
       reporters = (await choose([])).reporters;
+      executor.beginRound();
       const round = schedule.reach(wanted);
       wanted = [];
       isComplete = true;

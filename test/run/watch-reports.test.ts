@@ -1,4 +1,5 @@
-// `rt --watch run --report`: the reports that rt writes at the end of a round are no change, whatever they are called.
+// `rt --watch run --report`: the reports that rt writes at the end of a round are no change, whatever they are called, and
+// tell of that round alone.
 //
 // What is written before a file of the user's would be named with it, in the line that says why something starts again.
 import { expect, test } from "bun:test";
@@ -7,6 +8,9 @@ import { resolve } from "node:path";
 import { startLive, type Live } from "../options/live.ts";
 import { createProject, type Project } from "../support/project.ts";
 import { workspace } from "../support/workspace.ts";
+
+/** A time in a line is shown in hundredths of a second. */
+const ROUNDING = 5; // ms
 
 const dev = (line: string, ...needed: readonly string[]) => ({
   scripts: { dev: line },
@@ -64,4 +68,23 @@ test.concurrent("a report in the folder that rt was started in is one there alon
   await live.see("waiting for a change");
   await project.write({ "packages/api/out.json": "{}" });
   await live.see("rt: packages/api/out.json changed");
+});
+
+test.concurrent("times of a round count from its own beginning", async () => {
+  await using project = await createProject({
+    ...PACKAGES,
+    "packages/api/src.ts": "round 0.\n",
+    "packages/app/src.ts": "",
+  });
+  await using live = watch(project, "--filter=*", "--report=out.json");
+  await live.see("waiting for a change");
+  await project.write({ "packages/api/src.ts": "round 1.\n" });
+  await live.see("round 1.");
+  const [, total, unit] = await live.see(/2 scripts in ([\d.]+) (m?s): 2 succeeded/);
+  await live.see("waiting for a change");
+  const { duration, tasks } = await Bun.file(project.join("out.json")).json();
+  expect(tasks).toHaveLength(2);
+  // Counted from the run's, the last one would end behind the end of the round, by as much as was before that.
+  for (const task of tasks) expect(task.start + task.duration).toBeLessThanOrEqual(duration);
+  expect(Number(total) * (unit === "s" ? 1000 : 1)).toBeLessThanOrEqual(duration + ROUNDING);
 });

@@ -61,6 +61,14 @@ export default {
       tests: ["run/watch-cache"],
     },
   ],
+  "src/tasks/run-tasks.ts": [
+    {
+      fault: "the times of a round count from the beginning of the run",
+      text: "      executor.beginRound();\n",
+      becomes: "",
+      tests: ["run/watch-reports"],
+    },
+  ],
   "src/tasks/executor.ts": [
     {
       fault: "a script of which nothing has changed shows again what it did",
