@@ -2,8 +2,8 @@
 // the script, after), and answers for every process that this starts.
 //
 // Contract: a failing step ends the task. A background process that a script leaves behind in a run that ends by itself is
-// the script's affair. In a run that is watched it is not: it ends before its task starts again, and with the run. How a run
-// is ended is shutdown.ts' matter.
+// the script's affair, and ends with the others where rt is asked to end. In a run that is watched it ends before its task
+// starts again, and with the run. How a run is ended is shutdown.ts' matter.
 import type { ChildRequest, StopSignal } from "../../platform/contract/process-tree.ts";
 import { runElsewhere } from "./elsewhere.ts";
 import type { TaskEvent } from "./event.ts";
@@ -62,6 +62,7 @@ export class Executor {
     });
     this.#shutdown = new Shutdown({
       children: () => [...this.#steps.children, ...(this.#watched?.children ?? [])],
+      left: () => this.#steps.left,
       isWatched: this.#watched !== undefined,
       isInherited: options.output === "inherit",
       onSignal(signal) {
