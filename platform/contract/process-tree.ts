@@ -66,6 +66,11 @@ export interface ProcessTreeOperations {
    * Nothing changes where the system has no such thing (macOS).
    */
   adoptOrphans(): void;
+  /**
+   * Those of these children, which have all ended, of which something is left that can still be ended. Cheap where nothing is
+   * left. What has nothing left in the group that the child led may be passed over.
+   */
+  findLeft(children: readonly Child[]): Child[];
   /** Whether any process of these trees is left. */
   hasSurvivors(children: readonly Child[], families?: readonly string[]): boolean;
   /**

@@ -182,6 +182,30 @@ const hasSurvivors: ProcessTreeOperations["hasSurvivors"] = (children, families)
   return selectTrees(processes, roots, null).length > 0;
 };
 
+/**
+ * To ask for a group is one call, and the process table is read only for one that is there. A number is given again when its
+ * group and its session are gone: a process that has it shows that.
+ */
+const findLeft: ProcessTreeOperations["findLeft"] = (children) => {
+  const candidates = (children as readonly PosixChild[]).filter(
+    ({ pid, ownsSession }) => ownsSession && hasGroup(pid),
+  );
+  if (candidates.length === 0) return [];
+  const processes = listProcesses();
+  const names = new Set(processes.map(({ pid }) => pid));
+  const groups = new Set(processes.map(({ group }) => group));
+  return candidates.filter(({ pid }) => groups.has(pid) && !names.has(pid));
+};
+
+/** Also of zombies alone. */
+function hasGroup(group: number): boolean {
+  try {
+    return process.kill(-group, 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM"; // another user's
+  }
+}
+
 const hasAncestor: ProcessTreeOperations["hasAncestor"] = (program) => {
   const parents = new Map(listProcesses().map(({ pid, parent }) => [pid, parent]));
   for (let pid = process.ppid; pid > 1; pid = parents.get(pid) ?? 0) if (runs(pid, program)) return true;
@@ -199,6 +223,7 @@ export const operations: ProcessTreeOperations = {
   signalTrees,
   shareSuspension,
   adoptOrphans,
+  findLeft,
   hasAncestor,
   hasSurvivors,
   childLimit,

@@ -73,6 +73,9 @@ const shareSuspension: ProcessTreeOperations["shareSuspension"] = () => () => {}
 const hasSurvivors: ProcessTreeOperations["hasSurvivors"] = (children) =>
   (children as readonly WindowsChild[]).some(({ job, isFollowed }) => isFollowed && countProcesses(job) > 0);
 
+/** What a job has when its child has ended is out of reach, and ends with rt at the latest. */
+const findLeft: ProcessTreeOperations["findLeft"] = () => [];
+
 /** A job has them anyway. */
 const adoptOrphans: ProcessTreeOperations["adoptOrphans"] = () => {};
 
@@ -90,6 +93,7 @@ export const operations: ProcessTreeOperations = {
   signalTrees,
   shareSuspension,
   adoptOrphans,
+  findLeft,
   hasAncestor,
   hasSurvivors,
   childLimit,

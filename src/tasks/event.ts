@@ -3,7 +3,7 @@ import type { ChildExit } from "../../platform/contract/process-tree.ts";
 import type { Outcome, Step, Task } from "./task.ts";
 import type { Where } from "./where.ts";
 
-/** Times are milliseconds since the start of the run. */
+/** Times are milliseconds since the start of the run, of a watched one since that of the round. */
 export type TaskEvent =
   | { readonly type: "step-start"; readonly task: Task; readonly step: Step; readonly at: number }
   /** `bytes` are only valid during the call. */

@@ -2,8 +2,8 @@
 // the script, after), and answers for every process that this starts.
 //
 // Contract: a failing step ends the task. A background process that a script leaves behind in a run that ends by itself is
-// the script's affair. In a run that is watched it is not: it ends before its task starts again, and with the run. How a run
-// is ended is shutdown.ts' matter.
+// the script's affair, and ends with the others where rt is asked to end. In a run that is watched it ends before its task
+// starts again, and with the run. How a run is ended is shutdown.ts' matter.
 import type { ChildRequest, StopSignal } from "../../platform/contract/process-tree.ts";
 import { runElsewhere } from "./elsewhere.ts";
 import type { TaskEvent } from "./event.ts";
@@ -45,7 +45,7 @@ interface Known {
 
 export class Executor {
   readonly #options: ExecutorOptions;
-  readonly #started = performance.now();
+  #started = performance.now();
   readonly #watched: WatchedTrees | undefined;
   readonly #shutdown: Shutdown;
   readonly #steps: Steps;
@@ -62,6 +62,7 @@ export class Executor {
     });
     this.#shutdown = new Shutdown({
       children: () => [...this.#steps.children, ...(this.#watched?.children ?? [])],
+      left: () => this.#steps.left,
       isWatched: this.#watched !== undefined,
       isInherited: options.output === "inherit",
       onSignal(signal) {
@@ -80,6 +81,11 @@ export class Executor {
   /** Of a watched run alone. */
   get watched(): WatchedTrees {
     return this.#watched!;
+  }
+
+  /** A round of a watched run begins, while nothing runs: its times, and so its reports', count from here. */
+  beginRound(): void {
+    this.#started = performance.now();
   }
 
   now(): number {

@@ -201,6 +201,8 @@ async function execute(
   await beside?.finish();
   isOver = true;
   await finishReporters();
+  // Meanwhile a signal may have come, and with it the end of what scripts have left.
+  if (interruptedBy) await executor.finish();
   executor.close();
   if (interruptedBy) return { signal: interruptedBy };
   if (thrown) throw thrown.error;
@@ -253,6 +255,7 @@ async function execute(
       if (isEnded()) return failure;
       await watcher.onRound();
       reporters = (await choose([])).reporters;
+      executor.beginRound();
       const round = schedule.reach(wanted);
       wanted = [];
       isComplete = true;

@@ -1,8 +1,9 @@
 // How a run ends before its time: by a signal that reaches rt, or because something has failed.
 //
 // Contract: INT, TERM and HUP that reach rt are passed at once to everything its children have started; what is still there
-// after a grace, or at a second INT, is killed. Nothing of the run is left running. Ctrl-Z stops all of it, and `fg` resumes
-// all of it.
+// after a grace, or at a second INT, is killed. Nothing of the run is left running, nor what scripts that had ended before
+// have left in the background; where the run ends for another reason that stays, as where it ends by itself: it may be a
+// daemon. Ctrl-Z stops all that runs, and `fg` resumes it.
 import { host } from "../../platform/process.ts";
 import { trees } from "../../platform/process-tree.ts";
 import type { Child, StopSignal } from "../../platform/contract/process-tree.ts";
@@ -14,6 +15,8 @@ const FORWARDED = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 export interface ShutdownOptions {
   /** Those that run, and of a watched run those that have left something running. */
   children(): readonly Child[];
+  /** Those that have ended and had left something by then, unless `children` has them. */
+  left(): readonly Child[];
   readonly isWatched: boolean;
   /** Whether they write to rt's own output, in its group. */
   readonly isInherited: boolean;
@@ -65,6 +68,15 @@ export class Shutdown {
       trees.terminalSignalsInherited &&
       host.isTerminal(0);
     this.begin(isImpatient ? "SIGKILL" : signal, isToldAlready && !isImpatient);
+    this.#endLeft(isImpatient ? "SIGKILL" : signal);
+  }
+
+  /** What a shell has put into the background does not listen to Ctrl-C, and here the shell has ended. */
+  #endLeft(signal: StopSignal): void {
+    const left = trees.findLeft(this.#options.left().filter((child) => !this.#stopped.includes(child)));
+    if (left.length === 0) return;
+    this.#stopped.push(...left);
+    trees.signalTrees(left, signal === "SIGINT" ? "SIGTERM" : signal);
   }
 
   /** Returns at once. */

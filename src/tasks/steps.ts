@@ -29,6 +29,8 @@ export interface StepsOptions {
 export class Steps {
   readonly #options: StepsOptions;
   readonly #running = new Map<Child, Task>();
+  /** Those that have ended and left something in the background; of a watched run `watched` knows. */
+  readonly #left: Child[] = [];
   /** Tasks of a watched run that begin again: what their scripts get may be another by now. */
   readonly #again = new Set<Task>();
 
@@ -39,6 +41,11 @@ export class Steps {
   /** What runs. */
   get children(): Child[] {
     return [...this.#running.keys()];
+  }
+
+  /** What has ended and had left something by then. */
+  get left(): readonly Child[] {
+    return this.#left;
   }
 
   /** Before it runs again. */
@@ -160,6 +167,7 @@ export class Steps {
     this.#options.watched?.add(task, child);
     const exit = await child.done;
     this.#running.delete(child);
+    if (!this.#options.watched) this.#left.push(...trees.findLeft([child]));
     await redacted?.end();
     return exit;
   }

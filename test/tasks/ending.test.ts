@@ -5,7 +5,9 @@ import { existsSync } from "node:fs";
 import { chmod } from "node:fs/promises";
 import { createMark, guardianOf, type Mark, waitUntil } from "../support/processes.ts";
 import { createProject } from "../support/project.ts";
-import { RT, startRt } from "../support/rt.ts";
+import { cleanEnvironment, RT, startRt } from "../support/rt.ts";
+import { startOnTerminal } from "../support/terminal.ts";
+import { workspace } from "../support/workspace.ts";
 
 const DEAF = "trap '' INT TERM HUP; echo up; while :; do sleep 0.01; done";
 /** Says that a signal came, and goes on. */
@@ -154,6 +156,89 @@ test.concurrent("a hook that goes on after a signal is killed at the second", ()
       expect(mark.find()).toEqual([]);
     },
   ),
+);
+
+/** Waits for the end of the script `left`, which is told on standard error. */
+async function leftEnds({ child }: Run): Promise<void> {
+  const told = child.stderr.getReader();
+  for (let text = ""; !/left +\| Done/.test(text);)
+    text += Buffer.from((await told.read()).value!).toString();
+}
+
+const LEFT = "sleep 1019 & echo left";
+const commandsOf = ({ mark }: Run) => mark.find().map(({ command }) => command);
+
+test.concurrent.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)(
+  "%s ends also what a script that has ended left in the background",
+  (signal) =>
+    withRun(
+      { left: LEFT, runs: "echo up; exec sleep 1018" },
+      ["run", "--parallel", "left", "runs"],
+      async (run) => {
+        await run.shows("up\n");
+        await leftEnds(run);
+        run.child.kill(signal);
+        await run.ends();
+        expect(run.child.signalCode).toBe(signal);
+        expect(commandsOf(run)).toEqual([]);
+      },
+    ),
+);
+
+test.concurrent("Ctrl-C in a terminal does, also where the scripts are those of packages", async () => {
+  await using project = await createProject(
+    workspace({ a: { scripts: { t: LEFT } }, b: { scripts: { t: "echo up; exec sleep 1018" } } }),
+  );
+  const mark = createMark();
+  const args = ["run", "--filter=*", "--concurrency=2", "t"];
+  await using terminal = startOnTerminal([RT, ...args], cleanEnvironment(mark.env), {
+    cwd: project.path,
+    isInControl: true,
+  });
+  await terminal.shows("Done in");
+  await terminal.shows("up");
+  terminal.type("\x03");
+  expect(await terminal.ends()).toBe("SIGINT");
+  expect(mark.find()).toEqual([]);
+});
+
+test.concurrent("what was left and does not heed a signal is killed", () =>
+  withRun(
+    { left: `(${DEAF.replace("up", "left")}) & until [ -e go ]; do sleep 0.01; done`, hearing: HEARING },
+    ["run", "--parallel", "left", "hearing"],
+    async (run) => {
+      await run.shows("left\n");
+      await run.shows("up\n");
+      await Bun.write(`${run.path}/go`, "");
+      await leftEnds(run);
+      run.child.kill("SIGINT");
+      await run.shows("heard\n");
+      run.child.kill("SIGINT");
+      await run.ends();
+      expect(commandsOf(run)).toEqual([]);
+    },
+  ),
+);
+
+test.concurrent.each([0, 3])(
+  "at an end of its own, here with %d, a run leaves in the background what scripts that have ended put there",
+  (status) =>
+    withRun(
+      {
+        left: LEFT,
+        ends: `until [ -e go ]; do sleep 0.01; done; exit ${status}`,
+        ...(status > 0 && { runs: "echo up; exec sleep 1018" }),
+      },
+      ["run", "--parallel", "left", "ends", ...(status > 0 ? ["runs"] : [])],
+      async (run) => {
+        await leftEnds(run);
+        if (status > 0) await run.shows("up\n");
+        await Bun.write(`${run.path}/go`, "");
+        await run.ends();
+        expect(run.child.exitCode).toBe(status);
+        expect(commandsOf(run)).toEqual(["sleep 1019"]);
+      },
+    ),
 );
 
 test.skipIf(process.platform !== "linux")(

@@ -69,7 +69,7 @@ async function watchPlans(
   const offer = () => {
     if (reasons.length > 0 && session?.react(reasons)) reasons = [];
   };
-  using changes = new Changes(readScope(watch, root, cwd), root, {
+  using changes = new Changes(readScope(watch, root, cwd, many.reports), root, {
     onReason(paths) {
       reasons = [...reasons, ...paths];
       offer();

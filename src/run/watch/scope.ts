@@ -2,10 +2,12 @@
 //
 // Contract: paths are relative to the working directory, and so are the lines of --watch-ignore. A folder that is named
 // is watched with every file in it, whatever its extension; a file by itself; a glob where it may match. What exists
-// under a name is no glob, so that `pages/[id].tsx` needs no backslash.
+// under a name is no glob, so that `pages/[id].tsx` needs no backslash. The reports that rt writes at the end of each run
+// never count, not even where they are named.
 import { Failure } from "../../failure.ts";
 import { printable } from "../../printable.ts";
 import type { WatchSettings } from "../../settings/watch.ts";
+import { recognizeReports } from "../../tasks/report/report-paths.ts";
 import { isGlob } from "../../workspace/glob.ts";
 import { parentDirectory } from "../../workspace/package-json.ts";
 import { parseIgnoreLines } from "./gitignore.ts";
@@ -17,17 +19,23 @@ export function projectScope(directory: string, ignore: readonly string[] = [], 
   return { roots: [{ directory, isDeep: true }], ignore: parseIgnoreLines(ignore, cwd) };
 }
 
-/** @param project the directory of its package.json. Throws Failure. */
+/**
+ * Throws Failure.
+ * @param project the directory of its package.json
+ * @param reports as --report names them
+ */
 export function readScope(
   { paths, ignore }: Pick<WatchSettings, "paths" | "ignore">,
   project: string,
   cwd: string,
+  reports: readonly string[],
 ): Scope {
   checkPatterns("watch-path", paths);
   checkPatterns("watch-ignore", ignore);
   const lines = ignore.map((line) => line.replace(/^(!?)\.\//, "$1/"));
-  if (paths.length === 0) return projectScope(project, lines, cwd);
-  return { roots: paths.map((path) => rootOf(path, cwd)), ignore: parseIgnoreLines(lines, cwd) };
+  const isOwn = recognizeReports(reports, cwd);
+  if (paths.length === 0) return { ...projectScope(project, lines, cwd), isOwn };
+  return { roots: paths.map((path) => rootOf(path, cwd)), ignore: parseIgnoreLines(lines, cwd), isOwn };
 }
 
 function rootOf(path: string, cwd: string): Root {

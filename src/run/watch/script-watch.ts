@@ -38,7 +38,7 @@ export function toStopSignal(name = "SIGTERM"): StopSignal {
 
 /** @param input of each run, where it is not this process's own. Throws Failure. */
 export async function watchRun(
-  { watch, again }: Pick<Settings, "watch" | "again">,
+  { watch, again, many }: Pick<Settings, "watch" | "again" | "many">,
   cwd: string,
   input?: Uint8Array<ArrayBuffer>,
 ): Promise<Ending> {
@@ -58,7 +58,7 @@ export async function watchRun(
   };
   const look = () =>
     (run.end ??= hasExited && child && !trees.hasSurvivors([child]) ? Date.now() : undefined);
-  using changes = new Changes(readScope(settings, project, cwd), project, {
+  using changes = new Changes(readScope(settings, project, cwd, many?.reports ?? []), project, {
     onReason(paths) {
       reasons = [...reasons, ...paths];
       wake();

@@ -32,6 +32,8 @@ export interface Scope {
   readonly roots: readonly Root[];
   /** The user's, which decides last. */
   readonly ignore: IgnoreFile;
+  /** Whether rt itself writes a file, which then never counts. */
+  isOwn?(path: string): boolean;
 }
 
 export interface SourceWatcher extends Disposable {
@@ -68,7 +70,7 @@ function isSource(name: string): boolean {
 }
 
 export function watchSources(
-  { roots, ignore }: Scope,
+  { roots, ignore, isOwn }: Scope,
   { onChange, onFound, isInput, renamesOnly = false }: Listener,
 ): SourceWatcher {
   const watchers = new Map<string, { readonly watcher: FSWatcher; readonly identity: string }>();
@@ -114,15 +116,16 @@ export function watchSources(
   function isMeant(path: string, name: string, stack: readonly IgnoreFile[]): boolean {
     let isAccepted = false;
     for (const { directory, file, accepts } of roots) {
-      if (path === file) return true;
+      if (path === file) return !isOwn?.(path);
       if (file === undefined && path.startsWith(startOf(directory)))
         isAccepted ||= accepts ? accepts(path) : isSource(name);
     }
-    return isAccepted && !isIgnored(path, false, isEnvFile(name) ? [ignore] : [...stack, ignore]);
+    if (!isAccepted || isIgnored(path, false, isEnvFile(name) ? [ignore] : [...stack, ignore])) return false;
+    return !isOwn?.(path);
   }
 
   function isIncluded(path: string): boolean {
-    return isInput?.(path) === true && !isIgnored(path, false, [ignore]);
+    return isInput?.(path) === true && !isIgnored(path, false, [ignore]) && !isOwn?.(path);
   }
 
   /** What is above it first, also where nothing else is of interest: it may go, and come back one folder at a time. */

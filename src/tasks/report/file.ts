@@ -8,6 +8,7 @@
 import { Failure } from "../../failure.ts";
 import { oneLine } from "../../printable.ts";
 import type { OutputQueue } from "./output-queue.ts";
+import { draftOf } from "./report-paths.ts";
 
 export interface ReportFile {
   /** False when it could not be written, which is said. */
@@ -65,7 +66,7 @@ async function writeReport(target: string, text: string): Promise<true> {
 /** At once: no signal finds it half done. */
 function replaceFile(file: string, text: string): void {
   const { renameSync, rmSync, writeFileSync } = process.getBuiltinModule("node:fs");
-  const draft = `${file}.${crypto.randomUUID()}.tmp`;
+  const draft = draftOf(file);
   try {
     writeFileSync(draft, text, { flag: "wx" });
     renameSync(draft, file);

@@ -78,6 +78,26 @@ export default {
   ],
   "src/tasks/shutdown.ts": [
     {
+      fault: "what a script that has ended left in the background stays when rt is asked to end",
+      text: '    this.#endLeft(isImpatient ? "SIGKILL" : signal);\n',
+      becomes: "",
+      tests: ["tasks/ending"],
+    },
+    {
+      fault:
+        "what a script that has ended left in the background is told of Ctrl-C, which it does not heed, and so is killed",
+      text: 'trees.signalTrees(left, signal === "SIGINT" ? "SIGTERM" : signal);',
+      becomes: "trees.signalTrees(left, signal);",
+      tests: ["tasks/ending"],
+      why: "it is killed after the grace: only the time differs",
+    },
+    {
+      fault: "what was left and does not heed a signal stays",
+      text: "    this.#stopped.push(...left);\n",
+      becomes: "",
+      tests: ["tasks/ending"],
+    },
+    {
       fault: "nothing is killed after the grace",
       text: `this.#killTimer ??= setTimeout(() => trees.signalTrees(this.#stopped, "SIGKILL"), GRACE);`,
       becomes: "",

@@ -61,6 +61,14 @@ export default {
       tests: ["run/watch-cache"],
     },
   ],
+  "src/tasks/run-tasks.ts": [
+    {
+      fault: "the times of a round count from the beginning of the run",
+      text: "      executor.beginRound();\n",
+      becomes: "",
+      tests: ["run/watch-reports"],
+    },
+  ],
   "src/tasks/executor.ts": [
     {
       fault: "a script of which nothing has changed shows again what it did",
@@ -95,7 +103,39 @@ export default {
       tests: ["run/watch-cache"],
     },
   ],
+  "src/tasks/report/report-paths.ts": [
+    {
+      fault: "a report behind a link is a change of the user's",
+      text: "(realPath(target) ?? withRealFolder(target)) === name",
+      becomes: "target === name",
+      tests: ["run/watch-reports"],
+    },
+    {
+      fault: "a report that is being written is a change of the user's",
+      text: 'path.replace(DRAFT, "")',
+      becomes: "path",
+      tests: ["run/watch-reports"],
+    },
+    {
+      fault: "every file with a report's name is one",
+      text: "targets.includes(file)",
+      becomes: 'targets.some((target) => target.split("/").at(-1) === file.split("/").at(-1))',
+      tests: ["run/watch-reports"],
+    },
+  ],
   "src/run/watch/source-watcher.ts": [
+    {
+      fault: "a report that is named to be watched starts what it tells of",
+      text: "if (path === file) return !isOwn?.(path);",
+      becomes: "if (path === file) return true;",
+      tests: ["run/watch-reports"],
+    },
+    {
+      fault: "rt's own report is a change of the user's",
+      text: "    return !isOwn?.(path);\n  }",
+      becomes: "    return true;\n  }",
+      tests: ["run/watch-reports"],
+    },
     {
       fault: "a folder that took another's place is not watched",
       text: "if (isAnother(path)) leave(path);",
@@ -127,6 +167,14 @@ export default {
       text: "    if (isNewest) {",
       becomes: "    if (isNewest && inputs!.has(path)) {",
       tests: ["run/watch-cache"],
+    },
+  ],
+  "src/run/watch/script-watch.ts": [
+    {
+      fault: "the report of one script starts it again",
+      text: "many?.reports ?? []",
+      becomes: "[]",
+      tests: ["run/watch-reports"],
     },
   ],
   "src/run/watch/packages-watch.ts": [
