@@ -79,6 +79,30 @@ export default {
       tests: ["tasks/affected"],
     },
     {
+      fault: "what git says is not passed on",
+      text: 'failed in ${cwd}${reason === undefined ? "" : `: ${reason}`}`',
+      becomes: "failed in ${cwd}`",
+      tests: ["tasks/affected-refusals"],
+    },
+    {
+      fault: "a repository of another user's is taken for one that is not there",
+      text: "if (trust !== undefined) hint =",
+      becomes: "if (trust === undefined) hint =",
+      tests: ["tasks/affected-refusals"],
+    },
+    {
+      fault: "git that is not installed is taken for git that fails",
+      text: `if ("code" in answer)`,
+      becomes: "if (false)",
+      tests: ["tasks/affected-refusals"],
+    },
+    {
+      fault: "git speaks the user's language",
+      text: `, LC_ALL: "C" }`,
+      becomes: " }",
+      tests: ["tasks/affected-refusals"],
+    },
+    {
       fault: "npm-shrinkwrap.json affects the root alone",
       text: `  "npm-shrinkwrap.json",\n`,
       becomes: "",
@@ -110,9 +134,33 @@ export default {
     },
     {
       fault: "a changed file belongs to the root, whatever package holds it",
-      text: "for (let directory = parentDirectory(file); directory !== null;",
+      text: "for (let directory: string | null = file; directory !== null;",
       becomes: "for (let directory: string | null = root; directory !== null;",
       tests: ["tasks/affected"],
+    },
+    {
+      fault: "a package that is a repository of its own belongs to the one around it",
+      text: "let directory: string | null = file;",
+      becomes: "let directory = parentDirectory(file);",
+      tests: ["tasks/affected-repositories"],
+    },
+    {
+      fault: "a repository that nobody has added is not known by its path",
+      text: String.raw`file.replace(/\/$/, "")`,
+      becomes: "file",
+      tests: ["tasks/affected-repositories"],
+    },
+    {
+      fault: "a repository that holds several packages stands for none of them",
+      text: "for (const each of held.get(file) ?? [])",
+      becomes: "for (const each of [] as number[])",
+      tests: ["tasks/affected-repositories"],
+    },
+    {
+      fault: "an untracked file in a submodule is no change",
+      text: "...CAUTION, ...WHOLE_SUBMODULES, ",
+      becomes: "...CAUTION, ",
+      tests: ["tasks/affected-repositories"],
     },
     {
       fault: "the default branch of the remote is not asked for",
