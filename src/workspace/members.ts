@@ -8,8 +8,9 @@
 // everything that follows from them is the same on every machine.
 //
 // Surprising: the root is a member that only an exact name or path selects (`isRoot`), or a script of the
-// root that runs `--filter '*'` would start itself. A member that does not parse is not fatal here: it is
-// listed in `broken`, and the caller decides.
+// root that runs `--filter '*'` would start itself. A member that does not parse, and a folder that cannot be
+// listed though a declared pattern leads through it, are not fatal here: they are listed in `broken`, and the
+// caller decides.
 import { directories } from "../../platform/directories.ts";
 import { files } from "../../platform/files.ts";
 import {
@@ -169,6 +170,11 @@ function collectMembers(root: string, patterns: readonly string[], where: string
     return true;
   };
 
+  /** By a folder that cannot be listed, which is told of instead. */
+  const isHidden = ({ source }: MemberPattern): boolean =>
+    [...search.unlistable.keys()].some(
+      (directory) => directory === root || source.startsWith(`${pathFrom(root, directory)}/`),
+    );
   const negated = compiled.filter(({ isNegated }) => isNegated);
   add(root);
   for (const pattern of compiled.filter(({ isNegated }) => !isNegated)) {
@@ -177,9 +183,14 @@ function collectMembers(root: string, patterns: readonly string[], where: string
       if (negated.length > 0 && search.isMatched(negated, pathFrom(root, directory))) found = true;
       else if (add(directory)) found = true;
     }
-    if (!found && pattern.isLiteral) broken.push(missingMember(root, pattern));
+    if (!found && pattern.isLiteral && !isHidden(pattern)) broken.push(missingMember(root, pattern));
   }
   reader.close();
+  for (const [directory, code] of isDeclared ? search.unlistable : []) {
+    const isTold = broken.some(({ file }) => parentDirectory(file) === directory);
+    if (isTold || search.isMatched(negated, `${pathFrom(root, directory)}/*`)) continue;
+    broken.push(new PackageJsonError(directory, 0, 0, explainUnreadable(code), true));
+  }
   const inOrder: Member[] = [];
   for (const path of paths.sort()) inOrder.push(members.get(path)!);
   return { root, isDeclared, members: inOrder, broken };

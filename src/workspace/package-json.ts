@@ -15,20 +15,26 @@ export interface LocatedPackage {
   readonly manifest: PackageJson;
 }
 
-/** A package.json that is there but cannot be used. `line` and `column` count from 1; 0 when there is no place to point at. */
+/**
+ * A package.json that is there but cannot be used, or a folder that may hold some. `line` and `column` count from 1; 0 when
+ * there is no place to point at.
+ */
 export class PackageJsonError extends Error {
   override readonly name = "PackageJsonError";
   readonly file: string;
   readonly line: number;
   readonly column: number;
+  /** Nobody can tell which packages are in it. */
+  readonly isFolder: boolean;
 
-  constructor(file: string, line: number, column: number, problem: string) {
+  constructor(file: string, line: number, column: number, problem: string, isFolder = false) {
     super(
       line === 0 ? `Cannot read ${file}: ${problem}` : `Cannot read ${file}:${line}:${column}: ${problem}`,
     );
     this.file = file;
     this.line = line;
     this.column = column;
+    this.isFolder = isFolder;
   }
 }
 

@@ -59,6 +59,12 @@ export default {
       tests: ["workspace/filter"],
     },
     {
+      fault: "a package in a folder that cannot be listed is meant by no path",
+      text: "(unmatched.includes(source) && mayLeadInto(path || selector.directory))",
+      becomes: "false",
+      tests: ["workspace/unlistable-folders"],
+    },
+    {
       fault: "a listed package that is not there is fatal",
       text: `return files.readFile(file, 0) !== "ENOENT";`,
       becomes: "return true;",
@@ -201,7 +207,27 @@ export default {
       tests: ["workspace/members", "workspace/filter"],
     },
   ],
+  "src/workspace/member-patterns.ts": [
+    {
+      fault: "a folder that cannot be listed is empty",
+      text: "unlistable.set(directory, code);",
+      becomes: "{}",
+      tests: ["workspace/unlistable-folders"],
+    },
+  ],
   "src/workspace/members.ts": [
+    {
+      fault: "what may be in an excluded folder counts",
+      text: "isTold || search.isMatched(negated, `${pathFrom(root, directory)}/*`)",
+      becomes: "isTold",
+      tests: ["workspace/unlistable-folders"],
+    },
+    {
+      fault: "a folder that cannot be read is told twice",
+      text: "if (isTold || ",
+      becomes: "if (",
+      tests: ["workspace/unlistable-folders"],
+    },
     {
       fault: "a negated pattern excludes nothing",
       text: "negated.length > 0 && search",
@@ -228,7 +254,7 @@ export default {
     },
     {
       fault: "a listed package that is not there is not told",
-      text: "if (!found && pattern.isLiteral) broken.push(missingMember(root, pattern));",
+      text: "if (!found && pattern.isLiteral && !isHidden(pattern)) broken.push(missingMember(root, pattern));",
       becomes: "",
       tests: ["workspace/members", "tasks/workspace-run"],
     },
