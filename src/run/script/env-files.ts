@@ -7,11 +7,51 @@ import { host } from "../../../platform/process.ts";
  */
 export function readEnvFiles(paths: readonly string[]): Record<string, string> {
   const original = host.originalEnvironment();
-  const flags = paths.map((path) => `--env-file=${path}`);
+  const { names, takesInput, descriptors } = handDown(paths);
+  const flags = names.map((name) => `--env-file=${name}`);
   const { stdout } = Bun.spawnSync(
     [process.execPath, `--config=${host.noFile}`, ...flags, "-p", "JSON.stringify(process.env)"],
-    { env: { ...original, BUN_BE_BUN: "1" }, stdin: "ignore", stderr: "inherit" },
+    {
+      env: { ...original, BUN_BE_BUN: "1" },
+      stdio: [takesInput ? "inherit" : "ignore", "pipe", "inherit", ...descriptors],
+    },
   );
   const { BUN_BE_BUN: _, ...all } = JSON.parse(stdout.toString()) as Record<string, string>;
   return Object.fromEntries(Object.entries(all).filter(([name]) => !(name in original)));
+}
+
+/** A stream that this process has, as a shell names what it hands over: --env-file=<(command). */
+const OWN_STREAM = /^\/(?:dev|proc\/self)\/(?:(stdin)|fd\/(0|[1-9]\d*))$/;
+const FIRST_FREE = 3;
+
+interface HandedDown {
+  readonly names: readonly string[];
+  readonly takesInput: boolean;
+  /** For the places from 3 up. */
+  readonly descriptors: readonly number[];
+}
+
+/** The same files for a child, which has descriptors of its own: it is handed those that are named, and their new names. */
+function handDown(paths: readonly string[]): HandedDown {
+  const descriptors: number[] = [];
+  let takesInput = false;
+  const rename = (name: string): string => {
+    const [stream, isInput, number] = OWN_STREAM.exec(name) ?? [];
+    if (stream === undefined) return name;
+    const descriptor = isInput === undefined ? Number(number) : 0;
+    if (descriptor === 0) takesInput = true;
+    if (descriptor < FIRST_FREE || !isOpen(descriptor)) return name;
+    return `/dev/fd/${FIRST_FREE - 1 + descriptors.push(descriptor)}`;
+  };
+  const names = paths.map((path) => path.split(",").map(rename).join(","));
+  return { names, takesInput, descriptors };
+}
+
+function isOpen(descriptor: number): boolean {
+  try {
+    process.getBuiltinModule("node:fs").fstatSync(descriptor);
+    return true;
+  } catch {
+    return false;
+  }
 }

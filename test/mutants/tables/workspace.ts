@@ -41,9 +41,9 @@ export default {
     },
     {
       fault: "exclusions are taken away before the others are added",
-      text: "  const unreadable = broken.filter(\n",
+      text: "  const unreadable = broken.filter((error)",
       becomes:
-        "  for (const selector of positive) for (const index of apply(selector)) selected.add(index);\n  const unreadable = broken.filter(\n",
+        "  for (const selector of positive) for (const index of apply(selector)) selected.add(index);\n  const unreadable = broken.filter((error)",
       tests: ["workspace/filter"],
     },
     {
