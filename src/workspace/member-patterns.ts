@@ -12,7 +12,7 @@ import type { Listing } from "../../platform/contract/directories.ts";
 import { Failure } from "../failure.ts";
 import { printable } from "../printable.ts";
 import { isGlob } from "./glob.ts";
-import { parentDirectory } from "./package-json.ts";
+import { isLost, parentDirectory } from "./package-json.ts";
 
 /** Characters of a pattern. */
 const LONGEST_PATTERN = 10_000;
@@ -91,7 +91,7 @@ export interface Search {
   expand(pattern: MemberPattern): string[];
   /** Whether a path is meant by one of them. Throws Failure. */
   isMatched(patterns: readonly MemberPattern[], path: string): boolean;
-  /** Directories that are there and could not be listed, each with the system's error code. */
+  /** Directories that could not be listed though they are there, each with the system's error code. */
   readonly unlistable: ReadonlyMap<string, string>;
 }
 
@@ -125,7 +125,8 @@ export function openSearch(root: string, where: string): Search {
 
   function explainNothing(directory: string): Listing {
     const code = files.readFile(directory, 0); // opens it as a listing does
-    if (typeof code === "string" && code !== "ENOENT" && code !== "ENOTDIR") unlistable.set(directory, code);
+    const isWorthTelling = code === "ENOENT" ? isLost(directory) : code !== "ENOTDIR";
+    if (typeof code === "string" && isWorthTelling) unlistable.set(directory, code);
     return NOTHING;
   }
 

@@ -16,10 +16,13 @@ import { files } from "../../platform/files.ts";
 import {
   explainUnreadable,
   findPackageJson,
+  isLost,
+  lostFolder,
   PackageJsonError,
   parentDirectory,
   parsePlainPackageJson,
   readPackageJson,
+  refuseLost,
   textField,
   type PackageJson,
 } from "./package-json.ts";
@@ -85,6 +88,7 @@ function findDeclaration(from: string): Declaration | null {
     const manifest = readPackageJson(directory);
     const declared = (manifest && declaredInManifest(manifest, directory)) ?? declaredForPnpm(directory);
     if (declared) return { root: resolveDirectory(directory), ...declared };
+    if (!manifest) refuseLost(directory);
   }
   return null;
 }
@@ -161,9 +165,12 @@ function collectMembers(root: string, patterns: readonly string[], where: string
     const path = below ?? pathFrom(root, directory);
     if (members.has(path)) return true;
     const text = below === null ? "" : reader.readText(`${below}/package.json`);
-    if (text === null) return false;
-    const manifest = parsePlainPackageJson(text) ?? readWithDoubts(directory, broken);
-    if (!manifest) return manifest === undefined;
+    const manifest =
+      text === null ? null : (parsePlainPackageJson(text) ?? readWithDoubts(directory, broken));
+    if (!manifest) {
+      if (manifest === null && isLost(directory)) tellLost(directory, broken);
+      return manifest === undefined;
+    }
     const isRoot = isDeclared && path === ".";
     members.set(path, { directory, path, name: textField(manifest, "name"), manifest, isRoot });
     paths.push(path);
@@ -189,7 +196,8 @@ function collectMembers(root: string, patterns: readonly string[], where: string
   for (const [directory, code] of isDeclared ? search.unlistable : []) {
     const isTold = broken.some(({ file }) => parentDirectory(file) === directory);
     if (isTold || search.isMatched(negated, `${pathFrom(root, directory)}/*`)) continue;
-    broken.push(new PackageJsonError(directory, 0, 0, explainUnreadable(code), true));
+    if (code === "ENOENT") tellLost(directory, broken);
+    else broken.push(new PackageJsonError(directory, 0, 0, explainUnreadable(code), true));
   }
   const inOrder: Member[] = [];
   for (const path of paths.sort()) inOrder.push(members.get(path)!);
@@ -203,6 +211,11 @@ function missingMember(root: string, pattern: MemberPattern): PackageJsonError {
     0,
     "the workspace lists it, but it is not there",
   );
+}
+
+/** Several folders may look the same. */
+function tellLost(directory: string, broken: PackageJsonError[]): void {
+  if (!broken.some(({ file }) => file === directory)) broken.push(lostFolder(directory));
 }
 
 /** Finds out what is wrong; undefined when something is. */

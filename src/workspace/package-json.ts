@@ -26,8 +26,10 @@ export class PackageJsonError extends Error {
   readonly column: number;
   /** Nobody can tell which packages are in it. */
   readonly isFolder: boolean;
+  /** What to do about it; printed on a line of its own. */
+  readonly hint: string | undefined;
 
-  constructor(file: string, line: number, column: number, problem: string, isFolder = false) {
+  constructor(file: string, line: number, column: number, problem: string, isFolder = false, hint?: string) {
     super(
       line === 0 ? `Cannot read ${file}: ${problem}` : `Cannot read ${file}:${line}:${column}: ${problem}`,
     );
@@ -35,6 +37,7 @@ export class PackageJsonError extends Error {
     this.line = line;
     this.column = column;
     this.isFolder = isFolder;
+    this.hint = hint;
   }
 }
 
@@ -54,8 +57,36 @@ export function findPackageJson(from: string): LocatedPackage | null {
   for (let directory: string | null = from; directory !== null; directory = parentDirectory(directory)) {
     const manifest = readPackageJson(directory);
     if (manifest) return { directory, manifest };
+    refuseLost(directory);
   }
   return null;
+}
+
+/** What the decoding of names puts in the place of bytes that are not UTF-8. */
+const REPLACEMENT = "\ufffd";
+
+/**
+ * Where a name on the way to a directory is not UTF-8, the path that rt knows leads nowhere, and a search upwards would come
+ * to a package that is somebody else's. The system is asked only about names that look so. Throws PackageJsonError.
+ */
+export function refuseLost(directory: string): void {
+  if (isLost(directory)) throw lostFolder(directory);
+}
+
+export function isLost(directory: string): boolean {
+  return directory.includes(REPLACEMENT) && files.readFile(directory, 0) === "ENOENT";
+}
+
+export function lostFolder(directory: string): PackageJsonError {
+  const hint = "rename the folder: rt finds files by names in UTF-8 alone";
+  return new PackageJsonError(
+    directory,
+    0,
+    0,
+    "its name, or that of a folder above, is not UTF-8",
+    true,
+    hint,
+  );
 }
 
 /** `file` only names the text in the error. Throws PackageJsonError. */

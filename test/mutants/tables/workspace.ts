@@ -209,6 +209,12 @@ export default {
   ],
   "src/workspace/member-patterns.ts": [
     {
+      fault: "what is in a folder whose name is not UTF-8 is left out without a word",
+      text: `code === "ENOENT" ? isLost(directory) : `,
+      becomes: `code === "ENOENT" ? false : `,
+      tests: ["workspace/undecodable-names"],
+    },
+    {
       fault: "a folder that cannot be listed is empty",
       text: "unlistable.set(directory, code);",
       becomes: "{}",
@@ -216,6 +222,18 @@ export default {
     },
   ],
   "src/workspace/members.ts": [
+    {
+      fault: "in a folder whose name is not UTF-8 the workspace above is meant",
+      text: "if (!manifest) refuseLost(directory);",
+      becomes: "",
+      tests: ["workspace/undecodable-names"],
+    },
+    {
+      fault: "a member whose folder's name is not UTF-8 is left out without a word",
+      text: "if (manifest === null && isLost(directory)) tellLost(directory, broken);",
+      becomes: "",
+      tests: ["workspace/undecodable-names"],
+    },
     {
       fault: "what may be in an excluded folder counts",
       text: "isTold || search.isMatched(negated, `${pathFrom(root, directory)}/*`)",
@@ -266,6 +284,18 @@ export default {
     },
   ],
   "src/workspace/package-json.ts": [
+    {
+      fault: "in a folder whose name is not UTF-8 the package above is meant",
+      text: "    refuseLost(directory);\n",
+      becomes: "",
+      tests: ["workspace/undecodable-names"],
+    },
+    {
+      fault: "a folder whose name has the replacement character in it is lost",
+      text: ` && files.readFile(directory, 0) === "ENOENT"`,
+      becomes: "",
+      tests: ["workspace/undecodable-names"],
+    },
     {
       fault: "an inherited property is a script",
       text: "return Object.hasOwn(scripts, name) ? scripts[name] : undefined;",
