@@ -168,7 +168,7 @@ function collectMembers(root: string, patterns: readonly string[], where: string
     const manifest =
       text === null ? null : (parsePlainPackageJson(text) ?? readWithDoubts(directory, broken));
     if (!manifest) {
-      if (manifest === null && isLost(directory)) tellLost(directory, broken);
+      if (manifest === null && isLost(directory) && holdsPackage(directory)) tellLost(directory, broken);
       return manifest === undefined;
     }
     const isRoot = isDeclared && path === ".";
@@ -210,6 +210,18 @@ function missingMember(root: string, pattern: MemberPattern): PackageJsonError {
     0,
     0,
     "the workspace lists it, but it is not there",
+  );
+}
+
+/** Of a folder whose name is not UTF-8: found by the bytes of its name. */
+function holdsPackage(directory: string): boolean {
+  const { existsSync, readdirSync } = process.getBuiltinModule("node:fs");
+  const start = startOf(parentDirectory(directory)!);
+  if (isLost(start)) return true; // nobody can tell
+  return readdirSync(start, { encoding: "buffer" }).some(
+    (name) =>
+      start + name.toString() === directory &&
+      existsSync(Buffer.concat([Buffer.from(start), name, Buffer.from("/package.json")])),
   );
 }
 

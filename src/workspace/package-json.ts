@@ -66,11 +66,20 @@ export function findPackageJson(from: string): LocatedPackage | null {
 const REPLACEMENT = "\ufffd";
 
 /**
- * Where a name on the way to a directory is not UTF-8, the path that rt knows leads nowhere, and a search upwards would come
- * to a package that is somebody else's. The system is asked only about names that look so. Throws PackageJsonError.
+ * Where a name on the way to a directory is not UTF-8, the path that rt knows leads nowhere, and a search upwards would pass
+ * by the package that is there and come to somebody else's. The system is asked only about names that look so. Throws
+ * PackageJsonError.
  */
 export function refuseLost(directory: string): void {
-  if (isLost(directory)) throw lostFolder(directory);
+  if (isLost(directory) && mayHoldPackage(directory)) throw lostFolder(directory);
+}
+
+/** From the working directory there is a way without names to what is above it. */
+function mayHoldPackage(directory: string): boolean {
+  const cwd = process.cwd();
+  if (cwd !== directory && !cwd.startsWith(`${directory}/`)) return true;
+  const steps = cwd.slice(directory.length).split("/").length - 1;
+  return files.readFile(`${"../".repeat(steps)}package.json`, 1) !== "ENOENT";
 }
 
 export function isLost(directory: string): boolean {

@@ -28,7 +28,7 @@ describe.if(process.platform === "linux")("a name that is not UTF-8", () => {
   test.each([
     ["run t", "x\\xe9", "x\ufffd"],
     ["t", "x\\xe9", "x\ufffd"],
-    ["run t", "x\\xe9/sub", "x\ufffd/sub"],
+    ["run t", "x\\xe9/sub", "x\ufffd"],
     ["--silent run t", "x\\xe9", "x\ufffd"],
     ["run --parallel t", "x\\xe9", "x\ufffd"],
     ["run --filter '*' t", "x\\xe9", "x\ufffd"],
@@ -43,6 +43,12 @@ describe.if(process.platform === "linux")("a name that is not UTF-8", () => {
       stderr: `error: Cannot read $P/${shown}: ${PROBLEM}\n${HINT}`,
       status: 1,
     });
+  });
+
+  test("where no package is, the one above is meant as everywhere", async () => {
+    await using project = await createProject({ "package.json": scripts("echo PARENT") });
+    const words = `mkdir -p $'x\\xe9/sub' && cd $'x\\xe9/sub' && "$RT" --silent run t`;
+    expect(await run(project, words)).toEqual({ stdout: "PARENT\n", stderr: "", status: 0 });
   });
 
   test("code runs there", async () => {

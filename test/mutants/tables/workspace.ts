@@ -230,9 +230,15 @@ export default {
     },
     {
       fault: "a member whose folder's name is not UTF-8 is left out without a word",
-      text: "if (manifest === null && isLost(directory)) tellLost(directory, broken);",
+      text: "if (manifest === null && isLost(directory) && holdsPackage(directory)) tellLost(directory, broken);",
       becomes: "",
       tests: ["workspace/undecodable-names"],
+    },
+    {
+      fault: "each folder whose name is not UTF-8 is taken for a member",
+      text: " && holdsPackage(directory)) tellLost",
+      becomes: ") tellLost",
+      tests: ["tasks/workspace-run"],
     },
     {
       fault: "what may be in an excluded folder counts",
@@ -284,6 +290,18 @@ export default {
     },
   ],
   "src/workspace/package-json.ts": [
+    {
+      fault: "a folder whose name is not UTF-8 belongs to no package",
+      text: "if (isLost(directory) && mayHoldPackage(directory)) throw",
+      becomes: "if (isLost(directory)) throw",
+      tests: ["workspace/undecodable-names", "tasks/workspace-run"],
+    },
+    {
+      fault: "the package above a folder below one whose name is not UTF-8 is not looked for",
+      text: `"../".repeat(steps)`,
+      becomes: `""`,
+      tests: ["workspace/undecodable-names"],
+    },
     {
       fault: "in a folder whose name is not UTF-8 the package above is meant",
       text: "    refuseLost(directory);\n",
