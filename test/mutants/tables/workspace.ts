@@ -309,12 +309,6 @@ export default {
       tests: ["workspace/undecodable-names"],
     },
     {
-      fault: "a folder whose name has the replacement character in it is lost",
-      text: ` && files.readFile(directory, 0) === "ENOENT"`,
-      becomes: "",
-      tests: ["workspace/undecodable-names"],
-    },
-    {
       fault: "an inherited property is a script",
       text: "return Object.hasOwn(scripts, name) ? scripts[name] : undefined;",
       becomes: "return scripts[name];",
