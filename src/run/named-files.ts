@@ -11,32 +11,40 @@ export function requireTsconfig({ tsconfig }: CodeSettings): void {
 }
 
 /**
- * A line for the user for each file of --env-file that is not there: the engine loads the others and says nothing.
- * Nothing is read of them, since one may be a pipe that gives what it has only once. Throws Failure.
+ * A line for the user for each file of --env-file that is none: the engine loads the others and says nothing. A pipe is not
+ * even opened, since it gives what it has only once, and to the first who opens it. Throws Failure.
  */
 export function warnAboutEnvFiles(envFiles: readonly string[]): string[] {
   const named = envFiles.flatMap((value) => value.split(",")).filter((file) => file !== "");
-  for (const file of named) refuseEndless(file);
-  return named
-    .filter((file) => files.readFile(file, 0) === "ENOENT")
-    .map(
-      (file) => `warning: --env-file: there is no ${printable(file)}; mend its path, or take the option away`,
-    );
+  const kinds = named.map((file) => ({ file, kind: kindOf(file) }));
+  for (const { file, kind } of kinds) if (kind === "other") refuseEndless(file);
+  return kinds.flatMap(({ file, kind }) => {
+    const problem = PROBLEMS[kind]?.(printable(file));
+    return problem ? `warning: --env-file: ${problem}; mend its path, or take the option away` : [];
+  });
+}
+
+type Kind = "missing" | "directory" | "pipe" | "other";
+
+const PROBLEMS: { readonly [kind in Kind]?: (file: string) => string } = {
+  missing: (file) => `there is no ${file}`,
+  directory: (file) => `${file} is a directory`,
+};
+
+function kindOf(file: string): Kind {
+  try {
+    const state = process.getBuiltinModule("node:fs").statSync(file);
+    return state.isFIFO() ? "pipe" : state.isDirectory() ? "directory" : "other";
+  } catch (error) {
+    return (error as { code?: string }).code === "ENOENT" ? "missing" : "other";
+  }
 }
 
 /** The engine would read a device without an end, or a file larger than memory. */
 function refuseEndless(file: string): void {
-  if (isPipe(file) || files.readFile(file) !== "EFBIG") return;
+  if (files.readFile(file) !== "EFBIG") return;
   throw new Failure(
     `Cannot read ${printable(file)}: it is larger than 64 MiB`,
     "--env-file needs a file of variables",
   );
-}
-
-function isPipe(file: string): boolean {
-  try {
-    return process.getBuiltinModule("node:fs").statSync(file).isFIFO();
-  } catch {
-    return false; // there is none, or it cannot be reached
-  }
 }

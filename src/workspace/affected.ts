@@ -2,15 +2,16 @@
 //
 // Contract: committed, staged, unstaged and untracked changes count, from where the branch left `reference`
 // (its merge base), so that what others have done there meanwhile does not. A changed file belongs to the
-// innermost package around it; what lies outside every package belongs to the root alone. The root's
-// package.json, lockfiles and workspace declarations decide what every package gets, so they affect all.
+// innermost package around it; what lies outside every package belongs to the root alone. Of a repository inside this one
+// (a submodule, or one that nobody has added) git gives the directory, which stands for the packages that it holds. The
+// root's package.json, lockfiles and workspace declarations decide what every package gets, so they affect all.
 //
 // Surprising: "" asks for the default branch: what origin/HEAD points at, else main, else master. Git is only asked, so of
 // what a repository's own configuration would start it starts no hooks and no file system monitor.
 import { host } from "../../platform/process.ts";
 import { type DependencyGraph, reverseGraph } from "./dependencies.ts";
 import type { Workspace } from "./members.ts";
-import { parentDirectory } from "./package-json.ts";
+import { explainUnreadable, parentDirectory } from "./package-json.ts";
 import { Failure } from "../failure.ts";
 
 /** Loaded when it is needed: this module shares a chunk with runs that need none of it. */
@@ -60,22 +61,38 @@ export const SHARED_FILES = [
 /** Pure: absolute paths in; out the positions of the packages that hold them, each with the first. */
 function ownersOf(workspace: Workspace, files: readonly string[]): Map<number, Cause> {
   const find = findOwners(workspace);
+  const held = membersBelow(workspace);
   const causes = new Map<number, Cause>();
   for (const file of files) {
     const owner = find(file);
     const owners = owner === "all" ? workspace.members.keys() : owner === undefined ? [] : [owner];
     for (const each of owners) if (!causes.has(each)) causes.set(each, { file });
+    for (const each of held.get(file) ?? []) if (!causes.has(each)) causes.set(each, { file });
   }
   return causes;
 }
 
-/** Pure: of an absolute path the position of the innermost package that holds it, undefined where none does. */
+/** By the directories between the root and the packages: no file has such a path, but a repository of its own may. */
+function membersBelow({ root, members }: Workspace): Map<string, number[]> {
+  const below = new Map<string, number[]>();
+  for (const [index, { directory }] of members.entries()) {
+    let above = parentDirectory(directory);
+    for (; above !== null && above.length > root.length; above = parentDirectory(above)) {
+      const known = below.get(above);
+      if (known) known.push(index);
+      else below.set(above, [index]);
+    }
+  }
+  return below;
+}
+
+/** Pure: of an absolute path the position of the innermost package that holds it, or is it; undefined where none does. */
 export function findOwners({ root, members }: Workspace): (file: string) => number | "all" | undefined {
   const shared = new Set<string>(SHARED_FILES.map((name) => join(root, name)));
   const byDirectory = new Map(members.map(({ directory }, index) => [directory, index]));
   return (file) => {
     if (shared.has(file)) return "all";
-    for (let directory = parentDirectory(file); directory !== null; directory = parentDirectory(directory)) {
+    for (let directory: string | null = file; directory !== null; directory = parentDirectory(directory)) {
       const owner = byDirectory.get(directory);
       if (owner !== undefined) return owner;
     }
@@ -92,7 +109,7 @@ async function changedFiles(root: string, reference: string): Promise<string[]> 
   ]);
   return [...changed.split("\0"), ...untracked.split("\0")]
     .filter((file) => file !== "")
-    .map((file) => join(top, file));
+    .map((file) => join(top, file.replace(/\/$/, ""))); // behind a repository that nobody has added
 }
 
 async function mergeBase(root: string, reference: string): Promise<string> {
@@ -119,9 +136,26 @@ async function defaultBranch(root: string): Promise<string> {
 }
 
 async function git(cwd: string, args: readonly string[]): Promise<string> {
-  const output = await tryGit(cwd, args);
-  if (output !== null) return output;
-  throw new Failure(`git ${args[0]} failed in ${cwd}`, "--affected needs git and a repository with a commit");
+  const answer = await askGit(cwd, args);
+  if (typeof answer === "string") return answer;
+  if ("code" in answer) {
+    const problem = answer.code === "ENOENT" ? "there is no such program" : explainUnreadable(answer.code);
+    throw new Failure(`Cannot start git: ${problem}`, "--affected asks git what has changed: install it");
+  }
+  throw refusalOf(args[0]!, cwd, answer.complaint);
+}
+
+/** What git says of it, and what to do. @param complaint what it wrote, of which the line behind "fatal:" is the reason */
+function refusalOf(command: string, cwd: string, complaint: string): Failure {
+  const lines = complaint.split("\n").map((line) => line.trim());
+  const fatal = lines.findLast((line) => line.startsWith("fatal: "))?.slice("fatal: ".length);
+  const reason = fatal ?? lines.findLast((line) => line !== "");
+  const trust = lines.find((line) => line.startsWith("git config ") && line.includes("safe.directory"));
+  let hint: string | undefined;
+  if (trust !== undefined) hint = `its files are another user's; if you trust them: ${trust}`;
+  else if (reason?.startsWith("not a git repository"))
+    hint = "--affected needs a repository with a commit: git init makes one";
+  return new Failure(`git ${command} failed in ${cwd}${reason === undefined ? "" : `: ${reason}`}`, hint);
 }
 
 /**
@@ -133,24 +167,41 @@ const CAUTION = [
   ...["-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c", "safe.bareRepository=explicit"],
 ];
 
+/** A submodule with new files in it has changed, unless the project's own .gitmodules says otherwise of it. */
+const WHOLE_SUBMODULES = ["-c", "diff.ignoreSubmodules=none"];
+
 /** Its output; null where it cannot tell, or is not there. @param isAnswer of its exit codes @param input what it reads */
 export async function tryGit(
   cwd: string,
   args: readonly string[],
-  isAnswer: (code: number) => boolean = (code) => code === 0,
+  isAnswer?: (code: number) => boolean,
   input?: string,
 ): Promise<string | null> {
+  const answer = await askGit(cwd, args, isAnswer, input);
+  return typeof answer === "string" ? answer : null;
+}
+
+/** Its output; or what it says instead; or the system's error code where it does not start. */
+async function askGit(
+  cwd: string,
+  args: readonly string[],
+  isAnswer: (code: number) => boolean = (code) => code === 0,
+  input?: string,
+): Promise<string | { readonly complaint: string } | { readonly code: string }> {
   try {
-    const child = Bun.spawn(["git", ...CAUTION, ...args], {
+    const child = Bun.spawn(["git", ...CAUTION, ...WHOLE_SUBMODULES, ...args], {
       cwd,
-      env: host.originalEnvironment(),
+      env: { ...host.originalEnvironment(), LC_ALL: "C" }, // its complaints are read
       stdin: input === undefined ? "ignore" : Buffer.from(input),
       stdout: "pipe",
-      stderr: "ignore",
+      stderr: "pipe",
     });
-    const output = await new Response(child.stdout).text();
-    return isAnswer(await child.exited) ? output : null;
-  } catch {
-    return null;
+    const [output, complaint] = await Promise.all([
+      new Response(child.stdout).text(),
+      new Response(child.stderr).text(),
+    ]);
+    return isAnswer(await child.exited) ? output : { complaint };
+  } catch (error) {
+    return { code: (error as { code?: string }).code ?? String(error) };
   }
 }

@@ -36,7 +36,7 @@ export interface Selection {
   readonly indices: readonly number[];
   /** Filters that matched nothing although others did. */
   readonly unmatched: readonly string[];
-  /** Packages that the filters may mean, whose package.json is there and cannot be read. */
+  /** Packages that the filters may mean, whose package.json, or whose folder, is there and cannot be read. */
   readonly unreadable: readonly PackageJsonError[];
 }
 
@@ -98,9 +98,7 @@ export function selectMembers(
   for (const selector of selectors.filter(({ isExclusion }) => isExclusion)) {
     for (const index of apply(selector)) selected.delete(index);
   }
-  const unreadable = broken.filter(
-    (error) => isThere(error) && mayMean(selectors, unmatched, parentDirectory(error.file)!, from),
-  );
+  const unreadable = broken.filter((error) => isThere(error) && mayMean(selectors, unmatched, error, from));
   if (selected.size > 0) return { indices: [...selected].sort((a, b) => a - b), unmatched, unreadable };
   if (!mayBeEmpty && unreadable.length === 0) throw nothingMatched(selectors, unmatched, members, from);
   return { indices: [], unmatched: [], unreadable };
@@ -127,20 +125,29 @@ export function isThere({ file }: PackageJsonError): boolean {
   return files.readFile(file, 0) !== "ENOENT";
 }
 
-/** Whether a package that cannot be read, so that nobody knows its name and what it needs, may be asked for. */
+/**
+ * Whether a package that cannot be read, so that nobody knows its name and what it needs, may be asked for; or one of those
+ * in a folder that cannot be listed, of which not even the paths are known.
+ */
 function mayMean(
   selectors: readonly Selector[],
   unmatched: readonly string[],
-  directory: string,
+  { file, isFolder }: PackageJsonError,
   from: string,
 ): boolean {
+  const directory = isFolder ? `${file}/*` : parentDirectory(file)!;
   const nameless: Member = { directory, path: "", name: "", manifest: {}, isRoot: false };
+  const mayLeadInto = (path: string) => isFolder && (isGlob(path) || isWithin(resolve(from, path), file));
   const isBelow = ({ directory }: Selector) =>
-    directory === "" || compileDirectoryMatch(directory, from)(nameless);
+    directory === "" || compileDirectoryMatch(directory, from)(nameless) || mayLeadInto(directory);
   const isWanted = (selector: Selector): boolean => {
-    const { source, name, withDependencies, withDependents } = selector;
+    const { source, name, path, withDependencies, withDependents } = selector;
     if (withDependencies || withDependents) return true;
-    if (name === "") return compileMatch(selector, from)(nameless);
+    if (name === "")
+      return (
+        compileMatch(selector, from)(nameless) ||
+        (unmatched.includes(source) && mayLeadInto(path || selector.directory))
+      );
     return (isGlob(name) || unmatched.includes(source)) && isBelow(selector);
   };
   const positive = selectors.filter(({ isExclusion }) => !isExclusion);

@@ -7,11 +7,12 @@
 //
 // Surprising: `**` does not follow symbolic links (they may lead back up), `*` does.
 import { directories } from "../../platform/directories.ts";
+import { files } from "../../platform/files.ts";
 import type { Listing } from "../../platform/contract/directories.ts";
 import { Failure } from "../failure.ts";
 import { printable } from "../printable.ts";
 import { isGlob } from "./glob.ts";
-import { parentDirectory } from "./package-json.ts";
+import { isLost, parentDirectory } from "./package-json.ts";
 
 /** Characters of a pattern. */
 const LONGEST_PATTERN = 10_000;
@@ -90,11 +91,14 @@ export interface Search {
   expand(pattern: MemberPattern): string[];
   /** Whether a path is meant by one of them. Throws Failure. */
   isMatched(patterns: readonly MemberPattern[], path: string): boolean;
+  /** Directories that could not be listed though they are there, each with the system's error code. */
+  readonly unlistable: ReadonlyMap<string, string>;
 }
 
 /** One search for members, whose patterns share what has been listed and what may be looked at. */
 export function openSearch(root: string, where: string): Search {
   const listings = new Map<string, Listing>();
+  const unlistable = new Map<string, string>();
   let left = ALLOWANCE;
 
   function spend(amount: number, { source }: MemberPattern): void {
@@ -113,10 +117,17 @@ export function openSearch(root: string, where: string): Search {
   function list(directory: string): Listing {
     let listing = listings.get(directory);
     if (!listing) {
-      listing = directories.listDirectory(directory) ?? NOTHING;
+      listing = directories.listDirectory(directory) ?? explainNothing(directory);
       listings.set(directory, listing);
     }
     return listing;
+  }
+
+  function explainNothing(directory: string): Listing {
+    const code = files.readFile(directory, 0); // opens it as a listing does
+    const isWorthTelling = code === "ENOENT" ? isLost(directory) : code !== "ENOTDIR";
+    if (typeof code === "string" && isWorthTelling) unlistable.set(directory, code);
+    return NOTHING;
   }
 
   function walk(pattern: MemberPattern, segments: readonly string[], found: string[]): void {
@@ -166,6 +177,7 @@ export function openSearch(root: string, where: string): Search {
         spend(pattern.segments.length * COMPARISON, pattern);
         return pattern.matches(path);
       }),
+    unlistable,
   };
 }
 

@@ -8,17 +8,21 @@
 // everything that follows from them is the same on every machine.
 //
 // Surprising: the root is a member that only an exact name or path selects (`isRoot`), or a script of the
-// root that runs `--filter '*'` would start itself. A member that does not parse is not fatal here: it is
-// listed in `broken`, and the caller decides.
+// root that runs `--filter '*'` would start itself. A member that does not parse, and a folder that cannot be
+// listed though a declared pattern leads through it, are not fatal here: they are listed in `broken`, and the
+// caller decides.
 import { directories } from "../../platform/directories.ts";
 import { files } from "../../platform/files.ts";
 import {
   explainUnreadable,
   findPackageJson,
+  isLost,
+  lostFolder,
   PackageJsonError,
   parentDirectory,
   parsePlainPackageJson,
   readPackageJson,
+  refuseLost,
   textField,
   type PackageJson,
 } from "./package-json.ts";
@@ -84,6 +88,7 @@ function findDeclaration(from: string): Declaration | null {
     const manifest = readPackageJson(directory);
     const declared = (manifest && declaredInManifest(manifest, directory)) ?? declaredForPnpm(directory);
     if (declared) return { root: resolveDirectory(directory), ...declared };
+    if (!manifest) refuseLost(directory);
   }
   return null;
 }
@@ -160,15 +165,23 @@ function collectMembers(root: string, patterns: readonly string[], where: string
     const path = below ?? pathFrom(root, directory);
     if (members.has(path)) return true;
     const text = below === null ? "" : reader.readText(`${below}/package.json`);
-    if (text === null) return false;
-    const manifest = parsePlainPackageJson(text) ?? readWithDoubts(directory, broken);
-    if (!manifest) return manifest === undefined;
+    const manifest =
+      text === null ? null : (parsePlainPackageJson(text) ?? readWithDoubts(directory, broken));
+    if (!manifest) {
+      if (manifest === null && isLost(directory) && holdsPackage(directory)) tellLost(directory, broken);
+      return manifest === undefined;
+    }
     const isRoot = isDeclared && path === ".";
     members.set(path, { directory, path, name: textField(manifest, "name"), manifest, isRoot });
     paths.push(path);
     return true;
   };
 
+  /** By a folder that cannot be listed, which is told of instead. */
+  const isHidden = ({ source }: MemberPattern): boolean =>
+    [...search.unlistable.keys()].some(
+      (directory) => directory === root || source.startsWith(`${pathFrom(root, directory)}/`),
+    );
   const negated = compiled.filter(({ isNegated }) => isNegated);
   add(root);
   for (const pattern of compiled.filter(({ isNegated }) => !isNegated)) {
@@ -177,9 +190,15 @@ function collectMembers(root: string, patterns: readonly string[], where: string
       if (negated.length > 0 && search.isMatched(negated, pathFrom(root, directory))) found = true;
       else if (add(directory)) found = true;
     }
-    if (!found && pattern.isLiteral) broken.push(missingMember(root, pattern));
+    if (!found && pattern.isLiteral && !isHidden(pattern)) broken.push(missingMember(root, pattern));
   }
   reader.close();
+  for (const [directory, code] of isDeclared ? search.unlistable : []) {
+    const isTold = broken.some(({ file }) => parentDirectory(file) === directory);
+    if (isTold || search.isMatched(negated, `${pathFrom(root, directory)}/*`)) continue;
+    if (code === "ENOENT") tellLost(directory, broken);
+    else broken.push(new PackageJsonError(directory, 0, 0, explainUnreadable(code), true));
+  }
   const inOrder: Member[] = [];
   for (const path of paths.sort()) inOrder.push(members.get(path)!);
   return { root, isDeclared, members: inOrder, broken };
@@ -192,6 +211,23 @@ function missingMember(root: string, pattern: MemberPattern): PackageJsonError {
     0,
     "the workspace lists it, but it is not there",
   );
+}
+
+/** Of a folder whose name is not UTF-8: found by the bytes of its name. */
+function holdsPackage(directory: string): boolean {
+  const { existsSync, readdirSync } = process.getBuiltinModule("node:fs");
+  const start = startOf(parentDirectory(directory)!);
+  if (isLost(start)) return true; // nobody can tell
+  return readdirSync(start, { encoding: "buffer" }).some(
+    (name) =>
+      start + name.toString() === directory &&
+      existsSync(Buffer.concat([Buffer.from(start), name, Buffer.from("/package.json")])),
+  );
+}
+
+/** Several folders may look the same. */
+function tellLost(directory: string, broken: PackageJsonError[]): void {
+  if (!broken.some(({ file }) => file === directory)) broken.push(lostFolder(directory));
 }
 
 /** Finds out what is wrong; undefined when something is. */

@@ -15,20 +15,29 @@ export interface LocatedPackage {
   readonly manifest: PackageJson;
 }
 
-/** A package.json that is there but cannot be used. `line` and `column` count from 1; 0 when there is no place to point at. */
+/**
+ * A package.json that is there but cannot be used, or a folder that may hold some. `line` and `column` count from 1; 0 when
+ * there is no place to point at.
+ */
 export class PackageJsonError extends Error {
   override readonly name = "PackageJsonError";
   readonly file: string;
   readonly line: number;
   readonly column: number;
+  /** Nobody can tell which packages are in it. */
+  readonly isFolder: boolean;
+  /** What to do about it; printed on a line of its own. */
+  readonly hint: string | undefined;
 
-  constructor(file: string, line: number, column: number, problem: string) {
+  constructor(file: string, line: number, column: number, problem: string, isFolder = false, hint?: string) {
     super(
       line === 0 ? `Cannot read ${file}: ${problem}` : `Cannot read ${file}:${line}:${column}: ${problem}`,
     );
     this.file = file;
     this.line = line;
     this.column = column;
+    this.isFolder = isFolder;
+    this.hint = hint;
   }
 }
 
@@ -48,8 +57,45 @@ export function findPackageJson(from: string): LocatedPackage | null {
   for (let directory: string | null = from; directory !== null; directory = parentDirectory(directory)) {
     const manifest = readPackageJson(directory);
     if (manifest) return { directory, manifest };
+    refuseLost(directory);
   }
   return null;
+}
+
+/** What the decoding of names puts in the place of bytes that are not UTF-8. */
+const REPLACEMENT = "\ufffd";
+
+/**
+ * Where a name on the way to a directory is not UTF-8, the path that rt knows leads nowhere, and a search upwards would pass
+ * by the package that is there and come to somebody else's. The system is asked only about names that look so. Throws
+ * PackageJsonError.
+ */
+export function refuseLost(directory: string): void {
+  if (isLost(directory) && mayHoldPackage(directory)) throw lostFolder(directory);
+}
+
+/** From the working directory there is a way without names to what is above it. */
+function mayHoldPackage(directory: string): boolean {
+  const cwd = process.cwd();
+  if (cwd !== directory && !cwd.startsWith(`${directory}/`)) return true;
+  const steps = cwd.slice(directory.length).split("/").length - 1;
+  return files.readFile(`${"../".repeat(steps)}package.json`, 1) !== "ENOENT";
+}
+
+export function isLost(directory: string): boolean {
+  return directory.includes(REPLACEMENT) && files.readFile(directory, 0) === "ENOENT";
+}
+
+export function lostFolder(directory: string): PackageJsonError {
+  const hint = "rename the folder: rt finds files by names in UTF-8 alone";
+  return new PackageJsonError(
+    directory,
+    0,
+    0,
+    "its name, or that of a folder above, is not UTF-8",
+    true,
+    hint,
+  );
 }
 
 /** `file` only names the text in the error. Throws PackageJsonError. */

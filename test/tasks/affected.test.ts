@@ -119,7 +119,7 @@ describe("rt run --affected", () => {
     expect((await git(cwd, "rev-parse", "--show-toplevel")).exitCode).toBe(0);
     const { stderr, status } = await runRt({ args: ["run", "--affected=HEAD", "t"], cwd });
     expect({ stderr, status }).toEqual({
-      stderr: `error: git rev-parse failed in ${cwd}\nhint: --affected needs git and a repository with a commit\n`,
+      stderr: `error: git rev-parse failed in ${cwd}: cannot use bare repository '${cwd}' (safe.bareRepository is 'explicit')\n`,
       status: 1,
     });
   });

@@ -42,9 +42,15 @@ export async function launchProgram(
   { secretsFor, descriptors, early }: Supply = NOTHING,
 ): Promise<Ending> {
   const secrets = secretsFor();
-  const environment = { ...prepareProgram(openRun(settings), firstLine(path)), ...variablesOf(secrets) };
+  const context = openRun(settings);
+  const environment = { ...prepareProgram(context, firstLine(path)), ...variablesOf(secrets) };
   const command = { program: path, argv: [name, ...words, ...host.exactArguments(args)], environment };
-  const outcome = await becomeOrAttend(descriptors ? { ...command, descriptors } : command, secrets, early);
+  const inherited = descriptors ?? context.descriptors;
+  const outcome = await becomeOrAttend(
+    inherited ? { ...command, descriptors: inherited } : command,
+    secrets,
+    early,
+  );
   if (typeof outcome !== "string") return outcome;
   const status = outcome === "ENOENT" ? 127 : 126;
   const hint = outcome === "E2BIG" ? largestOf(secrets) : undefined;
@@ -128,7 +134,8 @@ export async function launchScript(
   if (directory !== context.initialDirectory) process.chdir(directory);
   const last = steps.pop()!;
   // A hook is waited for with descriptors of rt's own, which are not the script's.
-  const descriptors = inherited ?? (steps.length > 0 ? host.inheritedDescriptors() : undefined);
+  const descriptors =
+    inherited ?? context.descriptors ?? (steps.length > 0 ? host.inheritedDescriptors() : undefined);
   for (const step of steps) {
     echo(step.command, settings);
     const next = step === steps.at(-1) ? "replacement" : "step";

@@ -25,6 +25,8 @@ export interface RunContext {
   /** What options in front of the script add to its environment. */
   readonly variables: Readonly<Record<string, string>>;
   readonly inherited: Readonly<Record<string, string | undefined>>;
+  /** Those from 3 up that rt was started with, where it has opened others since. */
+  readonly descriptors: readonly number[] | undefined;
   readonly initialDirectory: string;
   readonly userAgent: string;
   readonly shell: Shell;
@@ -35,6 +37,8 @@ export interface RunContext {
 }
 
 export function openRun(settings: ScriptSettings): RunContext {
+  // What reads the files leaves a socket behind, which goes at some later moment.
+  const descriptors = settings.envFiles.length > 0 ? host.inheritedDescriptors() : undefined;
   const variables = variablesOf(settings);
   // Asked for by name: where case does not count, the name may be spelled otherwise.
   const inherited = { ...host.originalEnvironment(), PATH: host.originalVariable("PATH"), ...variables };
@@ -46,6 +50,7 @@ export function openRun(settings: ScriptSettings): RunContext {
     settings,
     variables,
     inherited,
+    descriptors,
     initialDirectory,
     userAgent: `rt/${VERSION} npm/? node/${process.version} ${host.system}`,
     shell: openShell({ choice: settings.shell, inherited, initialDirectory }),

@@ -69,9 +69,21 @@ export default {
   "src/run/named-files.ts": [
     {
       fault: "a file of --env-file that is not there is not told",
-      text: `.filter((file) => files.readFile(file, 0) === "ENOENT")`,
-      becomes: ".filter(() => false)",
+      text: `code === "ENOENT" ? "missing" : "other"`,
+      becomes: `code === "ENOENT" ? "other" : "other"`,
       tests: ["options/context", "cli/mistaken-options", "cli/wrong-values"],
+    },
+    {
+      fault: "a directory as a file of --env-file is not told",
+      text: `state.isDirectory() ? "directory" : "other"`,
+      becomes: `"other"`,
+      tests: ["options/env-pipes"],
+    },
+    {
+      fault: "a pipe of --env-file is opened before it is read",
+      text: `state.isFIFO() ? "pipe" : `,
+      becomes: "",
+      tests: ["options/env-pipes"],
     },
   ],
   "src/settings/code.ts": [

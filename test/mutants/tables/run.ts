@@ -268,8 +268,8 @@ export default {
     },
     {
       fault: "descriptors of rt's own reach the script behind a hook",
-      text: "const descriptors = inherited ?? (steps.length > 0 ? host.inheritedDescriptors() : undefined);",
-      becomes: "const descriptors = undefined;",
+      text: "inherited ?? context.descriptors ?? (steps.length > 0 ? host.inheritedDescriptors() : undefined);",
+      becomes: "undefined;",
       tests: ["run/inheritance", "run/hooks"],
     },
     {
@@ -661,6 +661,24 @@ export default {
   ],
   "src/run/script/env-files.ts": [
     {
+      fault: "a descriptor that --env-file names does not reach who reads it",
+      text: `stderr, ...descriptors]`,
+      becomes: `stderr]`,
+      tests: ["options/env-pipes"],
+    },
+    {
+      fault: "the standard input that --env-file names is not read",
+      text: `[takesInput ? "inherit" : "ignore", `,
+      becomes: `["ignore", `,
+      tests: ["options/env-pipes"],
+    },
+    {
+      fault: "a descriptor that --env-file names has another number where it is read",
+      text: "return `/dev/fd/${FIRST_FREE - 1 + descriptors.push(descriptor)}`;",
+      becomes: "descriptors.push(descriptor);\n    return name;",
+      tests: ["options/env-pipes"],
+    },
+    {
       fault: "--env-file makes text of what is inherited",
       text: "filter(([name]) => !(name in original))",
       becomes: "filter(() => true)",
@@ -673,6 +691,12 @@ export default {
       text: "return (named ??= namesInEnvFiles(settings.envFiles));",
       becomes: "return [];",
       tests: ["cache/key"],
+    },
+    {
+      fault: "a script inherits what the reading of --env-file has left",
+      text: "settings.envFiles.length > 0 ? host.inheritedDescriptors() : undefined",
+      becomes: "undefined",
+      tests: ["options/env-pipes"],
     },
     {
       fault: "--port does not reach scripts",

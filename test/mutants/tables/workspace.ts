@@ -41,9 +41,9 @@ export default {
     },
     {
       fault: "exclusions are taken away before the others are added",
-      text: "  const unreadable = broken.filter(\n",
+      text: "  const unreadable = broken.filter((error)",
       becomes:
-        "  for (const selector of positive) for (const index of apply(selector)) selected.add(index);\n  const unreadable = broken.filter(\n",
+        "  for (const selector of positive) for (const index of apply(selector)) selected.add(index);\n  const unreadable = broken.filter((error)",
       tests: ["workspace/filter"],
     },
     {
@@ -57,6 +57,12 @@ export default {
       text: "[...selected].sort((a, b) => a - b)",
       becomes: "[...selected]",
       tests: ["workspace/filter"],
+    },
+    {
+      fault: "a package in a folder that cannot be listed is meant by no path",
+      text: "(unmatched.includes(source) && mayLeadInto(path || selector.directory))",
+      becomes: "false",
+      tests: ["workspace/unlistable-folders"],
     },
     {
       fault: "a listed package that is not there is fatal",
@@ -77,6 +83,30 @@ export default {
       text: `"-c", "safe.bareRepository=explicit"`,
       becomes: "",
       tests: ["tasks/affected"],
+    },
+    {
+      fault: "what git says is not passed on",
+      text: 'failed in ${cwd}${reason === undefined ? "" : `: ${reason}`}`',
+      becomes: "failed in ${cwd}`",
+      tests: ["tasks/affected-refusals"],
+    },
+    {
+      fault: "a repository of another user's is taken for one that is not there",
+      text: "if (trust !== undefined) hint =",
+      becomes: "if (trust === undefined) hint =",
+      tests: ["tasks/affected-refusals"],
+    },
+    {
+      fault: "git that is not installed is taken for git that fails",
+      text: `if ("code" in answer)`,
+      becomes: "if (false)",
+      tests: ["tasks/affected-refusals"],
+    },
+    {
+      fault: "git speaks the user's language",
+      text: `, LC_ALL: "C" }`,
+      becomes: " }",
+      tests: ["tasks/affected-refusals"],
     },
     {
       fault: "npm-shrinkwrap.json affects the root alone",
@@ -110,9 +140,33 @@ export default {
     },
     {
       fault: "a changed file belongs to the root, whatever package holds it",
-      text: "for (let directory = parentDirectory(file); directory !== null;",
+      text: "for (let directory: string | null = file; directory !== null;",
       becomes: "for (let directory: string | null = root; directory !== null;",
       tests: ["tasks/affected"],
+    },
+    {
+      fault: "a package that is a repository of its own belongs to the one around it",
+      text: "let directory: string | null = file;",
+      becomes: "let directory = parentDirectory(file);",
+      tests: ["tasks/affected-repositories"],
+    },
+    {
+      fault: "a repository that nobody has added is not known by its path",
+      text: String.raw`file.replace(/\/$/, "")`,
+      becomes: "file",
+      tests: ["tasks/affected-repositories"],
+    },
+    {
+      fault: "a repository that holds several packages stands for none of them",
+      text: "for (const each of held.get(file) ?? [])",
+      becomes: "for (const each of [] as number[])",
+      tests: ["tasks/affected-repositories"],
+    },
+    {
+      fault: "an untracked file in a submodule is no change",
+      text: "...CAUTION, ...WHOLE_SUBMODULES, ",
+      becomes: "...CAUTION, ",
+      tests: ["tasks/affected-repositories"],
     },
     {
       fault: "the default branch of the remote is not asked for",
@@ -153,7 +207,51 @@ export default {
       tests: ["workspace/members", "workspace/filter"],
     },
   ],
+  "src/workspace/member-patterns.ts": [
+    {
+      fault: "what is in a folder whose name is not UTF-8 is left out without a word",
+      text: `code === "ENOENT" ? isLost(directory) : `,
+      becomes: `code === "ENOENT" ? false : `,
+      tests: ["workspace/undecodable-names"],
+    },
+    {
+      fault: "a folder that cannot be listed is empty",
+      text: "unlistable.set(directory, code);",
+      becomes: "{}",
+      tests: ["workspace/unlistable-folders"],
+    },
+  ],
   "src/workspace/members.ts": [
+    {
+      fault: "in a folder whose name is not UTF-8 the workspace above is meant",
+      text: "if (!manifest) refuseLost(directory);",
+      becomes: "",
+      tests: ["workspace/undecodable-names"],
+    },
+    {
+      fault: "a member whose folder's name is not UTF-8 is left out without a word",
+      text: "if (manifest === null && isLost(directory) && holdsPackage(directory)) tellLost(directory, broken);",
+      becomes: "",
+      tests: ["workspace/undecodable-names"],
+    },
+    {
+      fault: "each folder whose name is not UTF-8 is taken for a member",
+      text: " && holdsPackage(directory)) tellLost",
+      becomes: ") tellLost",
+      tests: ["tasks/workspace-run"],
+    },
+    {
+      fault: "what may be in an excluded folder counts",
+      text: "isTold || search.isMatched(negated, `${pathFrom(root, directory)}/*`)",
+      becomes: "isTold",
+      tests: ["workspace/unlistable-folders"],
+    },
+    {
+      fault: "a folder that cannot be read is told twice",
+      text: "if (isTold || ",
+      becomes: "if (",
+      tests: ["workspace/unlistable-folders"],
+    },
     {
       fault: "a negated pattern excludes nothing",
       text: "negated.length > 0 && search",
@@ -180,7 +278,7 @@ export default {
     },
     {
       fault: "a listed package that is not there is not told",
-      text: "if (!found && pattern.isLiteral) broken.push(missingMember(root, pattern));",
+      text: "if (!found && pattern.isLiteral && !isHidden(pattern)) broken.push(missingMember(root, pattern));",
       becomes: "",
       tests: ["workspace/members", "tasks/workspace-run"],
     },
@@ -192,6 +290,24 @@ export default {
     },
   ],
   "src/workspace/package-json.ts": [
+    {
+      fault: "a folder whose name is not UTF-8 belongs to no package",
+      text: "if (isLost(directory) && mayHoldPackage(directory)) throw",
+      becomes: "if (isLost(directory)) throw",
+      tests: ["workspace/undecodable-names", "tasks/workspace-run"],
+    },
+    {
+      fault: "the package above a folder below one whose name is not UTF-8 is not looked for",
+      text: `"../".repeat(steps)`,
+      becomes: `""`,
+      tests: ["workspace/undecodable-names"],
+    },
+    {
+      fault: "in a folder whose name is not UTF-8 the package above is meant",
+      text: "    refuseLost(directory);\n",
+      becomes: "",
+      tests: ["workspace/undecodable-names"],
+    },
     {
       fault: "an inherited property is a script",
       text: "return Object.hasOwn(scripts, name) ? scripts[name] : undefined;",
