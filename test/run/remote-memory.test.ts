@@ -54,7 +54,7 @@ const questions = ({ server }: RemoteProject) => count(server, "findMissingBlobs
 
 /** The one file of that kind in the memory. */
 function memoryOf({ cache }: RemoteProject, kind: string): string {
-  const folder = join(cache, "rt/scripts-3", kind);
+  const folder = join(cache, "rt/scripts-4", kind);
   const [name, ...others] = readdirSync(folder);
   expect(others).toEqual([]);
   return join(folder, name!);
@@ -128,7 +128,7 @@ describe.if(process.platform === "linux")("what --remote remembers", () => {
     await expectSaid(opened, "one\n");
     lie(opened, "in.txt");
     writeFileSync(memoryOf(opened, "there"), "");
-    chmodSync(join(opened.cache, "rt/scripts-3/hashes"), 0o777);
+    chmodSync(join(opened.cache, "rt/scripts-4/hashes"), 0o777);
     opened.server.results.clear();
     await expectSaid(opened, "one\n");
     expect(questions(opened)).toBe(2);
@@ -151,7 +151,7 @@ describe.if(process.platform === "linux")("what --remote remembers", () => {
     mkdirSync(path);
     await opened.project.write({ "in.txt": "six\n" });
     await expectSaid(opened, "six\n");
-    expect(readdirSync(join(opened.cache, "rt/scripts-3/drafts"))).toEqual([]);
+    expect(readdirSync(join(opened.cache, "rt/scripts-4/drafts"))).toEqual([]);
   });
 
   test("many rt at once leave a memory that is whole", async () => {
@@ -166,7 +166,7 @@ describe.if(process.platform === "linux")("what --remote remembers", () => {
         expect(hashBytes(bytes.subarray(65))).toBe(bytes.toString("latin1", 0, 64));
       }
     }
-    expect(readdirSync(join(opened.cache, "rt/scripts-3/drafts"))).toEqual([]);
+    expect(readdirSync(join(opened.cache, "rt/scripts-4/drafts"))).toEqual([]);
   });
 
   test("what the server has is not asked for again, and what is new is sent at once", async () => {

@@ -93,7 +93,7 @@ test.skipIf(!canRunWindows)(
       expect(await runAll()).toEqual(names.map(() => `${source} need not run`));
       await expectWhole(source);
     }
-    const store = join(cache, "rt/scripts-3");
+    const store = join(cache, "rt/scripts-4");
     const blobs = [...new Bun.Glob("blobs/*/*").scanSync(store)];
     for (const blob of blobs)
       expect(hashBytes(await Bun.file(join(store, blob)).bytes())).toBe(blob.slice(-64));

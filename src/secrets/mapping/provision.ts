@@ -155,7 +155,7 @@ function readAsked(name: string, address: string | undefined, mapping: Mapping |
       `write --secret ${name}=service/name; a value has no place on a command line, where other programs see it`,
     );
   // The address is the person's own: that the value may be shown, the project says only where it has been allowed.
-  const isRedacted = !mapping || !mapped || mapped.isRedacted || !isTrusted(mapping);
+  const isRedacted = !mapping || !mapped || mapped.isRedacted || !isTrusted(mapping, "scripts");
   return { name, source: readAddress(address, wrong), isOptional: false, isRedacted, isFromLine: true };
 }
 

@@ -2,8 +2,8 @@
 // configuration that has them.
 //
 // Contract: what the environment has, it is asked for nothing. A person has allowed all that the project asks for, and with
-// it which registry is sent what, by its address. The tokens are in no variable, so that neither the scripts of packages nor the project's own inherit them; they
-// are in memory that only the engine reads: platform/handed-text.ts.
+// it which registry is sent what, by its address. The tokens are in no variable, so that neither the scripts of packages nor
+// the project's own inherit them; they are in memory that only the engine reads: platform/handed-text.ts.
 //
 // Surprising: that is no wall. A script of a package runs as the same user, and can look into the process that has started
 // it, or ask the credential store itself; what it cannot do is to find a token lying in its environment.

@@ -19,7 +19,7 @@ export default {
   "src/secrets/mapping/provision.ts": [
     {
       fault: "a project that nobody has allowed lets a value be shown",
-      text: "mapped.isRedacted || !isTrusted(mapping);",
+      text: `mapped.isRedacted || !isTrusted(mapping, "scripts");`,
       becomes: "mapped.isRedacted;",
       tests: ["secrets/mapping/trust"],
     },
