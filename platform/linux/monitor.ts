@@ -4,7 +4,7 @@
 // alone that becomes the program, through a pipe, and is zeroed here.
 import { encodeCString } from "../posix/libc.ts";
 import type { Monitor, StartMonitor } from "../posix/terminal.ts";
-import { closeDescriptor, openPipe, readAvailable, writeAvailable } from "../posix/pipe.ts";
+import { closeDescriptor, openPipe, type Pipe, readAvailable, writeAvailable } from "../posix/pipe.ts";
 import { environmentChanges, startProgram, waitForEnd } from "../posix/program.ts";
 import { openProgram } from "./native/memory-program.ts";
 
@@ -17,7 +17,8 @@ const COUNTS = 5;
 export const startMonitor: StartMonitor = (standard, terminal, descriptors) => {
   const program = openMonitor();
   if (program === undefined) return undefined;
-  const [order, report] = [openPipe({ isPolled: false }), openPipe({ isPolled: false })];
+  const order = openPipe({ isPolled: false });
+  const report = openBeside(order);
   const started = startProgram({
     program,
     argv: [NAME, String(order.reader), String(report.writer)],
@@ -33,6 +34,17 @@ export const startMonitor: StartMonitor = (standard, terminal, descriptors) => {
   closeDescriptor(report.reader);
   return undefined;
 };
+
+/** Throws where there are too many open files, and leaves none of them. */
+function openBeside({ reader, writer }: Pipe): Pipe {
+  try {
+    return openPipe({ isPolled: false });
+  } catch (error) {
+    closeDescriptor(reader);
+    closeDescriptor(writer);
+    throw error;
+  }
+}
 
 function openMonitor(): string | undefined {
   try {

@@ -65,10 +65,7 @@ export async function recordRun({ paths, doubt }: Trace, declared: Rooted): Prom
   for (const path of written) if (!outputs.has(path)) recorded.own.push(path);
   const own = new Set([...written, ...outputs]);
   for (const traced of paths) {
-    const { path, names } = traced;
-    if (world.isIgnored(path)) continue;
-    if (isMade(traced)) recordMade(path, names ?? [], own, recorded, world);
-    else if (names) recordNames(path, names, own, recorded, world);
+    if (!world.isIgnored(traced.path)) recordNames(traced, own, recorded, world);
   }
   return recorded;
 }
@@ -210,31 +207,18 @@ async function conditionNow(path: string, state: PathState, { hashes }: Rooted):
   return ["file", path, hash, state.mode];
 }
 
-function isMade({ first, last }: TracedPath): boolean {
-  return first.kind === "absent" && last?.kind === "directory";
-}
-
-function recordMade(
-  path: string,
-  names: readonly string[],
-  own: ReadonlySet<string>,
-  { conditions }: Recorded,
-  world: Rooted,
-): void {
-  if (namesOf(path, { ...world, list: () => names }, own)!.length > 0) throw new Unkept("changed", path);
-  conditions.push(["names", path, []]);
-}
-
 function recordNames(
-  path: string,
-  names: readonly string[],
+  { path, names, first, last }: TracedPath,
   own: ReadonlySet<string>,
   { conditions }: Recorded,
   world: Rooted,
 ): void {
-  const seen = namesOf(path, { ...world, list: () => names }, own)!;
-  const now = namesOf(path, world, own) ?? [];
-  if (seen.join("/") !== now.join("/"))
+  const isMade = first.kind === "absent" && last?.kind === "directory";
+  if (!names && !isMade) return;
+  const seen = namesOf(path, { ...world, list: () => names ?? [] }, own)!;
+  // In one that the script has made stood nothing but what the script has put there.
+  const wanted = isMade ? [] : (namesOf(path, world, own) ?? []);
+  if (seen.join("/") !== wanted.join("/"))
     throw new Unkept(isBelow(path, world.root) || path === world.root ? "changed" : "names", path);
   conditions.push(["names", path, seen]);
 }

@@ -552,20 +552,20 @@ export default {
   "src/cache/record.ts": [
     {
       fault: "what lies in a folder of outputs before it is made anew counts for nothing",
-      text: "    if (world.isIgnored(path)) continue;\n    if (isMade",
-      becomes: "    if (world.isIgnored(path) || world.isDeclared(path)) continue;\n    if (isMade",
+      text: "if (!world.isIgnored(traced.path)) recordNames(",
+      becomes: "if (!world.isIgnored(traced.path) && !world.isDeclared(traced.path)) recordNames(",
       tests: ["cache/doubts", "cache/left-behind"],
     },
     {
       fault: "what another run has left in a folder that a script makes stays beside what it makes",
-      text: "if (isMade(traced)) recordMade(path, names ?? [], own, recorded, world);\n    else if",
-      becomes: "if",
+      text: "if (!names && !isMade) return;",
+      becomes: "if (!names || isMade) return;",
       tests: ["cache/left-behind"],
     },
     {
       fault: "what somebody else puts into a folder that a script makes is its own",
-      text: `if (namesOf(path, { ...world, list: () => names }, own)!.length > 0) throw new Unkept("changed", path);`,
-      becomes: "",
+      text: `if (seen.join("/") !== wanted.join("/"))`,
+      becomes: `if (!isMade && seen.join("/") !== wanted.join("/"))`,
       tests: ["cache/left-behind"],
     },
     {
