@@ -4,9 +4,10 @@ import { describe, expect, test } from "bun:test";
 import { startKeyring } from "../support/keyring.ts";
 import { createMark } from "../support/processes.ts";
 import { createProject, type Files } from "../support/project.ts";
-import { cleanEnvironment, RT } from "../support/rt.ts";
+import { cleanEnvironment, RT, runRt } from "../support/rt.ts";
 import { startOnTerminal } from "../support/terminal.ts";
 import { trustOf } from "../support/trusted.ts";
+import { isRoot } from "../support/users.ts";
 
 const TOKEN = "ghp_A1b2C3d4E5f6/G7+h8";
 const RTFIG = '[secrets.TOKEN]\nfrom = "com.acme/token"\n[run.secrets]\n"*" = ["TOKEN"]\n';
@@ -108,6 +109,14 @@ describe.skipIf(process.platform === "win32").concurrent("a script with secrets 
 });
 
 describe.skipIf(process.platform !== "linux").concurrent("its place", () => {
+  // Of others than root rt lets nobody look.
+  test.skipIf(!isRoot)("in pipes is read by rt, which keeps no end to write to", async () => {
+    const held = 'ls -l /proc/$PPID/fd | grep -F "$(readlink /proc/$$/fd/1)" | grep -c ^l-w; true';
+    await using project = await createProject({ "package.json": { scripts: { held } }, "rtfig.toml": RTFIG });
+    const { stdout } = await runRt({ args: ["--silent", "run", "held"], cwd: project.path, env: { TOKEN } });
+    expect(stdout).toBe("0\n");
+  });
+
   test("is there before what it is given", async () => {
     // Ends when the monitor of the rt that asks is there, and says no word before.
     const waits =

@@ -55,6 +55,12 @@ export default {
   ],
   "platform/posix/terminal.ts": [
     {
+      fault: "rt keeps the ends of pipes that the program writes to",
+      text: "        closeWriters();\n        if (typeof attended",
+      becomes: "        if (typeof attended",
+      tests: ["run/attended-start"],
+    },
+    {
       fault: "without terminals to be had it starts all the same",
       text: "if (isOnTerminal && !pair) return errorCode(EMFILE);\n",
       becomes: "",
