@@ -1,8 +1,8 @@
 // What a program that tells rt of its calls itself (platform/linux/native/witness) finds, and what rt makes of it: the same as of one
 // that the kernel asks about, at the edges of that too. The program is node.c beside this, called node.
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
-import { appendFile, copyFile, mkdir, rm, symlink } from "node:fs/promises";
+import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { copyFile, mkdir, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { RT } from "../../support/rt.ts";
@@ -197,7 +197,7 @@ test.skipIf(!CAN_TRACE)("of threads that all call at once each call is told", as
 });
 
 /** Runs it up to `waits`, does something meanwhile, and lets it go on. Returns what it said of it. */
-async function meanwhile(project: CachedProject, act: () => Promise<unknown>): Promise<string> {
+async function meanwhile(project: CachedProject, act: () => unknown): Promise<string> {
   const fifo = project.join("fifo");
   await Bun.$`mkfifo ${fifo}`;
   const child = Bun.spawn([RT, "--force", "run", "t"], {
@@ -212,7 +212,7 @@ async function meanwhile(project: CachedProject, act: () => Promise<unknown>): P
     if (!said.includes("waits\n")) continue;
     said = "";
     await act();
-    await appendFile(fifo, "x");
+    appendFileSync(fifo, "x"); // without a turn of the loop: it is seen at once
   }
   expect(await child.exited).toBe(0);
   await rm(fifo);
@@ -281,7 +281,7 @@ test.skipIf(!CAN_TRACE)("is kept where nothing does", async () => {
 
 test.skipIf(!CAN_TRACE)("of a file that was written this very moment rt is asked to look", async () => {
   await using project = await witnessed(`${FIRST} waits:7 open:$P/file`, OPENS_FIFO);
-  const fresh = await meanwhile(project, () => project.write({ file: "FILE\n" }));
+  const fresh = await meanwhile(project, () => writeFileSync(project.join("file"), "FILE\n"));
   expect(fresh).toMatch(/trace \d+ probe \$PROJECT\/file\n/);
   const old = await meanwhile(project, async () => {});
   expect(old).toMatch(/trace \d+ open \$PROJECT\/file\n/);
