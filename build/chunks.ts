@@ -64,7 +64,8 @@ const SHARED: Readonly<Record<string, readonly string[]>> = {
   debugger: ["src/run/engine/debugger"],
   "debugger-texts": ["src/run/engine/debugger-texts"],
   "script-start": ["src/run/script-start", "src/run/script/launch"],
-  redaction: ["src/run/script/attended", "src/redaction/stream"],
+  attended: ["src/run/script/places", "src/run/script/attended", "src/redaction/length"],
+  redaction: ["src/redaction/stream"],
   many: [
     "src/run/many",
     "src/run/watch/script-watch",

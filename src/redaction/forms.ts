@@ -18,9 +18,7 @@ import {
   withLineBreaks,
   wrapped,
 } from "./encodings.ts";
-
-/** Bytes. What is shorter is found everywhere. */
-export const SHORTEST = 8;
+import { SHORTEST } from "./length.ts";
 
 export interface Form {
   readonly bytes: Uint8Array;

@@ -21,9 +21,11 @@ export interface Attending {
  * @param first secrets of all scripts of the run. Throws Failure where a value cannot be kept out of what is shown.
  */
 export async function loadAttending(first: readonly SecretValue[]): Promise<Attending> {
-  const [{ attend, planAttendance }, { hasRedacted, openOutput, refuseShort }] = await Promise.all([
+  const [{ attend }, { planAttendance }, { openOutput }, { hasRedacted, refuseShort }] = await Promise.all([
     import("./script/attended.ts"),
+    import("./script/places.ts"),
     import("../redaction/stream.ts"),
+    import("../redaction/length.ts"),
   ]);
   const open = new Set<ReturnType<typeof openOutput>>();
   let secrets: readonly SecretValue[] = [];

@@ -128,7 +128,7 @@ async function loadLaunch(
   const { provision, receivers, descriptors } = secrets;
   let early: Stage | undefined;
   if (receivers.some((receiver) => provision.isRedacted(receiver)))
-    early = (await import("./script/attended.ts")).openEarly(descriptors);
+    early = (await import("./script/places.ts")).openEarly(descriptors);
   const launch = await import("./script/launch.ts");
   const prepared = plan.mode === "script" ? launch.prepareScript(plan, script) : undefined;
   return { ...launch, prepared, early };

@@ -7,7 +7,7 @@ import { createMark, waitUntil } from "../support/processes.ts";
 import { createProject, type Project } from "../support/project.ts";
 import { cleanEnvironment, RT, runRt, startRt } from "../support/rt.ts";
 import { startOnTerminal, type TerminalProgram } from "../support/terminal.ts";
-import { chooseWay } from "../../src/run/script/attended.ts";
+import { chooseWay } from "../../src/run/script/places.ts";
 
 const TOKEN = "ghp_A1b2C3d4E5f6/G7+h8";
 const RTFIG = '[secrets.TOKEN]\nfrom = "com.acme/token"\n[run.secrets]\n"*" = ["TOKEN"]\n';

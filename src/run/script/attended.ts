@@ -1,72 +1,20 @@
 // A program that gets secrets, with rt between it and what shows its output, so that no value is to be seen.
-//
-//   become     nothing is to be kept out: rt becomes the program, as without secrets
-//   terminal   output goes to a terminal: the program gets one of its own
-//   pipes      it goes to none: the program writes to pipes, and stays in rt's process group
+// Where it then stands, places.ts says.
 //
 // Contract: exit code, signals and terminal are as of a program that rt becomes; docs/secrets-in-scripts.md says what is not.
 // Nothing is held back at the end, and nothing of a value is kept after it. A reader that has gone is gone for the program
 // too. Where output could not be written, the run is a failure.
 import { host } from "../../../platform/process.ts";
-import { outputs } from "../../../platform/output.ts";
 import { terminals } from "../../../platform/terminal.ts";
-import type { Places, Stage } from "../../../platform/contract/terminal.ts";
+import type { Stage } from "../../../platform/contract/terminal.ts";
 import type { ReplaceRequest } from "../../../platform/contract/process.ts";
+import { hasRedacted, refuseShort } from "../../redaction/length.ts";
 import type { SecretValue } from "../../redaction/secret-value.ts";
-import {
-  hasRedacted,
-  openRedaction,
-  type Redaction,
-  type Redactor,
-  refuseShort,
-} from "../../redaction/stream.ts";
+import type { Redaction, Redactor } from "../../redaction/stream.ts";
 import { OutputQueue } from "../../tasks/report/output-queue.ts";
+import { planAttendance, type Way } from "./places.ts";
 import { openPassage } from "./signals.ts";
 import type { Ending, Next } from "./waiting.ts";
-
-export type Way =
-  { readonly way: "become" } | { readonly way: "terminal" | "pipes"; readonly places: Places };
-
-export interface Surroundings {
-  readonly hasRedacted: boolean;
-  /** Of standard input, output and error. */
-  readonly isTerminal: readonly [boolean, boolean, boolean];
-  /** Standard output and error are the same file or pipe. */
-  readonly isJoined: boolean;
-  /** Whether the system has terminals for rt to make. */
-  readonly hasTerminals: boolean;
-}
-
-/** Pure. */
-export function chooseWay({ hasRedacted, isTerminal, isJoined, hasTerminals }: Surroundings): Way {
-  if (!hasRedacted) return { way: "become" };
-  const [input, output, error] = isTerminal;
-  if (!output && !error) return { way: "pipes", places: ["own", "pipe", isJoined ? "joined" : "pipe"] };
-  if (!hasTerminals) return { way: "become" };
-  const place = (isOnTerminal: boolean) => (isOnTerminal ? "terminal" : "pipe");
-  return { way: "terminal", places: [input ? "terminal" : "own", place(output), place(error)] };
-}
-
-/** For a program that is started from here. */
-export function planAttendance(isRedacted: boolean): Way {
-  const [input, output, error] = [host.isTerminal(0), host.isTerminal(1), host.isTerminal(2)];
-  return chooseWay({
-    hasRedacted: isRedacted,
-    isTerminal: [input, output, error],
-    isJoined: !output && !error && outputs.areJoined(),
-    hasTerminals: terminals.hasTerminals,
-  });
-}
-
-/**
- * A terminal for the program before it is known what that is given, which is fetched meanwhile; undefined where it will have
- * none, or none of its own. There may be no room, which is said when it starts.
- */
-export function openEarly(descriptors: readonly number[]): Stage | undefined {
-  const way = planAttendance(true);
-  const stage = way.way === "terminal" ? terminals.openStage(way.places, descriptors) : undefined;
-  return typeof stage === "string" ? undefined : stage;
-}
 
 /**
  * Undefined where nothing is to be kept out, and the program is to be started as without secrets; the system's code where it
@@ -122,6 +70,9 @@ export async function attend(
   const attended = stage.attend({
     ...command,
     onStarting() {
+      // Loaded beside the program's own start, and at once: nothing may come in between.
+      const { openRedaction } =
+        require("../../redaction/stream.ts") as typeof import("../../redaction/stream.ts");
       redaction = openRedaction(secrets);
       for (const descriptor of [1, 2] as const)
         all.push((streams[descriptor] = openStream(redaction, descriptor)));

@@ -123,7 +123,7 @@ export async function launchScript(
   // What one of them shows, a log of another may repeat.
   const shown = allOf(lines.map(({ event }) => secretsFor(event)));
   if (supply !== NOTHING) {
-    const { refuseShort } = await import("../../redaction/stream.ts");
+    const { refuseShort } = await import("../../redaction/length.ts");
     refuseShort(shown);
   }
   const steps: Step[] = [];

@@ -140,7 +140,7 @@ export default {
       tests: ["redaction/filter"],
     },
   ],
-  "src/redaction/stream.ts": [
+  "src/redaction/length.ts": [
     {
       fault: "bytes of one letter count as letters",
       text: "if ((value[at]! & 0xc0) !== 0x80) count += 1;",
@@ -153,6 +153,8 @@ export default {
       becomes: "  for",
       tests: ["redaction/filter"],
     },
+  ],
+  "src/redaction/stream.ts": [
     {
       fault: "at the end of a stream what is held is lost",
       text: "    const output = this.#filter.end();\n",

@@ -153,13 +153,15 @@ export default {
       tests: ["tasks/redaction"],
     },
   ],
-  "src/run/script/attended.ts": [
+  "src/run/script/places.ts": [
     {
       fault: "standard output and error in one file lose their order",
       text: 'isJoined ? "joined" : "pipe"',
       becomes: '"pipe"',
       tests: ["run/attended"],
     },
+  ],
+  "src/run/script/attended.ts": [
     {
       fault: "a program goes on writing to a reader that has gone",
       text: "attended.hangUp(descriptor);",

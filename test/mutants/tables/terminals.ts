@@ -10,12 +10,6 @@ export default {
       tests: ["run/attended-start"],
     },
     {
-      fault: "a program without anything to hide is attended",
-      text: 'if (!hasRedacted) return { way: "become" };\n',
-      becomes: "",
-      tests: ["run/attended"],
-    },
-    {
       fault: "a reader that is gone is a failure",
       text: `code !== "EPIPE" && code !== "EIO"`,
       becomes: `code !== "EIO"`,
@@ -50,6 +44,14 @@ export default {
       fault: "a signal that comes while a reader is waited for ends nothing",
       text: "isOver && all.forEach(({ queue }) => queue.hurry())",
       becomes: "all.length === 0",
+      tests: ["run/attended"],
+    },
+  ],
+  "src/run/script/places.ts": [
+    {
+      fault: "a program without anything to hide is attended",
+      text: 'if (!hasRedacted) return { way: "become" };\n',
+      becomes: "",
       tests: ["run/attended"],
     },
   ],
@@ -117,8 +119,8 @@ export default {
   "src/run/execution.ts": [
     {
       fault: "a terminal is made when all is known",
-      text: `early = (await import("./script/attended.ts")).openEarly(descriptors);`,
-      becomes: `await import("./script/attended.ts");`,
+      text: `early = (await import("./script/places.ts")).openEarly(descriptors);`,
+      becomes: `await import("./script/places.ts");`,
       tests: ["run/attended-start"],
     },
   ],

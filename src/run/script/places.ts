@@ -1,0 +1,53 @@
+// Where a program stands that gets secrets, so that no value is to be seen of what it shows:
+//
+//   become     nothing is to be kept out: rt becomes the program, as without secrets
+//   terminal   output goes to a terminal: the program gets one of its own
+//   pipes      it goes to none: the program writes to pipes, and stays in rt's process group
+import { host } from "../../../platform/process.ts";
+import { outputs } from "../../../platform/output.ts";
+import { terminals } from "../../../platform/terminal.ts";
+import type { Places, Stage } from "../../../platform/contract/terminal.ts";
+
+export type Way =
+  { readonly way: "become" } | { readonly way: "terminal" | "pipes"; readonly places: Places };
+
+export interface Surroundings {
+  readonly hasRedacted: boolean;
+  /** Of standard input, output and error. */
+  readonly isTerminal: readonly [boolean, boolean, boolean];
+  /** Standard output and error are the same file or pipe. */
+  readonly isJoined: boolean;
+  /** Whether the system has terminals for rt to make. */
+  readonly hasTerminals: boolean;
+}
+
+/** Pure. */
+export function chooseWay({ hasRedacted, isTerminal, isJoined, hasTerminals }: Surroundings): Way {
+  if (!hasRedacted) return { way: "become" };
+  const [input, output, error] = isTerminal;
+  if (!output && !error) return { way: "pipes", places: ["own", "pipe", isJoined ? "joined" : "pipe"] };
+  if (!hasTerminals) return { way: "become" };
+  const place = (isOnTerminal: boolean) => (isOnTerminal ? "terminal" : "pipe");
+  return { way: "terminal", places: [input ? "terminal" : "own", place(output), place(error)] };
+}
+
+/** For a program that is started from here. */
+export function planAttendance(isRedacted: boolean): Way {
+  const [input, output, error] = [host.isTerminal(0), host.isTerminal(1), host.isTerminal(2)];
+  return chooseWay({
+    hasRedacted: isRedacted,
+    isTerminal: [input, output, error],
+    isJoined: !output && !error && outputs.areJoined(),
+    hasTerminals: terminals.hasTerminals,
+  });
+}
+
+/**
+ * A terminal for the program before it is known what that is given, which is fetched meanwhile; undefined where it will have
+ * none, or none of its own. There may be no room, which is said when it starts.
+ */
+export function openEarly(descriptors: readonly number[]): Stage | undefined {
+  const way = planAttendance(true);
+  const stage = way.way === "terminal" ? terminals.openStage(way.places, descriptors) : undefined;
+  return typeof stage === "string" ? undefined : stage;
+}
