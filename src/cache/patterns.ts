@@ -82,7 +82,12 @@ function placeGlob(glob: string, directory: string): AbsoluteGlob {
 }
 
 function globOf({ directory, pattern }: AbsoluteGlob): string {
-  return [...directory.map((name) => name.replace(/[*?[\]{}!\\]/g, "\\$&")), ...pattern].join("/");
+  return [...directory.map(literally), ...pattern].join("/");
+}
+
+/** As a glob that means a path as it is, and no other. */
+export function literally(path: string): string {
+  return path.replace(/[*?[\]{}!\\]/g, "\\$&");
 }
 
 const WILDCARD = /[*?[\]{}\\]/;

@@ -6,6 +6,7 @@
 // the half that has changed, and all of it is to be put back.
 import { relative } from "node:path";
 import { oneLine } from "../printable.ts";
+import { literally } from "./patterns.ts";
 import { withSlashes } from "./place.ts";
 
 /** More paths than these are named by their folders. */
@@ -26,7 +27,7 @@ export function adviseRewritten(
 ): string {
   if (rewritten.some((path) => sources.has(path)))
     return "git does not ignore that, and a run that changes no source is kept; list it in ignore of [run.cache], if its old content does not matter";
-  const from = (path: string) => withSlashes(relative(packageDirectory, path));
+  const from = (path: string) => literally(withSlashes(relative(packageDirectory, path)));
   const written = [...sources].map(from);
   const isOwn = (folder: string) => !written.some((path) => path.startsWith(folder.slice(0, -2)));
   const files = rewritten.map(from);

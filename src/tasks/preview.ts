@@ -20,16 +20,16 @@ export async function renderPreview(
   format: NonNullable<TaskRequest["dryRun"]>,
   queue: OutputQueue,
 ): Promise<string> {
+  const reasons = await explainCached(plan, request, queue);
   if (format === "text" || format === "json") {
     const { renderPlan } = await import("./report/dry-run.ts");
-    const reasons = await explainCached(plan, request, queue);
     const { places, sketches } = await findPlaces(plan, request, reasons);
     const unshared = request.share && (await (await import("./share/open.ts")).findUnshared(plan, request));
     return renderPlan(plan, request, format, { reasons, places, sketches, unshared });
   }
   const { explainTasks } = await import("./reasons.ts");
   const { renderGraph } = await import("./report/plan-graph.ts");
-  return renderGraph(plan, request, explainTasks(plan, request), format);
+  return renderGraph(plan, request, explainTasks(plan, request), reasons, format);
 }
 
 /** Why each script that is cached would run, or would not. */

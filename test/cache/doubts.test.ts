@@ -90,6 +90,13 @@ const OWN_FILES: readonly OwnFiles[] = [
     "",
   ],
   [
+    "one whose name would mean others",
+    [".tool/[id].info"],
+    ".tool/[id].info",
+    '[".tool/\\\\[id\\\\].info"]',
+    "",
+  ],
+  [
     "many by their folders",
     [".next/a", ".next/b/c", ".next/b/d", "node_modules/.tmp/e"],
     ".next/a, and 3 more",

@@ -196,6 +196,10 @@ test.skipIf(!CAN_TRACE)("a plan counts what would run, and not what would be a h
     const { stdout } = await project.rt(words);
     // Who asks for the reasons is told the same.
     expect((await project.rt(["--why", ...words])).stdout).toBe(stdout);
+    const page = (await project.rt(["run", "--sequential", "--dry-run=html", "one", "two"])).stdout;
+    expect(JSON.parse(page.match(/<script type="application\/json"[^>]*>(.*?)<\/script>/s)![1]!).count).toBe(
+      stdout.trimEnd().split("\n").at(-1),
+    );
     return stdout.trimEnd().split("\n").at(-1);
   };
   expect(await plan()).toBe("2 scripts would run");
@@ -203,4 +207,7 @@ test.skipIf(!CAN_TRACE)("a plan counts what would run, and not what would be a h
   expect(await plan()).toBe("2 scripts would not run again");
   await project.write({ in: "2" });
   expect(await plan()).toBe("1 of 2 scripts would run");
+  const { stdout } = await project.rt(["run", "--sequential", "--dry-run=mermaid", "one", "two"]);
+  expect(stdout).toContain('t0["one<br/>runs#58; in changed since');
+  expect(stdout).toContain('t1["two<br/>need not run#58; ');
 });

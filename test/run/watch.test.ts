@@ -271,6 +271,16 @@ describe("--watch-path and --watch-ignore", () => {
     expect(await seen(["--watch-path=dist"])).toContain("\nrt: dist/a.js changed");
   }, 60_000);
 
+  test("mean what is below a folder whose own name would be a glob", async () => {
+    const below = Object.fromEntries(
+      Object.entries({ ...files, ".git/HEAD": "" }).map(([name, content]) => [`[app]/${name}`, content]),
+    );
+    await using live = await watch(below, ["--watch-path=views/**/*.hbs"], "[app]");
+    await live.see("started 0.");
+    await live.project.write({ "[app]/views/deep/a.hbs": "1" });
+    await live.see(/^rt: views\/deep\/a\.hbs changed$/m);
+  });
+
   test("leave files and folders alone, as .gitignore does", async () => {
     const ignore = ["--watch-ignore=*.gen.ts", "--watch-ignore=/lib/", "--watch-ignore=./pages/i.*"];
     expect(await seen(ignore)).toContain("\nrt: pages/[id].tsx and 1 more changed");

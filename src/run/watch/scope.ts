@@ -40,18 +40,24 @@ export function readScope(
 
 function rootOf(path: string, cwd: string): Root {
   const { existsSync } = process.getBuiltinModule("node:fs");
-  const { resolve } = process.getBuiltinModule("node:path");
+  const { relative, resolve, sep } = process.getBuiltinModule("node:path");
   const absolute = resolve(cwd, path);
   if (isDirectory(absolute)) return { directory: absolute, isDeep: true, accepts: () => true };
   if (existsSync(absolute))
     return { directory: parentDirectory(absolute) ?? "/", isDeep: false, file: absolute };
-  const literal = path.split("/").findIndex(isGlob);
-  const directory = resolve(cwd, path.split("/").slice(0, Math.max(0, literal)).join("/") || ".");
+  const names = path.split("/");
+  const literal = names.findIndex(isGlob);
+  const directory = resolve(cwd, names.slice(0, Math.max(0, literal)).join("/") || ".");
   if (literal < 0 || !isDirectory(directory))
     throw new Failure(
       `There is no "${printable(path)}" to watch`,
       "--watch-path needs a file, a folder, or a glob such as src/**/*.ts",
     );
-  const glob = new Bun.Glob(absolute);
-  return { directory, isDeep: true, accepts: (file) => glob.match(file) };
+  // What stands in front of it is a folder's name, whatever is in that.
+  const glob = new Bun.Glob(names.slice(literal).join("/"));
+  return {
+    directory,
+    isDeep: true,
+    accepts: (file) => glob.match(relative(directory, file).replaceAll(sep, "/")),
+  };
 }

@@ -36,6 +36,8 @@ export interface Drawing {
 export interface PlanData {
   readonly title: string;
   readonly version: string;
+  /** "3 scripts would run", say. */
+  readonly count: string;
   /** "in order", say. */
   readonly mode: string;
   readonly notices: readonly string[];

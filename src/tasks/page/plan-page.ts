@@ -19,7 +19,7 @@ document.body.append(
     "header",
     {},
     element("h1", {}, data.title),
-    element("p", { class: "lead" }, `${plural(tasks.length, "script")} would run, ${data.mode}`),
+    element("p", { class: "lead" }, `${data.count}, ${data.mode}`),
     ...data.notices.map((notice) => element("p", { class: "notice" }, `Warning: ${notice}`)),
     element("p", { class: "fine" }, `Nothing has run · rt ${data.version}`),
   ),

@@ -4,7 +4,7 @@ import type { Plan } from "../plan.ts";
 import type { Shard } from "../shard.ts";
 import type { CacheReason, Step, Task, TaskRequest } from "../task.ts";
 import type { Sketch, Where } from "../where.ts";
-import { describeWhere, describeWhy, formatDuration, labelOf } from "./wording.ts";
+import { describeCount, describeWhere, describeWhy, formatDuration, labelOf } from "./wording.ts";
 
 /** What was found out of the tasks, where it was asked for. */
 export interface Findings {
@@ -53,13 +53,6 @@ function renderText(
   const needless = tasks.filter((task) => reasons.get(task)?.isHit).length;
   const shards = shard ? ["", ...describeShares(shard)] : [];
   return `${[...lines, "", describeCount(tasks.length, needless), ...shards].join("\n")}\n`;
-}
-
-function describeCount(all: number, needless: number): string {
-  const count = all === 1 ? "1 script" : `${all} scripts`;
-  if (needless === 0) return `${count} would run`;
-  if (needless === all) return `${count} would not run again`;
-  return `${all - needless} of ${count} would run`;
 }
 
 function describeSketch({ files, bytes, after, outputs, variables, action }: Sketch): string[] {

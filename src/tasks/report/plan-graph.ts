@@ -4,20 +4,29 @@ import { VERSION } from "../../version.ts";
 import { renderDocument } from "../page/document.ts";
 import type { PlanData } from "../page/plan-data.ts";
 import type { Plan } from "../plan.ts";
-import type { TaskRequest } from "../task.ts";
+import type { CacheReason, Task, TaskRequest } from "../task.ts";
 import { drawGraph } from "./layout.ts";
-import { labelOf, titleOf } from "./wording.ts";
+import { describeCount, describeNeed, labelOf, titleOf } from "./wording.ts";
 import { plan as parts } from "rt:pages";
 
-/** @param reasons sentences by task */
+/**
+ * @param choices why each is one of them: sentences by task
+ * @param cached of the scripts that are cached
+ */
 export function renderGraph(
   plan: Plan,
   request: TaskRequest,
-  reasons: readonly (readonly string[])[],
+  choices: readonly (readonly string[])[],
+  cached: ReadonlyMap<Task, CacheReason>,
   format: "html" | "mermaid",
 ): string {
+  const reasons = plan.tasks.map((task, index) => {
+    const reason = cached.get(task);
+    return [...choices[index]!, ...(reason ? [describeNeed(reason.isHit, reason.why)] : [])];
+  });
   if (format === "mermaid") return renderMermaid(plan, request, reasons);
-  const data = describePlan(plan, request, reasons);
+  const needless = plan.tasks.filter((task) => cached.get(task)?.isHit).length;
+  const data = describePlan(plan, request, reasons, describeCount(plan.tasks.length, needless));
   return renderDocument(
     data.title,
     data,
@@ -31,7 +40,12 @@ const CHARACTER = 7.5; // px
 const SMALL_CHARACTER = 6.2;
 const LONGEST = 300;
 
-function describePlan(plan: Plan, request: TaskRequest, reasons: readonly (readonly string[])[]): PlanData {
+function describePlan(
+  plan: Plan,
+  request: TaskRequest,
+  reasons: readonly (readonly string[])[],
+  count: string,
+): PlanData {
   const { relative } = process.getBuiltinModule("node:path");
   const { tasks, cycles, notices } = plan;
   const widths = tasks.map((task, index) => {
@@ -45,6 +59,7 @@ function describePlan(plan: Plan, request: TaskRequest, reasons: readonly (reado
   return {
     title: `${titleOf(request)}: the plan`,
     version: VERSION,
+    count,
     mode: request.parallel
       ? "all at once"
       : request.sequential

@@ -27,6 +27,14 @@ export function titleOf({
   return oneLine(["rt run", ...words.map(quote)].join(" "));
 }
 
+/** What of a plan would run. @param needless how many would be found done */
+export function describeCount(all: number, needless: number): string {
+  const count = all === 1 ? "1 script" : `${all} scripts`;
+  if (needless === 0) return `${count} would run`;
+  if (needless === all) return `${count} would not run again`;
+  return `${all - needless} of ${count} would run`;
+}
+
 /** Of a script that did not have to run. @param machine another, which has run it in the same run */
 export function describeSaved(saved: number, machine?: string): string {
   const where = machine === undefined ? "before" : `on ${oneLine(machine)}`;
@@ -35,7 +43,12 @@ export function describeSaved(saved: number, machine?: string): string {
 
 /** Whether a script that is cached runs, and why. */
 export function describeWhy(task: Pick<Task, "label">, isHit: boolean, why: string): string {
-  return `${labelOf(task)} ${isHit ? "need not run" : "runs"}: ${oneLine(why)}`;
+  return `${labelOf(task)} ${describeNeed(isHit, why)}`;
+}
+
+/** The same, where it is known of which script. */
+export function describeNeed(isHit: boolean, why: string): string {
+  return `${isHit ? "need not run" : "runs"}: ${oneLine(why)}`;
 }
 
 /** `here: ...`, `on worker-3 of grpc://...: ...`. */
