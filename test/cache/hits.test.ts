@@ -208,6 +208,6 @@ test.skipIf(!CAN_TRACE)("a plan counts what would run, and not what would be a h
   await project.write({ in: "2" });
   expect(await plan()).toBe("1 of 2 scripts would run");
   const { stdout } = await project.rt(["run", "--sequential", "--dry-run=mermaid", "one", "two"]);
-  expect(stdout).toContain('t0["one<br/>runs#58; in changed since');
+  expect(stdout).toContain(`t0["one<br/>runs#58; ${project.path}/in has changed"]`);
   expect(stdout).toContain('t1["two<br/>need not run#58; ');
 });

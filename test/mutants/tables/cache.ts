@@ -519,6 +519,12 @@ export default {
   ],
   "src/cache/rewritten.ts": [
     {
+      fault: "what is advised means other files than the script's",
+      text: "literally(withSlashes(relative(packageDirectory, path)))",
+      becomes: "withSlashes(relative(packageDirectory, path))",
+      tests: ["cache/doubts"],
+    },
+    {
       fault: "somebody's sources are proposed as outputs",
       text: "if (rewritten.some((path) => sources.has(path)))",
       becomes: "if (false)",
@@ -1072,7 +1078,7 @@ export default {
       tests: ["cache/key"],
     },
   ],
-  "src/tasks/report/dry-run.ts": [
+  "src/tasks/report/wording.ts": [
     {
       fault: "what need not run is counted",
       text: "  if (needless === all) return `${count} would not run again`;\n",

@@ -193,6 +193,12 @@ export default {
   ],
   "src/run/watch/scope.ts": [
     {
+      fault: "a folder's own name is a part of what is watched below it",
+      text: 'glob.match(relative(directory, file).replaceAll(sep, "/"))',
+      becomes: `new Bun.Glob(absolute).match(file)`,
+      tests: ["run/watch"],
+    },
+    {
       fault: "a file that is named has its folder watched",
       text: `isDeep: false, file: absolute };`,
       becomes: `isDeep: false, accepts: () => true };`,

@@ -438,6 +438,12 @@ export default {
   ],
   "src/tasks/report/plan-graph.ts": [
     {
+      fault: "the page of a plan counts what need not run",
+      text: "describeCount(plan.tasks.length, needless)",
+      becomes: "describeCount(plan.tasks.length, needless * 0)",
+      tests: ["cache/hits"],
+    },
+    {
       fault: "Mermaid knows no --sequential",
       text: "    waitsFor(plan, index, request).map((from) =>",
       becomes: "    (plan.waitsFor[index] ?? []).map((from) =>",
