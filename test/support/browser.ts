@@ -8,8 +8,11 @@ import { pathToFileURL } from "node:url";
 const CHROMIUM = process.env.CHROMIUM ?? "/usr/bin/chromium";
 const FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"];
 const QUIET = ["--disable-background-networking", "--disable-component-update", "--disable-sync"];
-/** A site's pages share a process, as where there is little memory; starting one takes longer than a page. */
-const FEW_PROCESSES = ["--in-process-gpu", "--renderer-process-limit=1"];
+/**
+ * A site's pages share a process, as where there is little memory; starting one takes longer than a page. What draws is in the
+ * browser's own, where its watchdog would end that too when a slow machine lets it wait.
+ */
+const FEW_PROCESSES = ["--in-process-gpu", "--disable-gpu-watchdog", "--renderer-process-limit=1"];
 
 export function launchBrowser(): Promise<Browser> {
   return chromium.launch({ executablePath: CHROMIUM, args: [...FLAGS, ...QUIET, ...FEW_PROCESSES] });
