@@ -124,7 +124,17 @@ export function alwaysIgnored(root: string): Matcher {
 }
 
 function openAlways(): Matcher {
-  const matchers = [
+  let matchers: readonly Matcher[] | undefined;
+  const beginnings = TEMPORARY_CACHES.map((name) => RegExp.escape(name.replace("*", "")));
+  // Most paths have none of these, and are no work then; nor is there any where none of them has.
+  const part = new RegExp(
+    `[\\\\/](?:node_modules[\\\\/]\\.|${beginnings.join("|")}|${RegExp.escape(TOKEN.slice(TOKEN.indexOf("/") + 1))}$)`,
+  );
+  return (path) => part.test(path) && (matchers ??= openCaches()).some((isMeant) => isMeant(path));
+}
+
+function openCaches(): Matcher[] {
+  return [
     matcher(
       TOOL_CACHES.map((name) => `**/node_modules/${name}`),
       "/",
@@ -132,12 +142,6 @@ function openAlways(): Matcher {
     ...TEMPORARY.map((place) => matcher(TEMPORARY_CACHES, place)),
     matcher([`**/${TOKEN}`], "/"),
   ];
-  const beginnings = TEMPORARY_CACHES.map((name) => RegExp.escape(name.replace("*", "")));
-  // Most paths have none of these, and are no work then.
-  const part = new RegExp(
-    `[\\\\/](?:node_modules[\\\\/]\\.|${beginnings.join("|")}|${RegExp.escape(TOKEN.slice(TOKEN.indexOf("/") + 1))}$)`,
-  );
-  return (path) => part.test(path) && matchers.some((isMeant) => isMeant(path));
 }
 
 /** The files that globs mean now, sorted. */
