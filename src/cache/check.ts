@@ -1,8 +1,8 @@
 // Whether what an earlier run found is what a run would find now. The first condition that is not met is the answer, in
 // words.
 //
-// Contract: what that run made itself may be as it was before, or as it left it: a directory with nothing else in it. Looking
-// changes nothing.
+// Contract: what that run made itself may be as it was before, or as it left it: a directory with nothing else in it but what
+// other runs of the script have left there (leftovers.ts), which is to go. Looking changes nothing.
 import type { List, Look, PathState } from "../../platform/contract/tracing.ts";
 import type { Condition, Entry, Output } from "./entry.ts";
 import type { Hashes } from "./hashes.ts";
@@ -21,27 +21,58 @@ export interface World {
   readonly sights?: Sights | undefined;
 }
 
-/** Null when all are met. */
-export async function findDifference(entry: Entry, world: World): Promise<string | null> {
+/** What other runs of the same script have left. */
+export interface Left {
+  /** The path and all that is in it; null where something of that is anything else. */
+  at(path: string): Promise<readonly string[] | null>;
+}
+
+const NOTHING_LEFT: Left = { at: async () => null };
+
+export interface Comparison {
+  /** Null when all are met. */
+  readonly difference: string | null;
+  /** What others have left, and is to go. */
+  readonly leftovers: readonly string[];
+}
+
+export async function compareEntry(entry: Entry, world: World, left = NOTHING_LEFT): Promise<Comparison> {
   const outputs = new Map(entry.outputs.map((output) => [output.path, output]));
   const own = new Set(outputs.keys());
+  const leftovers: string[] = [];
   for (const condition of entry.conditions) {
     const [kind, path] = condition;
+    const output = outputs.get(path);
     if (kind === "names") {
-      const difference = compareNames(condition[2], namesOf(path, world, own), path);
+      const { added, difference } = compareNames(condition[2], namesOf(path, world, own), path);
+      if (difference === null) continue;
       // One that was made is made again where something else stands in its place, which may be a link to another.
-      if (difference !== null && (condition[2].length > 0 || world.look(path).kind === "directory"))
-        return difference;
+      if (condition[2].length === 0 && world.look(path).kind !== "directory") continue;
+      const found = output?.kind === "directory" ? await findLeft(added, left) : null;
+      if (!found) return { difference, leftovers: [] };
+      leftovers.push(...found);
       continue;
     }
     let difference = world.seen.verdictOf(condition);
     if (difference === undefined) difference = await judge(condition, world);
     else world.look(path); // it has been, for another script, and counts for this one
     if (difference === null) continue;
-    const output = outputs.get(path);
-    if (!output || !(await isOutput(output, world.look(path), world.hashes))) return difference;
+    if (output && (await isOutput(output, world.look(path), world.hashes))) continue;
+    const isReplaced = kind === "absent" && output && world.look(path).kind !== "directory";
+    if (!isReplaced || !(await left.at(path))) return { difference, leftovers: [] };
   }
-  return null;
+  return { difference: null, leftovers };
+}
+
+/** Null where one of them is anything else, and where there are none. */
+async function findLeft(paths: readonly string[], left: Left): Promise<string[] | null> {
+  const found: string[] = [];
+  for (const path of paths) {
+    const all = await left.at(path);
+    if (!all) return null;
+    found.push(...all);
+  }
+  return found.length > 0 ? found : null;
 }
 
 async function judge(
@@ -62,13 +93,20 @@ export function namesOf(path: string, { list, isIgnored }: World, own: ReadonlyS
   return list(path)?.filter(isCounted) ?? null;
 }
 
-function compareNames(before: readonly string[], now: readonly string[] | null, path: string): string | null {
-  if (now === null) return before.length === 0 ? null : `${path} cannot be listed`;
+/** `added` are paths; none where something else is different. */
+function compareNames(
+  before: readonly string[],
+  now: readonly string[] | null,
+  path: string,
+): { readonly difference: string | null; readonly added: readonly string[] } {
+  if (now === null) return { difference: before.length === 0 ? null : `${path} cannot be listed`, added: [] };
   const [old, fresh] = [new Set(before), new Set(now)];
-  const added = now.find((name) => !old.has(name));
+  const added = now.filter((name) => !old.has(name)).map((name) => `${path}/${name.slice(1)}`);
   const removed = before.find((name) => !fresh.has(name));
-  if (added !== undefined) return `${path}/${added.slice(1)} is new`;
-  return removed === undefined ? null : `${path}/${removed.slice(1)} is not there any more`;
+  if (removed !== undefined && added.length === 0)
+    return { difference: `${path}/${removed.slice(1)} is not there any more`, added };
+  const difference = added.length > 0 ? `${added[0]} is new` : null;
+  return { difference, added: removed === undefined ? added : [] };
 }
 
 export async function compareState(

@@ -5,7 +5,7 @@
 // itself, what all checkouts share (src/cache/place.ts: the system's directories, those of PATH, the home directory's dot
 // files), and which names are in the directories above the project. What the script makes is never one of them.
 import { basename, dirname, normalize, sep } from "node:path";
-import { compareState, findDifference, isOutput } from "./check.ts";
+import { compareEntry, compareState, isOutput } from "./check.ts";
 import type { Condition, Entry } from "./entry.ts";
 import { declaredDirectories, declaredInputs } from "./declaration.ts";
 import { hashInput, type Key } from "./key.ts";
@@ -137,7 +137,7 @@ export class Inputs {
     const [entry, world] = [this.#entry, this.#world];
     for (const [path, names] of this.#names) {
       const conditions: Condition[] = [["names", path, [...names]]];
-      if ((await findDifference({ ...entry, conditions }, world)) !== null) return path;
+      if ((await compareEntry({ ...entry, conditions }, world)).difference !== null) return path;
     }
     return undefined;
   }

@@ -8,7 +8,7 @@ import type { Child } from "../../platform/contract/process-tree.ts";
 import { host } from "../../platform/process.ts";
 import type { CacheRule, CacheSettings } from "../settings/cache.ts";
 import { type Candidate, findCandidates, type Lookup } from "./candidates.ts";
-import { findDifference } from "./check.ts";
+import { compareEntry } from "./check.ts";
 import { claimKey, publishFailure, publishMade, readFailureLog, type Sharing } from "./claims.ts";
 import { describeDoubt, describeUnshared } from "./doubts.ts";
 import { cachedEnvironment, describeMissed, describeWithheld, findShown } from "./environment.ts";
@@ -18,6 +18,7 @@ import { FollowedScript } from "./followed-script.ts";
 import { Inputs, listCounted } from "./inputs.ts";
 import type { KnownEntries } from "./known-entries.ts";
 import { compareKeys, hashOf, type Key, makeKey, ownStamp } from "./key.ts";
+import { Leftovers } from "./leftovers.ts";
 import { type Piece, readLog } from "./log.ts";
 import { mentionsIn } from "./mention.ts";
 import { fixedPlaces, type IsFixed, isBelow, keepEntry, placeEntry, withoutBinariesAbove } from "./place.ts";
@@ -107,6 +108,7 @@ export class Run implements CachedRun {
   /** Takes the first that is what the script would do now. Undefined, or why the first was not. */
   async #use(candidates: AsyncGenerator<Candidate>, purpose: "use" | "look"): Promise<string | undefined> {
     const { root } = this.#settings;
+    const left = new Leftovers(() => this.#keptHere(), this.#world);
     let difference: string | undefined;
     for await (const { kept, isOthers, file, prepare, use } of candidates) {
       const entry = placeEntry(kept, root, this.#isFixed);
@@ -114,13 +116,14 @@ export class Run implements CachedRun {
         difference ??= `the script has seen where it is, and so its result is only good in ${kept.root}`;
         continue;
       }
-      const found = await findDifference(entry, this.#world);
-      if (found !== null) {
-        difference ??= found;
+      const found = await compareEntry(entry, this.#world, left);
+      if (found.difference !== null) {
+        difference ??= found.difference;
         continue;
       }
       const isToBeUsed = purpose === "use" && (await prepare(entry));
-      const hit = purpose === "look" ? NOT_APPLIED : isToBeUsed ? await this.#apply(entry) : undefined;
+      const hit =
+        purpose === "look" ? NOT_APPLIED : isToBeUsed ? await this.#apply(entry, found.leftovers) : undefined;
       if (!hit) {
         difference ??= "what it made is damaged in the cache, or cannot be put back";
         continue;
@@ -201,11 +204,27 @@ export class Run implements CachedRun {
     return recorded;
   }
 
-  async #apply(entry: Entry): Promise<Hit | undefined> {
+  /** What this machine has of other runs of the script that were started in the same way. */
+  #keptHere(): Entry[] {
+    const kept = this.#settings.isRead ? this.#known.entries(this.#key!.hash) : [];
+    const placed = kept.map(({ entry }) => placeEntry(entry, this.#settings.root, this.#isFixed));
+    return placed.filter((entry) => entry !== null);
+  }
+
+  /** @param leftovers which are to go */
+  async #apply(entry: Entry, leftovers: readonly string[]): Promise<Hit | undefined> {
     const log = this.#store.readBlob(entry.log);
     if (!log) return undefined;
     const { root } = this.#settings;
-    const restored = await restoreOutputs(entry, root, this.#store, this.#world, this.#announce);
+    const gone = leftovers.map((path) => ({ path, kind: "absent" as const }));
+    const outputs = gone.length > 0 ? [...entry.outputs, ...gone] : entry.outputs;
+    const restored = await restoreOutputs(
+      { ...entry, outputs },
+      root,
+      this.#store,
+      this.#world,
+      this.#announce,
+    );
     return restored === null ? undefined : { pieces: readLog(log), saved: entry.duration, restored };
   }
 

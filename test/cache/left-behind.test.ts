@@ -160,3 +160,94 @@ test.skipIf(!CAN_TRACE)(
     expect(await files()).toEqual(made);
   },
 );
+
+/** A branch is an id; what is made has it in its name, as with hashes. */
+const BRANCH_BUILDS: Readonly<Record<string, string>> = {
+  "empties its folder": "rm -rf dist && mkdir dist && cp id dist/$(cat id).js && cp id dist/index",
+  "leaves what is there": "mkdir -p dist && cp id dist/$(cat id).js && cp id dist/index",
+  "makes folders with other names":
+    "rm -rf dist/*; mkdir -p dist/$(cat id)/deep && cp id dist/$(cat id)/deep/js && cp id dist/index",
+};
+
+async function branches(script: string, ignored = "dist", config = "t = true"): Promise<CachedProject> {
+  const project = await cachedProject({ t: script }, { ".gitignore": ignored, id: "one" }, config);
+  Bun.spawnSync(["git", "init", "-q"], { cwd: project.path });
+  return project;
+}
+
+async function runOn(project: CachedProject, branch: string): Promise<string> {
+  await project.write({ id: branch });
+  return await project.run("t");
+}
+
+async function inDist(project: CachedProject): Promise<string[]> {
+  return (await readdir(project.join("dist"), { recursive: true })).sort();
+}
+
+for (const [what, script] of Object.entries(BRANCH_BUILDS))
+  test.skipIf(!CAN_TRACE)(`a branch that was built once is not built again, by what ${what}`, async () => {
+    await using project = await branches(script);
+    expect(await runOn(project, "one")).toBe("ran");
+    const made = await inDist(project);
+    expect([await runOn(project, "two"), await runOn(project, "three")]).toEqual(["ran", "ran"]);
+    const left = await inDist(project);
+    await project.write({ id: "one" });
+    expect((await project.rt(["run", "--dry-run", "t"])).stdout).toContain("would not run again");
+    expect(await inDist(project)).toEqual(left); // who only looks takes nothing away
+    expect([await runOn(project, "one"), await inDist(project)]).toEqual(["hit", made]);
+    expect(await Bun.file(project.join("dist/index")).text()).toBe("one");
+    expect([await runOn(project, "one"), await inDist(project)]).toEqual(["hit", made]);
+  });
+
+const KEEPS = BRANCH_BUILDS["leaves what is there"]!;
+
+/** After the second branch was built; each makes the first run again, and stays. */
+const NOT_LEFT: Readonly<Record<string, readonly [file: string, content: string]>> = {
+  "somebody has put": ["dist/foreign", "mine"],
+  "somebody has changed": ["dist/two.js", "mine"],
+  "somebody has put into a folder of its own": ["dist/deep/foreign", "mine"],
+  "somebody has put into a folder of the other's": ["dist/two/foreign", "mine"],
+};
+
+for (const [what, [file, content]] of Object.entries(NOT_LEFT))
+  test.skipIf(!CAN_TRACE)(`what ${what} there is not taken away`, async () => {
+    await using project = await branches(
+      `mkdir -p dist/deep dist/$(cat id) && cp id dist/$(cat id)/js; ${KEEPS}`,
+    );
+    expect([await runOn(project, "one"), await runOn(project, "two")]).toEqual(["ran", "ran"]);
+    await project.write({ [file]: content });
+    expect(await runOn(project, "one")).toBe("ran");
+    expect(await Bun.file(project.join(file)).text()).toBe(content);
+  });
+
+test.skipIf(!CAN_TRACE)("what git does not ignore is not taken away", async () => {
+  await using project = await branches(KEEPS, "dist/index");
+  expect([await runOn(project, "one"), await runOn(project, "two")]).toEqual(["ran", "ran"]);
+  expect(await runOn(project, "one")).toBe("ran");
+  expect(await inDist(project)).toEqual(["index", "one.js", "two.js"]);
+});
+
+test.skipIf(!CAN_TRACE)("nor, without git, what outputs does not name", async () => {
+  const ways = [];
+  for (const config of ["t = true", 't = { outputs = ["dist/**"] }']) {
+    await using project = await branches(KEEPS, "dist", config);
+    await rm(project.join(".git"), { recursive: true });
+    await runOn(project, "one");
+    await runOn(project, "two");
+    ways.push([await runOn(project, "one"), await inDist(project)]);
+  }
+  expect(ways).toEqual([
+    ["ran", ["index", "one.js", "two.js"]],
+    ["hit", ["index", "one.js"]],
+  ]);
+});
+
+test.skipIf(!CAN_TRACE)("what another script has left is not taken away", async () => {
+  const scripts = { t: KEEPS, other: "mkdir -p dist && cp id dist/other" };
+  await using project = await cachedProject(scripts, { ".gitignore": "dist", id: "one" });
+  Bun.spawnSync(["git", "init", "-q"], { cwd: project.path });
+  expect(await project.run("t")).toBe("ran");
+  expect(await project.run("other")).toBe("ran");
+  expect(await project.run("t")).toBe("ran");
+  expect(await inDist(project)).toEqual(["index", "one.js", "other"]);
+});

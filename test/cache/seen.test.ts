@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { lstat, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { findDifference, type World } from "../../src/cache/check.ts";
+import { compareEntry, type World } from "../../src/cache/check.ts";
 import type { Entry } from "../../src/cache/entry.ts";
 import { startLive } from "../options/live.ts";
 import { waitUntil } from "../support/processes.ts";
@@ -168,10 +168,11 @@ test("what is new in a folder, gone from it, or cannot be listed any more is a d
   const lookIn = async (now: string[] | null, outputs: Entry["outputs"] = []) => {
     const conditions = [["names", "/x", ["fa", "fb"]]] as const;
     const world = { list: () => now, isIgnored: (path: string) => path === "/x/ignored" };
-    return await findDifference(
+    const { difference } = await compareEntry(
       { conditions, outputs, own: [] } as unknown as Entry,
       world as unknown as World,
     );
+    return difference;
   };
   expect(await lookIn(["fa", "fb", "fignored"])).toBeNull();
   expect(await lookIn(["fa", "fb", "fc"])).toBe("/x/c is new");

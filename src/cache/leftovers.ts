@@ -1,0 +1,56 @@
+// What other kept runs of a script have left where the run that is looked at made a directory or a file anew: of another branch,
+// say. It is as good as not there, since whoever goes back to what was found once wants that, and no more.
+//
+// Contract: a path counts only if it is exactly as one of those runs has left it, with all that is in it, and nobody's work:
+// git ignores it, or, where there is no git, outputs names it. So what is taken away can be put back from the store.
+import { isOutput, type Left } from "./check.ts";
+import type { Entry, Output } from "./entry.ts";
+import type { Rooted } from "./record.ts";
+
+export class Leftovers implements Left {
+  readonly #others: () => Iterable<Entry>;
+  readonly #world: Rooted;
+  #outputs: Map<string, Output[]> | undefined;
+
+  /** @param others asked for when something is in the way */
+  constructor(others: () => Iterable<Entry>, world: Rooted) {
+    [this.#others, this.#world] = [others, world];
+  }
+
+  async at(path: string): Promise<readonly string[] | null> {
+    const found: string[] = [];
+    const files: string[] = [];
+    if (!(await this.#collect(path, found, files))) return null;
+    const sources = await this.#world.sourcesAmong(files);
+    const mayGo = (file: string) => (sources ? !sources.has(file) : this.#world.isDeclared(file));
+    return files.every(mayGo) ? found : null;
+  }
+
+  /** False where something in it is anything else. */
+  async #collect(path: string, found: string[], files: string[]): Promise<boolean> {
+    const { look, list, hashes } = this.#world;
+    const state = look(path);
+    let isLeft = false;
+    for (const output of this.#outputsAt(path)) isLeft ||= await isOutput(output, state, hashes);
+    if (!isLeft) return false;
+    found.push(path);
+    if (state.kind !== "directory") files.push(path);
+    else
+      for (const name of list(path) ?? [])
+        if (!(await this.#collect(`${path}/${name.slice(1)}`, found, files))) return false;
+    return true;
+  }
+
+  #outputsAt(path: string): readonly Output[] {
+    if (!this.#outputs) {
+      this.#outputs = new Map();
+      for (const { outputs } of this.#others())
+        for (const output of outputs) {
+          const alike = this.#outputs.get(output.path);
+          if (alike) alike.push(output);
+          else this.#outputs.set(output.path, [output]);
+        }
+    }
+    return this.#outputs.get(path) ?? [];
+  }
+}
