@@ -23,11 +23,13 @@ export interface World {
 
 /** What other runs of the same script have left. */
 export interface Left {
-  /** The path and all that is in it; null where something of that is anything else. */
+  /** Whether the path is that, without what may be in it. */
+  has(path: string): Promise<boolean>;
+  /** The path and all that is in it, if it may be taken away; null where something of that is anything else. */
   at(path: string): Promise<readonly string[] | null>;
 }
 
-const NOTHING_LEFT: Left = { at: async () => null };
+const NOTHING_LEFT: Left = { has: async () => false, at: async () => null };
 
 export interface Comparison {
   /** Null when all are met. */
@@ -59,7 +61,7 @@ export async function compareEntry(entry: Entry, world: World, left = NOTHING_LE
     if (difference === null) continue;
     if (output && (await isOutput(output, world.look(path), world.hashes))) continue;
     const isReplaced = kind === "absent" && output && world.look(path).kind !== "directory";
-    if (!isReplaced || !(await left.at(path))) return { difference, leftovers: [] };
+    if (!isReplaced || !(await left.has(path))) return { difference, leftovers: [] };
   }
   return { difference: null, leftovers };
 }

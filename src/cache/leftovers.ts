@@ -1,8 +1,9 @@
 // What other kept runs of a script have left where the run that is looked at made a directory or a file anew: of another branch,
 // say. It is as good as not there, since whoever goes back to what was found once wants that, and no more.
 //
-// Contract: a path counts only if it is exactly as one of those runs has left it, with all that is in it, and nobody's work:
-// git ignores it, or, where there is no git, outputs names it. So what is taken away can be put back from the store.
+// Contract: a path counts only if it is exactly as one of those runs has left it. To be taken away, and not replaced as the run
+// would do, all that is in it has to be so, and nobody's work: git ignores it, or, where there is no git, outputs names it. So
+// what goes can be put back from the store.
 import { isOutput, type Left } from "./check.ts";
 import type { Entry, Output } from "./entry.ts";
 import type { Rooted } from "./record.ts";
@@ -17,6 +18,12 @@ export class Leftovers implements Left {
     [this.#others, this.#world] = [others, world];
   }
 
+  async has(path: string): Promise<boolean> {
+    const { look, hashes } = this.#world;
+    for (const output of this.#outputsAt(path)) if (await isOutput(output, look(path), hashes)) return true;
+    return false;
+  }
+
   async at(path: string): Promise<readonly string[] | null> {
     const found: string[] = [];
     const files: string[] = [];
@@ -28,13 +35,10 @@ export class Leftovers implements Left {
 
   /** False where something in it is anything else. */
   async #collect(path: string, found: string[], files: string[]): Promise<boolean> {
-    const { look, list, hashes } = this.#world;
-    const state = look(path);
-    let isLeft = false;
-    for (const output of this.#outputsAt(path)) isLeft ||= await isOutput(output, state, hashes);
-    if (!isLeft) return false;
+    if (!(await this.has(path))) return false;
+    const { look, list } = this.#world;
     found.push(path);
-    if (state.kind !== "directory") files.push(path);
+    if (look(path).kind !== "directory") files.push(path);
     else
       for (const name of list(path) ?? [])
         if (!(await this.#collect(`${path}/${name.slice(1)}`, found, files))) return false;

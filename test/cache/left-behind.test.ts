@@ -216,9 +216,30 @@ for (const [what, [file, content]] of Object.entries(NOT_LEFT))
     );
     expect([await runOn(project, "one"), await runOn(project, "two")]).toEqual(["ran", "ran"]);
     await project.write({ [file]: content });
-    expect(await runOn(project, "one")).toBe("ran");
+    const left = await inDist(project);
+    expect([await runOn(project, "one"), await inDist(project)]).toEqual(["ran", left]);
     expect(await Bun.file(project.join(file)).text()).toBe(content);
   });
+
+test.skipIf(!CAN_TRACE)("a file that git does not ignore is replaced as a run would do it", async () => {
+  await using project = await branches("cp id built", "");
+  expect([await runOn(project, "one"), await runOn(project, "two")]).toEqual(["ran", "ran"]);
+  expect(await runOn(project, "one")).toBe("hit");
+  expect(await Bun.file(project.join("built")).text()).toBe("one");
+  await project.write({ built: "mine" });
+  expect(await runOn(project, "one")).toBe("ran");
+});
+
+test.skipIf(!CAN_TRACE)("what lies in a folder that is only read is not taken away", async () => {
+  await using project = await branches(
+    "ls made; mkdir -p made && cp id made/$(cat id) && cp id made/index",
+    "made",
+  );
+  await mkdir(project.join("made"));
+  expect([await runOn(project, "one"), await runOn(project, "two")]).toEqual(["ran", "ran"]);
+  expect(await runOn(project, "one")).toBe("ran");
+  expect((await readdir(project.join("made"))).sort()).toEqual(["index", "one", "two"]);
+});
 
 test.skipIf(!CAN_TRACE)("what git does not ignore is not taken away", async () => {
   await using project = await branches(KEEPS, "dist/index");

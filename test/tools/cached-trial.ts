@@ -1,5 +1,6 @@
 // One project of cached-projects.ts, tried: its script runs and is kept, is found, is put back when what it made is gone, runs
-// after an edit of a source and is kept, and is found again. Each time, what it makes or prints is to say what the source says.
+// after an edit of a source and is kept, and is found again, as it is when the edit is taken back. Each time, what it makes or
+// prints is to say what the source says.
 //
 // The home directory is empty at first, and the cache is the project's own.
 import { rm } from "node:fs/promises";
@@ -36,6 +37,7 @@ const STEPS: readonly Step[] = [
   { way: "hit", told: "put back", said: BEFORE, prepare: removeMade },
   { way: "ran", told: "kept after an edit", said: AFTER, prepare: edit },
   { way: "hit", told: "found", said: AFTER },
+  { way: "hit", told: "found when the edit is taken back", said: BEFORE, prepare: undo },
 ];
 
 export async function tryCaching(tool: CachedToolProject, workshop: Workshop): Promise<CachedTrial> {
@@ -83,6 +85,11 @@ async function removeMade({ made }: CachedToolProject, project: CachedProject): 
 async function edit({ source }: CachedToolProject, project: CachedProject): Promise<void> {
   const text = await Bun.file(project.join(source)).text();
   await project.write({ [source]: text.replaceAll(BEFORE, AFTER) });
+}
+
+async function undo({ source }: CachedToolProject, project: CachedProject): Promise<void> {
+  const text = await Bun.file(project.join(source)).text();
+  await project.write({ [source]: text.replaceAll(AFTER, BEFORE) });
 }
 
 /** @returns what went wrong, if anything */

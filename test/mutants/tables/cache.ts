@@ -654,7 +654,51 @@ export default {
       tests: ["cache/restore"],
     },
   ],
+  "src/cache/leftovers.ts": [
+    {
+      fault: "what is left counts with whatever else lies in it",
+      text: "        if (!(await this.#collect(`${path}/${name.slice(1)}`, found, files))) return false;\n",
+      becomes: "        await this.#collect(`${path}/${name.slice(1)}`, found, files);\n",
+      tests: ["cache/left-behind"],
+    },
+    {
+      fault: "what is left counts as it was, whatever it is now",
+      text: "if (await isOutput(output, look(path), hashes)) return true;",
+      becomes: "if ((await isOutput(output, look(path), hashes)) || output) return true;",
+      tests: ["cache/left-behind"],
+    },
+    {
+      fault: "what git does not ignore is taken away",
+      text: "sources ? !sources.has(file) : this.#world.isDeclared(file)",
+      becomes: "sources !== null || this.#world.isDeclared(file)",
+      tests: ["cache/left-behind"],
+    },
+    {
+      fault: "without git all that is left is taken away",
+      text: "sources ? !sources.has(file) : this.#world.isDeclared(file)",
+      becomes: "!sources?.has(file)",
+      tests: ["cache/left-behind"],
+    },
+  ],
   "src/cache/check.ts": [
+    {
+      fault: "what others have left of a file that is replaced counts",
+      text: "if (!isReplaced || !(await left.has(path))) return",
+      becomes: "if (true) return",
+      tests: ["cache/left-behind"],
+    },
+    {
+      fault: "what anybody has put where a file is replaced does not count",
+      text: "if (!isReplaced || !(await left.has(path))) return",
+      becomes: "if (!isReplaced) return",
+      tests: ["cache/left-behind", "cache/stale"],
+    },
+    {
+      fault: "in a folder that is only read, what others have left is taken away",
+      text: `output?.kind === "directory" ? await findLeft(added, left) : null`,
+      becomes: "await findLeft(added, left)",
+      tests: ["cache/left-behind"],
+    },
     {
       fault: "a folder may have other permissions than a script saw",
       text: "    return state.mode === condition[2] ? null : `${path} has other permissions`;\n",
@@ -670,8 +714,8 @@ export default {
     },
     {
       fault: "a link in the place of a folder that a script makes is listed",
-      text: `(condition[2].length > 0 || world.look(path).kind === "directory")`,
-      becomes: "true",
+      text: `if (condition[2].length === 0 && world.look(path).kind !== "directory") continue;`,
+      becomes: "",
       tests: ["cache/restore"],
     },
     {

@@ -162,20 +162,20 @@ export default {
   "src/cache/check.ts": [
     {
       fault: "a file that went out of a folder is no difference",
-      text: "return removed === undefined ? null : `",
-      becomes: "return removed !== null ? null : `",
+      text: "if (removed !== undefined && added.length === 0)",
+      becomes: "if (removed === null)",
       tests: ["cache/hits", "cache/stale"],
     },
     {
       fault: "a folder that cannot be listed any more is as it was",
-      text: "if (now === null) return before.length === 0 ? null : `${path} cannot be listed`;",
-      becomes: "if (now === null) return null;",
+      text: "difference: before.length === 0 ? null : `${path} cannot be listed`",
+      becomes: "difference: null",
       tests: ["cache/seen"],
     },
     {
       fault: "what the script has made itself is a difference",
-      text: "if (!output || !(await isOutput(output, world.look(path), world.hashes))) return difference;",
-      becomes: "if (!output || world.look(path)) return difference;",
+      text: "    if (output && (await isOutput(output, world.look(path), world.hashes))) continue;\n",
+      becomes: "",
       tests: ["cache/hits", "cache/stale"],
     },
   ],
