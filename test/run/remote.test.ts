@@ -118,6 +118,40 @@ describe.if(isLinux)("rt run --remote", () => {
     expect(sent).not.toContain("s3cret-t0ken");
   });
 
+  test("sends what inputs name, and no credentials that they only sweep up", async () => {
+    await using opened = await openProject({
+      "package.json": { name: "one", scripts: { build: "find . -type f | sort" } },
+      ".gitignore": "*\n!package.json\n!rtfig.toml\n",
+      "config/app.json": "{}",
+      "config/.env": "TOKEN=s3cret-t0ken",
+      "config/.npmrc": "//registry/:_authToken=s3cret-t0ken",
+    });
+    const { project, server, run } = opened;
+    // As actions/checkout leaves it there.
+    const git = await Bun.file(project.join(".git/config")).text();
+    await project.write({ ".git/config": `${git}[http]\n\textraheader = s3cret-t0ken\n` });
+    const sent = () => [...server.blobs.values()].map((bytes) => new TextDecoder().decode(bytes)).join();
+    const filesFor = async (inputs: readonly string[]) => {
+      const lines = `[run.remote.scripts.build]\n`;
+      const text = config(server.url).replace(lines, `${lines}inputs = ${JSON.stringify(inputs)}\n`);
+      await project.write({ "rtfig.toml": text });
+      const { stdout, stderr } = await run(["run", "--remote", "build"]);
+      return stdout === "" ? stderr : stdout.trimEnd().split("\n");
+    };
+    const plain = ["./config/app.json", "./package.json", "./rtfig.toml"];
+    for (const inputs of [["**"], ["config/**", "*"], ["config/*", "config/?*", "*/**/*"]]) {
+      const files = await filesFor(inputs);
+      expect({ inputs, files: plain.filter((each) => files.includes(each)) }).toEqual({
+        inputs,
+        files: plain,
+      });
+      expect(sent()).not.toContain("s3cret-t0ken");
+    }
+    expect(await filesFor(["config/.npm*", "config/*.json"])).toEqual(["./config/.npmrc", ...plain]);
+    expect(await filesFor(["**/.env"])).toEqual(["./config/.env", ...plain.slice(1)]);
+    expect(await filesFor([".git/config"])).toEqual(["./.git/config", ...plain.slice(1)]);
+  });
+
   test("gives the script the variables that it declares, its arguments and its hooks", async () => {
     const show = 'sh -c \'printf "%s|" "$@"; env | sort | grep -v ^_=\' sh';
     await using opened = await openProject({

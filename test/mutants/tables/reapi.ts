@@ -160,6 +160,24 @@ export default {
   ],
   "src/run/remote/inputs.ts": [
     {
+      fault: "an input that means everything takes credentials along",
+      text: "if (isMeant(glob, names)) found.push",
+      becomes: "found.push",
+      tests: ["run/remote"],
+    },
+    {
+      fault: "credentials that are named as inputs are not sent",
+      text: "return own.every((name) => parts.some((part) => new Bun.Glob(part).match(name)));",
+      becomes: "return false;",
+      tests: ["run/remote"],
+    },
+    {
+      fault: "a repository's own folder is an input like others",
+      text: "name === REPOSITORY || (at ===",
+      becomes: "(at ===",
+      tests: ["run/remote"],
+    },
+    {
       fault: "what others have made is taken from the disk",
       text: "for (const one of each.found) found.set(one.input.path, one);",
       becomes: "",
