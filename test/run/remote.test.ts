@@ -152,6 +152,25 @@ describe.if(isLinux)("rt run --remote", () => {
     expect(await filesFor([".git/config"])).toEqual(["./.git/config", ...plain.slice(1)]);
   });
 
+  test("runs what has failed again, though the server keeps failures as well", async () => {
+    await using machine = await createProject();
+    const build = `cat ${machine.join("mended")} && mkdir dist && echo made > dist/out.txt`;
+    await using opened = await openProject(
+      { "package.json": { name: "one", scripts: { build } } },
+      { keepsFailures: true },
+    );
+    const { server, project, run } = opened;
+    expect((await run(["run", "--remote", "build"])).status).toBe(1);
+    // Nothing that is sent has changed.
+    await machine.write({ mended: "by now\n" });
+    for (let time = 0; time < 2; time += 1) {
+      const { stdout, status } = await run(["run", "--remote", "build"]);
+      expect({ stdout, status }).toEqual({ stdout: "by now\n", status: 0 });
+    }
+    expect(await Bun.file(project.join("dist/out.txt")).text()).toBe("made\n");
+    expect(server.commands.length).toBe(2);
+  });
+
   test("gives the script the variables that it declares, its arguments and its hooks", async () => {
     const show = 'sh -c \'printf "%s|" "$@"; env | sort | grep -v ^_=\' sh';
     await using opened = await openProject({

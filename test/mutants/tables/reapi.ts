@@ -158,6 +158,20 @@ export default {
       tests: ["run/remote-memory"],
     },
   ],
+  "src/run/remote/execution.ts": [
+    {
+      fault: "a failure that a server has kept is told again for ever",
+      text: "const known = found?.exitCode === 0 ? found : undefined;",
+      becomes: "const known = found;",
+      tests: ["run/remote"],
+    },
+    {
+      fault: "a server that has kept a failure is asked for it as the execution",
+      text: "const usesKnown = attempt.usesKnown && found === undefined;",
+      becomes: "const { usesKnown } = attempt;",
+      tests: ["run/remote"],
+    },
+  ],
   "src/run/remote/inputs.ts": [
     {
       fault: "an input that means everything takes credentials along",
