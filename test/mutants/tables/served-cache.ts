@@ -385,6 +385,18 @@ export default {
   ],
   "src/cache/remote/answers.ts": [
     {
+      fault: "a server that is busy makes a run slow without a word",
+      text: "return { again: Math.min(pauseOf(retryAfter), patience), say: describeRefusal(status) };",
+      becomes: "return { again: Math.min(pauseOf(retryAfter), patience) };",
+      tests: ["cache/remote-lies", "cache/remote-artifact"],
+    },
+    {
+      fault: "a server has a script wait longer than an answer may take",
+      text: "Math.min(pauseOf(retryAfter), patience)",
+      becomes: "pauseOf(retryAfter)",
+      tests: ["cache/remote-artifact"],
+    },
+    {
       fault: "a server that asks for patience gets a day",
       text: "Math.min(seconds * 1000, LONGEST_PAUSE)",
       becomes: "seconds * 1000",
