@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
-import { chmod, readdir, rename, rm, stat, utimes } from "node:fs/promises";
+import { chmod, readdir, rename, rm, stat, truncate, utimes } from "node:fs/promises";
 import { createProject } from "../support/project.ts";
 import { resultOf } from "../support/output.ts";
 import { waitUntil } from "../support/processes.ts";
@@ -163,6 +163,32 @@ test("nx's protocol, and what is used longest ago goes", async () => {
   expect(await read(served, "main", NX_PATH("a"))).toBe(404);
   expect(await read(served, "main", NX_PATH("a2"))).toBe(content("a"));
   expect(await read(served, "main", NX_PATH("c"))).toBe(content("c"));
+});
+
+test("who is told that an artifact is there need not send it: it is there, and is kept as what is used", async () => {
+  await using served = await serveCache(["--size=1"]);
+  const content = (letter: string) => letter.repeat(400_000);
+  const isThere = async (hash: string) =>
+    (await served.ask(served.tokens.main, TURBO_PATH(hash), { method: "HEAD" })).status;
+  const stored = async (kind: string) =>
+    await Array.fromAsync(new Bun.Glob(`${kind}/*/*`).scan({ cwd: served.store, absolute: true }));
+  expect(await write(served, "main", TURBO_PATH("a"), content("a"))).toBe(200);
+  const [first] = await stored("names");
+  await utimes(first!, new Date(2001, 1), new Date(2001, 1));
+  expect(await write(served, "main", TURBO_PATH("b"), content("b"))).toBe(200);
+  const other = (await stored("names")).find((path) => path !== first);
+  await utimes(other!, new Date(2002, 1), new Date(2002, 1));
+  expect(await isThere("a")).toBe(200);
+  expect(await write(served, "main", TURBO_PATH("c"), content("c"))).toBe(200);
+  expect(await read(served, "main", TURBO_PATH("a"))).toBe(content("a"));
+  expect(await isThere("b")).toBe(404);
+  // Somebody has taken contents away, or half of them.
+  for (const path of await stored("blobs")) await truncate(path, 5);
+  expect(await isThere("a")).toBe(404);
+  for (const path of await stored("blobs")) await rm(path);
+  expect(await isThere("c")).toBe(404);
+  expect(await write(served, "main", TURBO_PATH("c"), content("c"))).toBe(200);
+  expect(await read(served, "main", TURBO_PATH("c"))).toBe(content("c"));
 });
 
 test("a question is no artifact: it is not as long, whatever is said of its length", async () => {

@@ -112,7 +112,7 @@ function find(call: Call, id: string, kind: string): { space: Space; item: Item 
 
 async function send(call: Call, id: string, kind: string): Promise<Response> {
   const found = find(call, id, kind);
-  if (!found) return problem(404, "not_found", "There is no such artifact");
+  if (!found) return absent();
   const { space, item } = found;
   const headers = {
     "content-type": "application/octet-stream",
@@ -121,10 +121,12 @@ async function send(call: Call, id: string, kind: string): Promise<Response> {
     ...(item.tag !== "" && { "x-artifact-tag": item.tag }),
   };
   const { shelf } = call.options;
-  if (call.request.method === "HEAD")
+  if (call.request.method === "HEAD") {
+    if (!shelf.isThere(space, id, item)) return absent();
     return new Response(null, { headers: { ...headers, "content-length": String(item.size) } });
+  }
   const path = await shelf.open(space, id, item);
-  if (path === undefined) return problem(404, "not_found", "There is no such artifact");
+  if (path === undefined) return absent();
   return new Response(Bun.file(path), { headers });
 }
 
@@ -218,6 +220,10 @@ function preflight(): Response {
 
 function unknown(): Response {
   return problem(401, "unauthorized", "A token is needed, and this one is not known");
+}
+
+function absent(): Response {
+  return problem(404, "not_found", "There is no such artifact");
 }
 
 function notAllowed(): Response {

@@ -96,6 +96,18 @@ export default {
   ],
   "src/cache/server/shelf.ts": [
     {
+      fault: "a name without its content is told to be there",
+      text: "if (statSync(this.#blobPath(hash), { throwIfNoEntry: false })?.size !== size) return false;",
+      becomes: "if (size < 0) return false;",
+      tests: ["cache/server"],
+    },
+    {
+      fault: "what nobody sends because it is there goes first",
+      text: "    touch(this.#namePath(space, name));\n    return true;",
+      becomes: "    return true;",
+      tests: ["cache/server"],
+    },
+    {
       fault: "what is used is thrown away first",
       text: ".sort((a, b) => a.used - b.used)",
       becomes: ".sort((a, b) => b.used - a.used)",
