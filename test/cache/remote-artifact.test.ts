@@ -182,20 +182,23 @@ test("a signature is over the name, the team and the bytes, so that none can be 
 
 test("what an answer means for the rest of the run", () => {
   for (const status of [400, 404, 409, 412, 413, 501])
-    expect(reactToRead(status, undefined, null)).toEqual({});
-  for (const status of [500, 502, 503, 504])
-    expect(reactToRead(status, undefined, "7")).toEqual({ again: 2000 });
-  const pauses = [null, "0", "3", "3600", "-1", "soon"].map(
-    (after) => reactToRead(429, undefined, after).again,
-  );
-  expect(pauses).toEqual([2000, 0, 3000, 10_000, 2000, 2000]);
-  expect(reactToRead(403, "remote_caching_paused", null)).toEqual({});
-  expect(reactToRead(403, undefined, null)).toEqual({});
+    expect(reactToRead(status, undefined, null, 30_000)).toEqual({});
+  for (const status of [500, 502, 503, 504]) {
+    const say = `The shared cache did not answer what was asked (${status})`;
+    expect(reactToRead(status, undefined, "7", 30_000)).toEqual({ again: 2000, say });
+    expect(reactToRead(status, undefined, "7", 1000).again).toBe(1000);
+  }
+  const pausesWithin = (patience: number) =>
+    [null, "0", "3", "3600", "-1", "soon"].map((after) => reactToRead(429, undefined, after, patience).again);
+  expect(pausesWithin(30_000)).toEqual([2000, 0, 3000, 10_000, 2000, 2000]);
+  expect(pausesWithin(2500)).toEqual([2000, 0, 2500, 2500, 2000, 2000]);
+  expect(reactToRead(403, "remote_caching_paused", null, 30_000)).toEqual({});
+  expect(reactToRead(403, undefined, null, 30_000)).toEqual({});
   for (const [status, code] of [
     [401, undefined],
     [403, "forbidden"],
   ] as const)
-    expect(reactToRead(status, code, null)).toMatchObject({
+    expect(reactToRead(status, code, null, 30_000)).toMatchObject({
       ends: "both",
       say: expect.stringContaining(`(${status})`),
     });

@@ -1,10 +1,12 @@
 // `rt cache serve`: what turbo and nx ask of it, and what pull requests cannot do to others.
 import { expect, test } from "bun:test";
 import { existsSync } from "node:fs";
+import { connect } from "node:net";
 import { join } from "node:path";
-import { chmod, readdir, rename, rm, stat, utimes } from "node:fs/promises";
+import { chmod, readdir, rename, rm, stat, truncate, utimes } from "node:fs/promises";
 import { createProject } from "../support/project.ts";
 import { resultOf } from "../support/output.ts";
+import { waitUntil } from "../support/processes.ts";
 import { REPOSITORY, RT, runRt, startRt } from "../support/rt.ts";
 import { CAN_TRACE, cachedProject } from "./cached-project.ts";
 import { countIn, KEY, serveCache, type ServedCache, variablesFor } from "./served.ts";
@@ -145,7 +147,13 @@ test("nx's protocol, and what is used longest ago goes", async () => {
     await setTimes(year);
   }
   expect(await write(served, "main", NX_PATH("a"), "other")).toBe(409);
-  expect((await fetch(`${served.url}${NX_PATH("a")}`)).status).toBe(401);
+  // It tells of another server's mistake unless a refusal is of this type.
+  const strange = await fetch(`${served.url}${NX_PATH("a")}`);
+  expect([strange.status, strange.headers.get("content-type"), await strange.text()]).toEqual([
+    401,
+    "text/plain",
+    "A token is needed, and this one is not known",
+  ]);
   // The same content once more: one name of it goes, and the other keeps it.
   expect(await write(served, "main", NX_PATH("a2"), content("a"))).toBe(200);
   await setTimes(2000);
@@ -155,6 +163,32 @@ test("nx's protocol, and what is used longest ago goes", async () => {
   expect(await read(served, "main", NX_PATH("a"))).toBe(404);
   expect(await read(served, "main", NX_PATH("a2"))).toBe(content("a"));
   expect(await read(served, "main", NX_PATH("c"))).toBe(content("c"));
+});
+
+test("who is told that an artifact is there need not send it: it is there, and is kept as what is used", async () => {
+  await using served = await serveCache(["--size=1"]);
+  const content = (letter: string) => letter.repeat(400_000);
+  const isThere = async (hash: string) =>
+    (await served.ask(served.tokens.main, TURBO_PATH(hash), { method: "HEAD" })).status;
+  const stored = async (kind: string) =>
+    await Array.fromAsync(new Bun.Glob(`${kind}/*/*`).scan({ cwd: served.store, absolute: true }));
+  expect(await write(served, "main", TURBO_PATH("a"), content("a"))).toBe(200);
+  const [first] = await stored("names");
+  await utimes(first!, new Date(2001, 1), new Date(2001, 1));
+  expect(await write(served, "main", TURBO_PATH("b"), content("b"))).toBe(200);
+  const other = (await stored("names")).find((path) => path !== first);
+  await utimes(other!, new Date(2002, 1), new Date(2002, 1));
+  expect(await isThere("a")).toBe(200);
+  expect(await write(served, "main", TURBO_PATH("c"), content("c"))).toBe(200);
+  expect(await read(served, "main", TURBO_PATH("a"))).toBe(content("a"));
+  expect(await isThere("b")).toBe(404);
+  // Somebody has taken contents away, or half of them.
+  for (const path of await stored("blobs")) await truncate(path, 5);
+  expect(await isThere("a")).toBe(404);
+  for (const path of await stored("blobs")) await rm(path);
+  expect(await isThere("c")).toBe(404);
+  expect(await write(served, "main", TURBO_PATH("c"), content("c"))).toBe(200);
+  expect(await read(served, "main", TURBO_PATH("c"))).toBe(content("c"));
 });
 
 test("a question is no artifact: it is not as long, whatever is said of its length", async () => {
@@ -322,6 +356,88 @@ test("the file of tokens counts as it is now, and lets nobody in while others ma
     `error: ${served.file} can be changed by other users\n` +
       `error: The file of tokens cannot be read: ${served.file} (ENOENT)\n`,
   );
+});
+
+/** An upload of which the first half has come. */
+async function beginUpload({ url, store }: ServedCache, token: string, hash: string) {
+  const socket = connect(Number(new URL(url).port), "127.0.0.1");
+  let answer = "";
+  const ended = new Promise<string>((resolve) => {
+    socket.on("data", (bytes) => (answer += bytes));
+    socket.on("error", () => resolve(answer));
+    socket.on("close", () => resolve(answer));
+  });
+  const lines = [
+    `PUT ${TURBO_PATH(hash)} HTTP/1.1`,
+    "host: cache",
+    `authorization: Bearer ${token}`,
+    "content-length: 8",
+    "connection: close",
+  ];
+  socket.write(`${lines.join("\r\n")}\r\n\r\nfirs`);
+  const drafts = join(store, "drafts");
+  await waitUntil(async () => {
+    const names = await readdir(drafts);
+    const sizes = await Promise.all(names.map(async (name) => (await stat(join(drafts, name))).size));
+    return sizes.includes(4);
+  });
+  return { socket, ended };
+}
+
+test("who stops in the middle keeps no server from ending, and leaves nothing in it", async () => {
+  const end = async (isAskedAgain: boolean) => {
+    await using served = await serveCache();
+    const { ended } = await beginUpload(served, served.tokens.main, "half");
+    if (isAskedAgain) {
+      served.stop();
+      const isRefused = async () =>
+        (await served.ask(served.tokens.main, "/").catch(() => undefined)) === undefined;
+      await waitUntil(isRefused);
+    }
+    const { status, stderr } = await served.end();
+    await ended;
+    return {
+      status,
+      stderr,
+      drafts: await readdir(join(served.store, "drafts")),
+      ...(await countIn(served.store)),
+    };
+  };
+  const nothing = { status: 0, stderr: "", drafts: [], blobs: 0, names: 0 };
+  expect(await Promise.all([end(false), end(true)])).toEqual([nothing, nothing]);
+});
+
+test("an upload that breaks off is no trouble of the server's", async () => {
+  await using served = await serveCache();
+  const { socket, ended } = await beginUpload(served, served.tokens.main, "half");
+  socket.destroy();
+  await ended;
+  await waitUntil(async () => (await readdir(join(served.store, "drafts"))).length === 0);
+  expect(await read(served, "main", TURBO_PATH("half"))).toBe(404);
+  expect(await served.end()).toEqual({ status: 0, stderr: "" });
+});
+
+test("a token that ends, or may do less, while it writes has written nothing", async () => {
+  await using served = await serveCache();
+  const tokens = await Bun.file(served.file).text();
+  const finish = async (hash: string, changed: string) => {
+    const { socket, ended } = await beginUpload(served, served.tokens.main, hash);
+    await Bun.write(`${served.file}.new`, changed);
+    await chmod(`${served.file}.new`, 0o600);
+    await rename(`${served.file}.new`, served.file);
+    socket.write("last");
+    const [line] = (await ended).split("\r\n");
+    return [line, await read(served, "reader", TURBO_PATH(hash))];
+  };
+  const refused = ["HTTP/1.1 401 Unauthorized", 404];
+  expect(await finish("ended", tokens.replace(/^main .*\n/m, ""))).toEqual(refused);
+  await Bun.write(served.file, tokens);
+  expect(await finish("reads", tokens.replace("main write ", "main read "))).toEqual(refused);
+  await Bun.write(served.file, tokens);
+  expect(await finish("own", tokens.replace("main write ", "main write-own "))).toEqual(refused);
+  await Bun.write(served.file, tokens);
+  expect(await finish("same", `# as before\n${tokens}`)).toEqual(["HTTP/1.1 200 OK", "firslast"]);
+  expect(await readdir(join(served.store, "drafts"))).toEqual([]);
 });
 
 test("what a server that was killed has left goes when it is old, and a place is known to be taken", async () => {

@@ -118,6 +118,59 @@ describe.if(isLinux)("rt run --remote", () => {
     expect(sent).not.toContain("s3cret-t0ken");
   });
 
+  test("sends what inputs name, and no credentials that they only sweep up", async () => {
+    await using opened = await openProject({
+      "package.json": { name: "one", scripts: { build: "find . -type f | sort" } },
+      ".gitignore": "*\n!package.json\n!rtfig.toml\n",
+      "config/app.json": "{}",
+      "config/.env": "TOKEN=s3cret-t0ken",
+      "config/.npmrc": "//registry/:_authToken=s3cret-t0ken",
+    });
+    const { project, server, run } = opened;
+    // As actions/checkout leaves it there.
+    const git = await Bun.file(project.join(".git/config")).text();
+    await project.write({ ".git/config": `${git}[http]\n\textraheader = s3cret-t0ken\n` });
+    const sent = () => [...server.blobs.values()].map((bytes) => new TextDecoder().decode(bytes)).join();
+    const filesFor = async (inputs: readonly string[]) => {
+      const lines = `[run.remote.scripts.build]\n`;
+      const text = config(server.url).replace(lines, `${lines}inputs = ${JSON.stringify(inputs)}\n`);
+      await project.write({ "rtfig.toml": text });
+      const { stdout, stderr } = await run(["run", "--remote", "build"]);
+      return stdout === "" ? stderr : stdout.trimEnd().split("\n");
+    };
+    const plain = ["./config/app.json", "./package.json", "./rtfig.toml"];
+    for (const inputs of [["**"], ["config/**", "*"], ["config/*", "config/?*", "*/**/*"]]) {
+      const files = await filesFor(inputs);
+      expect({ inputs, files: plain.filter((each) => files.includes(each)) }).toEqual({
+        inputs,
+        files: plain,
+      });
+      expect(sent()).not.toContain("s3cret-t0ken");
+    }
+    expect(await filesFor(["config/.npm*", "config/*.json"])).toEqual(["./config/.npmrc", ...plain]);
+    expect(await filesFor(["**/.env"])).toEqual(["./config/.env", ...plain.slice(1)]);
+    expect(await filesFor([".git/config"])).toEqual(["./.git/config", ...plain.slice(1)]);
+  });
+
+  test("runs what has failed again, though the server keeps failures as well", async () => {
+    await using machine = await createProject();
+    const build = `cat ${machine.join("mended")} && mkdir dist && echo made > dist/out.txt`;
+    await using opened = await openProject(
+      { "package.json": { name: "one", scripts: { build } } },
+      { keepsFailures: true },
+    );
+    const { server, project, run } = opened;
+    expect((await run(["run", "--remote", "build"])).status).toBe(1);
+    // Nothing that is sent has changed.
+    await machine.write({ mended: "by now\n" });
+    for (let time = 0; time < 2; time += 1) {
+      const { stdout, status } = await run(["run", "--remote", "build"]);
+      expect({ stdout, status }).toEqual({ stdout: "by now\n", status: 0 });
+    }
+    expect(await Bun.file(project.join("dist/out.txt")).text()).toBe("made\n");
+    expect(server.commands.length).toBe(2);
+  });
+
   test("gives the script the variables that it declares, its arguments and its hooks", async () => {
     const show = 'sh -c \'printf "%s|" "$@"; env | sort | grep -v ^_=\' sh';
     await using opened = await openProject({

@@ -80,6 +80,8 @@ export interface Faults {
   zstd?: boolean;
   /** Every action has ended well, without anything having been done. */
   executesNothing?: boolean;
+  /** Whether it keeps what has failed as well, and gives it to whoever does not ask for another try. */
+  keepsFailures?: boolean;
   /** What the machine is called that executes; "" for one that does not tell. */
   worker?: string;
 }
@@ -303,9 +305,18 @@ export async function openReapiServer(
     });
   };
   serve(Execution, {
-    execute: (call: ServerWritableStream<{ actionDigest: { hash: string } }, object>) => {
+    execute: (
+      call: ServerWritableStream<{ actionDigest: { hash: string }; skipCacheLookup: boolean }, object>,
+    ) => {
       const name = `operations/${operations.size + 1}`;
-      operations.set(name, run(call.request.actionDigest.hash, name, operations.size + 1));
+      const { actionDigest, skipCacheLookup } = call.request;
+      const kept =
+        state.faults.keepsFailures && !skipCacheLookup ? results.get(actionDigest.hash) : undefined;
+      const count = operations.size + 1;
+      operations.set(
+        name,
+        kept ? Promise.resolve(doneWith(name, { result: kept })) : run(actionDigest.hash, name, count),
+      );
       follow(call, name);
     },
     waitExecution: (call: ServerWritableStream<{ name: string }, object>) => {
@@ -326,15 +337,7 @@ export async function openReapiServer(
     count: number,
   ): Promise<MessageShape<typeof OperationSchema>> {
     await state.faults.started?.(count);
-    const done = (response: MessageInitShape<typeof ExecuteResponseSchema>) =>
-      create(OperationSchema, {
-        name,
-        done: true,
-        result: {
-          case: "response",
-          value: anyPack(ExecuteResponseSchema, create(ExecuteResponseSchema, response)),
-        },
-      });
+    const done = (response: MessageInitShape<typeof ExecuteResponseSchema>) => doneWith(name, response);
     if (state.faults.executesNothing) return done({ result: {} });
     const told = state.faults.status?.(count);
     if (told) return done({ status: told });
@@ -378,7 +381,7 @@ export async function openReapiServer(
         stderrDigest: toMessage(keep(stderr)),
       });
       for (const path of command.outputPaths) await collect(cwd, path, result, keep);
-      if (exitCode === 0) results.set(hash, result);
+      if (exitCode === 0 || state.faults.keepsFailures) results.set(hash, result);
       state.faults.result?.(result, keep);
       return done({ result });
     } catch (error) {
@@ -405,6 +408,11 @@ export async function openReapiServer(
     url: `${tls ? "grpcs" : "grpc"}://${tls ? "localhost" : "127.0.0.1"}:${port}`,
     [Symbol.asyncDispose]: async () => server.forceShutdown(),
   });
+}
+
+function doneWith(name: string, response: MessageInitShape<typeof ExecuteResponseSchema>) {
+  const value = anyPack(ExecuteResponseSchema, create(ExecuteResponseSchema, response));
+  return create(OperationSchema, { name, done: true, result: { case: "response", value } });
 }
 
 function readHashes(request: object | undefined): string[] {

@@ -10,7 +10,7 @@ export interface Reaction {
   readonly ends?: "reading" | "writing" | "both";
   /** Whether nothing more is tried when this has come a few times. */
   readonly isTrouble?: true;
-  /** For people, once in a run. */
+  /** For people, once in a run; where it is asked once more, of the second time. */
   readonly say?: string;
 }
 
@@ -32,8 +32,13 @@ export const TOO_LARGE = "What a script made is too large for the shared cache";
 const WITHOUT = "scripts run without it";
 const UNSHARED = "what they make here is not shared";
 
-/** Anything but 200. */
-export function reactToRead(status: number, code: string | undefined, retryAfter: string | null): Reaction {
+/** Anything but 200. @param patience milliseconds that an answer may take, which no pause is longer than */
+export function reactToRead(
+  status: number,
+  code: string | undefined,
+  retryAfter: string | null,
+  patience: number,
+): Reaction {
   switch (status) {
     case 401:
       return { ends: "both", say: `The shared cache does not accept the token (401); ${WITHOUT}` };
@@ -42,12 +47,12 @@ export function reactToRead(status: number, code: string | undefined, retryAfter
         ? { ends: "both", say: `The shared cache is forbidden with this token (403); ${WITHOUT}` }
         : {};
     case 429:
-      return { again: pauseOf(retryAfter) };
+      return { again: Math.min(pauseOf(retryAfter), patience), say: describeRefusal(status) };
     case 500:
     case 502:
     case 503:
     case 504:
-      return { again: PAUSE };
+      return { again: Math.min(PAUSE, patience), say: describeRefusal(status) };
     default:
       return {};
   }
@@ -89,7 +94,7 @@ export function reactToStatus(name: string, isWrite: boolean): Reaction {
     default:
       return isWrite
         ? { isTrouble: true, say: `The shared cache did not take what a script made (${name})` }
-        : { isTrouble: true, say: `The shared cache did not answer what was asked (${name})` };
+        : { isTrouble: true, say: describeRefusal(name) };
   }
 }
 
@@ -105,6 +110,11 @@ export function describeUnfit(reason: string): string {
 /** Nothing came of a request at all. @param code of the system's or the engine's */
 export function describeTrouble(code: string): string {
   return `The shared cache cannot be reached (${code}); ${WITHOUT}`;
+}
+
+/** @param name what the protocol calls it */
+function describeRefusal(name: string | number): string {
+  return `The shared cache did not answer what was asked (${name})`;
 }
 
 export function describePatience(seconds: number): string {

@@ -78,12 +78,13 @@ export class TurboClient {
   /** @param largest bytes; also for what is read in order to be written again */
   async get(id: string, largest: number): Promise<Artifact | undefined> {
     for (let isFirst = true; this.#reads || this.#writes; isFirst = false) {
-      const answer = await this.#exchange("GET", this.#addressOf(id), {}, largest, this.#settings.timeout);
+      const { timeout } = this.#settings;
+      const answer = await this.#exchange("GET", this.#addressOf(id), {}, largest, timeout);
       if (!answer) return undefined;
       if (answer.status === 200)
         return answer.bytes && { bytes: answer.bytes, tag: answer.headers.get("x-artifact-tag") ?? "" };
-      const reaction = reactToRead(answer.status, codeOf(answer), answer.headers.get("retry-after"));
-      this.#react(reaction);
+      const reaction = reactToRead(answer.status, codeOf(answer), answer.headers.get("retry-after"), timeout);
+      if (reaction.again === undefined || !isFirst) this.#react(reaction);
       if (reaction.again === undefined) return undefined;
       if (!isFirst) return this.#giveUp(undefined);
       await this.#pause(reaction.again);

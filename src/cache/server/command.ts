@@ -9,6 +9,8 @@ import { Shelf } from "./shelf.ts";
 import { ACCESSES, addToken, Tokens } from "./tokens.ts";
 
 const MEGABYTE = 1_000_000;
+/** Milliseconds for what is on its way when it is to end: less than those who end it wait before they kill it. */
+const LAST_ANSWERS = 5000;
 
 const SERVE_HELP = `Serve a cache that others share: for [cache.remote] of rt, for turbo and for nx
 
@@ -65,11 +67,21 @@ export function serveCache(args: readonly string[]): string | undefined {
   const server = listen(text.host!, readNumber("port", text.port!, 65_535, 0), (hostname, port) =>
     startServer({ hostname, port, tokens, shelf, largest, complain }),
   );
-  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => void server.stop());
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, endWhenAsked(server));
   const { count } = tokens;
   const size = `${(shelf.size / MEGABYTE).toFixed(1)} MB in ${oneLine(directory)}`;
   console.log(`Serving at ${server.url.href}: ${count} ${count === 1 ? "token" : "tokens"}, ${size}`);
   return undefined;
+}
+
+/** What is on its way may end, for a while; who asks again waits no longer, nor does a client that has stopped hold it up. */
+function endWhenAsked(server: { stop(isAtOnce?: boolean): unknown }): () => void {
+  let isAsked = false;
+  return () => {
+    void server.stop(isAsked);
+    if (!isAsked) setTimeout(() => void server.stop(true), LAST_ANSWERS).unref();
+    isAsked = true;
+  };
 }
 
 /** The token. Throws Failure. */

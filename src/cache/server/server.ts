@@ -57,9 +57,9 @@ async function answer(request: Request, options: ServerOptions): Promise<Respons
   if ((!isTurbo && !isNx) || rest.length > 0) return problem(404, "not_found", "There is nothing here");
   if (method === "OPTIONS") return preflight();
   const token = options.tokens.find(request.headers.get("authorization"));
-  if (!token) return problem(401, "unauthorized", "A token is needed, and this one is not known");
+  if (isNx) return await asNxReads(token ? answerNx({ request, url, token, options }, id) : unknown());
+  if (!token) return unknown();
   const call = { request, url, token, options };
-  if (isNx) return await answerNx(call, id);
   if (id === undefined || id === "") return method === "POST" ? await answerQuestion(call) : notAllowed();
   if (id === "status") return Response.json({ status: "enabled" });
   if (id === "events") return Response.json({});
@@ -72,6 +72,14 @@ async function answerNx(call: Call, id: string): Promise<Response> {
   if (!ID.test(id)) return problem(400, "bad_request", "This is no hash");
   if (call.request.method === "GET") return await send(call, id, "nx");
   return call.request.method === "PUT" ? await receive(call, id, "nx") : notAllowed();
+}
+
+/** It takes a refusal that is no plain text for a mistake in the server, tells people so, and runs nothing. */
+async function asNxReads(answered: Response | Promise<Response>): Promise<Response> {
+  const response = await answered;
+  if (response.ok) return response;
+  const { error } = (await response.json()) as { error: { message: string } };
+  return new Response(error.message, { status: response.status, headers: { "content-type": "text/plain" } });
 }
 
 /** In the order in which they are asked. */
@@ -104,7 +112,7 @@ function find(call: Call, id: string, kind: string): { space: Space; item: Item 
 
 async function send(call: Call, id: string, kind: string): Promise<Response> {
   const found = find(call, id, kind);
-  if (!found) return problem(404, "not_found", "There is no such artifact");
+  if (!found) return absent();
   const { space, item } = found;
   const headers = {
     "content-type": "application/octet-stream",
@@ -113,10 +121,12 @@ async function send(call: Call, id: string, kind: string): Promise<Response> {
     ...(item.tag !== "" && { "x-artifact-tag": item.tag }),
   };
   const { shelf } = call.options;
-  if (call.request.method === "HEAD")
+  if (call.request.method === "HEAD") {
+    if (!shelf.isThere(space, id, item)) return absent();
     return new Response(null, { headers: { ...headers, "content-length": String(item.size) } });
+  }
   const path = await shelf.open(space, id, item);
-  if (path === undefined) return problem(404, "not_found", "There is no such artifact");
+  if (path === undefined) return absent();
   return new Response(Bun.file(path), { headers });
 }
 
@@ -141,8 +151,15 @@ async function receive(call: Call, id: string, kind: string): Promise<Response> 
       shelf.drop(draft);
       return problem(400, "bad_request", "It has broken off");
     }
+    // An upload takes as long as its client likes, and the token may have ended meanwhile, or write elsewhere by now.
+    const now = options.tokens.find(request.headers.get("authorization"));
+    if (!now || writable({ ...call, token: now }, kind, team)?.scope !== space.scope) {
+      shelf.drop(draft);
+      return problem(401, "unauthorized", "This token may not write this any more");
+    }
     shelf.put(space, id, draft, { duration, tag });
   } catch (error) {
+    if (request.signal.aborted) return problem(400, "bad_request", "It has broken off");
     const { code = "unknown" } = error as { code?: string };
     options.complain(`An artifact was not kept (${code})`);
     return problem(500, "not_kept", "It could not be kept");
@@ -199,6 +216,14 @@ function preflight(): Response {
       "authorization, content-type, user-agent, x-artifact-client-ci, x-artifact-duration, x-artifact-tag",
   };
   return new Response(null, { status: 204, headers });
+}
+
+function unknown(): Response {
+  return problem(401, "unauthorized", "A token is needed, and this one is not known");
+}
+
+function absent(): Response {
+  return problem(404, "not_found", "There is no such artifact");
 }
 
 function notAllowed(): Response {

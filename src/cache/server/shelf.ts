@@ -84,6 +84,16 @@ export class Shelf {
     }
   }
 
+  /**
+   * Whether its content is there, as far as that can be told without reading it. Who asks does not send it then, and goes on
+   * needing it: that is a use, too.
+   */
+  isThere(space: Space, name: string, { hash, size }: Item): boolean {
+    if (statSync(this.#blobPath(hash), { throwIfNoEntry: false })?.size !== size) return false;
+    touch(this.#namePath(space, name));
+    return true;
+  }
+
   /** The file of its content; undefined where that is not whole, and then it is nobody's any more. */
   async open(space: Space, name: string, { hash }: Item): Promise<string | undefined> {
     const path = this.#blobPath(hash);

@@ -69,10 +69,13 @@ export function isWorthAnother(error: unknown): boolean {
 /** Throws RemoteError, or the signal's reason. */
 export async function carryOut(job: Job, connection: Connection, attempt: Attempt): Promise<Result> {
   const { client, store } = connection;
-  const known = attempt.usesKnown ? await client.findResult(job.action.digest) : undefined;
+  const found = attempt.usesKnown ? await client.findResult(job.action.digest) : undefined;
+  // Some servers keep failures too, and would give one again for ever: the reason may have been the machine's.
+  const known = found?.exitCode === 0 ? found : undefined;
   attempt.signal.throwIfAborted();
   if (known) attempt.onStart?.();
-  const result = known ?? (await execute(job, connection, attempt));
+  const usesKnown = attempt.usesKnown && found === undefined;
+  const result = known ?? (await execute(job, connection, { ...attempt, usesKnown }));
   const trees = await store.download(treesOf(result));
   const outputs = readOutputs(result, job.script.outputs, trees);
   const made = new Set(outputs.map(({ path }) => path));

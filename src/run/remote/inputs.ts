@@ -2,7 +2,8 @@
 // that depends on in the workspace, what scripts have made in the latter, what they need of the workspace's root,
 // node_modules, and what rtfig.toml names.
 //
-// Contract: files of credentials (.env, .npmrc and the like) are no inputs unless rtfig.toml names them. What is ignored by
+// Contract: files of credentials (.env, .npmrc and the like) are no inputs unless rtfig.toml names them, and a name that
+// only stands for everything is none; so with a repository's own folder, in whose config CI leaves its token. What is ignored by
 // git is none but node_modules and what rtfig.toml says that scripts of other packages make. What the script itself makes is
 // none.
 import { readdir } from "node:fs/promises";
@@ -38,6 +39,7 @@ export interface Made {
 const ROOT_FILES =
   /^(?:package\.json|bun\.lockb?|package-lock\.json|npm-shrinkwrap\.json|pnpm-lock\.yaml|pnpm-workspace\.yaml|yarn\.lock|tsconfig[^/]*\.json|rtfig\.toml)$/;
 const CREDENTIALS = /(?:^|\/)(?:\.env(?:\.[^/]*)?|\.npmrc|\.yarnrc\.yml|\.netrc)$/;
+const REPOSITORY = ".git";
 
 /** The packages whose files a script of one reads, with that itself, absolute. */
 export function packagesRead(root: string, directory: string): string[] {
@@ -145,8 +147,19 @@ async function declaredFiles(globs: readonly string[], directory: string, root: 
       const path = relative(root, file);
       if (path.startsWith("..") || isAbsolute(path))
         throw new Failure(`The input ${oneLine(file)} is outside of the workspace`, "inputs lie in it");
-      found.push(path.split(sep).join("/"));
+      const names = path.split(sep);
+      if (isMeant(glob, names)) found.push(names.join("/"));
     }
   }
   return found;
+}
+
+/** Whether somebody had it in mind: each name that is nobody else's affair stands in the glob, as more than a "*". */
+function isMeant(glob: string, names: readonly string[]): boolean {
+  const own = names.filter(
+    (name, at) => name === REPOSITORY || (at === names.length - 1 && CREDENTIALS.test(name)),
+  );
+  if (own.length === 0) return true;
+  const parts = glob.split("/").filter((part) => /[^*?]/.test(part));
+  return own.every((name) => parts.some((part) => new Bun.Glob(part).match(name)));
 }

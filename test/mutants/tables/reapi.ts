@@ -158,7 +158,39 @@ export default {
       tests: ["run/remote-memory"],
     },
   ],
+  "src/run/remote/execution.ts": [
+    {
+      fault: "a failure that a server has kept is told again for ever",
+      text: "const known = found?.exitCode === 0 ? found : undefined;",
+      becomes: "const known = found;",
+      tests: ["run/remote"],
+    },
+    {
+      fault: "a server that has kept a failure is asked for it as the execution",
+      text: "const usesKnown = attempt.usesKnown && found === undefined;",
+      becomes: "const { usesKnown } = attempt;",
+      tests: ["run/remote"],
+    },
+  ],
   "src/run/remote/inputs.ts": [
+    {
+      fault: "an input that means everything takes credentials along",
+      text: "if (isMeant(glob, names)) found.push",
+      becomes: "found.push",
+      tests: ["run/remote"],
+    },
+    {
+      fault: "credentials that are named as inputs are not sent",
+      text: "return own.every((name) => parts.some((part) => new Bun.Glob(part).match(name)));",
+      becomes: "return false;",
+      tests: ["run/remote"],
+    },
+    {
+      fault: "a repository's own folder is an input like others",
+      text: "name === REPOSITORY || (at ===",
+      becomes: "(at ===",
+      tests: ["run/remote"],
+    },
     {
       fault: "what others have made is taken from the disk",
       text: "for (const one of each.found) found.set(one.input.path, one);",

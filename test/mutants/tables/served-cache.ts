@@ -70,6 +70,24 @@ export default {
       tests: ["cache/server"],
     },
     {
+      fault: "a token that has ended goes on writing what it has begun",
+      text: "if (!now || writable({ ...call, token: now }, kind, team)?.scope !== space.scope)",
+      becomes: "if (now && false)",
+      tests: ["cache/server"],
+    },
+    {
+      fault: "what a client breaks off is told as trouble of the server's",
+      text: `    if (request.signal.aborted) return problem(400, "bad_request", "It has broken off");\n`,
+      becomes: "",
+      tests: ["cache/server"],
+    },
+    {
+      fault: "nx is refused in a way that it takes for another server's mistake",
+      text: "  if (response.ok) return response;\n",
+      becomes: "  if (!response.bodyUsed) return response;\n",
+      tests: ["cache/server"],
+    },
+    {
       fault: "a question about many is answered without a token's scope",
       text: `const item = find(call, hash, "turbo")?.item;`,
       becomes: `const item = find({ ...call, token: { ...call.token, access: "write-own" } }, hash, "turbo")?.item;`,
@@ -77,6 +95,18 @@ export default {
     },
   ],
   "src/cache/server/shelf.ts": [
+    {
+      fault: "a name without its content is told to be there",
+      text: "if (statSync(this.#blobPath(hash), { throwIfNoEntry: false })?.size !== size) return false;",
+      becomes: "if (size < 0) return false;",
+      tests: ["cache/server"],
+    },
+    {
+      fault: "what nobody sends because it is there goes first",
+      text: "    touch(this.#namePath(space, name));\n    return true;",
+      becomes: "    return true;",
+      tests: ["cache/server"],
+    },
     {
       fault: "what is used is thrown away first",
       text: ".sort((a, b) => a.used - b.used)",
@@ -214,6 +244,18 @@ export default {
   ],
   "src/cache/server/command.ts": [
     {
+      fault: "a client that has stopped keeps the server from ending",
+      text: "    if (!isAsked) setTimeout(() => void server.stop(true), LAST_ANSWERS).unref();\n",
+      becomes: "",
+      tests: ["cache/server"],
+    },
+    {
+      fault: "who asks a server twice to end kills it, and half an upload stays",
+      text: "process.on(signal, endWhenAsked(server))",
+      becomes: "process.once(signal, endWhenAsked(server))",
+      tests: ["cache/server"],
+    },
+    {
       fault: "port 65536 is one",
       text: `readNumber("port", text.port!, 65_535, 0)`,
       becomes: `readNumber("port", text.port!, 65_536, 0)`,
@@ -245,7 +287,7 @@ export default {
     },
     {
       fault: "a served cache does not end by SIGTERM",
-      text: `for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => void server.stop());`,
+      text: `for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, endWhenAsked(server));`,
       becomes: `for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => void server.url);`,
       tests: ["cache/server"],
     },
@@ -354,6 +396,18 @@ export default {
     },
   ],
   "src/cache/remote/answers.ts": [
+    {
+      fault: "a server that is busy makes a run slow without a word",
+      text: "return { again: Math.min(pauseOf(retryAfter), patience), say: describeRefusal(status) };",
+      becomes: "return { again: Math.min(pauseOf(retryAfter), patience) };",
+      tests: ["cache/remote-lies", "cache/remote-artifact"],
+    },
+    {
+      fault: "a server has a script wait longer than an answer may take",
+      text: "Math.min(pauseOf(retryAfter), patience)",
+      becomes: "pauseOf(retryAfter)",
+      tests: ["cache/remote-artifact"],
+    },
     {
       fault: "a server that asks for patience gets a day",
       text: "Math.min(seconds * 1000, LONGEST_PAUSE)",
