@@ -5,17 +5,25 @@
 // would do, all that is in it has to be so, and nobody's work: git ignores it, or, where there is no git, outputs names it. So
 // what goes can be put back from the store.
 import { isOutput, type Left } from "./check.ts";
-import type { Entry, Output } from "./entry.ts";
+import type { Entry, KeptEntry, Output } from "./entry.ts";
 import type { Rooted } from "./record.ts";
 
 export class Leftovers implements Left {
-  readonly #others: () => Iterable<Entry>;
+  readonly #kept: () => readonly { readonly entry: KeptEntry }[];
+  readonly #place: (kept: KeptEntry) => Entry | null;
   readonly #world: Rooted;
   #outputs: Map<string, Output[]> | undefined;
 
-  /** @param others asked for when something is in the way */
-  constructor(others: () => Iterable<Entry>, world: Rooted) {
-    [this.#others, this.#world] = [others, world];
+  /**
+   * @param kept of runs that were started in the same way: asked for when something is in the way
+   * @param place where it lies in this project
+   */
+  constructor(
+    kept: () => readonly { readonly entry: KeptEntry }[],
+    place: (kept: KeptEntry) => Entry | null,
+    world: Rooted,
+  ) {
+    [this.#kept, this.#place, this.#world] = [kept, place, world];
   }
 
   async has(path: string): Promise<boolean> {
@@ -48,8 +56,8 @@ export class Leftovers implements Left {
   #outputsAt(path: string): readonly Output[] {
     if (!this.#outputs) {
       this.#outputs = new Map();
-      for (const { outputs } of this.#others())
-        for (const output of outputs) {
+      for (const { entry } of this.#kept())
+        for (const output of this.#place(entry)?.outputs ?? []) {
           const alike = this.#outputs.get(output.path);
           if (alike) alike.push(output);
           else this.#outputs.set(output.path, [output]);

@@ -108,7 +108,8 @@ export class Run implements CachedRun {
   /** Takes the first that is what the script would do now. Undefined, or why the first was not. */
   async #use(candidates: AsyncGenerator<Candidate>, purpose: "use" | "look"): Promise<string | undefined> {
     const { root } = this.#settings;
-    const left = new Leftovers(() => this.#keptHere(), this.#world);
+    const kept = () => (this.#settings.isRead ? this.#known.entries(this.#key!.hash) : []);
+    const left = new Leftovers(kept, (entry) => placeEntry(entry, root, this.#isFixed), this.#world);
     let difference: string | undefined;
     for await (const { kept, isOthers, file, prepare, use } of candidates) {
       const entry = placeEntry(kept, root, this.#isFixed);
@@ -202,13 +203,6 @@ export class Run implements CachedRun {
     const recorded: Recorded = { conditions: [], outputs: [], own: [] };
     await addDeclared(recorded, await listDeclared(this.#world), this.#world);
     return recorded;
-  }
-
-  /** What this machine has of other runs of the script that were started in the same way. */
-  #keptHere(): Entry[] {
-    const kept = this.#settings.isRead ? this.#known.entries(this.#key!.hash) : [];
-    const placed = kept.map(({ entry }) => placeEntry(entry, this.#settings.root, this.#isFixed));
-    return placed.filter((entry) => entry !== null);
   }
 
   /** @param leftovers which are to go */
