@@ -382,6 +382,12 @@ export default {
   ],
   "src/secrets/share/command.ts": [
     {
+      fault: "letting somebody read a file that is not there makes one",
+      text: "const { file: opened, content } = await openShared(file);\n  const others",
+      becomes: "const { file: opened, content } = await openOrCreate(file);\n  const others",
+      tests: ["secrets/share"],
+    },
+    {
       fault: "a reader is added twice",
       text: "const others = content.readers.filter((reader) => reader.key !== key);",
       becomes: "const others = content.readers;",
@@ -431,7 +437,21 @@ export default {
       tests: ["secrets/share"],
     },
   ],
+  "src/secrets/mapping/fetch.ts": [
+    {
+      fault: "what was decrypted first is given as long as a watched run lasts",
+      text: "const files: OpenFiles = new Map();",
+      becomes: "const files = ((globalThis as { files?: OpenFiles }).files ??= new Map());",
+      tests: ["secrets/share"],
+    },
+  ],
   "src/secrets/share/age-file.ts": [
+    {
+      fault: "two versions in one file are damage",
+      text: "if (CONFLICT.test(file.text))",
+      becomes: "if (CONFLICT.test(file.path))",
+      tests: ["secrets/share"],
+    },
     {
       fault: "a file that is not there is a failure, not a lack",
       text: "if (!existsSync(path))",
