@@ -293,6 +293,14 @@ export default {
       tests: ["secrets/import-text", "secrets/import"],
     },
   ],
+  "platform/ending.ts": [
+    {
+      fault: "an interrupt is nothing while a draft is there",
+      text: "process.kill(process.pid, signal);",
+      becomes: "void signal;",
+      tests: ["secrets/import", "upgrade/upgrade"],
+    },
+  ],
   "src/secrets/exchanged-file.ts": [
     {
       fault: "age's binary form is a text in another encoding",
@@ -304,12 +312,6 @@ export default {
       fault: "a draft stays when rt is interrupted",
       text: "const stopListening = whenEnded(remove);",
       becomes: "const stopListening = whenEnded(() => {});",
-      tests: ["secrets/import"],
-    },
-    {
-      fault: "an interrupt is nothing while a draft is there",
-      text: "process.kill(process.pid, signal);",
-      becomes: "void signal;",
       tests: ["secrets/import"],
     },
     {
