@@ -90,7 +90,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   redaction: GROUND,
   reapi: [],
   share: GROUND,
-  upgrade: GROUND,
+  upgrade: ["platform", ...GROUND],
   csrf: ["platform", "errors"],
   errors: [],
   platform: [],

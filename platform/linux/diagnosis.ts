@@ -52,7 +52,7 @@ const STORES: readonly Store[] = [
     busNames: ["org.gnome.keyring"],
     process: /^gnome-keyring-daemon$/,
     create:
-      "store a credential from a desktop session, which asks for the new keyring's password, or run gnome-keyring-daemon --unlock with a password on standard input",
+      "store a credential from a desktop session, which asks for the new keyring's password, or run gnome-keyring-daemon --replace --unlock with a password on standard input",
     unlock: "run gnome-keyring-daemon --replace --unlock with the keyring's password on standard input",
   },
   {

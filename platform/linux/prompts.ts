@@ -99,6 +99,6 @@ function dismissal(): ProviderFailure {
     );
   return new ProviderFailure(
     "LOCKED",
-    "The keyring needs a password or a decision and there is no display to ask on; unlock it from a desktop session or with gnome-keyring-daemon --unlock",
+    "The keyring needs a password or a decision and there is no display to ask on; unlock it from a desktop session, or run gnome-keyring-daemon --replace --unlock with its password on standard input",
   );
 }

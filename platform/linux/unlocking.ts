@@ -109,7 +109,7 @@ async function createCollection(operation: Operation): Promise<void> {
     if (!isUnanswered) throw error;
     throw new ProviderFailure(
       "UNAVAILABLE",
-      "There is no default keyring yet and no display on which to choose its password; create one from a desktop session or with gnome-keyring-daemon --unlock",
+      "There is no default keyring yet and no display on which to choose its password; create one from a desktop session, or run gnome-keyring-daemon --replace --unlock with a password on standard input",
     );
   }
 }

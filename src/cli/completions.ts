@@ -61,18 +61,21 @@ function complete(words: readonly string[], cwd: string): Completion {
   const typed = words.at(-1) ?? "";
   const before = words.slice(0, -1);
   const startsWithTyped = ({ value }: Candidate) => value.startsWith(typed);
+  const isTarget = (word: string, index: number) =>
+    !word.startsWith("-") && !optionAwaitingValue(before.slice(0, index));
+  const place = before.findIndex(isTarget);
+  const command = place < 0 ? undefined : readOwn(before.slice(place));
+  if (command) {
+    const { own, awaiting } = command;
+    if (awaiting) return { candidates: [], files: FILE_HINTS.includes(awaiting.value ?? "") };
+    const candidates = typed.startsWith("-") ? own.flags.map(describeFlag) : own.words;
+    return { candidates: candidates.filter(startsWithTyped), files: own.files };
+  }
   const owner = optionAwaitingValue(before);
   if (owner) return { candidates: valuesOf(owner, cwd).filter(startsWithTyped), files: wantsFile(owner) };
   const equals = typed.indexOf("=");
   if (typed.startsWith("--") && equals > 0) return completeInline(typed.slice(0, equals), typed, cwd);
-  const target = before.filter(
-    (word, index) => !word.startsWith("-") && !optionAwaitingValue(before.slice(0, index)),
-  );
-  const own = target.length > 0 ? completeOwn(target) : undefined;
-  if (own) {
-    const flags = typed.startsWith("-") ? own.flags : own.words;
-    return { candidates: flags.filter(startsWithTyped), files: own.files };
-  }
+  const target = before.filter(isTarget);
   const takesScripts = target.length === 0 || (target.length === 1 && target[0] === "run");
   if (typed.startsWith("-"))
     return {
@@ -91,28 +94,46 @@ const OF_PACKAGES = /^(?:--(?:filter|workspaces|affected)(?:=.*)?|-F.*)$/s;
 
 interface OwnCompletion {
   readonly words: readonly Candidate[];
-  readonly flags: readonly Candidate[];
+  readonly flags: readonly Flag[];
   readonly files: boolean;
+}
+
+/** A command of ours has options of its own, of which some have the names of others that are not theirs. */
+function readOwn([command = "", ...words]: readonly string[]):
+  { own: OwnCompletion; awaiting: Flag | undefined } | undefined {
+  const operands = [command];
+  let own = completeOwn(operands);
+  let awaiting: Flag | undefined;
+  for (const word of words) {
+    if (!own) break;
+    if (awaiting) awaiting = undefined;
+    else if (word.startsWith("-"))
+      awaiting = own.flags.find(({ name, value }) => value && word === `--${name}`);
+    else {
+      operands.push(word);
+      own = completeOwn(operands);
+    }
+  }
+  return own && { own, awaiting };
 }
 
 /** What may follow a command that is a module of ours; undefined for every other target. */
 function completeOwn([command, ...operands]: readonly string[]): OwnCompletion | undefined {
   const first = (words: readonly Candidate[]) => (operands.length === 0 ? words : []);
-  const flags = FLAGS.map(describeFlag);
   switch (command) {
     case "secrets":
       if (operands[0] === "helper") return completeHelper(operands.slice(1));
-      if (operands[0] === "check") return { words: [], flags: CHECK_FLAGS.map(describeFlag), files: true };
+      if (operands[0] === "check") return { words: [], flags: CHECK_FLAGS, files: true };
       if (operands[0] === "share")
         return {
           words: operands.length === 1 ? SHARE_ACTIONS.map((value) => ({ value, description: "" })) : [],
-          flags: SHARE_FLAGS.map(describeFlag),
+          flags: SHARE_FLAGS,
           files: false,
         };
-      if (operands[0] === "import") return { words: [], flags: IMPORT_FLAGS.map(describeFlag), files: true };
+      if (operands[0] === "import") return { words: [], flags: IMPORT_FLAGS, files: true };
       return {
         words: first(candidatesOf(SECRETS_COMMANDS)),
-        flags: ENTRY_FLAGS.map(describeFlag),
+        flags: ENTRY_FLAGS,
         files: false,
       };
     case "cache":
@@ -124,18 +145,18 @@ function completeOwn([command, ...operands]: readonly string[]): OwnCompletion |
     case "trust":
       return {
         words: [],
-        flags: TRUST_FLAGS.map(describeFlag),
+        flags: TRUST_FLAGS,
         files: true,
       };
     case "doctor":
-      return { words: [], flags, files: false };
+      return { words: [], flags: FLAGS, files: false };
     case "help":
       return {
         words: first([
           ...candidatesOf(GUIDES),
           ...candidatesOf(COMMANDS).filter(({ value }) => !(value in GUIDES)),
         ]),
-        flags: first([{ value: "--man", description: "Print the manual page" }]),
+        flags: operands.length === 0 ? [{ name: "man", help: "Print the manual page" }] : [],
         files: false,
       };
     case "completions":
@@ -154,9 +175,9 @@ function completeOwn([command, ...operands]: readonly string[]): OwnCompletion |
       return {
         words: [],
         flags: [
-          { value: "--sha256", description: "The sum that the archive must have" },
-          { value: "--allow-downgrade", description: "Take an older version, too" },
-          { value: "--rollback", description: "Go back to the version before" },
+          { name: "sha256", value: "sum", help: "The sum that the archive must have" },
+          { name: "allow-downgrade", help: "Take an older version, too" },
+          { name: "rollback", help: "Go back to the version before" },
         ],
         files: true,
       };
@@ -174,12 +195,11 @@ function usedWith(command: string): Candidate[] {
 
 /** A tool, then what it may ask for. */
 function completeHelper([tool, ...rest]: readonly string[]): OwnCompletion {
-  const flags = HELPER_FLAGS.map(describeFlag);
   const helper: Helper | undefined = Object.entries(HELPERS).find(([name]) => name === tool)?.[1];
   const actions = rest.length === 0 ? (helper?.actions ?? []) : [];
   const words =
     tool === undefined ? candidatesOf(HELPERS) : actions.map((value) => ({ value, description: "" }));
-  return { words, flags, files: false };
+  return { words, flags: HELPER_FLAGS, files: false };
 }
 
 function describeFlag({ name, help }: Flag): Candidate {

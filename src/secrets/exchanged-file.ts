@@ -22,7 +22,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { host } from "../../platform/process.ts";
+import { whenEnded } from "../../platform/ending.ts";
 import { printable } from "../printable.ts";
 import { isTaken } from "../process-number.ts";
 import { WordsError } from "./words.ts";
@@ -152,23 +152,6 @@ export function draftFile(file: ProjectFile, text: string): Draft {
       stopListening();
     },
   };
-}
-
-const ENDING = ["SIGHUP", "SIGINT", "SIGTERM"] as const;
-
-/** Gives what ends the listening. */
-function whenEnded(act: () => void): () => void {
-  const stop = () => removers.forEach((remove) => remove());
-  const removers = host.heeded(ENDING).map((signal) => {
-    const hear = () => {
-      act();
-      stop();
-      process.kill(process.pid, signal);
-    };
-    process.on(signal, hear);
-    return () => void process.off(signal, hear);
-  });
-  return stop;
 }
 
 /** Drafts of the same file by others that have ended. */

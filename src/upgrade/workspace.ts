@@ -1,8 +1,8 @@
 // The folder in which an upgrade makes what it will put in the place of the program: on the same file system, so that it
 // gets there in one step.
 //
-// It is removed whatever happens, unless rt is killed. So its name has the process in it, and the next upgrade removes
-// what belongs to no process any more.
+// It is removed whatever happens, also by who ends rt with Ctrl-C, unless rt is killed outright. So its name has the process
+// in it, and the next upgrade removes what belongs to no process any more.
 import {
   closeSync,
   fchmodSync,
@@ -14,6 +14,7 @@ import {
   writeSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
+import { whenEnded } from "../../platform/ending.ts";
 import { Failure } from "../failure.ts";
 import { printable } from "../printable.ts";
 import { isTaken } from "../process-number.ts";
@@ -60,10 +61,13 @@ export async function inWorkspace<Result>(
   } catch (error) {
     throw cannotWrite(directory, error);
   }
+  const remove = () => rmSync(folder, { recursive: true, force: true });
+  const stopListening = whenEnded(remove);
   try {
     return await work(folder);
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    remove();
+    stopListening();
   }
 }
 

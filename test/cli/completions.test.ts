@@ -124,6 +124,24 @@ test("completions offer what follows a command of rt's own, and no files", async
   expect((await complete("debug-config", "")).values).toEqual(["vscode", "webstorm", "zed", "nvim", "helix"]);
 });
 
+test("behind a command of rt's own its options count, and no others of the same names", async () => {
+  const tools = ["git", "docker", "aws", "npm"];
+  expect(await complete("secrets", "helper", "--install", "")).toEqual({ values: tools, files: false });
+  expect((await complete("secrets", "helper", "--install", "git", "")).values).toEqual([
+    "get",
+    "store",
+    "erase",
+  ]);
+  expect(await complete("secrets", "check", "--install", "")).toEqual({ values: [], files: true });
+  expect(await complete("secrets", "set", "--file", "")).toEqual({ values: [], files: true });
+  expect(await complete("secrets", "share", "--file", "secrets.age", "r")).toEqual({
+    values: ["remove"],
+    files: false,
+  });
+  expect(await complete("secrets", "import", "--service", "")).toEqual({ values: [], files: false });
+  expect(await complete("trust", "--config", "")).toEqual({ values: [], files: true });
+});
+
 test("completions offer guides and commands after help, each once", async () => {
   const { values } = await complete("help", "");
   expect(values.toSorted()).toEqual(

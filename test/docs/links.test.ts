@@ -86,6 +86,7 @@ const FOREIGN: Readonly<Record<string, string>> = {
   "--ssr": "vite",
   "--strict": "codesign",
   "--target": "npm run build",
+  "--theirs": "git",
   "--tokens": "rt cache serve",
   "--unlock": "gnome-keyring-daemon",
   "--url": "npm run build",

@@ -6,7 +6,7 @@ import { startKeePassXC } from "../support/keepassxc.ts";
 import { KEYRING_PASSWORD, type Keyring, SECRETS_PATH, startKeyring } from "../support/keyring.ts";
 import { startKWallet } from "../support/kwallet.ts";
 import { createProject } from "../support/project.ts";
-import { runRt } from "../support/rt.ts";
+import { type Environment, runRt } from "../support/rt.ts";
 
 interface Report {
   ready: boolean;
@@ -19,6 +19,8 @@ async function examine(env: Record<string, string | undefined>): Promise<Report 
   expect(stderr).toBe("");
   return { ...(JSON.parse(stdout) as Report), status };
 }
+
+const SET = ["secrets", "set", "a", "b"];
 
 const statuses = ({ checks }: Report) => checks.map(({ name, status }) => [name, status]);
 const ALL_GOOD = [
@@ -93,14 +95,26 @@ describe.skipIf(process.platform !== "linux").concurrent("rt doctor", () => {
     );
   });
 
-  test("what it says to do to a locked GNOME Keyring unlocks it", async () => {
-    await using keyring = await startKeyring();
-    await keyring.lock();
-    const { checks } = await examine(keyring.env);
-    const [, command] = /run (gnome-keyring-daemon [-\w ]+) with/.exec(checks[2]!.remedy!)!;
-    await keyring.run(command!.split(" "), KEYRING_PASSWORD);
-    expect(await examine(keyring.env)).toMatchObject({ ready: true });
-  });
+  for (const [what, isUnlocked] of [
+    ["locked", true],
+    ["missing", false],
+  ] as const)
+    for (const [who, remedyOf] of [
+      ["it", async (env: Environment) => (await examine(env)).checks[2]!.remedy!],
+      [
+        "a command that needs it",
+        async (env: Environment) => (await runRt({ args: SET, stdin: "value", env })).stderr,
+      ],
+    ] as const)
+      test(`what ${who} says to do to a ${what} default keyring of GNOME helps`, async () => {
+        await using keyring = await startKeyring({ isUnlocked });
+        if (isUnlocked) await keyring.lock();
+        const [, command] = /run (gnome-keyring-daemon [-\w ]+) with/.exec(await remedyOf(keyring.env))!;
+        await keyring.run(command!.split(" "), KEYRING_PASSWORD);
+        expect(await examine(keyring.env)).toMatchObject({ ready: true });
+        const stored = await runRt({ args: SET, stdin: "value", env: keyring.env });
+        expect(stored).toEqual({ stdout: "", stderr: "", status: 0 });
+      });
 
   test("a missing default keyring is a problem and is not created", async () => {
     await using keyring = await startKeyring({ isUnlocked: false });
@@ -112,7 +126,7 @@ describe.skipIf(process.platform !== "linux").concurrent("rt doctor", () => {
         status: "problem",
         found: "There is none",
       });
-      expect(report.checks[2]!.remedy).toContain("gnome-keyring-daemon --unlock");
+      expect(report.checks[2]!.remedy).toContain("gnome-keyring-daemon --replace --unlock");
     }
   });
 

@@ -2,6 +2,7 @@
 // and by the one in a variable.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { rm, symlink } from "node:fs/promises";
+import { startLive } from "../options/live.ts";
 import { type Keyring, startKeyring } from "../support/keyring.ts";
 import { createProject, type Project } from "../support/project.ts";
 import { RT, runRt } from "../support/rt.ts";
@@ -48,12 +49,21 @@ describe.skipIf(process.platform !== "linux")("secrets.age", () => {
 
   test("is made for this machine's key, shared with others, and read by age and by scripts", async () => {
     const absent = await secrets(["share", "list"]);
-    expect(absent).toEqual({ stdout: "", stderr: "error: There is no secrets.age\n", status: 2 });
+    const none = {
+      stdout: "",
+      stderr:
+        "error: There is no secrets.age\nhint: rt secrets set --file secrets.age <name> makes it, with its first secret; --file names another\n",
+      status: 2,
+    };
+    expect(absent).toEqual(none);
     const noKey = await secrets(["set", "--file", "secrets.age", "DEPLOY_TOKEN"], TOKEN);
     expect(noKey.stderr).toStartWith("error: This machine has no key of age yet\nhint: rt secrets share key");
     const { stdout: key } = await secrets(["share", "key"]);
     expect(key).toMatch(/^age1[a-z0-9]{58}\n$/);
     expect(await secrets(["share", "key"])).toEqual(done(key));
+    // In the wrong folder nobody is let in, and no file is made that would say so.
+    expect(await secrets(["share", "add", ciPublic, "the server"])).toEqual(none);
+    expect(await Bun.file(project.join("secrets.age")).exists()).toBe(false);
     expect(await secrets(["set", "--file", "secrets.age", "DEPLOY_TOKEN"], `${TOKEN}\n`)).toEqual(done());
     expect(await secrets(["share", "add", ciPublic, "the\x1b[2J server"])).toEqual(done());
     expect(await secrets(["share", "list"])).toEqual(
@@ -239,6 +249,67 @@ describe.skipIf(process.platform !== "linux")("secrets.age", () => {
     expect((await secrets(["share", "list"], undefined, other.env)).stderr).toBe(
       'error: What is stored under "rt.age" "private key" is no private key of age\nhint: rt secrets delete rt.age "private key"\n',
     );
+  });
+
+  test("two versions in one file, as git leaves them, are told from damage", async () => {
+    await using own = await createProject();
+    const git = async (...args: string[]) =>
+      await runRt({
+        program: ["git", "-c", "user.name=a", "-c", "user.email=a@example.com", ...args],
+        cwd: own.path,
+        env: keyring.env,
+      });
+    const set = async (name: string) => {
+      const args = ["secrets", "set", "--file", "secrets.age", name];
+      await runRt({ args, stdin: `value of ${name}`, cwd: own.path, env: { ...NO_BUS, RT_AGE_KEY: ciKey } });
+    };
+    const list = async () =>
+      await runRt({
+        args: ["secrets", "list", "--file", "secrets.age"],
+        cwd: own.path,
+        env: { ...NO_BUS, RT_AGE_KEY: ciKey },
+      });
+    await git("init", "--quiet", "--initial-branch=main");
+    await set("FIRST");
+    await git("add", ".");
+    await git("commit", "--quiet", "--message=first");
+    await git("checkout", "--quiet", "-b", "other");
+    await set("OTHERS");
+    await git("commit", "--quiet", "--all", "--message=others");
+    await git("checkout", "--quiet", "main");
+    await set("MINE");
+    await git("commit", "--quiet", "--all", "--message=mine");
+    expect((await git("merge", "other")).status).toBe(1);
+    expect(await list()).toEqual({
+      stdout: "",
+      stderr:
+        "error: secrets.age has two versions in it, as git leaves them where it cannot merge\nhint: take one whole, by git checkout --ours or --theirs, and set anew what the other one has changed\n",
+      status: 2,
+    });
+    await git("checkout", "--theirs", "secrets.age");
+    expect((await list()).stdout).toEndWith("secret\tFIRST\nsecret\tOTHERS\n");
+  });
+
+  test("a file that changes counts from the next start on, also where many packages are watched", async () => {
+    const env = { ...NO_BUS, RT_AGE_KEY: ciKey };
+    const dev = { name: "web", scripts: { dev: 'echo "web has $TOKEN."; sleep 1000' } };
+    await using many = await createProject({
+      "rtfig.toml": '[secrets.TOKEN]\nfrom = "age:secrets.age"\n[run.secrets]\ndev = ["TOKEN"]\n',
+      "package.json": { name: "root", workspaces: ["packages/*"] },
+      "packages/web/package.json": dev,
+    });
+    const set = async (stdin: string) =>
+      await runRt({ args: ["secrets", "set", "--file=secrets.age", "TOKEN"], stdin, cwd: many.path, env });
+    await set("one-93fd51c7");
+    await using live = startLive({
+      args: ["--no-redact", "--watch", "run", "--filter=*", "dev"],
+      cwd: many.path,
+      env: { ...env, RT_TRUST: await hashOf(many.path) },
+    });
+    await live.see("web has one-93fd51c7.");
+    await set("two-93fd51c7");
+    await many.write({ "packages/web/a.ts": "1" });
+    await live.see("web has two-93fd51c7.");
   });
 
   test("a file that is not there, or that others read, is a lack: an optional secret is left out", async () => {

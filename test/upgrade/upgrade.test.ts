@@ -8,7 +8,7 @@ import { type Certificates, createCertificates } from "../support/certificates.t
 import { compileVersion, PYTHON } from "../support/programs.ts";
 import { createProject, type Project } from "../support/project.ts";
 import { NEXT_KEY, TEST_KEY } from "../support/release-key.ts";
-import { expectRt, runRt } from "../support/rt.ts";
+import { expectRt, runRt, startRt } from "../support/rt.ts";
 import {
   ARCHIVE,
   expectUntouched,
@@ -362,6 +362,34 @@ describe("rt upgrade from a server", () => {
     });
     await expectUntouched(home, rt);
   });
+
+  for (const signal of ["SIGINT", "SIGTERM"] as const) {
+    test(`leaves nothing behind when ${signal} ends it while it downloads`, async () => {
+      const asked = Promise.withResolvers<void>();
+      using server = Bun.serve({
+        port: 0,
+        hostname: "127.0.0.1",
+        idleTimeout: 0,
+        fetch: () => {
+          asked.resolve();
+          return new Promise<Response>(() => {});
+        },
+      });
+      const { home, rt } = await install();
+      await using _ = home;
+      const address = `http://127.0.0.1:${server.port}/${ARCHIVE}`;
+      const child = startRt({
+        program: [rt],
+        args: ["upgrade", address, "--sha256", "0".repeat(64)],
+        cwd: home.path,
+      });
+      await asked.promise;
+      child.kill(signal);
+      await child.exited;
+      expect(child.signalCode).toBe(signal);
+      await expectUntouched(home, rt);
+    });
+  }
 
   test("changes nothing when nobody answers", async () => {
     const { home, rt, upgrade } = await install();

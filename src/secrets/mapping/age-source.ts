@@ -2,8 +2,15 @@
 //
 // Surprising: what this does without is loaded by nobody else: the library is larger than all the rest of a run.
 
+import type { OpenFiles } from "../share/age-file.ts";
+
 /** The value, which is the caller's to zero; or why there is none, as a sentence. Throws Failure. */
-export async function readAgeFile(file: string, name: string, folder: string): Promise<Uint8Array | string> {
+export async function readAgeFile(
+  file: string,
+  name: string,
+  folder: string,
+  opened: OpenFiles,
+): Promise<Uint8Array | string> {
   const { readEntry } = await import("../share/age-file.ts");
-  return await readEntry(file, name, folder);
+  return await readEntry(file, name, folder, opened);
 }

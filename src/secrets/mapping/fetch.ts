@@ -5,6 +5,7 @@
 import { splitRemedy } from "../../../platform/contract/secret-provider.ts";
 import { Failure } from "../../failure.ts";
 import { printable } from "../../printable.ts";
+import type { OpenFiles } from "../share/age-file.ts";
 import type { MappedSecret, Source } from "./mapping.ts";
 
 /** One that is not there, or that its source did not give. */
@@ -26,9 +27,10 @@ type Answer = Uint8Array | string;
 /** @param folder of the rtfig.toml. Throws Failure where the store failed, or a value cannot be a variable's. */
 export async function fetchSecrets(secrets: readonly MappedSecret[], folder: string): Promise<Fetched> {
   const reads = new Map<string, Promise<Answer>>();
+  const files: OpenFiles = new Map();
   const pending = secrets.map((secret) => {
     const key = JSON.stringify([secret.source, secret.source.kind === "age" && secret.name]);
-    const read = reads.get(key) ?? readSource(secret, folder);
+    const read = reads.get(key) ?? readSource(secret, folder, files);
     reads.set(key, read);
     return read;
   });
@@ -56,7 +58,7 @@ export async function fetchSecrets(secrets: readonly MappedSecret[], folder: str
   return { values, lacking };
 }
 
-async function readSource({ name, source }: MappedSecret, folder: string): Promise<Answer> {
+async function readSource({ name, source }: MappedSecret, folder: string, files: OpenFiles): Promise<Answer> {
   switch (source.kind) {
     case "store":
       return (await readStore(source)) ?? "";
@@ -66,7 +68,7 @@ async function readSource({ name, source }: MappedSecret, folder: string): Promi
     }
     case "age": {
       const { readAgeFile } = await import("./age-source.ts");
-      return await readAgeFile(source.file, name, folder);
+      return await readAgeFile(source.file, name, folder, files);
     }
   }
 }

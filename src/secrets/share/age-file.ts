@@ -32,6 +32,9 @@ export interface OpenFile {
   readonly content: SharedSecrets;
 }
 
+/** Lines that git writes between the versions of two branches; none of age's text begins so. */
+const CONFLICT = /^(?:<{7} |={7}\r?$|>{7} )/m;
+
 export async function newKey(): Promise<{ privateKey: string; publicKey: string }> {
   const privateKey = await generateX25519Identity();
   return { privateKey, publicKey: await identityToRecipient(privateKey) };
@@ -43,13 +46,19 @@ export async function ownPublicKeys(): Promise<string[]> {
   return await Promise.all((identities?.keys ?? []).map((key) => identityToRecipient(key)));
 }
 
-const opened = new Map<string, Promise<OpenFile>>();
+/** By their paths: what is read at once is decrypted once. Who reads later, as a watched run does, finds a file changed. */
+export type OpenFiles = Map<string, Promise<OpenFile>>;
 
 /**
- * The value, which is the caller's to zero; or why there is none, as a sentence. The file is read once. Throws Failure.
+ * The value, which is the caller's to zero; or why there is none, as a sentence. Throws Failure.
  * @param folder that `file` is relative to
  */
-export async function readEntry(file: string, name: string, folder: string): Promise<Uint8Array | string> {
+export async function readEntry(
+  file: string,
+  name: string,
+  folder: string,
+  opened: OpenFiles,
+): Promise<Uint8Array | string> {
   const path = resolve(folder, file);
   if (!existsSync(path))
     return `${printable(file)} is not there: rt secrets set --file ${printable(file)} ${name} makes it`;
@@ -68,7 +77,17 @@ function toFailure(error: unknown): never {
 
 /** Throws Failure, WordsError. @param shown the path as messages have it */
 export async function openShared(path: string, shown = path): Promise<OpenFile> {
-  const file = readProjectFile(path);
+  const file = readProjectFile(path, true);
+  if (!file.stats)
+    throw new WordsError(
+      `There is no ${printable(shown)}`,
+      `rt secrets set --file ${printable(shown)} <name> makes it, with its first secret; --file names another`,
+    );
+  if (CONFLICT.test(file.text))
+    throw new Failure(
+      `${printable(shown)} has two versions in it, as git leaves them where it cannot merge`,
+      "take one whole, by git checkout --ours or --theirs, and set anew what the other one has changed",
+    );
   const identities = await findIdentities();
   if (!identities)
     throw unreadable(`There is no private key to read ${printable(shown)} with`, [

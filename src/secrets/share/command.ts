@@ -77,7 +77,7 @@ async function addReader(file: string, [key, name]: readonly string[]): Promise<
   checkKey(key!);
   if (name !== undefined && !name.isWellFormed())
     throw new WordsError("The reader's name must be text in UTF-8");
-  const { file: opened, content } = await openOrCreate(file);
+  const { file: opened, content } = await openShared(file);
   const others = content.readers.filter((reader) => reader.key !== key);
   await writeShared(opened, { ...content, readers: [...others, { key: key!, name }] });
   return DONE;

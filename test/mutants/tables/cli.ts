@@ -104,9 +104,15 @@ export default {
       tests: ["cli/completions"],
     },
     {
+      fault: "a value behind an option of a command of rt's is one of its words",
+      text: "value && word === `--${name}`",
+      becomes: "value && word === name",
+      tests: ["cli/completions"],
+    },
+    {
       fault: "an option's value is taken for the target",
-      text: '(word, index) => !word.startsWith("-") && !optionAwaitingValue(before.slice(0, index)),',
-      becomes: '(word) => !word.startsWith("-"),',
+      text: '!word.startsWith("-") && !optionAwaitingValue(before.slice(0, index));',
+      becomes: '!word.startsWith("-") && index >= 0;',
       tests: ["cli/completions"],
     },
   ],

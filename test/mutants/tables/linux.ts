@@ -313,6 +313,12 @@ export default {
   ],
   "platform/linux/prompts.ts": [
     {
+      fault: "the command that is named starts a second daemon beside the locked one",
+      text: "gnome-keyring-daemon --replace --unlock",
+      becomes: "gnome-keyring-daemon --unlock",
+      tests: ["secrets/doctor"],
+    },
+    {
       fault: "dialogs are shown side by side",
       text: "const shown = this.#last.then(",
       becomes: "const shown = Promise.resolve().then(",
@@ -396,6 +402,12 @@ export default {
     },
   ],
   "platform/linux/unlocking.ts": [
+    {
+      fault: "the command that is named starts a second daemon beside the one without a keyring",
+      text: "gnome-keyring-daemon --replace --unlock",
+      becomes: "gnome-keyring-daemon --unlock",
+      tests: ["secrets/doctor"],
+    },
     {
       fault: "what was given up is declined for the others",
       text: "failure instanceof ProviderFailure && !(failure instanceof GivenUp)",

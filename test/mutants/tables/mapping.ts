@@ -266,8 +266,8 @@ export default {
   "src/secrets/mapping/fetch.ts": [
     {
       fault: "an address is read for each name that has it",
-      text: "const read = reads.get(key) ?? readSource(secret, folder);",
-      becomes: "const read = readSource(secret, folder);",
+      text: "const read = reads.get(key) ?? readSource(secret, folder, files);",
+      becomes: "const read = readSource(secret, folder, files);",
       tests: ["secrets/mapping/fetching"],
     },
     {

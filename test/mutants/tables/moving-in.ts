@@ -293,6 +293,14 @@ export default {
       tests: ["secrets/import-text", "secrets/import"],
     },
   ],
+  "platform/ending.ts": [
+    {
+      fault: "an interrupt is nothing while a draft is there",
+      text: "process.kill(process.pid, signal);",
+      becomes: "void signal;",
+      tests: ["secrets/import", "upgrade/upgrade"],
+    },
+  ],
   "src/secrets/exchanged-file.ts": [
     {
       fault: "age's binary form is a text in another encoding",
@@ -304,12 +312,6 @@ export default {
       fault: "a draft stays when rt is interrupted",
       text: "const stopListening = whenEnded(remove);",
       becomes: "const stopListening = whenEnded(() => {});",
-      tests: ["secrets/import"],
-    },
-    {
-      fault: "an interrupt is nothing while a draft is there",
-      text: "process.kill(process.pid, signal);",
-      becomes: "void signal;",
       tests: ["secrets/import"],
     },
     {
@@ -382,6 +384,12 @@ export default {
   ],
   "src/secrets/share/command.ts": [
     {
+      fault: "letting somebody read a file that is not there makes one",
+      text: "const { file: opened, content } = await openShared(file);\n  const others",
+      becomes: "const { file: opened, content } = await openOrCreate(file);\n  const others",
+      tests: ["secrets/share"],
+    },
+    {
       fault: "a reader is added twice",
       text: "const others = content.readers.filter((reader) => reader.key !== key);",
       becomes: "const others = content.readers;",
@@ -431,7 +439,21 @@ export default {
       tests: ["secrets/share"],
     },
   ],
+  "src/secrets/mapping/fetch.ts": [
+    {
+      fault: "what was decrypted first is given as long as a watched run lasts",
+      text: "const files: OpenFiles = new Map();",
+      becomes: "const files = ((globalThis as { files?: OpenFiles }).files ??= new Map());",
+      tests: ["secrets/share"],
+    },
+  ],
   "src/secrets/share/age-file.ts": [
+    {
+      fault: "two versions in one file are damage",
+      text: "if (CONFLICT.test(file.text))",
+      becomes: "if (CONFLICT.test(file.path))",
+      tests: ["secrets/share"],
+    },
     {
       fault: "a file that is not there is a failure, not a lack",
       text: "if (!existsSync(path))",

@@ -68,6 +68,12 @@ export default {
       tests: ["upgrade/upgrade", "upgrade/refusals"],
     },
     {
+      fault: "an upgrade that is ended leaves its folder beside rt",
+      text: "whenEnded(remove)",
+      becomes: "whenEnded(() => {})",
+      tests: ["upgrade/upgrade"],
+    },
+    {
       fault: "what upgrades that were killed have left stays",
       text: "    removeAbandoned(directory);\n",
       becomes: "",

@@ -131,7 +131,7 @@ export default {
   "src/upgrade/workspace.ts": [
     {
       fault: "the draft's directory is left behind",
-      text: "    rmSync(folder, { recursive: true, force: true });\n",
+      text: "    remove();\n",
       becomes: "",
       tests: ["upgrade/upgrade"],
     },
