@@ -2,6 +2,7 @@
 import type { Json } from "./backend.ts";
 import { noteResumed } from "./resumption.ts";
 import { asyncStackOf } from "./async-stack.ts";
+import { agree, debuggingBeside, stopDebugging } from "./company.ts";
 import { readPause } from "./pause.ts";
 import { evaluateOnFrame, refuseUnless } from "./evaluation.ts";
 import { PASS_OWN, type Script } from "./scripts.ts";
@@ -16,9 +17,29 @@ const go =
     noteResumed(session);
   };
 
-async function enable({ backend }: Session): Promise<void> {
+/** Who is not the first is told of the scripts by what another one knows: the engine tells who turns it on. */
+async function join(session: Session): Promise<void> {
+  const { backend, program } = session;
+  const other = debuggingBeside(session);
+  if (!other) return await enable(session);
+  await other.enabling;
+  for (const script of other.scripts.all()) tellScript(session.scripts.keep(script), session);
+  await agree(program, backend);
+}
+
+/** A script is there that the client may not know of. */
+export function tellScript(script: Script, session: Session): void {
+  const { breakpoints, emit, told } = session;
+  const { description, engineUrl, scriptId, url } = script;
+  if (!told.has(scriptId)) emit("Debugger.scriptParsed", description);
+  told.add(scriptId);
+  breakpoints.onScript(script);
+  applyBlackbox(engineUrl, url, session);
+}
+
+export async function enable({ backend }: Session): Promise<void> {
   await backend.send("Debugger.enable").catch(async () => {
-    // Another client has it, and who enables it is told of the scripts: the last to come gets it.
+    // A client of Web Inspector has it, and who enables it is told of the scripts: the last to come gets it.
     void backend.send("Debugger.disable");
     await backend.send("Debugger.enable");
   });
@@ -34,13 +55,12 @@ async function enable({ backend }: Session): Promise<void> {
 
 export const DEBUGGER: Commands = {
   "Debugger.enable": async (_params, session) => {
-    await (session.enabling ??= enable(session));
+    await (session.enabling ??= join(session));
     return { debuggerId: `rt.${session.program.title}` };
   },
   "Debugger.disable": async (_params, session) => {
-    session.enabling = undefined;
-    await session.breakpoints.removeAll();
-    await session.backend.send("Debugger.disable");
+    Object.assign(session.stops, { exceptions: "none", breakpoints: true, statements: true });
+    await stopDebugging(session);
   },
   "Debugger.pause": async (_params, { backend }) => backend.send("Debugger.pause"),
   "Debugger.resume": go("Debugger.resume"),
@@ -53,17 +73,19 @@ export const DEBUGGER: Commands = {
     await session.backend.send("Debugger.continueToLocation", { location: place });
     noteResumed(session);
   },
-  "Debugger.setBreakpointsActive": async ({ active }, { backend }) =>
-    backend.send("Debugger.setBreakpointsActive", { active }),
-  "Debugger.setSkipAllPauses": async ({ skip }, { backend }) => {
-    await Promise.all([
-      backend.send("Debugger.setBreakpointsActive", { active: !skip }),
-      backend.send("Debugger.setPauseOnDebuggerStatements", { enabled: !skip }),
-    ]);
+  "Debugger.setBreakpointsActive": async ({ active }, session) => {
+    session.stops.breakpoints = active;
+    await agree(session.program, session.backend);
   },
-  "Debugger.setPauseOnExceptions": async ({ state }, { backend }) =>
+  "Debugger.setSkipAllPauses": async ({ skip }, session) => {
+    Object.assign(session.stops, { breakpoints: !skip, statements: !skip });
+    await agree(session.program, session.backend);
+  },
+  "Debugger.setPauseOnExceptions": async ({ state }, session) => {
     // The engine cannot tell those that will be caught from the others beforehand.
-    backend.send("Debugger.setPauseOnExceptions", { state: state === "caught" ? "all" : state }),
+    session.stops.exceptions = state === "caught" ? "all" : state;
+    await agree(session.program, session.backend);
+  },
   "Debugger.setAsyncCallStackDepth": ({ maxDepth = 0 }, session) => {
     session.asyncDepth = maxDepth;
   },
@@ -192,6 +214,8 @@ export async function onPaused(params: Json, session: Session): Promise<void> {
   const { backend, breakpoints, scripts, program } = session;
   const pause = readPause(params, scripts);
   const { top } = pause;
+  // Who does not debug is told nothing of it.
+  if (!session.enabling) return;
   const { reason, data } = params;
   let hitBreakpoints: string[] = [];
   const isFirst = session.isStarting && program.stopsAtFirst;
@@ -203,6 +227,8 @@ export async function onPaused(params: Json, session: Session): Promise<void> {
   } else if (data?.breakpointId && top) {
     hitBreakpoints = await breakpoints.hitBy(data.breakpointId, top.callFrameId);
   }
+  // Somebody else has let it go a step, of which the engine says nothing.
+  noteResumed(session);
   session.pause = pause;
   const isException = reason === "exception";
   const isBeginning = hitBreakpoints.some((id) => session.beginnings.has(id));

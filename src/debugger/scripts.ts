@@ -55,15 +55,18 @@ export class Scripts {
       scriptLanguage: "JavaScript",
       embedderName: url,
     };
-    const script: Script = {
+    return this.keep({
       scriptId,
       url,
       engineUrl,
       endLine: (endLine ?? 0) + 1,
       ...(map ? { map } : {}),
       description,
-    };
-    this.#known.set(scriptId, script);
+    });
+  }
+
+  keep(script: Script): Script {
+    this.#known.set(script.scriptId, script);
     return script;
   }
 

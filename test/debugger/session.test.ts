@@ -295,6 +295,119 @@ console.log("running");
     expect(later.result.value).toBe("went on");
   });
 
+  test("a module's scope has all that it declares, and nothing that means something else where the program stands", async () => {
+    const source = `import { sep as séparateur } from "node:path";
+
+const größe: number = 5;
+let a = 1, b = 2;
+const {
+  c: renamed = 3,
+  ...others
+} = { d: 4 } as Record<string, number>;
+const text = \`
+const if = 6
+class default {}
+\`;
+export default class extends Map {}
+function inside(größe: string): unknown {
+  debugger;
+  return [größe, a, b, renamed, others, text, séparateur];
+}
+setInterval(() => inside("the parameter"), 1);
+`;
+    await using project = await createProject({ "a.ts": source });
+    const { live, url } = await startDebugged(project, ["--inspect-wait=127.0.0.1:0", "a.ts"]);
+    await using _live = live;
+    using client = await openDebugger(url);
+    enable(client);
+    await client.send("Runtime.runIfWaitingForDebugger");
+    const paused = await client.event("Debugger.paused");
+    const [{ callFrameId }, caller] = paused.callFrames;
+    const module = {
+      a: 1,
+      b: 2,
+      renamed: 3,
+      others: "Object",
+      séparateur: "/",
+      text: "\nconst if = 6\nclass default {}\n",
+      inside: expect.stringContaining("function inside"),
+    };
+    expect(await variablesOf(client, paused, "module")).toEqual(module);
+    expect(await variablesOf(client, { callFrames: [caller] }, "module")).toEqual({ ...module, größe: 5 });
+    const asked = { callFrameId, expression: "größe" };
+    const { result } = await client.send("Debugger.evaluateOnCallFrame", asked);
+    expect(result.value).toBe("the parameter");
+  });
+
+  test("what one has asked for stays when another goes, or asks for less", async () => {
+    const source = `interface None {}
+
+function work(x: number): void {
+  console.log("worked", x);
+}
+function fail(): void {
+  try {
+    throw new Error("caught");
+  } catch {}
+}
+Object.assign(globalThis, { work, fail });
+setInterval(() => {}, 1000);
+console.log("running");
+`;
+    await using project = await createProject({ "a.ts": source });
+    const url = pathToFileURL(project.join("a.ts")).href;
+    const { live, url: address } = await startDebugged(project, ["--inspect=127.0.0.1:0", "a.ts"]);
+    await using _live = live;
+    const [, webkit] = await live.see(/(?=[^]*?For Web Inspector: (ws:\S+) or)/);
+    await live.see("running");
+    using stays = await openDebugger(address);
+    enable(stays);
+    const { breakpointId } = await setBreakpoint(stays, url, 4);
+    await stays.send("Debugger.setPauseOnExceptions", { state: "all" });
+    let calls = 0;
+    const looksOn = async () => {
+      const done = stays.send("Runtime.evaluate", {
+        expression: `setTimeout(() => { work(${(calls += 1)}); fail(); }, 0)`,
+      });
+      const paused = await stays.event("Debugger.paused");
+      expect([placeOf(paused), paused.hitBreakpoints]).toEqual(["work:4", [breakpointId]]);
+      void stays.send("Debugger.resume");
+      const logged = await stays.event("Runtime.consoleAPICalled", ({ args }) => args[0].value === "worked");
+      expect(logged.args[1].value).toBe(calls);
+      expect((await stays.event("Debugger.paused")).reason).toBe("exception");
+      void stays.send("Debugger.resume");
+      await done;
+    };
+    await looksOn();
+    await stays.event("Debugger.scriptParsed", (script) => script.url === url);
+    const goes = [await openDebugger(address), await openDebugger(webkit!)];
+    for (const other of goes) {
+      enable(other);
+      if (other === goes[0]) await other.send("Debugger.setPauseOnExceptions", { state: "none" });
+      await other.send("Runtime.evaluate", { expression: "1" });
+      other.kill();
+      // The engine drops all with the connection of one of Web Inspector's.
+      if (other === goes[1]) await stays.event("Debugger.breakpointResolved");
+      await looksOn();
+    }
+    using asksLess = await openDebugger(address);
+    enable(asksLess);
+    await asksLess.send("Debugger.disable");
+    await asksLess.send("Runtime.disable");
+    await looksOn();
+    // It is told nothing more: what comes next is the answer.
+    const seen = Promise.race([
+      asksLess.event("Debugger.paused").then(() => "paused"),
+      asksLess.event("Runtime.consoleAPICalled").then(() => "logged"),
+    ]);
+    const answered = asksLess.send("Runtime.evaluate", { expression: "'quiet'" });
+    expect(await Promise.race([seen, answered.then(({ result }) => result.value)])).toBe("quiet");
+    // Of each script it was told once.
+    const again = stays.event("Debugger.scriptParsed", (script) => script.url === url).then(() => "again");
+    const once = stays.send("Runtime.evaluate", { expression: "'once'" });
+    expect(await Promise.race([again, once.then(({ result }) => result.value)])).toBe("once");
+  });
+
   test("two clients at once get their own answers", async () => {
     await using project = await createProject({
       "a.ts": "setInterval(() => {}, 1000); console.log('running');",

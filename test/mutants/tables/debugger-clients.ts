@@ -47,11 +47,67 @@ export default {
       why: "only where a program ends before its thread has looked at one file, which nothing can hold back",
     },
   ],
+  "src/debugger/runtime.ts": [
+    {
+      fault: "a module's variable has the value of one of its name that a function has",
+      text: "for (const { name } of properties) hidden.add(name);",
+      becomes: "if (properties.length < 0) hidden.clear();",
+      tests: ["debugger/session"],
+    },
+  ],
+  "src/debugger/pause.ts": [
+    {
+      fault: "of what a module declares at once only the first is shown",
+      text: ".split(/,\\s*|\\n/)",
+      becomes: ".split(/,.*|\\n/)",
+      tests: ["debugger/session"],
+    },
+  ],
+  "src/debugger/events.ts": [
+    {
+      fault: "who has turned the console off hears of it because others listen",
+      text: "if (session.isReporting) report(message, session);",
+      becomes: "report(message, session);",
+      tests: ["debugger/session"],
+    },
+  ],
+  "src/debugger/company.ts": [
+    {
+      fault: "who goes takes along what all others have asked for",
+      text: "if (sessions.size === 0) for (const each",
+      becomes: "for (const each",
+      tests: ["debugger/session"],
+    },
+    {
+      fault: "who debugs no more turns it off for all",
+      text: "if (others.length === 0) return void",
+      becomes: "if (others.length < 9) return void",
+      tests: ["debugger/session"],
+    },
+    {
+      fault: "who looks at the console no more turns it off for all",
+      text: "if ([...session.program.sessions].some(({ isReporting }) => isReporting)) return;",
+      becomes: "",
+      tests: ["debugger/session"],
+    },
+    {
+      fault: "the last who says at which exceptions to stop says it for all",
+      text: "const wanted = [...sessions].filter",
+      becomes: "const wanted = [...sessions].slice(-1).filter",
+      tests: ["debugger/session"],
+    },
+    {
+      fault: "what others wanted is gone with Web Inspector",
+      text: "const restored = enable(first)",
+      becomes: "const restored = Promise.resolve()",
+      tests: ["debugger/session"],
+    },
+  ],
   "src/debugger/client.ts": [
     {
       fault: "a program stops for a client that has gone",
-      text: "void leave(session).finally(() => backend.close());",
-      becomes: "void leave(session);",
+      text: "void leave(session).catch(() => {});",
+      becomes: "",
       tests: ["debugger/session"],
     },
     {

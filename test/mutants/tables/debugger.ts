@@ -129,16 +129,16 @@ export default {
       tests: ["debugger/session"],
     },
   ],
-  "src/debugger/client.ts": [
+  "src/debugger/company.ts": [
     {
       fault: "a program stands still for a client that has gone, while another one is there",
-      text: `  if (session.pause) await session.backend.send("Debugger.resume");`,
+      text: `  await backend.send("Debugger.resume").catch(() => {});`,
       becomes: "",
       tests: ["debugger/session"],
     },
     {
       fault: "a program comes to the breakpoint of a client that has gone",
-      text: "  await session.breakpoints.removeAll();\n",
+      text: "  await breakpoints.removeAll();\n",
       becomes: "",
       tests: ["debugger/session"],
     },
