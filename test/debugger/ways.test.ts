@@ -117,6 +117,41 @@ test("a program that --watch starts again is at the same address, and stops ther
   }
 });
 
+test("what a program starts with its own options gets a port of its own, and waits for nobody", async () => {
+  const source = `import { fork } from "node:child_process";
+import cluster from "node:cluster";
+
+if (process.send) {
+  console.log("child", process.execArgv.join());
+  process.exit(3);
+}
+fork(import.meta.filename).on("exit", (code) => {
+  console.log("forked", code);
+  cluster.fork().on("exit", (code) => console.log("worker", code));
+});
+`;
+  await using project = await createProject({ "a.ts": source });
+  for (const kind of ["", "-wait", "-brk"]) {
+    const option = `--inspect${kind}=127.0.0.1:${freePort()}`;
+    const { live, url } = await startDebugged(project, [option, "a.ts"]);
+    await using _live = live;
+    if (kind !== "") {
+      using client = await openDebugger(url);
+      void client.send("Runtime.runIfWaitingForDebugger");
+      await live.see("worker 3");
+    }
+    expect(await live.ended).toBe(0);
+    expect(live.output.split("\n").filter((line) => /^(?:child|forked|worker) /.test(line))).toEqual([
+      `child ${option}`,
+      "forked 3",
+      `child ${option}`,
+      "worker 3",
+    ]);
+    const addresses = [...live.output.matchAll(/Debugger listening on (ws:\S+)/g)];
+    expect(new Set(addresses.map(([, address]) => new URL(address!).port)).size).toBe(3);
+  }
+});
+
 test("the engine's socket goes with its program, and with the next one where that was killed", async () => {
   await using project = await createProject({ "a.ts": "setInterval(() => {}, 1000);" });
   const env = { TMPDIR: project.path, XDG_RUNTIME_DIR: "" };

@@ -72,6 +72,18 @@ export default {
   ],
   "src/run/engine/debugger.ts": [
     {
+      fault: "what a program starts with its own options ends because that listens there",
+      text: "isChild ? { ...asked, port: 0 } : asked",
+      becomes: "isChild ? { ...asked } : asked",
+      tests: ["debugger/ways"],
+    },
+    {
+      fault: "what a program starts with its own options waits for a debugger that nobody sends",
+      text: "(kind !== undefined && !isChild) ||",
+      becomes: "kind !== undefined ||",
+      tests: ["debugger/ways"],
+    },
+    {
       fault: "what is debugged is compiled beside the program, where a breakpoint may end it",
       text: "...(isSteadied ? STEADY : {})",
       becomes: "",
