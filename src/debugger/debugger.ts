@@ -3,7 +3,7 @@ import type { Json } from "./backend.ts";
 import { noteResumed } from "./resumption.ts";
 import { asyncStackOf } from "./async-stack.ts";
 import { agree, debuggingBeside, stopDebugging } from "./company.ts";
-import { readPause } from "./pause.ts";
+import { type Pause, readPause } from "./pause.ts";
 import { evaluateOnFrame, refuseUnless } from "./evaluation.ts";
 import { PASS_OWN, type Script } from "./scripts.ts";
 import type { Command, Commands, Session } from "./session.ts";
@@ -209,6 +209,15 @@ export function applyBlackbox(engineUrl: string, url: string, session: Session):
   void session.backend.send("Debugger.setShouldBlackboxURL", asked);
 }
 
+/** Whether it is one named `debugger`, at which the engine does not stop again. */
+async function standsAtStatement(top: Pause["top"], { backend, stops }: Session): Promise<boolean> {
+  if (!top || !stops.statements) return false;
+  const { scriptId, lineNumber, columnNumber = 0 } = top.location;
+  const { scriptSource } = await backend.send("Debugger.getScriptSource", { scriptId });
+  const line = String(scriptSource).split("\n", lineNumber + 1)[lineNumber] ?? "";
+  return /^debugger\b/.test(line.slice(columnNumber));
+}
+
 /** The engine stands still: shown to the client, but for a stop that is only there to set breakpoints in time. */
 export async function onPaused(params: Json, session: Session): Promise<void> {
   const { backend, breakpoints, scripts, program } = session;
@@ -223,7 +232,8 @@ export async function onPaused(params: Json, session: Session): Promise<void> {
     session.isStarting = false;
     await breakpoints.settle();
     if (top) hitBreakpoints = await breakpoints.hitAt(top.location, top.callFrameId);
-    if (!isFirst && hitBreakpoints.length === 0) return void (await backend.send("Debugger.resume"));
+    const isWanted = isFirst || hitBreakpoints.length > 0 || (await standsAtStatement(top, session));
+    if (!isWanted) return void (await backend.send("Debugger.resume"));
   } else if (data?.breakpointId && top) {
     hitBreakpoints = await breakpoints.hitBy(data.breakpointId, top.callFrameId);
   }

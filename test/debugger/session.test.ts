@@ -339,6 +339,62 @@ setInterval(() => inside("the parameter"), 1);
     expect(result.value).toBe("the parameter");
   });
 
+  test("code that may change nothing runs no getter and no proxy of the program's", async () => {
+    const source = `interface None {}
+
+let reads = 0;
+class Parent {
+  get counted(): number {
+    return (reads += 1);
+  }
+}
+const held = Object.assign(new Parent(), { plain: { text: "as it is" }, map: new Map([[1, 2]]) });
+const traps = new Proxy({ name: "any" }, { get: () => (reads += 1), getPrototypeOf: () => ((reads += 1), null) });
+setInterval(() => {
+  debugger;
+  console.log(held, traps);
+}, 1);
+`;
+    await using project = await createProject({ "a.ts": source });
+    const { live, url } = await startDebugged(project, ["--inspect-wait=127.0.0.1:0", "a.ts"]);
+    await using _live = live;
+    using client = await openDebugger(url);
+    enable(client);
+    await client.send("Runtime.runIfWaitingForDebugger");
+    const [{ callFrameId }] = (await client.event("Debugger.paused")).callFrames;
+    const hover = async (expression: string) => {
+      const asked = { callFrameId, expression, throwOnSideEffect: true };
+      const { result } = await client.send("Debugger.evaluateOnCallFrame", asked);
+      return result.value ?? result.className;
+    };
+    expect(await hover("held.counted")).toBe("EvalError");
+    expect(await hover("held . counted.toFixed")).toBe("EvalError");
+    expect(await hover("traps.name")).toBe("EvalError");
+    expect(await hover("held.plain.text")).toBe("as it is");
+    expect(await hover("held.map.size")).toBe(1);
+    expect(await hover("held.plain?.none?.text")).toBeUndefined();
+    expect(await hover("held.none.text")).toBe("TypeError");
+    expect(await hover("nothing.text")).toBe("ReferenceError");
+    expect(await hover("reads")).toBe(0);
+  });
+
+  test("stops at a debugger statement that is the first of all, and names a map that is not in the last line", async () => {
+    const source = "debugger;\nconsole.log('end');\n//# sourceMappingURL=a.js.map\n//# debugId=1\n\n";
+    await using project = await createProject({ "a.js": source });
+    const { live, url } = await startDebugged(project, ["--inspect-wait=127.0.0.1:0", "a.js"]);
+    await using _live = live;
+    using client = await openDebugger(url);
+    enable(client);
+    await client.send("Runtime.runIfWaitingForDebugger");
+    const paused = await client.event("Debugger.paused");
+    expect([placeOf(paused), paused.reason]).toEqual([":1", "other"]);
+    const { scriptId } = paused.callFrames[0].location;
+    const script = await client.event("Debugger.scriptParsed", (each) => each.scriptId === scriptId);
+    expect(script.sourceMapURL).toBe("a.js.map");
+    void client.send("Debugger.resume");
+    await live.see("end");
+  });
+
   test("what one has asked for stays when another goes, or asks for less", async () => {
     const source = `interface None {}
 

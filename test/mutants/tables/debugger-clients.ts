@@ -55,6 +55,28 @@ export default {
       tests: ["debugger/session"],
     },
   ],
+  "src/debugger/scripts.ts": [
+    {
+      fault: "a map is seen in the last line alone",
+      text: "if (start < 0 || !/",
+      becomes: "if (start < 0 || /",
+      tests: ["debugger/session"],
+    },
+  ],
+  "src/debugger/evaluation.ts": [
+    {
+      fault: "a getter of the program's runs where one hovers over it",
+      text: "if (keys.length === 0) return true;",
+      becomes: "if (keys.length < 9) return true;",
+      tests: ["debugger/session"],
+    },
+    {
+      fault: "a proxy's traps run where one hovers over it",
+      text: "if (isProxy($holder)) return false;",
+      becomes: "",
+      tests: ["debugger/session"],
+    },
+  ],
   "src/debugger/pause.ts": [
     {
       fault: "of what a module declares at once only the first is shown",
@@ -118,6 +140,12 @@ export default {
     },
   ],
   "src/debugger/debugger.ts": [
+    {
+      fault: "a debugger statement at the very beginning is passed",
+      text: "return /^debugger\\b/.test(",
+      becomes: "return /^debugger\\d/.test(",
+      tests: ["debugger/session"],
+    },
     {
       fault: "a stop in front of a new file is one like any other",
       text: "hitBreakpoints.some((id) => session.beginnings.has(id))",
