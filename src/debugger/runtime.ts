@@ -192,18 +192,28 @@ function toClientProperty({ name, value, get, set, symbol, ...flags }: Json): Js
   };
 }
 
+/** By the engine's own functions: a class of the program's may have others of these names, which are not to run. */
 const ENTRIES = `function () {
-  return this instanceof Map ? Array.from(this, ([key, value]) => ({ key, value })) : Array.from(this);
+  try {
+    return Array.from(Map.prototype.entries.call(this), ([key, value]) => ({ key, value }));
+  } catch {}
+  try {
+    return Array.from(Set.prototype.values.call(this));
+  } catch {}
 }`;
+
+/** Of these none holds anything beside its properties. */
+const WITHOUT_ENTRIES = /^(?:Object|Array|Function|Promise|Error|RegExp|Date)\b/;
 
 /** What a map or a set holds is no property of it. */
 async function entriesOf(objectId: string, internal: Json[], { send }: Session["backend"]): Promise<Json> {
-  const prototype = internal.find(({ name }) => name === "[[Prototype]]");
-  if (!/^(?:Map|Set)\b/.test(prototype?.value.description ?? prototype?.value.className ?? ""))
+  const prototype = internal.find(({ name }) => name === "[[Prototype]]")?.value;
+  if (!prototype || WITHOUT_ENTRIES.test(prototype.description ?? prototype.className ?? ""))
     return undefined;
   const asked = { objectId, functionDeclaration: ENTRIES, doNotPauseOnExceptionsAndMuteConsole: true };
   const { result, wasThrown } = await send("Runtime.callFunctionOn", asked);
-  return wasThrown ? undefined : { name: "[[Entries]]", value: toClientValue(result) };
+  if (wasThrown || result?.subtype !== "array") return undefined;
+  return { name: "[[Entries]]", value: toClientValue(result) };
 }
 
 /** The engine lists these where a function does not even mention them. */

@@ -224,6 +224,19 @@ console.log("running");
       ownProperties: true,
     });
     expect(internalProperties.map(({ name }: any) => name)).toEqual(["[[Entries]]", "[[Prototype]]"]);
+    // Of a class of the program's too, and without its own functions.
+    const heirs = [
+      { expression: "new class Heir extends Map { entries() { throw 0 } }([[1, 2], [3, 4]])", entries: 2 },
+      { expression: "new class Heir extends Set { *[Symbol.iterator]() {} }([1])", entries: 1 },
+      { expression: "new class Other { size = 1; entries() { return [[1, 2]] } }", entries: undefined },
+    ];
+    for (const { expression, entries } of heirs) {
+      const { result: heir } = await client.send("Runtime.evaluate", { expression });
+      const asked = { objectId: heir.objectId, ownProperties: true };
+      const { internalProperties: inside } = await client.send("Runtime.getProperties", asked);
+      const list = inside.find(({ name }: any) => name === "[[Entries]]");
+      expect(list?.value.description).toBe(entries && `Array(${entries})`);
+    }
     const called = await client.send("Runtime.callFunctionOn", {
       objectId: result.objectId,
       functionDeclaration: "function (a, b) { return [this.size, Number.isNaN(a), b] }",

@@ -49,6 +49,12 @@ export default {
   ],
   "src/debugger/runtime.ts": [
     {
+      fault: "what a map or set of the program's own class holds is read by that class",
+      text: "return Array.from(Set.prototype.values.call(this));",
+      becomes: "return Array.from(this);",
+      tests: ["debugger/session"],
+    },
+    {
       fault: "a module's variable has the value of one of its name that a function has",
       text: "for (const { name } of properties) hidden.add(name);",
       becomes: "if (properties.length < 0) hidden.clear();",
