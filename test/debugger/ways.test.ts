@@ -1,11 +1,13 @@
 // rt --inspect in the ways of running code that are not a file, and with a client that is not ours.
 import { expect, test } from "bun:test";
-import { readdir } from "node:fs/promises";
+import { chmod, mkdir, readdir } from "node:fs/promises";
 import { pathToFileURL } from "node:url";
 import { openDebugger } from "../options/debugger.ts";
 import { waitUntil } from "../support/processes.ts";
 import { freePort } from "../support/ports.ts";
 import { createProject } from "../support/project.ts";
+import { RT, runRt } from "../support/rt.ts";
+import { AS_OTHER, isRoot, NOBODY } from "../support/users.ts";
 import { enable, placeOf, setBreakpoint, startDebugged } from "./chrome-client.ts";
 
 const SOURCE = `interface Sum {
@@ -175,4 +177,22 @@ test("the engine's socket goes with its program, and with the next one where tha
   void client.send("Runtime.evaluate", { expression: "process.exit()" });
   await live.ended;
   expect(await sockets()).toEqual([]);
+});
+
+test("the engine's socket is made elsewhere where nothing can be written any longer", async () => {
+  await using project = await createProject({ "a.ts": "console.log('ran')" });
+  const directory = project.join(`run/rt-files-${isRoot ? NOBODY : process.getuid!()}`);
+  await mkdir(directory, { recursive: true });
+  if (isRoot) await Bun.$`chown -R ${NOBODY}:${NOBODY} ${project.path}`;
+  await chmod(project.join("run"), 0o700);
+  await chmod(directory, 0o500);
+  const { stdout, stderr, status } = await runRt({
+    program: [...AS_OTHER, RT],
+    args: ["--inspect=127.0.0.1:0", "a.ts"],
+    cwd: project.path,
+    env: { XDG_RUNTIME_DIR: project.join("run") },
+  });
+  expect(stderr).toMatch(/^Debugger listening on ws:\S+\nFor Web Inspector: \S+ or \S+\n$/);
+  expect([stdout, status]).toEqual(["ran\n", 0]);
+  await chmod(directory, 0o700);
 });
