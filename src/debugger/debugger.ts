@@ -21,8 +21,9 @@ const go =
 async function join(session: Session): Promise<void> {
   const { backend, program } = session;
   const other = debuggingBeside(session);
-  if (!other) return await enable(session);
-  await other.enabling;
+  await other?.enabling;
+  // It may have gone meanwhile.
+  if (!other?.enabling) return await enable(session);
   for (const script of other.scripts.all()) tellScript(session.scripts.keep(script), session);
   await agree(program, backend);
 }

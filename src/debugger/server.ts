@@ -148,7 +148,8 @@ async function handOn(
   send: (text: string) => void,
   end: () => void,
 ): Promise<Client> {
-  const engine = await openRaw(path);
+  // Otherwise the engine counts each that goes twice, and ends a program that has work to do.
+  const engine = await openRaw(path, { "Ref-Event-Loop": "0" });
   engine.onmessage = ({ data }) => {
     const text = String(data);
     if (text.endsWith(`"id":${LAST_OWN_ID}}`)) program.start();

@@ -477,6 +477,25 @@ console.log("running");
     expect(await Promise.race([again, once.then(({ result }) => result.value)])).toBe("once");
   });
 
+  test("a program goes on, however often a client of Web Inspector comes and goes", async () => {
+    await using project = await createProject({
+      "a.ts": "setInterval(() => {}, 1000); console.log('running');",
+    });
+    const { live, url } = await startDebugged(project, ["--inspect=127.0.0.1:0", "a.ts"]);
+    await using _live = live;
+    const [, webkit] = await live.see(/(?=[^]*?For Web Inspector: (ws:\S+) or)/);
+    await live.see("running");
+    for (let round = 0; round < 20; round += 1) {
+      const client = await openDebugger(webkit!);
+      expect((await client.send("Runtime.evaluate", { expression: "1 + 1" })).result.value).toBe(2);
+      client.kill();
+    }
+    using client = await openDebugger(url);
+    const expression = "new Promise((resolve) => setTimeout(resolve, 1, 'went on'))";
+    const later = await client.send("Runtime.evaluate", { expression, awaitPromise: true });
+    expect(later.result.value).toBe("went on");
+  });
+
   test("two clients at once get their own answers", async () => {
     await using project = await createProject({
       "a.ts": "setInterval(() => {}, 1000); console.log('running');",

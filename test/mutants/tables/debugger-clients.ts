@@ -61,6 +61,14 @@ export default {
       tests: ["debugger/session"],
     },
   ],
+  "src/debugger/server.ts": [
+    {
+      fault: "a program ends because a client of Web Inspector has gone",
+      text: 'await openRaw(path, { "Ref-Event-Loop": "0" });',
+      becomes: "await openRaw(path);",
+      tests: ["debugger/session"],
+    },
+  ],
   "src/debugger/scripts.ts": [
     {
       fault: "a map is seen in the last line alone",
