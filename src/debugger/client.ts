@@ -48,6 +48,7 @@ export async function openSession(
     program,
     emit,
     isStarting: false,
+    starts: 0,
     isReporting: false,
     told: new Set(),
     stops: { exceptions: "none", breakpoints: true, statements: true },

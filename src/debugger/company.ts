@@ -3,6 +3,7 @@
 //
 // So each has what it wants written down in its session, the engine is told what they want together, and the connection of
 // one who goes stays, for the next who comes, until the last has gone.
+import { awaitEntry } from "./beginning.ts";
 import type { Backend } from "./backend.ts";
 import type { Program, Session } from "./session.ts";
 
@@ -47,6 +48,7 @@ export async function stopDebugging(session: Session): Promise<void> {
   const { backend, blackboxed, breakpoints, enabling, program, scripts, told } = session;
   if (!enabling) return;
   await breakpoints.removeAll();
+  awaitEntry(false, session);
   session.enabling = undefined;
   session.pause = undefined;
   told.clear();

@@ -2,6 +2,7 @@
 import type { Json } from "./backend.ts";
 import { noteResumed } from "./resumption.ts";
 import { asyncStackOf } from "./async-stack.ts";
+import { awaitEntry, isEntryThere } from "./beginning.ts";
 import { agree, debuggingBeside, stopDebugging } from "./company.ts";
 import { type Pause, readPause } from "./pause.ts";
 import { evaluateOnFrame, refuseUnless } from "./evaluation.ts";
@@ -13,6 +14,8 @@ import { toClientValue, toExpression } from "./values.ts";
 const go =
   (method: string): Command =>
   async (_params, session) => {
+    const isUnder = session.starts > 0 && method === "Debugger.resume" && !isEntryThere(session);
+    awaitEntry(isUnder, session);
     await session.backend.send(method);
     noteResumed(session);
   };
@@ -210,6 +213,9 @@ export function applyBlackbox(engineUrl: string, url: string, session: Session):
   void session.backend.send("Debugger.setShouldBlackboxURL", asked);
 }
 
+/** For which the engine stops anyway. */
+const OWN_REASONS = new Set(["assert", "Breakpoint", "DebuggerStatement", "exception"]);
+
 /** Whether it is one named `debugger`, at which the engine does not stop again. */
 async function standsAtStatement(top: Pause["top"], { backend, stops }: Session): Promise<boolean> {
   if (!top || !stops.statements) return false;
@@ -228,9 +234,10 @@ export async function onPaused(params: Json, session: Session): Promise<void> {
   if (!session.enabling) return;
   const { reason, data } = params;
   let hitBreakpoints: string[] = [];
-  const isFirst = session.isStarting && program.stopsAtFirst;
-  if (session.isStarting) {
-    session.isStarting = false;
+  const isFirst = session.isStarting && session.starts === 0 && program.stopsAtFirst;
+  if (session.isStarting && !OWN_REASONS.has(reason)) {
+    session.starts += 1;
+    if (isEntryThere(session)) awaitEntry(false, session);
     await breakpoints.settle();
     if (top) hitBreakpoints = await breakpoints.hitAt(top.location, top.callFrameId);
     const isWanted = isFirst || hitBreakpoints.length > 0 || (await standsAtStatement(top, session));

@@ -1,5 +1,6 @@
 // The Runtime domain: the console, values and their properties, code that a client has run.
 import type { Json } from "./backend.ts";
+import { awaitEntry } from "./beginning.ts";
 import { startReporting, stopReporting } from "./company.ts";
 import { evaluate, settle } from "./evaluation.ts";
 import { ask } from "./profiler.ts";
@@ -28,7 +29,7 @@ export const RUNTIME: Commands = {
     if (!program.isWaiting) return;
     await program.loaded;
     if (session.enabling) {
-      session.isStarting = true;
+      awaitEntry(true, session);
       await backend.send("Debugger.pause");
     }
     program.start();

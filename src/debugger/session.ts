@@ -31,8 +31,10 @@ export interface Session {
   emit(method: string, params: Json): void;
   /** While the program stands still. */
   pause?: Pause | undefined;
-  /** Whether the next stop is that at the first line, which the client may not have asked for. */
+  /** Whether the next stop may be one that is only there to set breakpoints in time, as before the first line. */
   isStarting: boolean;
+  /** How many of these there were. */
+  starts: number;
   /** That the engine has told of the scripts there are: what comes behind it waits for that. */
   enabling?: Promise<unknown> | undefined;
   isReporting: boolean;

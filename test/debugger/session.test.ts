@@ -408,6 +408,36 @@ setInterval(() => {
     await live.see("end");
   });
 
+  test("a breakpoint holds from the first line on in a file that imports what is no module", async () => {
+    await using project = await createProject({
+      "a.ts":
+        'import dep from "dep";\nimport "./b.ts";\n\nconst a: number = dep.value;\nconsole.log("end", a);\n',
+      "b.ts": "interface None {}\n\nconsole.log('b');\n",
+      "node_modules/dep/package.json": { name: "dep", main: "dep.js" },
+      "node_modules/dep/dep.js": "const value = 1;\nmodule.exports = { value };\n",
+    });
+    const url = (file: string) => pathToFileURL(project.join(file)).href;
+    for (const [option, first] of [
+      ["--inspect-wait", []],
+      ["--inspect-brk", ["dep.js:1"]],
+    ] as const) {
+      const { live, url: address } = await startDebugged(project, [`${option}=127.0.0.1:0`, "a.ts"]);
+      await using _live = live;
+      using client = await openDebugger(address);
+      enable(client);
+      await setBreakpoint(client, url("b.ts"), 3);
+      await setBreakpoint(client, url("a.ts"), 4);
+      await client.send("Runtime.runIfWaitingForDebugger");
+      for (const wanted of [...first, "b.ts:3", "a.ts:4"]) {
+        const [{ url: file, location }] = (await client.event("Debugger.paused")).callFrames;
+        expect(`${file.slice(file.lastIndexOf("/") + 1)}:${location.lineNumber + 1}`).toBe(wanted);
+        void client.send("Debugger.resume");
+      }
+      await live.see("end 1");
+      expect(await live.ended).toBe(0);
+    }
+  });
+
   test("what one has asked for stays when another goes, or asks for less", async () => {
     const source = `interface None {}
 

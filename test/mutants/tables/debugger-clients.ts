@@ -61,6 +61,14 @@ export default {
       tests: ["debugger/session"],
     },
   ],
+  "src/debugger/beginning.ts": [
+    {
+      fault: "breakpoints come too late where a package is loaded before the main file",
+      text: '"Debugger.setPauseOnMicrotasks", { enabled: isAwaited }',
+      becomes: '"Debugger.setPauseOnMicrotasks", { enabled: false }',
+      tests: ["debugger/session"],
+    },
+  ],
   "src/debugger/server.ts": [
     {
       fault: "a program ends because a client of Web Inspector has gone",
