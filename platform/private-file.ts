@@ -87,6 +87,9 @@ export function privateSocketPath(name: string): string | undefined {
   return inPrivateDirectory(`rt-files-${process.getuid!()}`, (directory) => {
     const path = `${directory}${SEPARATOR}${name}.sock`;
     if (path.length > LONGEST_SOCKET) throw new Error(`${directory} has too long a name for a socket`);
+    const { accessSync, constants } = process.getBuiltinModule("node:fs");
+    // It may have been there before the file system became read-only, as that of a container's image has.
+    accessSync(directory, constants.W_OK | constants.X_OK);
     return path;
   });
 }

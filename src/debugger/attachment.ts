@@ -12,7 +12,7 @@ import type { Address } from "./address.ts";
 import { explainFailure } from "./announcement.ts";
 import type { EditorOptions } from "./editor.ts";
 import { ASK, ask } from "./inside.ts";
-import { BEGINNING, EDITOR_VARIABLE, ORDER, type Order, STEADY } from "./order.ts";
+import { BEGINNING, EDITOR_VARIABLE, ORDER, type Order, PORT_VARIABLE, STEADY } from "./order.ts";
 import type { Instruction, Report } from "./thread.ts";
 
 /** How long a program that ends waits for its debugger to have heard all. */
@@ -32,6 +32,7 @@ export function prepare(): void {
   const id = crypto.randomUUID().replaceAll("-", "").slice(8);
   const { cwd, pid, version, arch } = process;
   const telemetry = { cwd: cwd(), processId: pid, nodeVersion: version, architecture: arch };
+  if (order.address?.port) process.env[PORT_VARIABLE] = `${order.address.port}`;
   if (order.editor) introduce(order.editor, id, telemetry);
   // The runtime puts itself into each thread of that which it makes of this class.
   const { Worker: Thread } = globalThis;

@@ -10,6 +10,8 @@ export type Json = any; // oxlint-disable-line typescript/no-explicit-any -- mes
 export interface Backend {
   /** Rejects with the engine's words. */
   send(method: string, params?: Json): Promise<Json>;
+  /** Whom it tells what the engine says unasked; nobody where the last has gone. */
+  serve(client: Handlers | undefined): void;
   close(): void;
 }
 
@@ -32,18 +34,19 @@ export async function quiet(): Promise<void> {
   }
 }
 
-interface Handlers {
+export interface Handlers {
   readonly onEvent: (method: string, params: Json) => void;
   readonly onClose: () => void;
 }
 
-export async function connectBackend(path: string, { onEvent, onClose }: Handlers): Promise<Backend> {
+export async function connectBackend(path: string): Promise<Backend> {
+  let client: Handlers | undefined;
   // A client does not keep a program from ending.
   const socket = await openRaw(path, { "Ref-Event-Loop": "0" });
   const waiting = new Map<number, PromiseWithResolvers<Json>>();
   socket.onmessage = ({ data }) => {
     const { id, method, params, result, error } = JSON.parse(String(data)) as Json;
-    if (id === undefined) return onEvent(method, params ?? {});
+    if (id === undefined) return client?.onEvent(method, params ?? {});
     const answer = waiting.get(id);
     waiting.delete(id);
     if (error) answer?.reject(new Error(String(error.message)));
@@ -53,7 +56,7 @@ export async function connectBackend(path: string, { onEvent, onClose }: Handler
   socket.onclose = () => {
     for (const answer of waiting.values()) answer.reject(new Error("The program has ended"));
     waiting.clear();
-    onClose();
+    client?.onClose();
   };
   return {
     send(method, params = {}) {
@@ -68,6 +71,7 @@ export async function connectBackend(path: string, { onEvent, onClose }: Handler
       socket.send(JSON.stringify({ id: lastId, method, params }));
       return answer.promise;
     },
+    serve: (next) => void (client = next),
     close: () => socket.close(),
   };
 }

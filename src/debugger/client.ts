@@ -6,6 +6,7 @@
 import { connectBackend, type Json } from "./backend.ts";
 import { Breakpoints } from "./breakpoints.ts";
 import { COMMANDS } from "./commands.ts";
+import { leave } from "./company.ts";
 import { EVENTS } from "./events.ts";
 import { Scripts } from "./scripts.ts";
 import type { Program, Session } from "./session.ts";
@@ -28,11 +29,14 @@ export async function openSession(
   send: (text: string) => void,
   end: () => void,
 ): Promise<Client> {
-  const backend = await connectBackend(socket, {
+  const handlers = {
     // What fails of it, fails because the client or the program has gone.
-    onEvent: (method, params) => void Promise.try(() => EVENTS[method]?.(params, session)).catch(() => {}),
+    onEvent: (method: string, params: Json) =>
+      void Promise.try(() => EVENTS[method]?.(params, session)).catch(() => {}),
     onClose: end,
-  });
+  };
+  const backend = program.parked.pop() ?? (await connectBackend(socket));
+  backend.serve(handlers);
   const scripts = new Scripts();
   const emit = (method: string, params: Json) => send(JSON.stringify({ method, params }));
   const session: Session = {
@@ -44,7 +48,10 @@ export async function openSession(
     program,
     emit,
     isStarting: false,
+    starts: 0,
     isReporting: false,
+    told: new Set(),
+    stops: { exceptions: "none", breakpoints: true, statements: true },
     asyncDepth: 0,
     beginnings: new Set(),
     bindings: new Set(),
@@ -55,6 +62,7 @@ export async function openSession(
     if (session.bindings.has(name)) emit("Runtime.bindingCalled", { name, payload, executionContextId: 1 });
   };
   program.listeners.add(onCall);
+  program.sessions.add(session);
   return {
     receive(text) {
       let message: Json;
@@ -70,18 +78,10 @@ export async function openSession(
     },
     close() {
       program.listeners.delete(onCall);
-      void leave(session).finally(() => backend.close());
+      backend.serve(undefined);
+      void leave(session).catch(() => {});
     },
   };
-}
-
-/**
- * While another one is there, a program that stands still stays so. What was set goes first: the program may come by again
- * before the engine has heard that nobody is left who would let it go on.
- */
-async function leave(session: Session): Promise<void> {
-  await session.breakpoints.removeAll();
-  if (session.pause) await session.backend.send("Debugger.resume");
 }
 
 async function answer({ id, method, params, sessionId }: Json, session: Session): Promise<Json> {

@@ -4,6 +4,7 @@
 // Surprising: Chrome's counts begin anew when they are taken, the engine's do not; so those that were taken are kept. Places
 // are those of the file, as everywhere, and as fine as its map.
 import type { Json } from "./backend.ts";
+import { debuggingBeside } from "./company.ts";
 import type { Script } from "./scripts.ts";
 import type { Command, Commands, Coverage, Session } from "./session.ts";
 
@@ -46,8 +47,14 @@ export const COVERAGE: Commands = {
 };
 
 /** The engine tells of scripts only who may stop in them; a client that does not want to is not to stop anywhere. */
-async function listScripts({ enabling, backend }: Session): Promise<void> {
+async function listScripts(session: Session): Promise<void> {
+  const { backend, enabling, scripts } = session;
   if (enabling) return;
+  const other = debuggingBeside(session);
+  if (other) {
+    for (const script of other.scripts.all()) scripts.keep(script);
+    return;
+  }
   await backend.send("Debugger.enable").catch((error: Error) => {
     if (!/already enabled/.test(error.message)) throw error;
   });

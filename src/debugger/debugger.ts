@@ -2,7 +2,9 @@
 import type { Json } from "./backend.ts";
 import { noteResumed } from "./resumption.ts";
 import { asyncStackOf } from "./async-stack.ts";
-import { readPause } from "./pause.ts";
+import { awaitEntry, isEntryThere } from "./beginning.ts";
+import { agree, debuggingBeside, stopDebugging } from "./company.ts";
+import { type Pause, readPause } from "./pause.ts";
 import { evaluateOnFrame, refuseUnless } from "./evaluation.ts";
 import { PASS_OWN, type Script } from "./scripts.ts";
 import type { Command, Commands, Session } from "./session.ts";
@@ -12,13 +14,36 @@ import { toClientValue, toExpression } from "./values.ts";
 const go =
   (method: string): Command =>
   async (_params, session) => {
+    const isUnder = session.starts > 0 && method === "Debugger.resume" && !isEntryThere(session);
+    awaitEntry(isUnder, session);
     await session.backend.send(method);
     noteResumed(session);
   };
 
-async function enable({ backend }: Session): Promise<void> {
+/** Who is not the first is told of the scripts by what another one knows: the engine tells who turns it on. */
+async function join(session: Session): Promise<void> {
+  const { backend, program } = session;
+  const other = debuggingBeside(session);
+  await other?.enabling;
+  // It may have gone meanwhile.
+  if (!other?.enabling) return await enable(session);
+  for (const script of other.scripts.all()) tellScript(session.scripts.keep(script), session);
+  await agree(program, backend);
+}
+
+/** A script is there that the client may not know of. */
+export function tellScript(script: Script, session: Session): void {
+  const { breakpoints, emit, told } = session;
+  const { description, engineUrl, scriptId, url } = script;
+  if (!told.has(scriptId)) emit("Debugger.scriptParsed", description);
+  told.add(scriptId);
+  breakpoints.onScript(script);
+  applyBlackbox(engineUrl, url, session);
+}
+
+export async function enable({ backend }: Session): Promise<void> {
   await backend.send("Debugger.enable").catch(async () => {
-    // Another client has it, and who enables it is told of the scripts: the last to come gets it.
+    // A client of Web Inspector has it, and who enables it is told of the scripts: the last to come gets it.
     void backend.send("Debugger.disable");
     await backend.send("Debugger.enable");
   });
@@ -34,13 +59,12 @@ async function enable({ backend }: Session): Promise<void> {
 
 export const DEBUGGER: Commands = {
   "Debugger.enable": async (_params, session) => {
-    await (session.enabling ??= enable(session));
+    await (session.enabling ??= join(session));
     return { debuggerId: `rt.${session.program.title}` };
   },
   "Debugger.disable": async (_params, session) => {
-    session.enabling = undefined;
-    await session.breakpoints.removeAll();
-    await session.backend.send("Debugger.disable");
+    Object.assign(session.stops, { exceptions: "none", breakpoints: true, statements: true });
+    await stopDebugging(session);
   },
   "Debugger.pause": async (_params, { backend }) => backend.send("Debugger.pause"),
   "Debugger.resume": go("Debugger.resume"),
@@ -53,17 +77,19 @@ export const DEBUGGER: Commands = {
     await session.backend.send("Debugger.continueToLocation", { location: place });
     noteResumed(session);
   },
-  "Debugger.setBreakpointsActive": async ({ active }, { backend }) =>
-    backend.send("Debugger.setBreakpointsActive", { active }),
-  "Debugger.setSkipAllPauses": async ({ skip }, { backend }) => {
-    await Promise.all([
-      backend.send("Debugger.setBreakpointsActive", { active: !skip }),
-      backend.send("Debugger.setPauseOnDebuggerStatements", { enabled: !skip }),
-    ]);
+  "Debugger.setBreakpointsActive": async ({ active }, session) => {
+    session.stops.breakpoints = active;
+    await agree(session.program, session.backend);
   },
-  "Debugger.setPauseOnExceptions": async ({ state }, { backend }) =>
+  "Debugger.setSkipAllPauses": async ({ skip }, session) => {
+    Object.assign(session.stops, { breakpoints: !skip, statements: !skip });
+    await agree(session.program, session.backend);
+  },
+  "Debugger.setPauseOnExceptions": async ({ state }, session) => {
     // The engine cannot tell those that will be caught from the others beforehand.
-    backend.send("Debugger.setPauseOnExceptions", { state: state === "caught" ? "all" : state }),
+    session.stops.exceptions = state === "caught" ? "all" : state;
+    await agree(session.program, session.backend);
+  },
   "Debugger.setAsyncCallStackDepth": ({ maxDepth = 0 }, session) => {
     session.asyncDepth = maxDepth;
   },
@@ -187,22 +213,40 @@ export function applyBlackbox(engineUrl: string, url: string, session: Session):
   void session.backend.send("Debugger.setShouldBlackboxURL", asked);
 }
 
+/** For which the engine stops anyway. */
+const OWN_REASONS = new Set(["assert", "Breakpoint", "DebuggerStatement", "exception"]);
+
+/** Whether it is one named `debugger`, at which the engine does not stop again. */
+async function standsAtStatement(top: Pause["top"], { backend, stops }: Session): Promise<boolean> {
+  if (!top || !stops.statements) return false;
+  const { scriptId, lineNumber, columnNumber = 0 } = top.location;
+  const { scriptSource } = await backend.send("Debugger.getScriptSource", { scriptId });
+  const line = String(scriptSource).split("\n", lineNumber + 1)[lineNumber] ?? "";
+  return /^debugger\b/.test(line.slice(columnNumber));
+}
+
 /** The engine stands still: shown to the client, but for a stop that is only there to set breakpoints in time. */
 export async function onPaused(params: Json, session: Session): Promise<void> {
   const { backend, breakpoints, scripts, program } = session;
   const pause = readPause(params, scripts);
   const { top } = pause;
+  // Who does not debug is told nothing of it.
+  if (!session.enabling) return;
   const { reason, data } = params;
   let hitBreakpoints: string[] = [];
-  const isFirst = session.isStarting && program.stopsAtFirst;
-  if (session.isStarting) {
-    session.isStarting = false;
+  const isFirst = session.isStarting && session.starts === 0 && program.stopsAtFirst;
+  if (session.isStarting && !OWN_REASONS.has(reason)) {
+    session.starts += 1;
+    if (isEntryThere(session)) awaitEntry(false, session);
     await breakpoints.settle();
     if (top) hitBreakpoints = await breakpoints.hitAt(top.location, top.callFrameId);
-    if (!isFirst && hitBreakpoints.length === 0) return void (await backend.send("Debugger.resume"));
+    const isWanted = isFirst || hitBreakpoints.length > 0 || (await standsAtStatement(top, session));
+    if (!isWanted) return void (await backend.send("Debugger.resume"));
   } else if (data?.breakpointId && top) {
     hitBreakpoints = await breakpoints.hitBy(data.breakpointId, top.callFrameId);
   }
+  // Somebody else has let it go a step, of which the engine says nothing.
+  noteResumed(session);
   session.pause = pause;
   const isException = reason === "exception";
   const isBeginning = hitBreakpoints.some((id) => session.beginnings.has(id));

@@ -2,13 +2,50 @@
 //
 // What the engine lacks: `require` in a console, `await` outside of functions, and code that may not change anything. The
 // first is there for the moment of the evaluation; the second is the engine's own translation for its shell; and of the
-// third only names and their members are run, the rest is refused as Chrome refuses what has effects.
+// third only names and their members are run, where no getter of the program's and no proxy is on the way; the rest is
+// refused as Chrome refuses what has effects.
 import type { Backend, Json } from "./backend.ts";
 import type { Command } from "./session.ts";
 import { sideEffect, toClientResult } from "./values.ts";
 
 const HARMLESS =
   /^\s*[\p{ID_Start}$_][\p{ID_Continue}$]*(?:\s*(?:\?\.|\.)\s*[\p{ID_Start}$_#][\p{ID_Continue}$]*|\[\d+\])*\s*$/u;
+
+const MEMBER = /\.\s*([\p{ID_Start}$_][\p{ID_Continue}$]*)|\[(\d+)\]/gu;
+
+/** Whether a value's members can be read, one after the other, without code of the program's. */
+const READS_ONLY = `($value, $keys) => {
+  const { Object, Function, process } = globalThis;
+  const { isProxy } = process.getBuiltinModule("node:util").types;
+  for (const $key of $keys) {
+    if ($value === null || $value === undefined) return true;
+    let [$holder, $found] = [Object($value)];
+    while ($holder !== null && !$found) {
+      if (isProxy($holder)) return false;
+      $found = Object.getOwnPropertyDescriptor($holder, $key);
+      $holder = Object.getPrototypeOf($holder);
+    }
+    const { get } = $found ?? {};
+    if (get && !/{\\s*\\[native code\\]\\s*}$/.test(Function.prototype.toString.call(get))) return false;
+    $value = $value[$key];
+  }
+  return true;
+}`;
+
+/** @param run evaluates where the code would be evaluated */
+async function isHarmless(expression: string, run: (expression: string) => Promise<Json>): Promise<boolean> {
+  if (!HARMLESS.test(expression)) return false;
+  const keys = [...expression.matchAll(MEMBER)].map(([, name, index]) => name ?? index);
+  if (keys.length === 0) return true;
+  const root = /[^\s.?[]+/.exec(expression)![0];
+  const { result, wasThrown } = await run(
+    `(${READS_ONLY})(${root}, ${JSON.stringify(keys)})\n//# sourceURL=rt:debugger`,
+  );
+  // What cannot be read says so itself.
+  return wasThrown || result?.value === true;
+}
+
+const QUIETLY = { returnByValue: true, doNotPauseOnExceptionsAndMuteConsole: true };
 
 const LEND_REQUIRE =
   "if (typeof require === 'undefined') Object.defineProperty(globalThis, 'require', { configurable: true, value: " +
@@ -31,7 +68,8 @@ function optionsOf(params: Json): Json {
 
 export const evaluate: Command = async (params, { backend }) => {
   const { expression, throwOnSideEffect, awaitPromise, replMode } = params;
-  if (throwOnSideEffect && !HARMLESS.test(expression)) return sideEffect();
+  const ask = (text: string) => backend.send("Runtime.evaluate", { expression: text, ...QUIETLY });
+  if (throwOnSideEffect && !(await isHarmless(expression, ask))) return sideEffect();
   const options = optionsOf(params);
   const isLong = replMode && /\bawait\b/.test(expression);
   const text = isLong ? translate(expression) : expression;
@@ -46,7 +84,9 @@ export const evaluate: Command = async (params, { backend }) => {
 
 export const evaluateOnFrame: Command = async (params, { backend }) => {
   const { callFrameId, expression, throwOnSideEffect } = params;
-  if (throwOnSideEffect && !HARMLESS.test(expression)) return sideEffect();
+  const ask = (text: string) =>
+    backend.send("Debugger.evaluateOnCallFrame", { callFrameId, expression: text, ...QUIETLY });
+  if (throwOnSideEffect && !(await isHarmless(expression, ask))) return sideEffect();
   const asked = { callFrameId, expression, ...optionsOf(params) };
   return toClientResult(
     await withRequire(backend, params, () => backend.send("Debugger.evaluateOnCallFrame", asked)),

@@ -1,6 +1,6 @@
 // What the engine reports of itself, as Chrome would.
 import type { Json } from "./backend.ts";
-import { applyBlackbox, onPaused } from "./debugger.ts";
+import { onPaused, tellScript } from "./debugger.ts";
 import { noteResumed } from "./resumption.ts";
 import type { Scripts } from "./scripts.ts";
 import type { Events, Session } from "./session.ts";
@@ -25,22 +25,21 @@ export const EVENTS: Events = {
   "Debugger.scriptParsed": (params, session) => {
     const script = session.scripts.add(params);
     if (!script) return;
-    session.emit("Debugger.scriptParsed", script.description);
-    session.breakpoints.onScript(script);
-    applyBlackbox(params.sourceURL || params.url, script.url, session);
+    if (session.enabling) tellScript(script, session);
   },
   "Debugger.paused": onPaused,
   "Debugger.resumed": (_params, session) => noteResumed(session),
   "Debugger.globalObjectCleared": (_params, session) => {
     session.scripts.clear();
+    session.told.clear();
     session.breakpoints.clear();
   },
   "Console.messageAdded": ({ message }, session) => {
     session.lastMessage = message;
-    report(message, session);
+    if (session.isReporting) report(message, session);
   },
   "Console.messageRepeatCountUpdated": ({ timestamp }, session) => {
-    if (session.lastMessage) report({ ...session.lastMessage, timestamp }, session);
+    if (session.lastMessage && session.isReporting) report({ ...session.lastMessage, timestamp }, session);
   },
 };
 

@@ -16,6 +16,12 @@ export const STEADY = { BUN_JSC_useConcurrentJIT: "0", BUN_JSC_useFTLJIT: "0" } 
 /** Where an editor leaves what it wants: see editor.ts. */
 export const EDITOR_VARIABLE = "VSCODE_INSPECTOR_OPTIONS";
 
+/**
+ * The port of a program that is debugged, for what it starts: `fork` and `cluster` give their processes the same options, and
+ * so does who passes process.execArgv on. The port is the first one's.
+ */
+export const PORT_VARIABLE = "RT_DEBUGGER_PORT";
+
 /** The registered symbol of a global: a promise of the moment when the program may begin. */
 export const BEGINNING = "rt.debugger";
 

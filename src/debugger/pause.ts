@@ -16,7 +16,13 @@ export interface Pause {
 
 export type ScopeId =
   | { readonly kind: "parts"; readonly objects: readonly string[] }
-  | { readonly kind: "module"; readonly callFrameId: string; readonly scriptId: string };
+  | {
+      readonly kind: "module";
+      readonly callFrameId: string;
+      readonly scriptId: string;
+      /** The scopes around which it lies: a name of theirs means something else where the program stands. */
+      readonly inner: readonly string[];
+    };
 
 const MARK = "rt:scope:";
 const KINDS: Readonly<Record<string, string>> = {
@@ -60,6 +66,7 @@ function toClientScopes(
 ): Json[] {
   const result: Json[] = [];
   const own: Json[] = [];
+  const inner: string[] = [];
   const first = chain.find(({ type }) => type === "closure");
   const isModule = scripts.get(location.scriptId)?.description.isModule;
   for (const scope of chain) {
@@ -67,7 +74,12 @@ function toClientScopes(
     if (type === "closure" && first?.location && isSameFunction(scope, first)) {
       if (own.push(scope) === 1) result.push({ type: "local", name: functionName || name || "", own });
     } else if (type === "closure" && !scope.location && !name && isModule) {
-      const id: ScopeId = { kind: "module", callFrameId, scriptId: location.scriptId };
+      const id: ScopeId = {
+        kind: "module",
+        callFrameId,
+        scriptId: location.scriptId,
+        inner: [...inner],
+      };
       result.push({ type: "module", object: toScopeObject(id, "Module") });
     } else if (!empty || type === "global") {
       result.push({
@@ -76,6 +88,7 @@ function toClientScopes(
         ...(name ? { name } : {}),
       });
     }
+    if (object?.objectId !== undefined) inner.push(object.objectId);
   }
   return result.map((scope) => {
     if (!scope.own) return scope;
@@ -102,19 +115,19 @@ export function readScopeId(objectId: unknown): ScopeId | undefined {
     : undefined;
 }
 
-/** The names that a module declares, by the text that the engine made of it: there such a statement begins a line. */
-export function moduleNames(text: string): string[] {
-  const names = new Set<string>();
-  const declaration =
-    /^(?:export )?(?:default )?(?:async )?(?:(?:var|let|const|using|await using) ([^=;\n]+)|(?:function\*?|class) ([\w$]+))/gm;
-  for (const [, variables, single] of text.matchAll(declaration)) addNames(names, variables ?? single!);
-  for (const [, imported] of text.matchAll(/^import ([^"';]+?) from\b/gm)) addNames(names, imported!);
-  return [...names];
-}
+/** What the translation for the engine's shell begins with: a line for each declaration, whatever it looked like. */
+const DECLARED = /^(?:var [^=;\n]+;\n)*/;
 
-function addNames(names: Set<string>, text: string): void {
-  for (const part of text.replaceAll(/[{}[\]*]/g, ",").split(",")) {
-    const name = /([\w$]+)\s*$/.exec(part.replace(/=.*$/, ""))?.[1];
-    if (name && !/^\d/.test(name)) names.add(name);
+/** The names that a module declares, by the text that the engine made of it; none where that cannot be read. */
+export function moduleNames(text: string): string[] {
+  try {
+    const options = { loader: "js", replMode: true } as Bun.TranspilerOptions;
+    const [head] = DECLARED.exec(new Bun.Transpiler(options).transformSync(text))!;
+    return head
+      .replaceAll(/^var |;$/gm, "")
+      .split(/,\s*|\n/)
+      .filter((name) => name !== "");
+  } catch {
+    return [];
   }
 }

@@ -1,5 +1,7 @@
 // The Runtime domain: the console, values and their properties, code that a client has run.
 import type { Json } from "./backend.ts";
+import { awaitEntry } from "./beginning.ts";
+import { startReporting, stopReporting } from "./company.ts";
 import { evaluate, settle } from "./evaluation.ts";
 import { ask } from "./profiler.ts";
 import { moduleNames, readScopeId, type ScopeId } from "./pause.ts";
@@ -15,25 +17,19 @@ const CONTEXT = {
 
 export const RUNTIME: Commands = {
   "Runtime.enable": async (_params, session) => {
-    const { backend, emit, program } = session;
+    const { emit, program } = session;
     if (session.isReporting) return;
     session.isReporting = true;
     emit("Runtime.executionContextCreated", { context: { ...CONTEXT, name: program.title } });
-    const domains = ["Inspector", "Runtime", "Console"];
-    // Another client may have it already, which is as good.
-    await Promise.allSettled(domains.map((domain) => backend.send(`${domain}.enable`)));
+    await startReporting(session);
   },
-  "Runtime.disable": async (_params, session) => {
-    const { backend } = session;
-    session.isReporting = false;
-    await Promise.all([backend.send("Console.disable"), backend.send("Runtime.disable")]);
-  },
+  "Runtime.disable": async (_params, session) => stopReporting(session),
   "Runtime.runIfWaitingForDebugger": async (_params, session) => {
     const { backend, program } = session;
     if (!program.isWaiting) return;
     await program.loaded;
     if (session.enabling) {
-      session.isStarting = true;
+      awaitEntry(true, session);
       await backend.send("Debugger.pause");
     }
     program.start();
@@ -197,18 +193,28 @@ function toClientProperty({ name, value, get, set, symbol, ...flags }: Json): Js
   };
 }
 
+/** By the engine's own functions: a class of the program's may have others of these names, which are not to run. */
 const ENTRIES = `function () {
-  return this instanceof Map ? Array.from(this, ([key, value]) => ({ key, value })) : Array.from(this);
+  try {
+    return Array.from(Map.prototype.entries.call(this), ([key, value]) => ({ key, value }));
+  } catch {}
+  try {
+    return Array.from(Set.prototype.values.call(this));
+  } catch {}
 }`;
+
+/** Of these none holds anything beside its properties. */
+const WITHOUT_ENTRIES = /^(?:Object|Array|Function|Promise|Error|RegExp|Date)\b/;
 
 /** What a map or a set holds is no property of it. */
 async function entriesOf(objectId: string, internal: Json[], { send }: Session["backend"]): Promise<Json> {
-  const prototype = internal.find(({ name }) => name === "[[Prototype]]");
-  if (!/^(?:Map|Set)\b/.test(prototype?.value.description ?? prototype?.value.className ?? ""))
+  const prototype = internal.find(({ name }) => name === "[[Prototype]]")?.value;
+  if (!prototype || WITHOUT_ENTRIES.test(prototype.description ?? prototype.className ?? ""))
     return undefined;
   const asked = { objectId, functionDeclaration: ENTRIES, doNotPauseOnExceptionsAndMuteConsole: true };
   const { result, wasThrown } = await send("Runtime.callFunctionOn", asked);
-  return wasThrown ? undefined : { name: "[[Entries]]", value: toClientValue(result) };
+  if (wasThrown || result?.subtype !== "array") return undefined;
+  return { name: "[[Entries]]", value: toClientValue(result) };
 }
 
 /** The engine lists these where a function does not even mention them. */
@@ -228,13 +234,22 @@ async function propertiesOfScope(scope: ScopeId, session: Session): Promise<Json
   return [...found.values()];
 }
 
-/** An object with what a module's variables are now, but for those that have no value yet. */
+/** An object with what a module's variables are now, but for those that have no value yet or cannot be seen from there. */
 async function moduleObject(
-  { callFrameId, scriptId }: Extract<ScopeId, { kind: "module" }>,
+  { callFrameId, scriptId, inner }: Extract<ScopeId, { kind: "module" }>,
   { backend }: Session,
 ): Promise<string> {
   const { scriptSource } = await backend.send("Debugger.getScriptSource", { scriptId });
-  const reads = moduleNames(scriptSource).map((name) => `try { $scope.${name} = ${name} } catch {}`);
+  const hidden = new Set(["$scope"]);
+  for (const objectId of inner) {
+    const { properties = [] } = await backend.send("Runtime.getProperties", {
+      objectId,
+      ownProperties: true,
+    });
+    for (const { name } of properties) hidden.add(name);
+  }
+  const names = moduleNames(scriptSource).filter((name) => !hidden.has(name));
+  const reads = names.map((name) => `try { $scope.${name} = ${name} } catch {}`);
   const expression = `(() => { const $scope = Object.create(null); ${reads.join(";")}; return $scope; })()`;
   const asked = { callFrameId, expression, doNotPauseOnExceptionsAndMuteConsole: true };
   return (await backend.send("Debugger.evaluateOnCallFrame", asked)).result.objectId;

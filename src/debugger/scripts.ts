@@ -55,15 +55,18 @@ export class Scripts {
       scriptLanguage: "JavaScript",
       embedderName: url,
     };
-    const script: Script = {
+    return this.keep({
       scriptId,
       url,
       engineUrl,
       endLine: (endLine ?? 0) + 1,
       ...(map ? { map } : {}),
       description,
-    };
-    this.#known.set(scriptId, script);
+    });
+  }
+
+  keep(script: Script): Script {
+    this.#known.set(script.scriptId, script);
     return script;
   }
 
@@ -108,6 +111,14 @@ function toClientUrl(url: string): string {
   return /^(?:\/|[a-z]:[\\/])/i.test(url) ? Bun.pathToFileURL(url).href : url;
 }
 
+/** By a line at the end; other remarks may stand behind it, a licence or a `debugId`. */
 function ownMapOf(source = ""): string {
-  return /\n\/\/[#@] sourceMappingURL=(\S+)\s*$/.exec(source)?.[1] ?? "";
+  for (let end = source.length, start; end >= 0; end = start) {
+    start = source.lastIndexOf("\n", end - 1);
+    const line = source.slice(start + 1, end).trim();
+    const [, url] = /^\/\/[#@] sourceMappingURL=(\S+)$/.exec(line) ?? [];
+    if (url !== undefined) return url;
+    if (start < 0 || !/^(?:\/\/.*|\/\*.*\*\/)?$/.test(line)) break;
+  }
+  return "";
 }

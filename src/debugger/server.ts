@@ -5,6 +5,8 @@
 // Inspector is handed on as it is.
 import { type Address, bracket } from "./address.ts";
 import { isHostAllowed, isOriginAllowed } from "./admission.ts";
+import { restore } from "./company.ts";
+import { enable } from "./debugger.ts";
 import { openRaw, quiet } from "./backend.ts";
 import { describeProtocol } from "./commands.ts";
 import { PASS_OWN } from "./scripts.ts";
@@ -146,13 +148,17 @@ async function handOn(
   send: (text: string) => void,
   end: () => void,
 ): Promise<Client> {
-  const engine = await openRaw(path);
+  // Otherwise the engine counts each that goes twice, and ends a program that has work to do.
+  const engine = await openRaw(path, { "Ref-Event-Loop": "0" });
   engine.onmessage = ({ data }) => {
     const text = String(data);
     if (text.endsWith(`"id":${LAST_OWN_ID}}`)) program.start();
     else if (!text.endsWith(`"id":${OWN_ID}}`)) send(text);
   };
-  engine.onclose = end;
+  engine.onclose = () => {
+    restore(program, enable);
+    end();
+  };
   return {
     receive(text) {
       engine.send(text);

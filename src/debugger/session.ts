@@ -17,6 +17,10 @@ export interface Program {
   start(): void;
   /** Who is told when the program calls what Runtime.addBinding has put there. */
   readonly listeners: Set<(name: string, payload: string) => void>;
+  /** Of Chrome's protocol. */
+  readonly sessions: Set<Session>;
+  /** Connections of those who have gone. */
+  readonly parked: Backend[];
 }
 
 export interface Session {
@@ -27,11 +31,17 @@ export interface Session {
   emit(method: string, params: Json): void;
   /** While the program stands still. */
   pause?: Pause | undefined;
-  /** Whether the next stop is that at the first line, which the client may not have asked for. */
+  /** Whether the next stop may be one that is only there to set breakpoints in time, as before the first line. */
   isStarting: boolean;
+  /** How many of these there were. */
+  starts: number;
   /** That the engine has told of the scripts there are: what comes behind it waits for that. */
   enabling?: Promise<unknown> | undefined;
   isReporting: boolean;
+  /** The scripts that the client knows of: the engine tells of them again. */
+  readonly told: Set<string>;
+  /** What it wants to be stopped at. */
+  readonly stops: Stops;
   /** How many of those that wait for a function the client wants to see. */
   asyncDepth: number;
   coverage?: Coverage | undefined;
@@ -43,6 +53,14 @@ export interface Session {
   readonly compiled: Map<string, string>;
   /** The last message on the console: the engine says only that it came again. */
   lastMessage?: Json;
+}
+
+export interface Stops {
+  /** In the engine's words: none, uncaught, all. */
+  exceptions: string;
+  breakpoints: boolean;
+  /** Those named `debugger`. */
+  statements: boolean;
 }
 
 /** Which code has run since a client asked for it. */

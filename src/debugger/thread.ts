@@ -1,9 +1,10 @@
 // The thread that speaks with debuggers: it answers while the program stands still, and is no part of it.
 import { announce, explainFailure } from "./announcement.ts";
-import type { Json } from "./backend.ts";
 import { type EditorLink, joinEditor } from "./editor-link.ts";
 import type { Order } from "./order.ts";
+import type { Backend, Json } from "./backend.ts";
 import { type Serving, serve } from "./server.ts";
+import type { Session } from "./session.ts";
 import { removeAbandoned, removeSocket, takeSocket } from "./socket.ts";
 
 interface Task {
@@ -40,6 +41,7 @@ export function serveFromThread(): void {
   let beginning: Promise<void> | undefined;
   const loaded = Promise.withResolvers<void>();
   const listeners = new Set<(name: string, payload: string) => void>();
+  const sessions = new Set<Session>();
 
   async function begin({ order, title, telemetry, id }: Task): Promise<void> {
     const { address, editor } = order;
@@ -49,6 +51,8 @@ export function serveFromThread(): void {
       stopsAtFirst: order.stopsAtFirst,
       loaded: loaded.promise,
       listeners,
+      sessions,
+      parked: [] as Backend[],
       get isWaiting() {
         return isWaiting;
       },

@@ -224,6 +224,19 @@ console.log("running");
       ownProperties: true,
     });
     expect(internalProperties.map(({ name }: any) => name)).toEqual(["[[Entries]]", "[[Prototype]]"]);
+    // Of a class of the program's too, and without its own functions.
+    const heirs = [
+      { expression: "new class Heir extends Map { entries() { throw 0 } }([[1, 2], [3, 4]])", entries: 2 },
+      { expression: "new class Heir extends Set { *[Symbol.iterator]() {} }([1])", entries: 1 },
+      { expression: "new class Other { size = 1; entries() { return [[1, 2]] } }", entries: undefined },
+    ];
+    for (const { expression, entries } of heirs) {
+      const { result: heir } = await client.send("Runtime.evaluate", { expression });
+      const asked = { objectId: heir.objectId, ownProperties: true };
+      const { internalProperties: inside } = await client.send("Runtime.getProperties", asked);
+      const list = inside.find(({ name }: any) => name === "[[Entries]]");
+      expect(list?.value.description).toBe(entries && `Array(${entries})`);
+    }
     const called = await client.send("Runtime.callFunctionOn", {
       objectId: result.objectId,
       functionDeclaration: "function (a, b) { return [this.size, Number.isNaN(a), b] }",
@@ -292,6 +305,224 @@ console.log("running");
     goes.kill();
     const expression = "new Promise((resolve) => setTimeout(resolve, 1, 'went on'))";
     const later = await stays.send("Runtime.evaluate", { expression, awaitPromise: true });
+    expect(later.result.value).toBe("went on");
+  });
+
+  test("a module's scope has all that it declares, and nothing that means something else where the program stands", async () => {
+    const source = `import { sep as séparateur } from "node:path";
+
+const größe: number = 5;
+let a = 1, b = 2;
+const {
+  c: renamed = 3,
+  ...others
+} = { d: 4 } as Record<string, number>;
+const text = \`
+const if = 6
+class default {}
+\`;
+export default class extends Map {}
+function inside(größe: string): unknown {
+  debugger;
+  return [größe, a, b, renamed, others, text, séparateur];
+}
+setInterval(() => inside("the parameter"), 1);
+`;
+    await using project = await createProject({ "a.ts": source });
+    const { live, url } = await startDebugged(project, ["--inspect-wait=127.0.0.1:0", "a.ts"]);
+    await using _live = live;
+    using client = await openDebugger(url);
+    enable(client);
+    await client.send("Runtime.runIfWaitingForDebugger");
+    const paused = await client.event("Debugger.paused");
+    const [{ callFrameId }, caller] = paused.callFrames;
+    const module = {
+      a: 1,
+      b: 2,
+      renamed: 3,
+      others: "Object",
+      séparateur: "/",
+      text: "\nconst if = 6\nclass default {}\n",
+      inside: expect.stringContaining("function inside"),
+    };
+    expect(await variablesOf(client, paused, "module")).toEqual(module);
+    expect(await variablesOf(client, { callFrames: [caller] }, "module")).toEqual({ ...module, größe: 5 });
+    const asked = { callFrameId, expression: "größe" };
+    const { result } = await client.send("Debugger.evaluateOnCallFrame", asked);
+    expect(result.value).toBe("the parameter");
+  });
+
+  test("code that may change nothing runs no getter and no proxy of the program's", async () => {
+    const source = `interface None {}
+
+let reads = 0;
+class Parent {
+  get counted(): number {
+    return (reads += 1);
+  }
+}
+const held = Object.assign(new Parent(), { plain: { text: "as it is" }, map: new Map([[1, 2]]) });
+const traps = new Proxy({ name: "any" }, { get: () => (reads += 1), getPrototypeOf: () => ((reads += 1), null) });
+setInterval(() => {
+  debugger;
+  console.log(held, traps);
+}, 1);
+`;
+    await using project = await createProject({ "a.ts": source });
+    const { live, url } = await startDebugged(project, ["--inspect-wait=127.0.0.1:0", "a.ts"]);
+    await using _live = live;
+    using client = await openDebugger(url);
+    enable(client);
+    await client.send("Runtime.runIfWaitingForDebugger");
+    const [{ callFrameId }] = (await client.event("Debugger.paused")).callFrames;
+    const hover = async (expression: string) => {
+      const asked = { callFrameId, expression, throwOnSideEffect: true };
+      const { result } = await client.send("Debugger.evaluateOnCallFrame", asked);
+      return result.value ?? result.className;
+    };
+    expect(await hover("held.counted")).toBe("EvalError");
+    expect(await hover("held . counted.toFixed")).toBe("EvalError");
+    expect(await hover("traps.name")).toBe("EvalError");
+    expect(await hover("held.plain.text")).toBe("as it is");
+    expect(await hover("held.map.size")).toBe(1);
+    expect(await hover("held.plain?.none?.text")).toBeUndefined();
+    expect(await hover("held.none.text")).toBe("TypeError");
+    expect(await hover("nothing.text")).toBe("ReferenceError");
+    expect(await hover("reads")).toBe(0);
+  });
+
+  test("stops at a debugger statement that is the first of all, and names a map that is not in the last line", async () => {
+    const source = "debugger;\nconsole.log('end');\n//# sourceMappingURL=a.js.map\n//# debugId=1\n\n";
+    await using project = await createProject({ "a.js": source });
+    const { live, url } = await startDebugged(project, ["--inspect-wait=127.0.0.1:0", "a.js"]);
+    await using _live = live;
+    using client = await openDebugger(url);
+    enable(client);
+    await client.send("Runtime.runIfWaitingForDebugger");
+    const paused = await client.event("Debugger.paused");
+    expect([placeOf(paused), paused.reason]).toEqual([":1", "other"]);
+    const { scriptId } = paused.callFrames[0].location;
+    const script = await client.event("Debugger.scriptParsed", (each) => each.scriptId === scriptId);
+    expect(script.sourceMapURL).toBe("a.js.map");
+    void client.send("Debugger.resume");
+    await live.see("end");
+  });
+
+  test("a breakpoint holds from the first line on in a file that imports what is no module", async () => {
+    await using project = await createProject({
+      "a.ts":
+        'import dep from "dep";\nimport "./b.ts";\n\nconst a: number = dep.value;\nconsole.log("end", a);\n',
+      "b.ts": "interface None {}\n\nconsole.log('b');\n",
+      "node_modules/dep/package.json": { name: "dep", main: "dep.js" },
+      "node_modules/dep/dep.js": "const value = 1;\nmodule.exports = { value };\n",
+    });
+    const url = (file: string) => pathToFileURL(project.join(file)).href;
+    for (const [option, first] of [
+      ["--inspect-wait", []],
+      ["--inspect-brk", ["dep.js:1"]],
+    ] as const) {
+      const { live, url: address } = await startDebugged(project, [`${option}=127.0.0.1:0`, "a.ts"]);
+      await using _live = live;
+      using client = await openDebugger(address);
+      enable(client);
+      await setBreakpoint(client, url("b.ts"), 3);
+      await setBreakpoint(client, url("a.ts"), 4);
+      await client.send("Runtime.runIfWaitingForDebugger");
+      for (const wanted of [...first, "b.ts:3", "a.ts:4"]) {
+        const [{ url: file, location }] = (await client.event("Debugger.paused")).callFrames;
+        expect(`${file.slice(file.lastIndexOf("/") + 1)}:${location.lineNumber + 1}`).toBe(wanted);
+        void client.send("Debugger.resume");
+      }
+      await live.see("end 1");
+      expect(await live.ended).toBe(0);
+    }
+  });
+
+  test("what one has asked for stays when another goes, or asks for less", async () => {
+    const source = `interface None {}
+
+function work(x: number): void {
+  console.log("worked", x);
+}
+function fail(): void {
+  try {
+    throw new Error("caught");
+  } catch {}
+}
+Object.assign(globalThis, { work, fail });
+setInterval(() => {}, 1000);
+console.log("running");
+`;
+    await using project = await createProject({ "a.ts": source });
+    const url = pathToFileURL(project.join("a.ts")).href;
+    const { live, url: address } = await startDebugged(project, ["--inspect=127.0.0.1:0", "a.ts"]);
+    await using _live = live;
+    const [, webkit] = await live.see(/(?=[^]*?For Web Inspector: (ws:\S+) or)/);
+    await live.see("running");
+    using stays = await openDebugger(address);
+    enable(stays);
+    const { breakpointId } = await setBreakpoint(stays, url, 4);
+    await stays.send("Debugger.setPauseOnExceptions", { state: "all" });
+    let calls = 0;
+    const looksOn = async () => {
+      const done = stays.send("Runtime.evaluate", {
+        expression: `setTimeout(() => { work(${(calls += 1)}); fail(); }, 0)`,
+      });
+      const paused = await stays.event("Debugger.paused");
+      expect([placeOf(paused), paused.hitBreakpoints]).toEqual(["work:4", [breakpointId]]);
+      void stays.send("Debugger.resume");
+      const logged = await stays.event("Runtime.consoleAPICalled", ({ args }) => args[0].value === "worked");
+      expect(logged.args[1].value).toBe(calls);
+      expect((await stays.event("Debugger.paused")).reason).toBe("exception");
+      void stays.send("Debugger.resume");
+      await done;
+    };
+    await looksOn();
+    await stays.event("Debugger.scriptParsed", (script) => script.url === url);
+    const goes = [await openDebugger(address), await openDebugger(webkit!)];
+    for (const other of goes) {
+      enable(other);
+      if (other === goes[0]) await other.send("Debugger.setPauseOnExceptions", { state: "none" });
+      await other.send("Runtime.evaluate", { expression: "1" });
+      other.kill();
+      // The engine drops all with the connection of one of Web Inspector's.
+      if (other === goes[1]) await stays.event("Debugger.breakpointResolved");
+      await looksOn();
+    }
+    using asksLess = await openDebugger(address);
+    enable(asksLess);
+    await asksLess.send("Debugger.disable");
+    await asksLess.send("Runtime.disable");
+    await looksOn();
+    // It is told nothing more: what comes next is the answer.
+    const seen = Promise.race([
+      asksLess.event("Debugger.paused").then(() => "paused"),
+      asksLess.event("Runtime.consoleAPICalled").then(() => "logged"),
+    ]);
+    const answered = asksLess.send("Runtime.evaluate", { expression: "'quiet'" });
+    expect(await Promise.race([seen, answered.then(({ result }) => result.value)])).toBe("quiet");
+    // Of each script it was told once.
+    const again = stays.event("Debugger.scriptParsed", (script) => script.url === url).then(() => "again");
+    const once = stays.send("Runtime.evaluate", { expression: "'once'" });
+    expect(await Promise.race([again, once.then(({ result }) => result.value)])).toBe("once");
+  });
+
+  test("a program goes on, however often a client of Web Inspector comes and goes", async () => {
+    await using project = await createProject({
+      "a.ts": "setInterval(() => {}, 1000); console.log('running');",
+    });
+    const { live, url } = await startDebugged(project, ["--inspect=127.0.0.1:0", "a.ts"]);
+    await using _live = live;
+    const [, webkit] = await live.see(/(?=[^]*?For Web Inspector: (ws:\S+) or)/);
+    await live.see("running");
+    for (let round = 0; round < 50; round += 1) {
+      const client = await openDebugger(webkit!);
+      void client.send("Debugger.enable");
+      client.kill();
+    }
+    using client = await openDebugger(url);
+    const expression = "new Promise((resolve) => setTimeout(resolve, 1, 'went on'))";
+    const later = await client.send("Runtime.evaluate", { expression, awaitPromise: true });
     expect(later.result.value).toBe("went on");
   });
 

@@ -1,11 +1,13 @@
 // rt --inspect in the ways of running code that are not a file, and with a client that is not ours.
 import { expect, test } from "bun:test";
-import { readdir } from "node:fs/promises";
+import { chmod, mkdir, readdir } from "node:fs/promises";
 import { pathToFileURL } from "node:url";
 import { openDebugger } from "../options/debugger.ts";
 import { waitUntil } from "../support/processes.ts";
 import { freePort } from "../support/ports.ts";
 import { createProject } from "../support/project.ts";
+import { RT, runRt } from "../support/rt.ts";
+import { AS_OTHER, isRoot, NOBODY } from "../support/users.ts";
 import { enable, placeOf, setBreakpoint, startDebugged } from "./chrome-client.ts";
 
 const SOURCE = `interface Sum {
@@ -117,6 +119,41 @@ test("a program that --watch starts again is at the same address, and stops ther
   }
 });
 
+test("what a program starts with its own options gets a port of its own, and waits for nobody", async () => {
+  const source = `import { fork } from "node:child_process";
+import cluster from "node:cluster";
+
+if (process.send) {
+  console.log("child", process.execArgv.join());
+  process.exit(3);
+}
+fork(import.meta.filename).on("exit", (code) => {
+  console.log("forked", code);
+  cluster.fork().on("exit", (code) => console.log("worker", code));
+});
+`;
+  await using project = await createProject({ "a.ts": source });
+  for (const kind of ["", "-wait", "-brk"]) {
+    const option = `--inspect${kind}=127.0.0.1:${freePort()}`;
+    const { live, url } = await startDebugged(project, [option, "a.ts"]);
+    await using _live = live;
+    if (kind !== "") {
+      using client = await openDebugger(url);
+      void client.send("Runtime.runIfWaitingForDebugger");
+      await live.see("worker 3");
+    }
+    expect(await live.ended).toBe(0);
+    expect(live.output.split("\n").filter((line) => /^(?:child|forked|worker) /.test(line))).toEqual([
+      `child ${option}`,
+      "forked 3",
+      `child ${option}`,
+      "worker 3",
+    ]);
+    const addresses = [...live.output.matchAll(/Debugger listening on (ws:\S+)/g)];
+    expect(new Set(addresses.map(([, address]) => new URL(address!).port)).size).toBe(3);
+  }
+});
+
 test("the engine's socket goes with its program, and with the next one where that was killed", async () => {
   await using project = await createProject({ "a.ts": "setInterval(() => {}, 1000);" });
   const env = { TMPDIR: project.path, XDG_RUNTIME_DIR: "" };
@@ -140,4 +177,22 @@ test("the engine's socket goes with its program, and with the next one where tha
   void client.send("Runtime.evaluate", { expression: "process.exit()" });
   await live.ended;
   expect(await sockets()).toEqual([]);
+});
+
+test("the engine's socket is made elsewhere where nothing can be written any longer", async () => {
+  await using project = await createProject({ "a.ts": "console.log('ran')" });
+  const directory = project.join(`run/rt-files-${isRoot ? NOBODY : process.getuid!()}`);
+  await mkdir(directory, { recursive: true });
+  if (isRoot) await Bun.$`chown -R ${NOBODY}:${NOBODY} ${project.path}`;
+  await chmod(project.join("run"), 0o700);
+  await chmod(directory, 0o500);
+  const { stdout, stderr, status } = await runRt({
+    program: [...AS_OTHER, RT],
+    args: ["--inspect=127.0.0.1:0", "a.ts"],
+    cwd: project.path,
+    env: { XDG_RUNTIME_DIR: project.join("run") },
+  });
+  expect(stderr).toMatch(/^Debugger listening on ws:\S+\nFor Web Inspector: \S+ or \S+\n$/);
+  expect([stdout, status]).toEqual(["ran\n", 0]);
+  await chmod(directory, 0o700);
 });

@@ -9,7 +9,14 @@ import { host } from "../../../platform/process.ts";
 import { readAddress } from "../../debugger/address.ts";
 import { type EditorOptions, readEditorOptions, wantsProgram } from "../../debugger/editor.ts";
 import { PRELOAD_URL_START } from "../../runtime/preload-mark.ts";
-import { BEGINNING, EDITOR_VARIABLE, ORDER, type Order, STEADY } from "../../debugger/order.ts";
+import {
+  BEGINNING,
+  EDITOR_VARIABLE,
+  ORDER,
+  type Order,
+  PORT_VARIABLE,
+  STEADY,
+} from "../../debugger/order.ts";
 
 const SUBCOMMANDS = ["run", "test"];
 /** What a program waits in. */
@@ -34,13 +41,16 @@ export function orderDebugger(argv: readonly string[]): Debugging | undefined {
   const first = SUBCOMMANDS.includes(argv[0]!) ? 1 : 0;
   const { at, script: file } = scan(argv, first);
   const [, kind, value = ""] = at === undefined ? [] : WORD.exec(argv[at]!)!;
-  const address = at === undefined ? undefined : readAddress(value);
+  const asked = at === undefined ? undefined : readAddress(value);
+  // Nobody knows where it is until it says so, and nobody would come for what waits.
+  const isChild = asked !== undefined && `${asked.port}` === host.originalVariable(PORT_VARIABLE);
+  const address = isChild ? { ...asked, port: 0 } : asked;
   if (at !== undefined && !address) return undefined;
   const editor = editorOf(file, address !== undefined);
   if (!address && !editor) return undefined;
   const socket = privateSocketPath(`debug-${process.pid}-${crypto.randomUUID().slice(0, 8)}`);
   if (socket === undefined) return undefined;
-  const isWaiting = kind !== undefined || editor !== undefined;
+  const isWaiting = (kind !== undefined && !isChild) || editor !== undefined;
   const preload = keepPrivateFile(program, () => texts().program);
   const last = isWaiting ? writePrivateFile("debugger", "js", WAIT) : undefined;
   const word = `--inspect=ws+unix://${socket}`;
@@ -55,7 +65,7 @@ export function orderDebugger(argv: readonly string[]): Debugging | undefined {
     isSteadied,
     thread: keepPrivateFile(thread, () => texts().thread),
     isWaiting,
-    stopsAtFirst: kind === "-brk",
+    stopsAtFirst: kind === "-brk" && !isChild,
   };
   return {
     words: argv.toSpliced(at === undefined ? first : at + 1, 0, word),

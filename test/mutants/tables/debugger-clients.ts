@@ -47,11 +47,111 @@ export default {
       why: "only where a program ends before its thread has looked at one file, which nothing can hold back",
     },
   ],
+  "src/debugger/runtime.ts": [
+    {
+      fault: "what a map or set of the program's own class holds is read by that class",
+      text: "return Array.from(Set.prototype.values.call(this));",
+      becomes: "return Array.from(this);",
+      tests: ["debugger/session"],
+    },
+    {
+      fault: "a module's variable has the value of one of its name that a function has",
+      text: "for (const { name } of properties) hidden.add(name);",
+      becomes: "if (properties.length < 0) hidden.clear();",
+      tests: ["debugger/session"],
+    },
+  ],
+  "src/debugger/beginning.ts": [
+    {
+      fault: "breakpoints come too late where a package is loaded before the main file",
+      text: '"Debugger.setPauseOnMicrotasks", { enabled: isAwaited }',
+      becomes: '"Debugger.setPauseOnMicrotasks", { enabled: false }',
+      tests: ["debugger/session"],
+    },
+  ],
+  "src/debugger/server.ts": [
+    {
+      fault: "a program ends because a client of Web Inspector has gone",
+      text: 'await openRaw(path, { "Ref-Event-Loop": "0" });',
+      becomes: "await openRaw(path);",
+      tests: ["debugger/session"],
+    },
+  ],
+  "src/debugger/scripts.ts": [
+    {
+      fault: "a map is seen in the last line alone",
+      text: "if (start < 0 || !/",
+      becomes: "if (start < 0 || /",
+      tests: ["debugger/session"],
+    },
+  ],
+  "src/debugger/evaluation.ts": [
+    {
+      fault: "a getter of the program's runs where one hovers over it",
+      text: "if (keys.length === 0) return true;",
+      becomes: "if (keys.length < 9) return true;",
+      tests: ["debugger/session"],
+    },
+    {
+      fault: "a proxy's traps run where one hovers over it",
+      text: "if (isProxy($holder)) return false;",
+      becomes: "",
+      tests: ["debugger/session"],
+    },
+  ],
+  "src/debugger/pause.ts": [
+    {
+      fault: "of what a module declares at once only the first is shown",
+      text: ".split(/,\\s*|\\n/)",
+      becomes: ".split(/,.*|\\n/)",
+      tests: ["debugger/session"],
+    },
+  ],
+  "src/debugger/events.ts": [
+    {
+      fault: "who has turned the console off hears of it because others listen",
+      text: "if (session.isReporting) report(message, session);",
+      becomes: "report(message, session);",
+      tests: ["debugger/session"],
+    },
+  ],
+  "src/debugger/company.ts": [
+    {
+      fault: "who goes takes along what all others have asked for",
+      text: "if (sessions.size === 0) for (const each",
+      becomes: "for (const each",
+      tests: ["debugger/session"],
+    },
+    {
+      fault: "who debugs no more turns it off for all",
+      text: "if (others.length === 0) return void",
+      becomes: "if (others.length < 9) return void",
+      tests: ["debugger/session"],
+    },
+    {
+      fault: "who looks at the console no more turns it off for all",
+      text: "if ([...session.program.sessions].some(({ isReporting }) => isReporting)) return;",
+      becomes: "",
+      tests: ["debugger/session"],
+    },
+    {
+      fault: "the last who says at which exceptions to stop says it for all",
+      text: "const wanted = [...sessions].filter",
+      becomes: "const wanted = [...sessions].slice(-1).filter",
+      tests: ["debugger/session"],
+    },
+    {
+      fault: "what others wanted is gone with Web Inspector",
+      text: "const restored = enable(first)",
+      becomes: "const restored = Promise.resolve()",
+      tests: ["debugger/session"],
+    },
+  ],
   "src/debugger/client.ts": [
     {
       fault: "a program stops for a client that has gone",
-      text: "void leave(session).finally(() => backend.close());",
-      becomes: "void leave(session);",
+      text: "void leave(session).catch(() => {});",
+      becomes: "",
       tests: ["debugger/session"],
     },
     {
@@ -62,6 +162,12 @@ export default {
     },
   ],
   "src/debugger/debugger.ts": [
+    {
+      fault: "a debugger statement at the very beginning is passed",
+      text: "return /^debugger\\b/.test(",
+      becomes: "return /^debugger\\d/.test(",
+      tests: ["debugger/session"],
+    },
     {
       fault: "a stop in front of a new file is one like any other",
       text: "hitBreakpoints.some((id) => session.beginnings.has(id))",

@@ -72,6 +72,18 @@ export default {
   ],
   "src/run/engine/debugger.ts": [
     {
+      fault: "what a program starts with its own options ends because that listens there",
+      text: "isChild ? { ...asked, port: 0 } : asked",
+      becomes: "isChild ? { ...asked } : asked",
+      tests: ["debugger/ways"],
+    },
+    {
+      fault: "what a program starts with its own options waits for a debugger that nobody sends",
+      text: "(kind !== undefined && !isChild) ||",
+      becomes: "kind !== undefined ||",
+      tests: ["debugger/ways"],
+    },
+    {
       fault: "what is debugged is compiled beside the program, where a breakpoint may end it",
       text: "...(isSteadied ? STEADY : {})",
       becomes: "",
@@ -129,16 +141,16 @@ export default {
       tests: ["debugger/session"],
     },
   ],
-  "src/debugger/client.ts": [
+  "src/debugger/company.ts": [
     {
       fault: "a program stands still for a client that has gone, while another one is there",
-      text: `  if (session.pause) await session.backend.send("Debugger.resume");`,
+      text: `  await backend.send("Debugger.resume").catch(() => {});`,
       becomes: "",
       tests: ["debugger/session"],
     },
     {
       fault: "a program comes to the breakpoint of a client that has gone",
-      text: "  await session.breakpoints.removeAll();\n",
+      text: "  await breakpoints.removeAll();\n",
       becomes: "",
       tests: ["debugger/session"],
     },

@@ -245,13 +245,13 @@ export default {
   "src/debugger/evaluation.ts": [
     {
       fault: "code that may change nothing calls functions",
-      text: "if (throwOnSideEffect && !HARMLESS.test(expression)) return sideEffect();\n  const options",
+      text: "if (throwOnSideEffect && !(await isHarmless(expression, ask))) return sideEffect();\n  const options",
       becomes: 'if (throwOnSideEffect && expression === "") return sideEffect();\n  const options',
       tests: ["debugger/methods", "debugger/session", "debugger/remote-interface"],
     },
     {
       fault: "code of a stop that may change nothing calls functions",
-      text: "if (throwOnSideEffect && !HARMLESS.test(expression)) return sideEffect();\n  const asked",
+      text: "if (throwOnSideEffect && !(await isHarmless(expression, ask))) return sideEffect();\n  const asked",
       becomes: 'if (throwOnSideEffect && expression === "") return sideEffect();\n  const asked',
       tests: ["debugger/methods", "debugger/session", "debugger/remote-interface"],
     },

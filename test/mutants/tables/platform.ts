@@ -46,6 +46,12 @@ export default {
   ],
   "platform/private-file.ts": [
     {
+      fault: "a socket is to be made where nothing can be written",
+      text: "accessSync(directory, constants.W_OK | constants.X_OK);",
+      becomes: "accessSync(directory, constants.F_OK);",
+      tests: ["debugger/ways"],
+    },
+    {
       fault: "another user's directory is trusted",
       text: "uid !== process.getuid!() || ",
       becomes: "",
