@@ -82,13 +82,11 @@ const SHARED: Readonly<Record<string, readonly string[]>> = {
     "src/tasks/report/dry-run",
     "src/tasks/report/file",
     "src/tasks/report/json",
-    "src/tasks/report/github",
     "src/tasks/report/live",
   ],
   cache: [
     "src/run/cached",
     "src/run/recalled",
-    "src/cache/command",
     "src/settings/cache",
     "platform/tracing",
     "platform/linux/tracing/tracer",

@@ -18,6 +18,7 @@ export const PACKED: Readonly<Record<string, readonly string[]>> = {
   "registry-tokens": ["src/secrets/registries/tool-config"],
   "secrets-helper": ["src/secrets/helper/command"],
   upgrade: ["src/upgrade/command"],
+  "cache-command": ["src/cache/command"],
   "cache-import": ["src/cache/import/command"],
   "cache-server": ["src/cache/server/command"],
   help: ["src/cli/help"],
@@ -26,6 +27,7 @@ export const PACKED: Readonly<Record<string, readonly string[]>> = {
   completions: ["src/cli/completions"],
   picker: ["src/picker/pick"],
   "plan-graph": ["src/tasks/report/plan-graph"],
+  "github-report": ["src/tasks/report/github"],
   reports: ["src/tasks/report/run-page", "src/tasks/report/trace", "src/tasks/report/junit"],
 };
 
