@@ -35,7 +35,10 @@ export async function openSession(
       void Promise.try(() => EVENTS[method]?.(params, session)).catch(() => {}),
     onClose: end,
   };
-  const backend = program.parked.pop() ?? (await connectBackend(socket));
+  const parked = program.parked.pop();
+  // What it has been told meanwhile, and is still on the way, is over: an answer comes behind all of that.
+  await parked?.send("Inspector.enable").catch(() => {});
+  const backend = parked ?? (await connectBackend(socket));
   backend.serve(handlers);
   const scripts = new Scripts();
   const emit = (method: string, params: Json) => send(JSON.stringify({ method, params }));

@@ -1,7 +1,7 @@
 // A cache that is served by `rt cache serve`, with tokens of every kind, and projects that share it.
 import { readdir } from "node:fs/promises";
 import { createProject } from "../support/project.ts";
-import { type Environment, runRt, startRt } from "../support/rt.ts";
+import { type Environment, RT, runRt, startRt } from "../support/rt.ts";
 
 export interface ServedCache extends AsyncDisposable {
   /** Without a slash at its end. */
@@ -21,8 +21,12 @@ export interface ServedCache extends AsyncDisposable {
 
 const ACCESSES = { main: "write", reader: "read", "pr-1": "write-own", "pr-2": "write-own" } as const;
 
-export async function serveCache(options: readonly string[] = []): Promise<ServedCache> {
-  const folder = await createProject();
+/** A disk of so many bytes, in a namespace of its own. */
+const ON_SMALL = 'mount -t tmpfs -o size="$1",mode=700 none "$2" && shift 2 && exec "$@"';
+
+/** @param room bytes of the disk that its store is on, if that is to be a small one */
+export async function serveCache(options: readonly string[] = [], room?: number): Promise<ServedCache> {
+  const folder = await createProject(room === undefined ? {} : { "store/.keep": "" });
   const file = folder.join("tokens.txt");
   const tokens: Record<string, string> = {};
   for (const [name, access] of Object.entries(ACCESSES)) {
@@ -32,7 +36,8 @@ export async function serveCache(options: readonly string[] = []): Promise<Serve
   }
   const store = folder.join("store");
   const args = ["cache", "serve", `--tokens=${file}`, "--port=0", `--store=${store}`, ...options];
-  const server = startRt({ args });
+  const small = ["unshare", "-Urm", "bash", "-c", ON_SMALL, "bash", String(room), store, RT];
+  const server = startRt({ args, ...(room !== undefined && { program: small }) });
   const url = await readUrl(server.stdout);
   return {
     url,

@@ -130,6 +130,11 @@ async function send(call: Call, id: string, kind: string): Promise<Response> {
   return new Response(Bun.file(path), { headers });
 }
 
+/** There is no room on the disk, or none for this user. */
+const FULL = ["ENOSPC", "EDQUOT"];
+const WITHOUT_ROOM =
+  ": the disk is full, so what was used longest ago has gone; --size has less kept from the start";
+
 async function receive(call: Call, id: string, kind: string): Promise<Response> {
   const { request, options } = call;
   const { shelf, largest } = options;
@@ -161,7 +166,8 @@ async function receive(call: Call, id: string, kind: string): Promise<Response> 
   } catch (error) {
     if (request.signal.aborted) return problem(400, "bad_request", "It has broken off");
     const { code = "unknown" } = error as { code?: string };
-    options.complain(`An artifact was not kept (${code})`);
+    if (FULL.includes(code)) shelf.makeRoom(Number(promised ?? 0));
+    options.complain(`An artifact was not kept (${code})${FULL.includes(code) ? WITHOUT_ROOM : ""}`);
     return problem(500, "not_kept", "It could not be kept");
   }
   return kind === "nx" ? new Response("Successfully uploaded") : Response.json({ urls: [call.url.pathname] });

@@ -157,11 +157,16 @@ export class Shelf {
       this.drop(draft);
       rmSync(`${draft.path}.name`, { force: true });
     }
-    if (this.#size > this.#limit) this.#shrink();
+    if (this.#size > this.#limit) this.#shrinkTo(this.#limit * LEFT);
+  }
+
+  /** The disk has less room than the limit says. @param size bytes that are to find some the next time */
+  makeRoom(size: number): void {
+    this.#shrinkTo(Math.min(this.#size - size, this.#size * LEFT));
   }
 
   /** By names, the one that was used longest ago first; and the contents that no name is left of. */
-  #shrink(): void {
+  #shrinkTo(most: number): void {
     const blobs = new Map(this.#blobs().map((each) => [each.path.slice(-64), each]));
     const names = this.#names().sort((a, b) => a.used - b.used);
     const meant = names.map(({ path }) => ({ path, hash: hashIn(path) }));
@@ -174,7 +179,7 @@ export class Shelf {
     };
     for (const hash of blobs.keys()) if (!uses.has(hash)) drop(hash);
     for (const { path, hash } of meant) {
-      if (size <= this.#limit * LEFT) break;
+      if (size <= most) break;
       rmSync(path, { force: true });
       size -= NAME_SIZE;
       uses.set(hash, uses.get(hash)! - 1);

@@ -4,6 +4,12 @@ import type { MutantTable } from "../mutant.ts";
 export default {
   "src/cache/server/server.ts": [
     {
+      fault: "on a full disk nothing makes room",
+      text: "if (FULL.includes(code)) shelf.makeRoom(Number(promised ?? 0));\n",
+      becomes: "",
+      tests: ["cache/server"],
+    },
+    {
       fault: "two servers share a port, and each answers some of the requests",
       text: "    reusePort: false,\n",
       becomes: "",
@@ -96,6 +102,12 @@ export default {
   ],
   "src/cache/server/shelf.ts": [
     {
+      fault: "on a full disk there is not room enough for what did not fit",
+      text: "Math.min(this.#size - size, this.#size * LEFT)",
+      becomes: "this.#size",
+      tests: ["cache/server"],
+    },
+    {
       fault: "a name without its content is told to be there",
       text: "if (statSync(this.#blobPath(hash), { throwIfNoEntry: false })?.size !== size) return false;",
       becomes: "if (size < 0) return false;",
@@ -115,7 +127,7 @@ export default {
     },
     {
       fault: "nothing is ever thrown away",
-      text: "    if (this.#size > this.#limit) this.#shrink();\n",
+      text: "    if (this.#size > this.#limit) this.#shrinkTo(this.#limit * LEFT);\n",
       becomes: "",
       tests: ["cache/server"],
     },
