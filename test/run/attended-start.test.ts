@@ -111,10 +111,12 @@ describe.skipIf(process.platform === "win32").concurrent("a script with secrets 
 describe.skipIf(process.platform !== "linux").concurrent("its place", () => {
   // Of others than root rt lets nobody look.
   test.skipIf(!isRoot)("in pipes is read by rt, which keeps no end to write to", async () => {
-    const held = 'ls -l /proc/$PPID/fd | grep -F "$(readlink /proc/$$/fd/1)" | grep -c ^l-w; true';
+    // It closes them beside the script's start, so that this one waits for it.
+    const isHeld = 'ls -l /proc/$PPID/fd | grep -F "$(readlink /proc/$$/fd/1)" | grep -q ^l-w';
+    const held = `while ${isHeld}; do :; done; echo let go`;
     await using project = await createProject({ "package.json": { scripts: { held } }, "rtfig.toml": RTFIG });
     const { stdout } = await runRt({ args: ["--silent", "run", "held"], cwd: project.path, env: { TOKEN } });
-    expect(stdout).toBe("0\n");
+    expect(stdout).toBe("let go\n");
   });
 
   test("is there before what it is given", async () => {
