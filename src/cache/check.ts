@@ -25,8 +25,8 @@ export interface World {
 export interface Left {
   /** Whether the path is that, without what may be in it. */
   has(path: string): Promise<boolean>;
-  /** The path and all that is in it, if it may be taken away; null where something of that is anything else. */
-  at(path: string): Promise<readonly string[] | null>;
+  /** The paths and all that is in them, if they may be taken away; null where something of that is anything else. */
+  at(paths: readonly string[]): Promise<readonly string[] | null>;
 }
 
 const NOTHING_LEFT: Left = { has: async () => false, at: async () => null };
@@ -41,40 +41,33 @@ export interface Comparison {
 export async function compareEntry(entry: Entry, world: World, left = NOTHING_LEFT): Promise<Comparison> {
   const outputs = new Map(entry.outputs.map((output) => [output.path, output]));
   const own = new Set(outputs.keys());
-  const leftovers: string[] = [];
+  const added: string[] = [];
+  let inTheWay: string | null = null;
   for (const condition of entry.conditions) {
     const [kind, path] = condition;
-    const output = outputs.get(path);
     if (kind === "names") {
-      const { added, difference } = compareNames(condition[2], namesOf(path, world, own), path);
-      if (difference === null) continue;
+      const names = compareNames(condition[2], namesOf(path, world, own), path);
+      if (names.difference === null) continue;
       // One that was made is made again where something else stands in its place, which may be a link to another.
       if (condition[2].length === 0 && world.look(path).kind !== "directory") continue;
-      const found = output?.kind === "directory" ? await findLeft(added, left) : null;
-      if (!found) return { difference, leftovers: [] };
-      leftovers.push(...found);
+      const isMade = outputs.get(path)?.kind === "directory";
+      if (!isMade || names.added.length === 0) return { difference: names.difference, leftovers: [] };
+      inTheWay ??= names.difference;
+      added.push(...names.added);
       continue;
     }
     let difference = world.seen.verdictOf(condition);
     if (difference === undefined) difference = await judge(condition, world);
     else world.look(path); // it has been, for another script, and counts for this one
     if (difference === null) continue;
+    const output = outputs.get(path);
     if (output && (await isOutput(output, world.look(path), world.hashes))) continue;
     const isReplaced = kind === "absent" && output && world.look(path).kind !== "directory";
     if (!isReplaced || !(await left.has(path))) return { difference, leftovers: [] };
   }
-  return { difference: null, leftovers };
-}
-
-/** Null where one of them is anything else, and where there are none. */
-async function findLeft(paths: readonly string[], left: Left): Promise<string[] | null> {
-  const found: string[] = [];
-  for (const path of paths) {
-    const all = await left.at(path);
-    if (!all) return null;
-    found.push(...all);
-  }
-  return found.length > 0 ? found : null;
+  // Asked at once, and last: git is to say of each.
+  const leftovers = added.length > 0 ? await left.at(added) : [];
+  return leftovers ? { difference: null, leftovers } : { difference: inTheWay, leftovers: [] };
 }
 
 async function judge(
@@ -105,10 +98,12 @@ function compareNames(
   const [old, fresh] = [new Set(before), new Set(now)];
   const added = now.filter((name) => !old.has(name)).map((name) => `${path}/${name.slice(1)}`);
   const removed = before.find((name) => !fresh.has(name));
-  if (removed !== undefined && added.length === 0)
-    return { difference: `${path}/${removed.slice(1)} is not there any more`, added };
-  const difference = added.length > 0 ? `${added[0]} is new` : null;
-  return { difference, added: removed === undefined ? added : [] };
+  if (added.length > 0)
+    return { difference: `${added[0]} is new`, added: removed === undefined ? added : [] };
+  return {
+    difference: removed === undefined ? null : `${path}/${removed.slice(1)} is not there any more`,
+    added,
+  };
 }
 
 export async function compareState(

@@ -32,10 +32,10 @@ export class Leftovers implements Left {
     return false;
   }
 
-  async at(path: string): Promise<readonly string[] | null> {
+  async at(paths: readonly string[]): Promise<readonly string[] | null> {
     const found: string[] = [];
     const files: string[] = [];
-    if (!(await this.#collect(path, found, files))) return null;
+    for (const path of paths) if (!(await this.#collect(path, found, files))) return null;
     const sources = await this.#world.sourcesAmong(files);
     const mayGo = (file: string) => (sources ? !sources.has(file) : this.#world.isDeclared(file));
     return files.every(mayGo) ? found : null;

@@ -108,8 +108,8 @@ export class Run implements CachedRun {
   /** Takes the first that is what the script would do now. Undefined, or why the first was not. */
   async #use(candidates: AsyncGenerator<Candidate>, purpose: "use" | "look"): Promise<string | undefined> {
     const { root } = this.#settings;
-    const kept = () => (this.#settings.isRead ? this.#known.entries(this.#key!.hash) : []);
-    const left = new Leftovers(kept, (entry) => placeEntry(entry, root, this.#isFixed), this.#world);
+    const others = () => (this.#settings.isRead ? this.#known.entries(this.#key!.hash) : []);
+    const left = new Leftovers(others, (entry) => placeEntry(entry, root, this.#isFixed), this.#world);
     let difference: string | undefined;
     for await (const { kept, isOthers, file, prepare, use } of candidates) {
       const entry = placeEntry(kept, root, this.#isFixed);
@@ -211,14 +211,8 @@ export class Run implements CachedRun {
     if (!log) return undefined;
     const { root } = this.#settings;
     const gone = leftovers.map((path) => ({ path, kind: "absent" as const }));
-    const outputs = gone.length > 0 ? [...entry.outputs, ...gone] : entry.outputs;
-    const restored = await restoreOutputs(
-      { ...entry, outputs },
-      root,
-      this.#store,
-      this.#world,
-      this.#announce,
-    );
+    const wanted = { ...entry, outputs: [...entry.outputs, ...gone] };
+    const restored = await restoreOutputs(wanted, root, this.#store, this.#world, this.#announce);
     return restored === null ? undefined : { pieces: readLog(log), saved: entry.duration, restored };
   }
 

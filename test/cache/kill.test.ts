@@ -6,6 +6,7 @@ import { expect, test } from "bun:test";
 import { readdirSync, readFileSync, readlinkSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { hashBytes } from "../../src/cache/hashes.ts";
+import { CAN_MOUNT } from "../support/mounts.ts";
 import { waitUntil } from "../support/processes.ts";
 import { createRandom } from "../support/random.ts";
 import { RT, runRt, startRt } from "../support/rt.ts";
@@ -120,16 +121,10 @@ test.skipIf(!CAN_TRACE)(
 
 /** A file system with so many KiB, in a namespace of its own, where rt runs twice; the second time with no output left. */
 const IN_SMALL = 'mount -t tmpfs -o size="$1"k none "$2" && shift 2 && "$@" && rm -r dist && "$@"';
-const canMount =
-  CAN_TRACE &&
-  Bun.spawnSync(["unshare", "-Urm", "bash", "-c", "mount -t tmpfs none /mnt"], {
-    stdout: "ignore",
-    stderr: "ignore",
-  }).exitCode === 0;
 /** KiB: from nothing to more than enough, so that each write is the first that fails in some. */
 const SIZES = KILLS > 100 ? Array.from({ length: 60 }, (_, index) => 4 + index * 4) : [4, 60, 400];
 
-test.skipIf(!canMount)(
+test.skipIf(!CAN_MOUNT)(
   "on a disk that is full at any moment, scripts run and nothing half is used",
   async () => {
     await using project = await cachedProject(

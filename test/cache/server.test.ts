@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { chmod, readdir, rename, rm, stat, truncate, utimes } from "node:fs/promises";
 import { createProject } from "../support/project.ts";
 import { resultOf } from "../support/output.ts";
+import { CAN_MOUNT } from "../support/mounts.ts";
 import { waitUntil } from "../support/processes.ts";
 import { REPOSITORY, RT, runRt, startRt } from "../support/rt.ts";
 import { CAN_TRACE, cachedProject } from "./cached-project.ts";
@@ -404,7 +405,13 @@ test("who stops in the middle keeps no server from ending, and leaves nothing in
     };
   };
   const nothing = { status: 0, stderr: "", drafts: [], blobs: 0, names: 0 };
-  expect(await Promise.all([end(false), end(true)])).toEqual([nothing, nothing]);
+  const order: string[] = [];
+  const note = async (ended: ReturnType<typeof end>, name: string) => {
+    expect(await ended).toEqual(nothing);
+    order.push(name);
+  };
+  await Promise.all([note(end(false), "asked once"), note(end(true), "asked twice")]);
+  expect(order).toEqual(["asked twice", "asked once"]);
 });
 
 test("an upload that breaks off is no trouble of the server's", async () => {
@@ -486,12 +493,6 @@ test.skipIf(process.platform === "win32")(
     expect((await add("tokens.txt", 8)).status).toBe(0);
   },
 );
-
-const CAN_MOUNT =
-  Bun.spawnSync(["unshare", "-Urm", "bash", "-c", "mount -t tmpfs none /mnt"], {
-    stdout: "ignore",
-    stderr: "ignore",
-  }).exitCode === 0;
 
 test.skipIf(!CAN_MOUNT)("on a disk with less room than --size, what was used before makes room", async () => {
   await using server = await serveCache([], 1 << 20);

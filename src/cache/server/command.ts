@@ -67,7 +67,8 @@ export function serveCache(args: readonly string[]): string | undefined {
   const server = listen(text.host!, readNumber("port", text.port!, 65_535, 0), (hostname, port) =>
     startServer({ hostname, port, tokens, shelf, largest, complain }),
   );
-  for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, endWhenAsked(server));
+  const end = endWhenAsked(server);
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, end);
   const { count } = tokens;
   const size = `${(shelf.size / MEGABYTE).toFixed(1)} MB in ${oneLine(directory)}`;
   console.log(`Serving at ${server.url.href}: ${count} ${count === 1 ? "token" : "tokens"}, ${size}`);

@@ -166,7 +166,7 @@ async function receive(call: Call, id: string, kind: string): Promise<Response> 
   } catch (error) {
     if (request.signal.aborted) return problem(400, "bad_request", "It has broken off");
     const { code = "unknown" } = error as { code?: string };
-    if (FULL.includes(code)) shelf.makeRoom(Number(promised ?? 0));
+    if (FULL.includes(code)) shelf.makeRoom();
     options.complain(`An artifact was not kept (${code})${FULL.includes(code) ? WITHOUT_ROOM : ""}`);
     return problem(500, "not_kept", "It could not be kept");
   }

@@ -89,7 +89,7 @@ export class Shelf {
    * needing it: that is a use, too.
    */
   isThere(space: Space, name: string, { hash, size }: Item): boolean {
-    if (statSync(this.#blobPath(hash), { throwIfNoEntry: false })?.size !== size) return false;
+    if (!hasSize(this.#blobPath(hash), size)) return false;
     touch(this.#namePath(space, name));
     return true;
   }
@@ -140,7 +140,7 @@ export class Shelf {
     const { hash, size } = draft;
     try {
       const path = this.#blobPath(hash);
-      if (existsSync(path) && statSync(path).size === size) touch(path);
+      if (hasSize(path, size)) touch(path);
       else {
         mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
         renameSync(draft.path, path);
@@ -160,9 +160,9 @@ export class Shelf {
     if (this.#size > this.#limit) this.#shrinkTo(this.#limit * LEFT);
   }
 
-  /** The disk has less room than the limit says. @param size bytes that are to find some the next time */
-  makeRoom(size: number): void {
-    this.#shrinkTo(Math.min(this.#size - size, this.#size * LEFT));
+  /** The disk has less room than the limit says. How much goes is nothing that a client says. */
+  makeRoom(): void {
+    this.#shrinkTo(this.#size * LEFT);
   }
 
   /** By names, the one that was used longest ago first; and the contents that no name is left of. */
@@ -205,6 +205,10 @@ export class Shelf {
     const space = hashBytes(JSON.stringify([scope, team, kind]));
     return join(this.directory, "names", space, hashBytes(name));
   }
+}
+
+function hasSize(path: string, size: number): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.size === size;
 }
 
 function hashIn(path: string): string {

@@ -162,8 +162,8 @@ export default {
   "src/cache/check.ts": [
     {
       fault: "a file that went out of a folder is no difference",
-      text: "if (removed !== undefined && added.length === 0)",
-      becomes: "if (removed === null)",
+      text: "difference: removed === undefined ? null : `",
+      becomes: "difference: removed !== null ? null : `",
       tests: ["cache/hits", "cache/stale"],
     },
     {

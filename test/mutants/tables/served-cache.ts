@@ -5,7 +5,7 @@ export default {
   "src/cache/server/server.ts": [
     {
       fault: "on a full disk nothing makes room",
-      text: "if (FULL.includes(code)) shelf.makeRoom(Number(promised ?? 0));\n",
+      text: "if (FULL.includes(code)) shelf.makeRoom();\n",
       becomes: "",
       tests: ["cache/server"],
     },
@@ -103,13 +103,13 @@ export default {
   "src/cache/server/shelf.ts": [
     {
       fault: "on a full disk there is not room enough for what did not fit",
-      text: "Math.min(this.#size - size, this.#size * LEFT)",
-      becomes: "this.#size",
+      text: "this.#shrinkTo(this.#size * LEFT);",
+      becomes: "this.#shrinkTo(this.#size);",
       tests: ["cache/server"],
     },
     {
       fault: "a name without its content is told to be there",
-      text: "if (statSync(this.#blobPath(hash), { throwIfNoEntry: false })?.size !== size) return false;",
+      text: "    if (!hasSize(this.#blobPath(hash), size)) return false;\n",
       becomes: "if (size < 0) return false;",
       tests: ["cache/server"],
     },
@@ -262,9 +262,15 @@ export default {
       tests: ["cache/server"],
     },
     {
+      fault: "who asks a server to end by one signal and by another waits as after the first",
+      text: "process.on(signal, end)",
+      becomes: "process.on(signal, endWhenAsked(server))",
+      tests: ["cache/server"],
+    },
+    {
       fault: "who asks a server twice to end kills it, and half an upload stays",
-      text: "process.on(signal, endWhenAsked(server))",
-      becomes: "process.once(signal, endWhenAsked(server))",
+      text: "process.on(signal, end)",
+      becomes: "process.once(signal, end)",
       tests: ["cache/server"],
     },
     {
@@ -299,7 +305,7 @@ export default {
     },
     {
       fault: "a served cache does not end by SIGTERM",
-      text: `for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, endWhenAsked(server));`,
+      text: `for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, end);`,
       becomes: `for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => void server.url);`,
       tests: ["cache/server"],
     },
