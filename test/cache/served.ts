@@ -13,8 +13,8 @@ export interface ServedCache extends AsyncDisposable {
   readonly tokens: Readonly<Record<"main" | "reader" | "pr-1" | "pr-2", string>>;
   /** An answer to a request with this token. */
   ask(token: string, path: string, init?: RequestInit): Promise<Response>;
-  /** SIGINT, and no more. */
-  stop(): void;
+  /** A signal, and no more. */
+  stop(signal: NodeJS.Signals): void;
   /** What it wrote, when it has ended by itself after SIGTERM. */
   end(): Promise<{ readonly status: number; readonly stderr: string }>;
 }
@@ -49,7 +49,7 @@ export async function serveCache(options: readonly string[] = [], room?: number)
         ...init,
         headers: { authorization: `Bearer ${token}`, ...init?.headers },
       }),
-    stop: () => server.kill("SIGINT"),
+    stop: (signal) => server.kill(signal),
     async end() {
       server.kill("SIGTERM");
       return { status: await server.exited, stderr: await new Response(server.stderr).text() };

@@ -386,32 +386,31 @@ async function beginUpload({ url, store }: ServedCache, token: string, hash: str
 }
 
 test("who stops in the middle keeps no server from ending, and leaves nothing in it", async () => {
-  const end = async (isAskedAgain: boolean) => {
-    await using served = await serveCache();
+  await using servers = new AsyncDisposableStack();
+  const begin = async () => {
+    const served = servers.use(await serveCache());
     const { ended } = await beginUpload(served, served.tokens.main, "half");
-    if (isAskedAgain) {
-      served.stop();
-      const isRefused = async () =>
-        (await served.ask(served.tokens.main, "/").catch(() => undefined)) === undefined;
-      await waitUntil(isRefused);
-    }
-    const { status, stderr } = await served.end();
-    await ended;
-    return {
-      status,
-      stderr,
-      drafts: await readdir(join(served.store, "drafts")),
-      ...(await countIn(served.store)),
-    };
+    return { served, ended };
   };
-  const nothing = { status: 0, stderr: "", drafts: [], blobs: 0, names: 0 };
+  const [waiting, terminated, interrupted] = await Promise.all([begin(), begin(), begin()]);
   const order: string[] = [];
-  const note = async (ended: ReturnType<typeof end>, name: string) => {
-    expect(await ended).toEqual(nothing);
+  const end = async ({ served, ended }: typeof waiting, name: string) => {
+    const { status, stderr } = await served.end();
     order.push(name);
+    await ended;
+    const drafts = await readdir(join(served.store, "drafts"));
+    return { status, stderr, drafts, ...(await countIn(served.store)) };
   };
-  await Promise.all([note(end(false), "asked once"), note(end(true), "asked twice")]);
-  expect(order).toEqual(["asked twice", "asked once"]);
+  const endBy = async (begun: typeof waiting, first: NodeJS.Signals) => {
+    const { served } = begun;
+    served.stop(first);
+    await waitUntil(async () => (await served.ask("", "/").catch(() => undefined)) === undefined);
+    return await end(begun, "asked twice");
+  };
+  const all = [end(waiting, "asked once"), endBy(terminated, "SIGTERM"), endBy(interrupted, "SIGINT")];
+  const nothing = { status: 0, stderr: "", drafts: [], blobs: 0, names: 0 };
+  expect(await Promise.all(all)).toEqual([nothing, nothing, nothing]);
+  expect(order).toEqual(["asked twice", "asked twice", "asked once"]);
 });
 
 test("an upload that breaks off is no trouble of the server's", async () => {
