@@ -20,8 +20,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Files } from "../support/project.ts";
 import { cleanEnvironment, type Environment, RT } from "../support/rt.ts";
+import { trustOf } from "../support/trusted.ts";
 import { CAN_TRACE, type CachedProject, cachedProject } from "./cached-project.ts";
 
+const GIT = cleanEnvironment({
+  ...{ GIT_AUTHOR_NAME: "a", GIT_AUTHOR_EMAIL: "a@example.com" },
+  ...{ GIT_COMMITTER_NAME: "a", GIT_COMMITTER_EMAIL: "a@example.com", GIT_CONFIG_GLOBAL: "/dev/null" },
+});
 const COUNT = 12;
 const RUN = ["--filter", "*", "run", "build"];
 const MOST_ROUNDS = 8;
@@ -380,6 +385,55 @@ test.skipIf(!CAN_TRACE).each([
   await project.settle();
   writeFileSync(project.join("pnpm-workspace.yaml"), text);
   await compareWithOrdinary(project);
+});
+
+test.skipIf(!CAN_TRACE)("an edited file of --env-file makes the scripts run again", async () => {
+  await using project = await recalledProject({ "own.env": "LEVEL=2\n" });
+  const words = ["--env-file", "own.env", ...RUN];
+  const env = { LEVEL: undefined };
+  for (let round = 0; round < 4; round += 1)
+    expect((await project.build(words, env)).said).toContain("p2 build: level 2");
+  writeFileSync(project.join("own.env"), "LEVEL=3\n");
+  expect((await project.build(words, env)).said).toContain("p2 build: level 3");
+});
+
+/** Runs that the memory does not cover, each by one option or setting; the plain run is the control. */
+const UNCOVERED: Readonly<Record<string, readonly [words: readonly string[], env?: Environment]>> = {
+  "--env-file": [["--env-file", "own.env"]],
+  "--affected": [["--affected=HEAD"]],
+  "--shard": [["--shard=1/1"]],
+  "--dry-run": [["--dry-run"]],
+  "--report": [["--report=report.json"]],
+  "--why": [["--why"]],
+  "--shell": [["--shell", "rt"]],
+  "--rt": [["--rt"]],
+  "--force": [["--force"]],
+  "--cache=local:r": [["--cache=local:r"]],
+  "--cache=local:w": [["--cache=local:w"]],
+  "--verify-inputs": [["--verify-inputs"]],
+  "a shared cache": [
+    [],
+    { TURBO_API: "http://127.0.0.1:9", TURBO_TOKEN: "t", TURBO_REMOTE_CACHE_SIGNATURE_KEY: "k".repeat(32) },
+  ],
+};
+
+test.skipIf(!CAN_TRACE)("each option that the memory does not cover bypasses it", async () => {
+  await using project = await recalledProject({ "own.env": "LEVEL=2\n" });
+  const git = (...words: string[]) => Bun.spawnSync(["git", ...words], { cwd: project.path, env: GIT });
+  for (const words of [
+    ["init", "-q"],
+    ["add", "."],
+    ["commit", "-qm", "one"],
+  ])
+    git(...words);
+  expect((await project.build()).recalled).toStartWith("recalled ");
+  for (const [what, [words, env]] of Object.entries(UNCOVERED))
+    expect([what, (await project.build([...words, ...RUN], env)).recalled]).toEqual([what, ""]);
+  const lines =
+    '[secrets.PASSWORD]\nfrom.command = ["echo", "a-value-of-some-length"]\n[run.secrets]\n"p1#build" = ["PASSWORD"]\n';
+  writeFileSync(project.join("rtfig.toml"), `${readFileSync(project.join("rtfig.toml"), "utf8")}${lines}`);
+  const trusted = { RT_TRUST: await trustOf(project.path) };
+  expect((await project.build(RUN, trusted)).recalled).toBe("");
 });
 
 test.skipIf(!CAN_TRACE)("a plan with something to say of itself is made each time", async () => {

@@ -1,0 +1,319 @@
+// Each kind of condition of an entry, and each part of it, against real files: a row has one change that only this part
+// notices. A part that is always met would be a stale hit.
+import { expect, test } from "bun:test";
+import { chmodSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { compareEntry, type Left } from "../../src/cache/check.ts";
+import type { Condition, Entry, Output } from "../../src/cache/entry.ts";
+import { hashBytes, Hashes } from "../../src/cache/hashes.ts";
+import { Seen } from "../../src/cache/seen.ts";
+import { list, look } from "../../platform/path-state.ts";
+import { createProject } from "../support/project.ts";
+import { CAN_TRACE, cachedProject } from "./cached-project.ts";
+
+const HASH = hashBytes("text");
+
+interface Row {
+  readonly condition: Condition;
+  /** What the run made; nothing by default. */
+  readonly outputs?: readonly Output[];
+  /** Makes the state that the run found. */
+  readonly before: () => void;
+  /** Each change, with the end of what is said of it; null where the condition is still met. */
+  readonly changes: readonly (readonly [what: string, change: () => void, said: string | null])[];
+}
+
+const write = (name: string, text = "text") => {
+  writeFileSync(name, text);
+  chmodSync(name, 0o644);
+};
+const makeDirectory = (name: string) => {
+  mkdirSync(name);
+  chmodSync(name, 0o755);
+};
+const remove = () => rmSync("x", { recursive: true });
+const replaceBy = (make: (name: string) => void) => () => {
+  remove();
+  make("x");
+};
+const link = (name: string) => symlinkSync("elsewhere", name);
+const fifo = (name: string) => void Bun.spawnSync(["mkfifo", name]);
+
+const FILE: Output = { path: "x", kind: "file", hash: HASH, mode: 0o644 };
+
+const ROWS: readonly Row[] = [
+  {
+    condition: ["absent", "x"],
+    before: () => {},
+    changes: [
+      ["a file", () => write("x"), "x is there now"],
+      ["a folder", () => makeDirectory("x"), "x is there now"],
+      ["a link that leads nowhere", () => link("x"), "x is there now"],
+      ["a pipe", () => fifo("x"), "x is there now"],
+    ],
+  },
+  {
+    condition: ["any", "x"],
+    before: () => write("x"),
+    changes: [
+      ["another content", () => write("x", "other"), null],
+      ["nothing", remove, null],
+      ["a folder", replaceBy(makeDirectory), "x is no file any more"],
+      ["a link", replaceBy(link), "x is no file any more"],
+      ["a pipe", replaceBy(fifo), "x is no file any more"],
+    ],
+  },
+  {
+    condition: ["other", "x"],
+    before: () => fifo("x"),
+    changes: [
+      ["another pipe", replaceBy(fifo), null],
+      ["nothing", remove, "x is not there any more"],
+      ["a file", replaceBy(write), "x is something else now"],
+      ["a folder", replaceBy(makeDirectory), "x is something else now"],
+      ["a link", replaceBy(link), "x is something else now"],
+    ],
+  },
+  {
+    condition: ["directory", "x", 0o755],
+    before: () => makeDirectory("x"),
+    changes: [
+      ["a file in it", () => write("x/new"), null],
+      ["nothing", remove, "x is not there any more"],
+      ["a file", replaceBy(write), "x is no directory any more"],
+      ["a link", replaceBy(link), "x is no directory any more"],
+      ["other permissions", () => chmodSync("x", 0o700), "x has other permissions"],
+    ],
+  },
+  {
+    condition: ["link", "x", "elsewhere"],
+    before: () => link("x"),
+    changes: [
+      ["the same link", replaceBy(link), null],
+      ["nothing", remove, "x is not there any more"],
+      ["another target", replaceBy((name) => symlinkSync("other", name)), "x leads elsewhere"],
+      ["a file", replaceBy((name) => write(name, "elsewhere")), "x leads elsewhere"],
+      ["a folder", replaceBy(makeDirectory), "x leads elsewhere"],
+    ],
+  },
+  {
+    condition: ["file", "x", HASH, 0o644],
+    before: () => write("x"),
+    changes: [
+      ["another file of that content", replaceBy(write), null],
+      ["nothing", remove, "x is not there any more"],
+      ["a content of the same size", () => write("x", "TEXT"), "x has changed"],
+      ["other permissions", () => chmodSync("x", 0o600), "x has other permissions"],
+      ["a folder", replaceBy(makeDirectory), "x is no file any more"],
+      [
+        "a link to a file of that content",
+        () => {
+          renameSync("x", "elsewhere");
+          link("x");
+        },
+        "x is no file any more",
+      ],
+    ],
+  },
+  {
+    condition: ["size", "x", 4, 0o644],
+    before: () => write("x"),
+    changes: [
+      ["another content of the same size", () => write("x", "TEXT"), null],
+      ["nothing", remove, "x is not there any more"],
+      ["more bytes", () => write("x", "texts"), "x has another size"],
+      ["fewer bytes", () => write("x", ""), "x has another size"],
+      ["other permissions", () => chmodSync("x", 0o600), "x has other permissions"],
+      ["a folder", replaceBy(makeDirectory), "x is no file any more"],
+      ["a link", replaceBy(link), "x is no file any more"],
+    ],
+  },
+  {
+    condition: ["names", "x", ["da", "fb"]],
+    before: () => {
+      makeDirectory("x");
+      makeDirectory("x/a");
+      write("x/b");
+    },
+    changes: [
+      ["another content", () => write("x/b", "other"), null],
+      ["one more", () => write("x/c"), "x/c is new"],
+      ["one fewer", () => rmSync("x/b"), "x/b is not there any more"],
+      ["another name", () => renameSync("x/b", "x/c"), "x/c is new"],
+      [
+        "another kind",
+        () => {
+          rmSync("x/b");
+          makeDirectory("x/b");
+        },
+        "x/b is new",
+      ],
+      ["nothing", remove, "x cannot be listed"],
+    ],
+  },
+  {
+    // As the run found it, or as it left it.
+    condition: ["absent", "x"],
+    outputs: [FILE],
+    before: () => {},
+    changes: [
+      ["what it made", () => write("x"), null],
+      ["another content", () => write("x", "TEXT"), "x is there now"],
+      [
+        "other permissions",
+        () => {
+          write("x");
+          chmodSync("x", 0o600);
+        },
+        "x is there now",
+      ],
+      ["a folder", () => makeDirectory("x"), "x is there now"],
+      ["a link", () => link("x"), "x is there now"],
+    ],
+  },
+  {
+    condition: ["absent", "x"],
+    outputs: [{ path: "x", kind: "directory", mode: 0o755 }],
+    before: () => {},
+    changes: [
+      ["what it made", () => makeDirectory("x"), null],
+      [
+        "other permissions",
+        () => {
+          makeDirectory("x");
+          chmodSync("x", 0o700);
+        },
+        "x is there now",
+      ],
+      ["a file", () => write("x"), "x is there now"],
+    ],
+  },
+  {
+    condition: ["absent", "x"],
+    outputs: [{ path: "x", kind: "link", target: "elsewhere" }],
+    before: () => {},
+    changes: [
+      ["what it made", () => link("x"), null],
+      ["another target", () => symlinkSync("other", "x"), "x is there now"],
+      ["a file", () => write("x"), "x is there now"],
+    ],
+  },
+  {
+    condition: ["file", "x", HASH, 0o644],
+    outputs: [{ path: "x", kind: "absent" }],
+    before: () => write("x"),
+    changes: [
+      ["nothing, as it left it", remove, null],
+      ["another content", () => write("x", "TEXT"), "x has changed"],
+    ],
+  },
+  {
+    // A directory that was made has nothing in it but what was put there.
+    condition: ["names", "x", []],
+    outputs: [
+      { path: "x", kind: "directory", mode: 0o755 },
+      { path: "x/y", kind: "absent" },
+    ],
+    before: () => {},
+    changes: [
+      [
+        "its own file",
+        () => {
+          makeDirectory("x");
+          write("x/y");
+        },
+        null,
+      ],
+      [
+        "another file",
+        () => {
+          makeDirectory("x");
+          write("x/z");
+        },
+        "x/z is new",
+      ],
+    ],
+  },
+];
+
+/** What is different in the working directory; null where nothing is. */
+async function differenceOf({ condition, outputs = [] }: Row, left?: Left): Promise<string | null> {
+  const entry = { conditions: [condition], outputs } as unknown as Entry;
+  const hashes = new Hashes(
+    look,
+    () => true,
+    () => null,
+  );
+  const world = { look, list, hashes, isIgnored: () => false, seen: new Seen() };
+  const { difference, leftovers } = await compareEntry(entry, world, left);
+  expect(leftovers).toEqual([]);
+  return difference;
+}
+
+test
+  .skipIf(process.platform === "win32")
+  .each(
+    ROWS.flatMap((row) => row.changes.map((change) => [row.condition[0], change[0], row, change] as const)),
+  )(
+  "a condition of the kind %s compares the state after the change: %s",
+  async (_kind, _what, row, change) => {
+    await using project = await createProject();
+    const from = process.cwd();
+    process.chdir(project.path);
+    try {
+      row.before();
+      expect(await differenceOf(row)).toBeNull();
+      change[1]();
+      expect(await differenceOf(row)).toBe(change[2]);
+    } finally {
+      process.chdir(from);
+    }
+  },
+);
+
+test("an output is replaced where another run of the script has left a file, and not where a folder is", async () => {
+  await using project = await createProject();
+  const path = project.join("x");
+  const row = { condition: ["absent", path], outputs: [{ ...FILE, path }] } as unknown as Row;
+  const left = (isLeft: boolean): Left => ({ has: async () => isLeft, at: async () => null });
+  writeFileSync(path, "other");
+  expect(await differenceOf(row, left(true))).toBeNull();
+  expect(await differenceOf(row, left(false))).toBe(`${path} is there now`);
+  rmSync(path);
+  mkdirSync(path);
+  expect(await differenceOf(row, left(true))).toBe(`${path} is there now`);
+});
+
+const ALL_LEFT: Left = { has: async () => true, at: async (paths) => paths };
+
+test("what another run has left is replaced only where this run has made the file or the folder anew", async () => {
+  await using project = await createProject({ "x/z": "", "other/z": "" });
+  const at = project.join("x");
+  const made: Output = { path: at, kind: "directory", mode: 0o755 };
+  const names = (...names: string[]) => ["names", at, names] as const;
+  const row = (condition: Condition, outputs: Output[]) => ({ condition, outputs }) as unknown as Row;
+  expect(await differenceOf(row(names(), []), ALL_LEFT)).toBe(`${at}/z is new`);
+  expect(await differenceOf(row(names("fa", "fz"), [made]), ALL_LEFT)).toBe(`${at}/a is not there any more`);
+  rmSync(at, { recursive: true });
+  // Names behind a link are another folder's: the condition on the link itself decides.
+  symlinkSync("other", at);
+  expect(await differenceOf(row(names(), [made]))).toBeNull();
+  rmSync(at);
+  writeFileSync(at, "other");
+  const size = ["size", at, 4, 0o644] as const;
+  expect(await differenceOf(row(size, [{ ...FILE, path: at }]), ALL_LEFT)).toBe(`${at} has another size`);
+});
+
+test.skipIf(!CAN_TRACE)(
+  "a script that looked at the size of a file before it replaced it runs again for another size",
+  async () => {
+    await using project = await cachedProject(
+      { t: "test -s out && echo was there; echo 1 > out" },
+      { out: "12345\n" },
+    );
+    expect([await project.run("t"), await project.run("t")]).toEqual(["ran", "hit"]);
+    await project.write({ out: "" });
+    const { stdout, stderr } = await project.rt(["run", "t"]);
+    expect({ stdout, isHit: stderr.includes("Done before") }).toEqual({ stdout: "", isHit: false });
+    expect((await project.rt(["cache", "why", "t"])).stdout).toContain("out has another size");
+  },
+);
