@@ -2,13 +2,13 @@
 //
 //   node build/setup.mjs build/native.ts && npm run fmt
 //
-// What is made is in the repository, since few who build have a compiler for both processors (Debian: gcc,
-// gcc-aarch64-linux-gnu). A test compares the sources with what they were when it was made, and compiles again where
+// The result is in the repository, because most machines lack a compiler for both processors. A test compares the sources with what they were when it was made, and compiles again where
 // the compiler is the same one.
 import { createHash } from "node:crypto";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { hasProgram } from "./system-programs.ts";
 
 const ROOM = join(import.meta.dir, "../platform/linux/native");
 const SOURCES = [
@@ -82,7 +82,7 @@ export async function hashSources(): Promise<string> {
 /** Of the compiler and the linker; undefined where there are none. */
 export function versionOf(architecture: Architecture): string | undefined {
   const compiler = COMPILERS[architecture];
-  if (!Bun.which(compiler)) return undefined;
+  if (!hasProgram(compiler)) return undefined;
   const ask = (...words: string[]) =>
     Bun.spawnSync(words, { env: { ...process.env, LC_ALL: "C" } }).stdout.toString();
   const linker = ask(compiler, "-print-prog-name=ld").trim();

@@ -2,7 +2,8 @@
 //
 //   node build/setup.mjs [--system=<need>] <script.ts | bun command> [args...]
 //
-// --system installs what the need ("test", "bench", "start") has in build/system-packages.json.
+// --system installs the rows of build/system-packages.json with that need ("test", "bench", "start" ...); several are separated by
+// commas.
 //
 // Plain JavaScript, because no engine is there yet. npm fetches the engine's package for this system, and nothing else: what
 // it must be is in the table below, by the checksum that the npm registry has on record, so that no registry, mirror or
@@ -11,7 +12,9 @@
 // fails on Linux, where a Windows-only package tries to build itself).
 import { spawnSync } from "node:child_process";
 import {
+  accessSync,
   chmodSync,
+  constants,
   existsSync,
   mkdirSync,
   readFileSync,
@@ -20,7 +23,7 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
-import { join } from "node:path";
+import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const ENGINE_VERSION = "1.4.5";
@@ -132,16 +135,29 @@ function installPackages() {
   writeFileSync(stamp, "");
 }
 
-// One list per need: what the tests start that npm does not carry. `program` tells whether it is there.
+// The one list of programs and files that npm does not provide; build/system-programs.ts finds them by it.
 const SYSTEM_PACKAGES = JSON.parse(readFileSync(join(root, "build", "system-packages.json"), "utf8"));
 
-function isInstalled({ file, program }) {
-  return file ? existsSync(file) : spawnSync("sh", ["-c", `command -v ${program}`]).status === 0;
+function isExecutable(path) {
+  try {
+    accessSync(path, constants.X_OK);
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
 }
 
-function installSystemPackages(need) {
+function isInstalled({ file, program = [] }) {
+  const directories = (process.env.PATH ?? "").split(delimiter);
+  const isFound = (name) => directories.some((directory) => isExecutable(join(directory, name)));
+  return (!file || existsSync(file)) && [program].flat().every(isFound);
+}
+
+function installSystemPackages(wanted) {
   if (process.platform !== "linux") return;
-  const needed = SYSTEM_PACKAGES.filter(({ needs = ["test"] }) => needs.includes(need));
+  const needed = SYSTEM_PACKAGES.filter(({ needs = ["test"] }) =>
+    needs.some((need) => wanted.includes(need)),
+  );
   const missing = needed.filter((each) => !isInstalled(each));
   if (missing.length === 0) return;
   const names = [...new Set(missing.map(({ name }) => name))];
@@ -152,7 +168,7 @@ function installSystemPackages(need) {
     const message = `these programs are missing: ${missing.map(({ program, file }) => program ?? file).join(", ")}`;
     const hint = `install them, on Debian or Ubuntu with: sudo apt-get install ${names.join(" ")}`;
     // The tour goes without; a test run that cannot test what it claims to must not pass.
-    if (need !== "start") fail(message, hint);
+    if (!wanted.includes("start")) fail(message, hint);
     console.error(`note: ${message}\nhint: ${hint}`);
     return;
   }
@@ -166,10 +182,10 @@ function installSystemPackages(need) {
 }
 
 const args = process.argv.slice(2);
-const need = args[0]?.startsWith("--system=") ? args.shift().slice("--system=".length) : undefined;
+const wanted = args[0]?.startsWith("--system=") ? args.shift().slice("--system=".length).split(",") : [];
 installEngine();
 installPackages();
-if (need) installSystemPackages(need);
+if (wanted.length > 0) installSystemPackages(wanted);
 if (args.length > 0) {
   const child = spawnSync(engine, args, { cwd: root, stdio: "inherit" });
   if (child.signal) process.kill(process.pid, child.signal);

@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { chmod, mkdir, readdir, readFile, symlink } from "node:fs/promises";
 import { join } from "node:path";
+import { findProgram } from "../../build/system-programs.ts";
 import { startBrokenServer } from "../support/broken-server.ts";
 import { placeRt } from "../support/programs.ts";
 import { createProject, type Project } from "../support/project.ts";
@@ -99,7 +100,7 @@ describe.skipIf(process.platform === "win32")("install.sh", () => {
   /** A PATH with these programs alone. */
   async function pathWith(project: Project, names: readonly string[]): Promise<string> {
     await mkdir(project.join("path"));
-    for (const name of names) await symlink(Bun.which(name)!, project.join("path", name));
+    for (const name of names) await symlink(findProgram(name), project.join("path", name));
     return project.join("path");
   }
 
@@ -130,7 +131,7 @@ describe.skipIf(process.platform === "win32")("install.sh", () => {
         await using home = await createProject();
         const path = await pathWith(home, [...BASICS, ...programs]);
         const result = await runRt({
-          program: [Bun.which("dash")!, site.script],
+          program: [findProgram("dash"), site.script],
           args: ["--url", `${site.url}/${release}`, "--dir", home.join("bin"), ...args],
           env: { HOME: home.path, PATH: path, ...site.trusting() },
         });
@@ -180,7 +181,7 @@ describe.skipIf(process.platform === "win32")("install.sh", () => {
     await using home = await createProject();
     const run = async (...args: string[]) =>
       await runRt({
-        program: [Bun.which("dash")!, site.script],
+        program: [findProgram("dash"), site.script],
         args: ["--url", `${site.url}/good`, "--dir", home.join("bin"), ...args],
         env: { HOME: home.path, PATH: home.join("path"), ...site.trusting() },
       });
@@ -241,7 +242,7 @@ describe.skipIf(process.platform === "win32")("install.sh", () => {
     await using home = await createProject();
     const run = async (path: string) =>
       await runRt({
-        program: [Bun.which("dash")!, site.script],
+        program: [findProgram("dash"), site.script],
         args: ["--url", site.url],
         env: { HOME: home.path, PATH: path },
       });
@@ -250,7 +251,7 @@ describe.skipIf(process.platform === "win32")("install.sh", () => {
       stderr: "error: Neither curl nor wget is installed\n",
       status: 1,
     });
-    await symlink(Bun.which("curl")!, join(bare, "curl"));
+    await symlink(findProgram("curl"), join(bare, "curl"));
     expect((await run(bare)).stderr).toStartWith("error: Nothing here computes SHA-256\n");
   });
 

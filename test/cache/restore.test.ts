@@ -1,6 +1,7 @@
 // How the files of a hit are put back where other things stand by now.
 import { expect, test } from "bun:test";
 import { lstat, mkdir, readdir, readlink, rm, symlink, writeFile } from "node:fs/promises";
+import { hasProgram } from "../../build/system-programs.ts";
 import { RT, runRt } from "../support/rt.ts";
 import { CAN_TRACE, cachedProject } from "./cached-project.ts";
 
@@ -118,7 +119,7 @@ test.skipIf(!CAN_TRACE)("files come back with the permissions that the script ga
   expect((await lstat(project.join("out"))).mode & 0o777).toBe(0o400);
 });
 
-test.skipIf(!CAN_TRACE || !Bun.which("strace"))(
+test.skipIf(!CAN_TRACE || !hasProgram("strace"))(
   "declared outputs are listed once, however many there are",
   async () => {
     await using project = await cachedProject(

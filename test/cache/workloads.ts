@@ -1,4 +1,5 @@
 // Real tools, each with a small project that it works on.
+import { hasProgram } from "../../build/system-programs.ts";
 import { devDependencies } from "../../package.json";
 import type { Files } from "../support/project.ts";
 
@@ -123,5 +124,5 @@ export const PATH = `${process.env.HOME}/.cargo/bin:${process.env.PATH}`;
 
 /** Of a tool that is not installed, its name. */
 export function missingProgram({ program }: Workload): string | undefined {
-  return program !== undefined && Bun.which(program, { PATH }) === null ? program : undefined;
+  return program !== undefined && !hasProgram(program, PATH) ? program : undefined;
 }

@@ -1,6 +1,7 @@
 // chrome-remote-interface, which scripts and tools debug with: its usual calls, made by itself in Node.js.
 import { expect, test } from "bun:test";
 import { join } from "node:path";
+import { findProgram } from "../../build/system-programs.ts";
 import { createProject } from "../support/project.ts";
 import { startDebugged } from "./chrome-client.ts";
 
@@ -26,7 +27,7 @@ test("chrome-remote-interface lists, evaluates, stops, profiles, takes a snapsho
   await using project = await createProject({ "a.ts": SOURCE });
   const { live, port } = await startDebugged(project, ["--inspect-wait=127.0.0.1:0", "a.ts"]);
   await using _live = live;
-  const node = Bun.which("node", { PATH: process.env.PATH ?? "" })!;
+  const node = findProgram("node");
   const script = join(import.meta.dir, "remote-interface.mjs");
   await using client = Bun.spawn([node, script, `${port}`], { stdout: "pipe", stderr: "pipe" });
   const [stdout, stderr] = await Promise.all(

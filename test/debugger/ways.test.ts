@@ -2,6 +2,7 @@
 import { expect, test } from "bun:test";
 import { chmod, mkdir, readdir } from "node:fs/promises";
 import { pathToFileURL } from "node:url";
+import { findProgram } from "../../build/system-programs.ts";
 import { openDebugger } from "../options/debugger.ts";
 import { waitUntil } from "../support/processes.ts";
 import { freePort } from "../support/ports.ts";
@@ -26,7 +27,7 @@ test("node inspect: stops, sets a breakpoint, looks at values, profiles, takes a
   await using project = await createProject({ "a.ts": SOURCE });
   const { live, port } = await startDebugged(project, ["--inspect-brk=127.0.0.1:0", "a.ts"]);
   await using _live = live;
-  const node = Bun.which("node", { PATH: process.env.PATH ?? "" })!;
+  const node = findProgram("node");
   await using client = Bun.spawn([node, "inspect", `127.0.0.1:${port}`], {
     cwd: project.path,
     stdin: "pipe",

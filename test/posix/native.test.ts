@@ -2,6 +2,7 @@
 // them is in test/cache and test/run.
 import { describe, expect, test } from "bun:test";
 import { chmod } from "node:fs/promises";
+import { hasProgram } from "../../build/system-programs.ts";
 import {
   type Architecture,
   compileProgram,
@@ -21,6 +22,7 @@ import { createProject, type Project } from "../support/project.ts";
 
 const BYTES = { x64: made.X64, arm64: made.ARM64 };
 const IS_LINUX = process.platform === "linux";
+const CAN_EMULATE = IS_LINUX && process.arch === "x64" && hasProgram("qemu-aarch64");
 const ARCHITECTURES: readonly Architecture[] = ["x64", "arm64"];
 
 test("they are made of the sources as they are: otherwise run build/native.ts", async () => {
@@ -149,7 +151,7 @@ describe.skipIf(!IS_LINUX)("the launcher", () => {
     expect(await run("./text/x")).toEqual({ code: 126, output: refusal("./text/x", "ENOTDIR") });
   });
 
-  test.skipIf(!Bun.which("qemu-aarch64") || process.arch !== "x64")(
+  test.skipIf(!CAN_EMULATE)(
     "reaches its refusal on arm64, emulated, where there is no such filter",
     async () => {
       await using project = await createProject();
@@ -185,7 +187,6 @@ function encodeOrder({ program, words, directory = "", missing = 0, ...variables
 }
 
 describe.skipIf(!IS_LINUX)("the monitor", () => {
-  const CAN_EMULATE = process.arch === "x64" && Bun.which("qemu-aarch64") !== null;
   for (const architecture of ARCHITECTURES)
     test.skipIf(architecture !== process.arch && !CAN_EMULATE)(
       `tells what it has started, and ends as that does, on ${architecture}`,

@@ -2,6 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { readdirSync, readlinkSync } from "node:fs";
 import { copyFile } from "node:fs/promises";
+import { findProgram } from "../../build/system-programs.ts";
 import { readProc, selectTrees } from "../../platform/posix/process-table.ts";
 import { operations as trees } from "../../platform/posix/process-tree.ts";
 import { createMark, waitUntil } from "../support/processes.ts";
@@ -106,7 +107,7 @@ test.skipIf(!isLinux)("what is just being started elsewhere is killed with its t
 test.skipIf(!isLinux)("a program's name may have anything in it", async () => {
   await using project = await createProject();
   const program = project.join("a) Z 7 (b");
-  await copyFile(Bun.which("sleep")!, program);
+  await copyFile(findProgram("sleep"), program);
   const child = Bun.spawn([program, "1000"]);
   try {
     expect(readProc().find(({ pid }) => pid === child.pid)).toMatchObject({ parent: process.pid });

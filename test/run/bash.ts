@@ -1,6 +1,7 @@
 // One command, carried out by a real bash and as src/run/script/shell.ts says, in all kinds of surroundings: what programs can see
 // of how they were started.
 import { symlink } from "node:fs/promises";
+import { findProgram } from "../../build/system-programs.ts";
 import { openShell, type Shell } from "../../src/run/script/shell.ts";
 import { createProject, type Project } from "../support/project.ts";
 
@@ -195,7 +196,7 @@ export function shellIn({ directory, env }: Surroundings): Shell {
   return openShell({ choice: "system", inherited: env, initialDirectory: directory });
 }
 
-const bash = Bun.which("bash")!;
+const bash = findProgram("bash");
 
 export const runBash = (command: string, { directory, env }: Surroundings) =>
   start(bash, [bash, "-c", command], directory, env);

@@ -1,6 +1,7 @@
 // What a script finds in its environment: what npm sets, the way to the installed programs, and nothing by accident.
 import { describe, expect, test } from "bun:test";
 import { rm, symlink } from "node:fs/promises";
+import { findProgram } from "../../build/system-programs.ts";
 import { scriptEnvironment } from "../../src/run/script/environment.ts";
 import { compileProgram } from "../support/programs.ts";
 import { createProject, type Files } from "../support/project.ts";
@@ -74,8 +75,8 @@ describe.concurrent.each(Object.keys(SHAPES) as (keyof typeof SHAPES)[])(
         npm_execpath: RT,
         INIT_CWD: "$PROJECT/a/b",
         PWD: "$PROJECT",
-        NODE: Bun.which("node") ?? RT,
-        npm_node_execpath: Bun.which("node") ?? RT,
+        NODE: findProgram("node"),
+        npm_node_execpath: findProgram("node"),
       });
       expect(all.npm_config_user_agent).toMatch(
         new RegExp(`^rt/\\S+ npm/\\? node/v\\S+ ${process.platform} ${process.arch}$`),

@@ -2,6 +2,7 @@
 // with Node.js unless rt is to stand in for it.
 import { expect, test } from "bun:test";
 import { chmod, mkdir, symlink } from "node:fs/promises";
+import { findProgram } from "../../build/system-programs.ts";
 import { createProject } from "../support/project.ts";
 import { runRt } from "../support/rt.ts";
 import { type Row, testSilently } from "../support/transcripts.ts";
@@ -190,7 +191,7 @@ testSilently("with --rt, rt runs a binary for Node.js", [
 test("`rt run node` is rt where no node is installed", async () => {
   await using project = await createProject({ "a.ts": SAYS });
   await mkdir(project.join("bin"));
-  await symlink(Bun.which("sh")!, project.join("bin/sh"));
+  await symlink(findProgram("sh"), project.join("bin/sh"));
   const run = async (...args: string[]) =>
     await runRt({ args, cwd: project.path, env: { PATH: project.join("bin") } });
   expect(await run("run", "node", "a.ts", "x")).toEqual({

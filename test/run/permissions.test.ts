@@ -1,6 +1,7 @@
 // Projects of another user: what may be read runs, and what somebody else has made is not trusted.
 import { describe, expect, test } from "bun:test";
 import { chmod, readdir, rename } from "node:fs/promises";
+import { hasProgram } from "../../build/system-programs.ts";
 import { createProject } from "../support/project.ts";
 import { RT, runRt } from "../support/rt.ts";
 import { AS_OTHER, isRoot, NOBODY } from "../support/users.ts";
@@ -12,7 +13,7 @@ const pkg = (scripts: Record<string, string>, more: object = {}) => ({
 describe.concurrent("where a user may only read", () => {
   const nobody = isRoot ? AS_OTHER : ["sudo", "--non-interactive", "--preserve-env=TMPDIR", "--user=nobody"];
   const user = isRoot ? NOBODY : process.getuid?.();
-  const canBeNobody = Bun.which(nobody[0]!) !== null && Bun.spawnSync([...nobody, "true"]).success;
+  const canBeNobody = hasProgram(nobody[0]!) && Bun.spawnSync([...nobody, "true"]).success;
 
   test("scripts, binaries and files run", async () => {
     await using project = await createProject(

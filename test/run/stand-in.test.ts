@@ -1,6 +1,7 @@
 // `node` and `bun` below a script: the installed ones, or rt in their place.
 import { describe, expect, test } from "bun:test";
 import { symlink } from "node:fs/promises";
+import { findProgram } from "../../build/system-programs.ts";
 import { createProject } from "../support/project.ts";
 import { expectRt, runRt } from "../support/rt.ts";
 
@@ -18,7 +19,7 @@ describe.concurrent("node", () => {
   ) {
     await using project = await createProject({ ...files, "bin/x": "" }, executable);
     for (const name of ["bash", "sh", "env", "echo", "cat"])
-      await symlink(Bun.which(name)!, project.join("bin", name));
+      await symlink(findProgram(name), project.join("bin", name));
     return await runRt({
       args: ["--silent", ...args],
       cwd: project.path,

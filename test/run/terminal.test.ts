@@ -1,11 +1,12 @@
 // Scripts in a real terminal: they own it, and Ctrl-C ends them, everything they have started, and rt, without a word.
 import { describe, expect, test } from "bun:test";
+import { hasProgram } from "../../build/system-programs.ts";
 import { quoteArgument } from "../../src/run/script/quoting.ts";
 import { createMark, waitUntil } from "../support/processes.ts";
 import { createProject } from "../support/project.ts";
 import { cleanEnvironment, RT, startRt } from "../support/rt.ts";
 
-const hasScript = process.platform === "linux" && Bun.which("script") !== null;
+const hasScript = process.platform === "linux" && hasProgram("script");
 
 /** A program in a terminal of its own (util-linux's `script`), driven by what is typed and by what it shows. */
 function openTerminal(
@@ -104,7 +105,7 @@ describe.skipIf(!hasScript).concurrent("Ctrl-C", () => {
   const untilWaiting = "until grep -q poll /proc/$PPID/wchan; do :; done; echo ready";
   const stay = "while :; do sleep 0.01; done";
 
-  test.skipIf(!Bun.which("strace"))(
+  test.skipIf(!hasProgram("strace"))(
     "that a script handles is told by the terminal alone",
     async () => {
       const go = `trap 'echo handled; exit 5' INT; ${untilWaiting}; ${stay}`;
@@ -122,7 +123,7 @@ describe.skipIf(!hasScript).concurrent("Ctrl-C", () => {
     30_000,
   );
 
-  test.skipIf(!Bun.which("strace"))(
+  test.skipIf(!hasProgram("strace"))(
     "that a script of a reported run handles, and stays, is told by the terminal alone, until it is killed",
     async () => {
       const go = `trap 'echo handled' INT; ${untilWaiting}; ${stay}`;

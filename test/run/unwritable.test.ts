@@ -2,6 +2,7 @@
 // that is gone. What needs no writing runs as ever; what needs it says so in a line.
 import { describe, expect, test } from "bun:test";
 import { chmod, mkdir, readdir, rm, symlink } from "node:fs/promises";
+import { findProgram } from "../../build/system-programs.ts";
 import { quoteArgument } from "../../src/run/script/quoting.ts";
 import { placeRt } from "../support/programs.ts";
 import { createProject, type Project } from "../support/project.ts";
@@ -133,7 +134,7 @@ describe.skipIf(!isPosix).concurrent("links to rt under other names", () => {
       "tmp/x": "",
     });
     await placeRt(project.join("rt"));
-    for (const name of ["bash", "sh"]) await symlink(Bun.which(name)!, project.join("programs", name));
+    for (const name of ["bash", "sh"]) await symlink(findProgram(name), project.join("programs", name));
     const run = async (args: readonly string[], env: Record<string, string>) =>
       await runRt({
         program: [project.join("rt")],

@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { chmod, lstat, mkdir, readdir, readlink, realpath, symlink } from "node:fs/promises";
 import { dirname } from "node:path";
+import { hasProgram } from "../../build/system-programs.ts";
 import { VERSION } from "../../src/version.ts";
 import { type Keyring, startKeyring } from "../support/keyring.ts";
 import { createProject, type Project } from "../support/project.ts";
@@ -11,7 +12,6 @@ import { startOnTerminal } from "../support/terminal.ts";
 
 const PASSWORD = "docker pass 7be1";
 const ABSENT = { stdout: "credentials not found in native keychain\n", stderr: "", status: 1 };
-const DOCKER = Bun.which("docker");
 
 describe.skipIf(process.platform !== "linux")("rt secrets helper docker", () => {
   let keyring: Keyring;
@@ -39,7 +39,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets helper docker", () => 
   const done = (stdout = "") => ({ stdout, stderr: "", status: 0 });
   const config = () => Bun.file(home.join("docker/config.json")).text();
 
-  test.skipIf(!DOCKER)(
+  test.skipIf(!hasProgram("docker"))(
     "docker logs in and out with it",
     async () => {
       const seen: string[] = [];
@@ -57,7 +57,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets helper docker", () => 
       const server = `127.0.0.1:${registry.port}`;
       const docker = (args: string[], stdin = "") =>
         runRt({
-          program: [DOCKER!],
+          program: ["docker"],
           args,
           stdin,
           env: { ...environment(), DOCKER_HOST: "tcp://127.0.0.1:1" },

@@ -1,5 +1,6 @@
 // `rt secrets helper aws|npm` with the programs that ask them, where they are installed, and the command line of all helpers.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { hasProgram } from "../../build/system-programs.ts";
 import { HELPERS } from "../../src/secrets/commands.ts";
 import { openRegistry } from "../options/registry.ts";
 import { type Keyring, startKeyring } from "../support/keyring.ts";
@@ -103,7 +104,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets helper", () => {
       expect((await run(["aws", "get", "unasked"])).status).toBe(1);
     });
 
-    test.skipIf(!Bun.which("aws"))(
+    test.skipIf(!hasProgram("aws"))(
       "aws itself takes them from there",
       async () => {
         await run(["aws", "store", "real"], JSON.stringify({ ...KEYS, SessionToken: "t" }));

@@ -1,11 +1,12 @@
 // A real redis-server of a test's own, which keeps nothing: started again, it is empty.
+import { hasProgram } from "../../build/system-programs.ts";
 import type { Certificates } from "./certificates.ts";
 import { createProject } from "./project.ts";
 import { freePort } from "./ports.ts";
 import { cleanEnvironment } from "./rt.ts";
 
 /** Where it is not, what needs it is skipped by name. */
-export const HAS_REDIS = Bun.which("redis-server") !== null;
+export const HAS_REDIS = hasProgram("redis-server");
 
 export interface Redis extends AsyncDisposable {
   readonly port: number;

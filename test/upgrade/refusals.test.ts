@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { chmod, readdir, readFile, rm, stat, truncate, writeFile } from "node:fs/promises";
 import { constants, deflateRawSync } from "node:zlib";
+import { hasProgram } from "../../build/system-programs.ts";
 import { gzip, tar, zip } from "../../build/archive.ts";
 import { createKeyPair } from "../../build/minisign.ts";
 import { RELEASE_KEYS } from "../../src/upgrade/keys.ts";
@@ -470,7 +471,7 @@ print(status, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024)`;
     }
   });
 
-  test.skipIf(isRoot && !Bun.which("setpriv"))("a place that it may not write to", async () => {
+  test.skipIf(isRoot && !hasProgram("setpriv"))("a place that it may not write to", async () => {
     const { home, rt } = await installRt();
     await using _ = home;
     for (const path of [home.path, released.path]) await chmod(path, 0o755);
