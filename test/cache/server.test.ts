@@ -73,9 +73,15 @@ for (const [client, path] of [
     for (const hash of ["..%2F..%2Ftokens.txt", "a%00b", "%2e%2e", "x".repeat(200)])
       expect([400, 404]).toContain(await write(served, "pr-1", path(hash), "poison"));
     expect(await read(served, "pr-1", path("first"))).toBe("poison");
-    // The same content is there once, whoever has written it.
-    expect((await countIn(served.store)).blobs).toBe(2);
+    // The same content is stored once in each scope.
+    const stores = [served.store, ...(await ownStores(served))];
+    const counts = await Promise.all(stores.map(async (store) => (await countIn(store)).blobs));
+    expect(counts.toSorted()).toEqual([1, 1, 2]);
   });
+
+async function ownStores({ store }: ServedCache): Promise<string[]> {
+  return (await readdir(join(store, "own"))).map((name) => join(store, "own", name));
+}
 
 test("turbo's protocol, call by call", async () => {
   await using served = await serveCache(["--largest=1"]);
@@ -132,8 +138,8 @@ test("turbo's protocol, call by call", async () => {
 });
 
 test("nx's protocol, and what is used longest ago goes", async () => {
-  await using served = await serveCache(["--size=1"]);
-  const content = (letter: string) => letter.repeat(400_000);
+  await using served = await serveCache(["--size=2"]);
+  const content = (letter: string) => letter.repeat(600_000);
   const setTimes = async (year: number) => {
     const names = new Bun.Glob("names/*/*").scan({ cwd: served.store, absolute: true });
     const time = new Date(year, 1);
@@ -167,8 +173,8 @@ test("nx's protocol, and what is used longest ago goes", async () => {
 });
 
 test("who is told that an artifact is there need not send it: it is there, and is kept as what is used", async () => {
-  await using served = await serveCache(["--size=1"]);
-  const content = (letter: string) => letter.repeat(400_000);
+  await using served = await serveCache(["--size=2"]);
+  const content = (letter: string) => letter.repeat(600_000);
   const isThere = async (hash: string) =>
     (await served.ask(served.tokens.main, TURBO_PATH(hash), { method: "HEAD" })).status;
   const stored = async (kind: string) =>
@@ -199,11 +205,12 @@ test("a question is no artifact: it is not as long, whatever is said of its leng
 });
 
 test("names of nothing take room as well, so that they go too", async () => {
-  await using served = await serveCache(["--size=1"]);
+  await using served = await serveCache(["--size=8"]); // 1 MB for each of two tokens
   const own = served.tokens["pr-1"];
   for (let index = 0; index < 300; index += 1)
     expect((await served.ask(own, NX_PATH(`e${index}`), { method: "PUT", body: "" })).status).toBe(200);
-  const { names } = await countIn(served.store);
+  const counts = await Promise.all((await ownStores(served)).map(countIn));
+  const names = counts.reduce((sum, each) => sum + each.names, 0);
   expect(names).toBeLessThan(1_000_000 / 4096);
   expect(names).toBeGreaterThan(100);
 });
@@ -359,8 +366,10 @@ test("the file of tokens counts as it is now, and lets nobody in while others ma
   );
 });
 
-/** An upload of which the first half has come. */
-async function beginUpload({ url, store }: ServedCache, token: string, hash: string) {
+const SECOND_HALF = "last";
+
+/** An upload of which the beginning has arrived, or that was refused. */
+async function beginUpload({ url, store }: ServedCache, token: string, hash: string, begin = "firs") {
   const socket = connect(Number(new URL(url).port), "127.0.0.1");
   let answer = "";
   const ended = new Promise<string>((resolve) => {
@@ -372,17 +381,21 @@ async function beginUpload({ url, store }: ServedCache, token: string, hash: str
     `PUT ${TURBO_PATH(hash)} HTTP/1.1`,
     "host: cache",
     `authorization: Bearer ${token}`,
-    "content-length: 8",
+    `content-length: ${begin.length + SECOND_HALF.length}`,
     "connection: close",
   ];
-  socket.write(`${lines.join("\r\n")}\r\n\r\nfirs`);
   const drafts = join(store, "drafts");
-  await waitUntil(async () => {
-    const names = await readdir(drafts);
-    const sizes = await Promise.all(names.map(async (name) => (await stat(join(drafts, name))).size));
-    return sizes.includes(4);
-  });
-  return { socket, ended };
+  const arrived = async () => {
+    const names = await readdir(drafts).catch(() => []);
+    const sizes = await Promise.all(
+      names.map(async (name) => (await stat(join(drafts, name)).catch(() => undefined))?.size),
+    );
+    return sizes.filter((size) => size === begin.length).length;
+  };
+  const before = await arrived();
+  socket.write(`${lines.join("\r\n")}\r\n\r\n${begin}`);
+  await waitUntil(async () => answer !== "" || socket.destroyed || (await arrived()) > before);
+  return { socket, ended, isOpen: answer === "" && !socket.destroyed };
 }
 
 test("who stops in the middle keeps no server from ending, and leaves nothing in it", async () => {
@@ -431,7 +444,7 @@ test("a token that ends, or may do less, while it writes has written nothing", a
     await Bun.write(`${served.file}.new`, changed);
     await chmod(`${served.file}.new`, 0o600);
     await rename(`${served.file}.new`, served.file);
-    socket.write("last");
+    socket.write(SECOND_HALF);
     const [line] = (await ended).split("\r\n");
     return [line, await read(served, "reader", TURBO_PATH(hash))];
   };
@@ -510,3 +523,159 @@ test.skipIf(!CAN_MOUNT)("on a disk with less room than --size, what was used bef
       "--size has less kept from the start\n",
   );
 });
+
+/** Bytes of a scope's contents and drafts. */
+async function bytesIn(store: string): Promise<number> {
+  const paths = await Array.fromAsync(
+    new Bun.Glob("{blobs,drafts}/**").scan({ cwd: store, absolute: true, onlyFiles: true }),
+  );
+  const sizes = await Promise.all(paths.map(async (path) => (await stat(path).catch(() => undefined))?.size));
+  return sizes.reduce<number>((sum, size) => sum + (size ?? 0), 0);
+}
+
+test("unfinished uploads count toward --size, evict older artifacts, and are refused when they alone exceed it", async () => {
+  await using served = await serveCache(["--size=4"]); // of which 3 MB are the main scope's
+  const { main } = served.tokens;
+  const MB = 1_000_000;
+  expect(await write(served, "main", TURBO_PATH("old"), "x".repeat(MB))).toBe(200);
+  const uploads = [];
+  for (const index of Array(6).keys())
+    uploads.push(await beginUpload(served, main, `part-${index}`, "x".repeat(0.9 * MB)));
+  expect(uploads.map(({ isOpen }) => isOpen)).toEqual([true, true, true, false, false, false]);
+  expect(await bytesIn(served.store)).toBeLessThanOrEqual(3 * MB);
+  for (const { ended } of uploads.slice(3)) expect(await ended).toStartWith("HTTP/1.1 503 ");
+  expect(await read(served, "main", TURBO_PATH("old"))).toBe(404);
+  const [first, second, third] = uploads;
+  first!.socket.write(SECOND_HALF);
+  expect(await first!.ended).toStartWith("HTTP/1.1 200 ");
+  expect(await read(served, "main", TURBO_PATH("part-0"))).toHaveLength(0.9 * MB + SECOND_HALF.length);
+  // An interrupted upload frees its room.
+  for (const { socket, ended } of [second!, third!]) {
+    socket.destroy();
+    await ended;
+  }
+  await waitUntil(async () => (await readdir(join(served.store, "drafts"))).length === 0);
+  expect(await write(served, "main", TURBO_PATH("new"), "y".repeat(1.8 * MB))).toBe(200);
+  expect(await read(served, "main", TURBO_PATH("part-0"))).toHaveLength(0.9 * MB + SECOND_HALF.length);
+  expect(await write(served, "main", TURBO_PATH("large"), "x".repeat(3 * MB))).toBe(413);
+  expect(await served.end()).toEqual({ status: 0, stderr: "" });
+});
+
+test("drafts of a killed server count toward --size until they are removed", async () => {
+  await using served = await serveCache(["--size=4"]);
+  const draft = join(served.store, "drafts", "left");
+  await Bun.write(draft, "x".repeat(2_000_000));
+  const line = await serveBriefly(served, ["--size=4"]);
+  expect(line).toContain(", 2.0 MB in ");
+  expect(await Bun.file(draft).exists()).toBe(true);
+  await utimes(draft, new Date(2000, 1), new Date(2000, 1));
+  expect(await serveBriefly(served, ["--size=4"])).toContain(", 0.0 MB in ");
+  expect(await Bun.file(draft).exists()).toBe(false);
+});
+
+/** Returns the first output of another server with the same store. */
+async function serveBriefly({ file, store }: ServedCache, options: readonly string[]): Promise<string> {
+  const args = ["cache", "serve", `--tokens=${file}`, "--port=0", `--store=${store}`, ...options];
+  const other = startRt({ args });
+  const reader = other.stdout.getReader();
+  const { value } = await reader.read();
+  other.kill("SIGTERM");
+  await other.exited;
+  return new TextDecoder().decode(value);
+}
+
+test("a write-own token evicts its own artifacts only, however much it uploads", async () => {
+  await using served = await serveCache(["--size=8"]); // 6 MB for the main scope, 1 for each of two others
+  const MB = 1_000_000;
+  const content = (letter: string, size: number) => letter.repeat(size);
+  for (const letter of ["a", "b", "c", "d", "e"])
+    expect(await write(served, "main", TURBO_PATH(letter), content(letter, MB))).toBe(200);
+  expect(await write(served, "pr-2", TURBO_PATH("other"), content("o", 0.8 * MB))).toBe(200);
+  for (const index of Array(30).keys())
+    expect(await write(served, "pr-1", TURBO_PATH(`own-${index}`), content("x", 0.4 * MB + index))).toBe(200);
+  for (const letter of ["a", "b", "c", "d", "e"])
+    expect(await read(served, "main", TURBO_PATH(letter))).toBe(content(letter, MB));
+  expect(await read(served, "pr-2", TURBO_PATH("other"))).toBe(content("o", 0.8 * MB));
+  expect(await read(served, "pr-1", TURBO_PATH("own-0"))).toBe(404);
+  expect(await read(served, "pr-1", TURBO_PATH("own-29"))).toHaveLength(0.4 * MB + 29);
+  expect(await write(served, "pr-1", TURBO_PATH("large"), content("x", 1.1 * MB))).toBe(413);
+  // Nor does it with uploads that it does not end.
+  const [own] = (
+    await Promise.all((await ownStores(served)).map(async (path) => [path, await bytesIn(path)] as const))
+  )
+    .filter(([, bytes]) => bytes !== 0.8 * MB)
+    .map(([path]) => path);
+  const uploads = [];
+  for (const index of Array(3).keys())
+    uploads.push(
+      await beginUpload(
+        { ...served, store: own! },
+        served.tokens["pr-1"],
+        `half-${index}`,
+        "x".repeat(0.4 * MB),
+      ),
+    );
+  expect(uploads.map(({ isOpen }) => isOpen)).toEqual([true, true, false]);
+  for (const { socket } of uploads) socket.destroy();
+  expect(await read(served, "main", TURBO_PATH("a"))).toBe(content("a", MB));
+  expect(await read(served, "pr-2", TURBO_PATH("other"))).toBe(content("o", 0.8 * MB));
+  // Uploads to the main scope evict nothing else either. A scope is removed with its token.
+  for (const letter of ["f", "g", "h", "i", "j", "k"])
+    expect(await write(served, "main", TURBO_PATH(letter), content(letter, MB))).toBe(200);
+  expect(await read(served, "pr-2", TURBO_PATH("other"))).toBe(content("o", 0.8 * MB));
+  const tokens = await Bun.file(served.file).text();
+  await Bun.write(`${served.file}.new`, tokens.replace(/^pr-1 .*\n/m, ""));
+  await chmod(`${served.file}.new`, 0o600);
+  await rename(`${served.file}.new`, served.file);
+  expect(await write(served, "pr-2", TURBO_PATH("more"), content("m", 1.1 * MB))).toBe(200);
+  expect(await read(served, "pr-2", TURBO_PATH("other"))).toBe(content("o", 0.8 * MB));
+  expect(await ownStores(served)).toHaveLength(1);
+});
+
+test("a request without a usable Host header is answered", async () => {
+  await using served = await serveCache();
+  expect(await write(served, "main", TURBO_PATH("first"), "content")).toBe(200);
+  const ask = async (version: string, ...headers: string[]) => {
+    const socket = connect(Number(new URL(served.url).port), "127.0.0.1");
+    const lines = [`GET ${TURBO_PATH("first")} ${version}`, ...headers, "connection: close", "", ""];
+    socket.write(lines.join("\r\n"));
+    const answer = (await Array.fromAsync(socket)).join("");
+    return [answer.split("\r\n")[0], answer.split("\r\n\r\n")[1]];
+  };
+  const authorization = `authorization: Bearer ${served.tokens.main}`;
+  const found = ["HTTP/1.1 200 OK", "content"];
+  expect(await ask("HTTP/1.0", authorization)).toEqual(found);
+  for (const host of ["", "[", "a b", "x:99999", "[::1"])
+    expect(await ask("HTTP/1.1", `host: ${host}`, authorization)).toEqual(found);
+  expect((await ask("HTTP/1.0"))[0]).toBe("HTTP/1.1 401 Unauthorized");
+});
+
+test.skipIf(!CAN_MOUNT)(
+  "a full disk has artifacts of write-own tokens evicted before those of the main scope",
+  async () => {
+    await using served = await serveCache([], 1 << 20);
+    const put = async (name: "main" | "pr-1", id: string) =>
+      await write(served, name, TURBO_PATH(id), id.repeat(150_000));
+    const get = async (name: "main" | "pr-1", id: string) => {
+      const content = await read(served, name, TURBO_PATH(id));
+      return content === id.repeat(150_000) ? "there" : content;
+    };
+    expect([await put("main", "aa"), await put("pr-1", "bb"), await put("pr-1", "cc")]).toEqual([
+      200, 200, 200,
+    ]);
+    expect([await put("main", "dd"), await put("main", "dd"), await put("main", "ee")]).toEqual([
+      500, 200, 200,
+    ]);
+    expect([await get("pr-1", "bb"), await get("pr-1", "cc")]).toEqual([404, 404]);
+    expect([await put("pr-1", "ff"), await put("pr-1", "ff")]).toEqual([500, 500]);
+    expect([await get("main", "aa"), await get("main", "dd"), await get("main", "ee")]).toEqual([
+      "there",
+      "there",
+      "there",
+    ]);
+    const { stderr } = await served.end();
+    expect(stderr.split("\n").at(-2)).toBe(
+      "error: An artifact was not kept (ENOSPC): the disk is full, and nothing can be evicted for this token",
+    );
+  },
+);

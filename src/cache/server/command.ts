@@ -5,7 +5,7 @@ import { Failure } from "../../failure.ts";
 import { oneLine } from "../../printable.ts";
 import { cacheDirectory } from "../store.ts";
 import { startServer } from "./server.ts";
-import { Shelf } from "./shelf.ts";
+import { Shelves } from "./shelves.ts";
 import { ACCESSES, addToken, Tokens } from "./tokens.ts";
 
 const MEGABYTE = 1_000_000;
@@ -22,7 +22,8 @@ OPTIONS
   --host=<name>    Where it listens (default 127.0.0.1)
   --port=<number>  0 for a free one (default 8317)
   --store=<dir>    Where it keeps what it is given (default rt/served below the user's cache directory)
-  --size=<MB>      What is used longest ago goes when there is more (default 20000)
+  --size=<MB>      What is used longest ago goes when there is more (default 20000);
+                   with write-own tokens, these have a quarter of it, in equal parts
   --largest=<MB>   Artifacts that are larger are refused (default 512)
 
 It speaks HTTP; in front of other networks than your own put a proxy with HTTPS.
@@ -62,15 +63,15 @@ export function serveCache(args: readonly string[]): string | undefined {
     );
   const directory = text.store === undefined ? ownDirectory() : resolve(text.store);
   const tokens = new Tokens(text.tokens, complain);
-  const shelf = openShelf(directory, readNumber("size", text.size!) * MEGABYTE);
+  const shelves = openShelves(directory, readNumber("size", text.size!) * MEGABYTE, tokens.scopes);
   const largest = readNumber("largest", text.largest!) * MEGABYTE;
   const server = listen(text.host!, readNumber("port", text.port!, 65_535, 0), (hostname, port) =>
-    startServer({ hostname, port, tokens, shelf, largest, complain }),
+    startServer({ hostname, port, tokens, shelves, largest, complain }),
   );
   const end = endWhenAsked(server);
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, end);
   const { count } = tokens;
-  const size = `${(shelf.size / MEGABYTE).toFixed(1)} MB in ${oneLine(directory)}`;
+  const size = `${(shelves.size / MEGABYTE).toFixed(1)} MB in ${oneLine(directory)}`;
   console.log(`Serving at ${server.url.href}: ${count} ${count === 1 ? "token" : "tokens"}, ${size}`);
   return undefined;
 }
@@ -133,9 +134,9 @@ function ownDirectory(): string {
   throw new Failure("Nothing says where to keep what is served", "give --store=<directory>");
 }
 
-function openShelf(directory: string, limit: number): Shelf {
+function openShelves(directory: string, limit: number, scopes: readonly string[]): Shelves {
   try {
-    return new Shelf(directory, limit);
+    return new Shelves(directory, limit, scopes);
   } catch (error) {
     throw new Failure(
       `What is served cannot be kept: ${oneLine((error as Error).message)}`,

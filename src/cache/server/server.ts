@@ -3,14 +3,15 @@
 // Contract: what a token may, tokens.ts says, and it is asked first. A name that is written in a scope is never found in
 // another but by those who read both: nothing that a token of its own scope has written reaches who reads the main one,
 // whichever came first. What an artifact is, the server does not look at, but for its digest when it is sent.
-import type { Item, Shelf, Space } from "./shelf.ts";
+import { type Item, NoRoomError, type Space } from "./shelf.ts";
+import { MAIN, type Shelves } from "./shelves.ts";
 import type { Token, Tokens } from "./tokens.ts";
 
 export interface ServerOptions {
   readonly hostname: string;
   readonly port: number;
   readonly tokens: Tokens;
-  readonly shelf: Shelf;
+  readonly shelves: Shelves;
   /** Bytes of one artifact. */
   readonly largest: number;
   /** Is told what a client cannot mend. */
@@ -25,7 +26,6 @@ interface Call {
 }
 
 const ID = /^[\w.=-]{1,128}$/;
-const MAIN = "";
 const DAY = 86_400_000;
 /** Bytes of one question, and hashes in it. */
 const LARGEST_QUESTION = 1 << 20;
@@ -49,14 +49,14 @@ export function startServer(options: ServerOptions) {
 }
 
 async function answer(request: Request, options: ServerOptions): Promise<Response> {
-  const url = new URL(request.url);
+  const url = readUrl(request);
   const { method } = request;
   const [, version, kind, id, ...rest] = url.pathname.split("/");
   const isTurbo = version === "v8" && kind === "artifacts";
   const isNx = version === "v1" && kind === "cache" && id !== undefined;
   if ((!isTurbo && !isNx) || rest.length > 0) return problem(404, "not_found", "There is nothing here");
   if (method === "OPTIONS") return preflight();
-  const token = options.tokens.find(request.headers.get("authorization"));
+  const token = findToken(request, options);
   if (isNx) return await asNxReads(token ? answerNx({ request, url, token, options }, id) : unknown());
   if (!token) return unknown();
   const call = { request, url, token, options };
@@ -66,6 +66,11 @@ async function answer(request: Request, options: ServerOptions): Promise<Respons
   if (!ID.test(id)) return problem(400, "bad_request", "This is no hash");
   if (method === "GET" || method === "HEAD") return await send(call, id, "turbo");
   return method === "PUT" ? await receive(call, id, "turbo") : notAllowed();
+}
+
+/** Without a usable Host, as HTTP/1.0 allows, the engine gives the path alone, or an invalid URL. */
+function readUrl({ url }: Request): URL {
+  return new URL(`http://localhost${url.replace(/^https?:\/\/[^/]*/, "")}`);
 }
 
 async function answerNx(call: Call, id: string): Promise<Response> {
@@ -80,6 +85,13 @@ async function asNxReads(answered: Response | Promise<Response>): Promise<Respon
   if (response.ok) return response;
   const { error } = (await response.json()) as { error: { message: string } };
   return new Response(error.message, { status: response.status, headers: { "content-type": "text/plain" } });
+}
+
+function findToken({ headers }: Request, { tokens, shelves }: ServerOptions): Token | undefined {
+  const token = tokens.find(headers.get("authorization"));
+  // Without one the file may be unreadable, which must not remove anything.
+  if (token) shelves.setScopes(tokens.scopes);
+  return token;
 }
 
 /** In the order in which they are asked. */
@@ -104,7 +116,7 @@ function find(call: Call, id: string, kind: string): { space: Space; item: Item 
   const team = teamOf(call);
   if (team === undefined) return undefined;
   for (const space of readable(call, kind, team)) {
-    const item = call.options.shelf.find(space, id);
+    const item = call.options.shelves.of(space.scope).find(space, id);
     if (item) return { space, item };
   }
   return undefined;
@@ -120,7 +132,7 @@ async function send(call: Call, id: string, kind: string): Promise<Response> {
     ...(item.duration !== "" && { "x-artifact-duration": item.duration }),
     ...(item.tag !== "" && { "x-artifact-tag": item.tag }),
   };
-  const { shelf } = call.options;
+  const shelf = call.options.shelves.of(space.scope);
   if (call.request.method === "HEAD") {
     if (!shelf.isThere(space, id, item)) return absent();
     return new Response(null, { headers: { ...headers, "content-length": String(item.size) } });
@@ -134,14 +146,16 @@ async function send(call: Call, id: string, kind: string): Promise<Response> {
 const FULL = ["ENOSPC", "EDQUOT"];
 const WITHOUT_ROOM =
   ": the disk is full, so what was used longest ago has gone; --size has less kept from the start";
+const ONLY_FULL = ": the disk is full, and nothing can be evicted for this token";
 
 async function receive(call: Call, id: string, kind: string): Promise<Response> {
   const { request, options } = call;
-  const { shelf, largest } = options;
+  const { shelves, largest } = options;
   const team = teamOf(call);
   if (team === undefined) return problem(400, "bad_request", "This is no team");
   const space = writable(call, kind, team);
   if (!space) return problem(403, "forbidden", "This token may only read");
+  const shelf = shelves.of(space.scope);
   if (kind === "nx" && shelf.find(space, id))
     return problem(409, "conflict", "There is such an artifact already");
   const duration = request.headers.get("x-artifact-duration") ?? "";
@@ -157,7 +171,7 @@ async function receive(call: Call, id: string, kind: string): Promise<Response> 
       return problem(400, "bad_request", "It has broken off");
     }
     // An upload takes as long as its client likes, and the token may have ended meanwhile, or write elsewhere by now.
-    const now = options.tokens.find(request.headers.get("authorization"));
+    const now = findToken(request, options);
     if (!now || writable({ ...call, token: now }, kind, team)?.scope !== space.scope) {
       shelf.drop(draft);
       return problem(401, "unauthorized", "This token may not write this any more");
@@ -165,9 +179,11 @@ async function receive(call: Call, id: string, kind: string): Promise<Response> 
     shelf.put(space, id, draft, { duration, tag });
   } catch (error) {
     if (request.signal.aborted) return problem(400, "bad_request", "It has broken off");
+    if (error instanceof NoRoomError)
+      return problem(503, "no_room", "Unfinished uploads take up all room of this token");
     const { code = "unknown" } = error as { code?: string };
-    if (FULL.includes(code)) shelf.makeRoom();
-    options.complain(`An artifact was not kept (${code})${FULL.includes(code) ? WITHOUT_ROOM : ""}`);
+    const reason = !FULL.includes(code) ? "" : shelves.makeRoom(space.scope) ? WITHOUT_ROOM : ONLY_FULL;
+    options.complain(`An artifact was not kept (${code})${reason}`);
     return problem(500, "not_kept", "It could not be kept");
   }
   return kind === "nx" ? new Response("Successfully uploaded") : Response.json({ urls: [call.url.pathname] });

@@ -5,8 +5,8 @@
 //               drafts                   what is being received
 //
 // Contract: as src/cache/store.ts: everything appears by a rename, and what is read is compared with its digest first. A name
-// is only found in its own space, whatever contents others have. What is used longest ago goes when there is more than
-// the limit.
+// is only found in its own space, whatever contents others have. The least recently used artifacts are evicted when the size
+// exceeds the limit. Unfinished uploads count toward the limit from their first byte on.
 import {
   closeSync,
   existsSync,
@@ -22,7 +22,7 @@ import {
 import { dirname, join } from "node:path";
 import { makePrivate } from "../../../platform/private-file.ts";
 import { hashBytes, hashFile } from "../hashes.ts";
-import { filesIn, sizeOf, touch } from "../kept-files.ts";
+import { filesIn, type KeptFile, sizeOf, touch } from "../kept-files.ts";
 
 /** Who sees a name: a scope ("" is the main one), the team and the kind of client. */
 export interface Space {
@@ -51,13 +51,21 @@ export interface Draft {
 const LEFT = 0.9;
 /** Bytes: a name takes a block of the disk, however little it says, and contents of nothing may have any number of them. */
 const NAME_SIZE = 4096;
-/** Milliseconds. A draft that old is nobody's any more. */
-const ABANDONED = 3_600_000;
+/** Milliseconds. A server closes a connection that is idle for less, so no upload still writes to a draft that old. */
+const ABANDONED = 600_000;
+
+/** Concurrent uploads use up the limit, even without any finished artifact. */
+export class NoRoomError extends Error {
+  override readonly name = "NoRoomError";
+}
 
 export class Shelf {
   readonly directory: string;
-  readonly #limit: number;
+  #limit: number;
+  /** Finished artifacts, and drafts that another process has left. */
   #size: number;
+  /** Bytes of the drafts of this process, by their paths. */
+  readonly #drafts = new Map<string, number>();
 
   /** @param limit bytes. Throws an Error with a sentence, or the system's */
   constructor(directory: string, limit: number) {
@@ -66,14 +74,17 @@ export class Shelf {
     mkdirSync(dirname(directory), { recursive: true, mode: 0o700 });
     makePrivate(directory);
     for (const name of ["blobs", "names", "drafts"]) makePrivate(join(directory, name));
-    for (const { path, used } of filesIn(join(directory, "drafts")))
-      if (Date.now() - used > ABANDONED) rmSync(path, { force: true });
-    this.#size = sizeOf(this.#blobs()) + this.#names().length * NAME_SIZE;
+    this.#size = sizeOf(this.#blobs()) + this.#names().length * NAME_SIZE + this.#removeAbandoned();
   }
 
   /** Bytes. */
   get size(): number {
-    return this.#size;
+    return this.#size + this.#received;
+  }
+
+  set limit(bytes: number) {
+    this.#limit = bytes;
+    this.#trim();
   }
 
   find(space: Space, name: string): Item | undefined {
@@ -110,7 +121,7 @@ export class Shelf {
     return undefined;
   }
 
-  /** Undefined where it is longer than it may be; throws where it breaks off, or the disk is full. */
+  /** Undefined where it is longer than it may be; throws where it breaks off, or there is no room, here or on the disk. */
   async receive(body: ReadableStream<Uint8Array> | null, largest: number): Promise<Draft | undefined> {
     const path = join(this.directory, "drafts", crypto.randomUUID());
     const hasher = new Bun.CryptoHasher("sha256");
@@ -120,7 +131,10 @@ export class Shelf {
     try {
       for await (const chunk of (body ?? []) as AsyncIterable<Uint8Array>) {
         size += chunk.length;
-        if (size > largest) return undefined;
+        if (size > Math.min(largest, this.#limit - NAME_SIZE)) return undefined;
+        this.#drafts.set(path, size);
+        this.#trim();
+        if (this.size > this.#limit) throw new NoRoomError();
         hasher.update(chunk);
         for (let at = 0; at < chunk.length;) at += writeSync(file, chunk, at);
       }
@@ -128,11 +142,12 @@ export class Shelf {
       return { path, hash: hasher.digest("hex"), size };
     } finally {
       closeSync(file);
-      if (!isKept) rmSync(path, { force: true });
+      if (!isKept) this.drop({ path });
     }
   }
 
-  drop({ path }: Draft): void {
+  drop({ path }: Pick<Draft, "path">): void {
+    this.#drafts.delete(path);
     rmSync(path, { force: true });
   }
 
@@ -157,22 +172,44 @@ export class Shelf {
       this.drop(draft);
       rmSync(`${draft.path}.name`, { force: true });
     }
-    if (this.#size > this.#limit) this.#shrinkTo(this.#limit * LEFT);
+    this.#trim();
   }
 
-  /** The disk has less room than the limit says. How much goes is nothing that a client says. */
-  makeRoom(): void {
-    this.#shrinkTo(this.#size * LEFT);
+  /** The disk has less room than the limit says. How much goes is nothing that a client says. False if nothing went. */
+  makeRoom(): boolean {
+    return this.#shrinkTo(this.#size * LEFT);
   }
 
-  /** By names, the one that was used longest ago first; and the contents that no name is left of. */
-  #shrinkTo(most: number): void {
+  /** False if there was nothing to evict. */
+  clear(): boolean {
+    return this.#shrinkTo(0);
+  }
+
+  get #received(): number {
+    return this.#drafts.values().reduce((sum, size) => sum + size, 0);
+  }
+
+  #trim(): void {
+    if (this.size > this.#limit) this.#shrinkTo(this.#limit * LEFT - this.#received);
+  }
+
+  /** Bytes of those that are left: another process may still write to them. */
+  #removeAbandoned(): number {
+    const others = filesIn(join(this.directory, "drafts")).filter(({ path }) => !this.#drafts.has(path));
+    const isAbandoned = ({ used }: KeptFile) => Date.now() - used > ABANDONED;
+    for (const draft of others) if (isAbandoned(draft)) rmSync(draft.path, { force: true });
+    return sizeOf(others.filter((draft) => !isAbandoned(draft)));
+  }
+
+  /** By names, the one that was used longest ago first; and the contents that no name is left of. False if nothing went. */
+  #shrinkTo(most: number): boolean {
     const blobs = new Map(this.#blobs().map((each) => [each.path.slice(-64), each]));
     const names = this.#names().sort((a, b) => a.used - b.used);
     const meant = names.map(({ path }) => ({ path, hash: hashIn(path) }));
     const uses = new Map<string, number>();
     for (const { hash } of meant) uses.set(hash, (uses.get(hash) ?? 0) + 1);
-    let size = sizeOf([...blobs.values()]) + names.length * NAME_SIZE;
+    let size = sizeOf([...blobs.values()]) + names.length * NAME_SIZE + this.#removeAbandoned();
+    const before = size;
     const drop = (hash: string) => {
       rmSync(this.#blobPath(hash), { force: true });
       size -= blobs.get(hash)?.size ?? 0;
@@ -186,6 +223,7 @@ export class Shelf {
       if (uses.get(hash) === 0) drop(hash);
     }
     this.#size = size;
+    return size < before;
   }
 
   #names() {

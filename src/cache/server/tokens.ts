@@ -63,6 +63,11 @@ export class Tokens {
     return this.#tokens.length;
   }
 
+  /** Names of the tokens that have a scope of their own. */
+  get scopes(): string[] {
+    return this.#tokens.filter(({ access }) => access === "write-own").map(({ name }) => name);
+  }
+
   /** @param header as in "Bearer ..." */
   find(header: string | null): Token | undefined {
     this.#readAgain();
