@@ -50,7 +50,16 @@ function layerOf(path: string): string {
 }
 
 /** Single files that know nobody but each other. */
-const GROUND = ["color", "complaint", "failure", "nearest", "printable", "process-number", "version"];
+const GROUND = [
+  "color",
+  "complaint",
+  "failure",
+  "nearest",
+  "printable",
+  "process-number",
+  "repository-name",
+  "version",
+];
 
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   main: ["cli", "run", "platform"],
@@ -88,7 +97,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   debugger: GROUND,
   secrets: ["redaction", "config", "workspace", "platform", "errors", ...GROUND],
   redaction: GROUND,
-  reapi: [],
+  reapi: ["repository-name"],
   share: GROUND,
   upgrade: ["platform", ...GROUND],
   csrf: ["platform", "errors"],

@@ -2,12 +2,16 @@
 //
 // Contract: pure. Nothing in the list lies elsewhere than in the outputs that were asked for, or leads out of its output:
 // names are single segments, no path is there twice, links are relative and stay below the output that holds them. The API
-// knows neither devices nor pipes. Whatever is wrong is an error, and then there is no list at all.
+// knows neither devices nor pipes. No name is a repository's. Any violation is an error, and then there is no list at all.
+//
+// Non-obvious: a tree has each distinct directory once, so a message of some kilobytes can describe billions of paths. They
+// are counted, once for each distinct directory, before the list is made.
 import { withoutSlash } from "./action.ts";
 import { decode } from "./channel.ts";
 import { type Digest, digestOf, fromMessage } from "./digest.ts";
 import { type ActionResult, Directory, Tree } from "./messages/remote_execution.ts";
 import type { Codec } from "./methods.ts";
+import { isRepositoryName } from "../repository-name.ts";
 import { RemoteError } from "./trouble.ts";
 
 /** `path` begins with the output that it belongs to. */
@@ -19,6 +23,8 @@ export type Output =
 /** Deeper than any output is. */
 const DEEPEST = 200;
 const MOST = 1_000_000;
+/** Paths for each directory, file and link that a tree lists: outputs repeat some directories, but not all of them often. */
+const MOST_REPEATED = 100;
 
 /** Of the trees that a result names. Throws RemoteError. */
 export function treesOf({ outputDirectories }: ActionResult): Digest[] {
@@ -35,6 +41,7 @@ export function readOutputs(
   const allowed = new Set(asked.map(withoutSlash));
   const claim = (path: string): string => {
     if (!allowed.has(path)) throw refuse("was not asked for", path);
+    if (path.split("/").some(isRepositoryName)) throw refuse("is in a repository's own folder", path);
     if (roots.has(path)) throw refuse("is there twice", path);
     roots.add(path);
     return path;
@@ -57,9 +64,17 @@ export function readOutputs(
 
 function readTree(root: string, bytes: Uint8Array, outputs: Output[]): void {
   const tree = read(Tree, bytes);
-  const children = new Map(tree.children.map((child) => [digestOf(child).hash, child]));
   if (!tree.root) throw refuse("is no tree", root);
-  readDirectory(tree.root, root, 0);
+  const children = new Map(
+    tree.children.map((child) => [digestOf(child).hash, read(Directory, child)] as const),
+  );
+  const top = read(Directory, tree.root);
+  const listed = [top, ...children.values()].reduce((sum, each) => sum + sizeOf(each), 0);
+  const counts = new Map<Directory, number>();
+  const count = countPaths(top, 0);
+  if (outputs.length + count > MOST || count > listed * MOST_REPEATED)
+    throw refuse("is too deep, or has too much in it", root);
+  readDirectory(top, root, 0);
 
   function read<Message>(codec: Codec<Message>, message: Uint8Array): Message {
     try {
@@ -69,14 +84,34 @@ function readTree(root: string, bytes: Uint8Array, outputs: Output[]): void {
     }
   }
 
-  function readDirectory(message: Uint8Array, path: string, depth: number): void {
-    if (depth > DEEPEST || outputs.length > MOST) throw refuse("is too deep, or has too much in it", root);
-    const directory = read(Directory, message);
+  function childOf(digest: Parameters<typeof fromMessage>[0], path: string): Directory {
+    const child = children.get(demand(fromMessage(digest), path).hash);
+    if (!child) throw refuse("is missing", path);
+    return child;
+  }
+
+  /** No directory contains itself, since its digest would have to be known before it. */
+  function countPaths(directory: Directory, depth: number): number {
+    if (depth > DEEPEST) throw refuse("is too deep, or has too much in it", root);
+    const known = counts.get(directory);
+    if (known !== undefined) return known;
+    const own = 1 + directory.files.length + directory.symlinks.length;
+    const below = directory.directories.map(({ name, digest }) =>
+      countPaths(childOf(digest, `${root}/.../${name}`), depth + 1),
+    );
+    const count = below.reduce((sum, each) => sum + each, own);
+    counts.set(directory, count);
+    return count;
+  }
+
+  function readDirectory(directory: Directory, path: string, depth: number): void {
+    if (depth > DEEPEST) throw refuse("is too deep, or has too much in it", root);
     outputs.push({ kind: "directory", path });
     const names = new Set<string>();
     const place = (name: string): string => {
       if (name === "" || name === "." || name === ".." || /[/\0]/.test(name) || !name.isWellFormed())
         throw refuse("has a name in it that is none", `${path}/${name}`);
+      if (isRepositoryName(name)) throw refuse("is a repository's own folder", `${path}/${name}`);
       if (names.has(name)) throw refuse("is there twice", `${path}/${name}`);
       names.add(name);
       return `${path}/${name}`;
@@ -92,11 +127,13 @@ function readTree(root: string, bytes: Uint8Array, outputs: Output[]): void {
     }
     for (const { name, digest } of directory.directories) {
       const at = place(name);
-      const child = children.get(demand(fromMessage(digest), at).hash);
-      if (!child) throw refuse("is missing", at);
-      readDirectory(child, at, depth + 1);
+      readDirectory(childOf(digest, at), at, depth + 1);
     }
   }
+}
+
+function sizeOf({ files, symlinks, directories }: Directory): number {
+  return 1 + files.length + symlinks.length + directories.length;
 }
 
 /** @param depth how many directories below the output's own the link lies in */

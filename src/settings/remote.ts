@@ -7,6 +7,7 @@ import type { Config } from "../config/rtfig.ts";
 import { Failure } from "../failure.ts";
 import type { GivenOptions } from "../options/parse.ts";
 import { oneLine } from "../printable.ts";
+import { isRepositoryName } from "../repository-name.ts";
 import {
   type Certificates,
   fillHeader,
@@ -130,7 +131,7 @@ function checkOutput(output: string, script: string): void {
   const isPath = names.every(
     (name) => name !== "" && name !== "." && name !== ".." && !/[*?[\]{}\0\\]/.test(name),
   );
-  if (isPath && names[0] !== "node_modules" && names[0] !== ".git") return;
+  if (isPath && names[0] !== "node_modules" && !names.some(isRepositoryName)) return;
   throw new Failure(
     `run.remote.scripts.${oneLine(script)}.outputs: "${oneLine(output)}" is no file or directory of the package`,
     'write names, such as "dist" or "coverage/report.json", without wildcards',

@@ -218,12 +218,61 @@ describe("readOutputs()", () => {
     ["a link that leads out behind a link", link("a/../../x")],
     ["a link up from what may be a link", link("a/..")],
     ["a link up behind a link up", { directories: [nodeOf("d", link("a/../x"))] }, [link("a/../x")]],
+    [
+      "a repository's folder",
+      { directories: [nodeOf(".git", { files: [{ ...leaf, name: "config" }] })] },
+      [{ files: [{ ...leaf, name: "config" }] }],
+    ],
+    ["a repository's file", { files: [{ ...leaf, name: ".git" }] }],
+    ["a link with a repository's name", { symlinks: [{ name: ".git", target: "x" }] }],
+    ...[".GIT", "git~1", "GIT~2", ".git.", ".git ", ".git::$INDEX_ALLOCATION", ".g\u200cit", "x\\.git"].map(
+      (name): [string, Init] => [`the name ${JSON.stringify(name)}`, { files: [{ ...leaf, name }] }],
+    ),
     ["a link out from a directory", { directories: [nodeOf("d", link("../../x"))] }, [link("../../x")]],
   ];
   for (const [name, root, children] of refused)
     test(`refuses ${name}`, () => {
       expect(() => read(root, children)).toThrow(/^among what the script has made, /);
     });
+
+  test("keeps names that only begin like a repository's", () => {
+    const names = [".gitignore", ".github", "a.git", "git~", "git"];
+    expect(read({ files: names.map((name) => ({ ...leaf, name })) })).toHaveLength(1 + names.length);
+  });
+
+  /** Each level contains the next one `width` times. */
+  const nest = (levels: number, width: number, last: Init) => {
+    const children: Init[] = [last];
+    for (let level = 0; level < levels; level++) {
+      const below = children[0];
+      children.unshift({ directories: Array.from({ length: width }, (_, at) => nodeOf(`d${at}`, below)) });
+    }
+    return [children[0]!, children.slice(1)] as const;
+  };
+
+  test.each<[string, number, number]>([
+    ["with more paths than a list may have", 150, 2],
+    ["with many more paths than it lists", 17, 2],
+    ["with two levels of thousands", 2, 2000],
+    ["that is too deep", 201, 1],
+  ])("refuses a tree %s before it makes a list", (_, levels, width) => {
+    const [root, children] = nest(levels, width, { files: [leaf] });
+    const before = process.memoryUsage().rss;
+    expect(() => read(root, children)).toThrow("dist is too deep, or has too much in it");
+    expect(process.memoryUsage().rss - before).toBeLessThan(64 << 20);
+  });
+
+  test("lists a directory as often as it is contained", () => {
+    const [root, children] = nest(5, 3, { files: [leaf] });
+    expect(read(root, children)).toHaveLength(1 + 3 + 9 + 27 + 81 + 243 * 2);
+  });
+
+  test("refuses a file in a repository's folder, though it was asked for", () => {
+    const result = resultOf({ outputFiles: [{ ...leaf, path: "a/.git/config" }] });
+    expect(() => readOutputs(result, ["a/.git/config"], new Map())).toThrow(
+      "is in a repository's own folder",
+    );
+  });
 
   test.each<[string, object]>([
     ["what was not asked for", { outputFiles: [{ ...leaf, path: "b.txt" }] }],

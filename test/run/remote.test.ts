@@ -574,9 +574,18 @@ describe("what --remote cannot do is an error before anything is sent", () => {
       "run.remote.headers.X-Key is no name of a header",
     ],
     [`${url("grpcs://example.com")}ca = "none.pem"`, "Cannot read run.remote.ca, $PROJECT/none.pem: ENOENT"],
-    ...["../dist", "/dist", "dist/*", "", ".", "a/../b", "node_modules", ".git/hooks"].map(
-      (value): [string, string] => [outputs(value), noOutput(value)],
-    ),
+    ...[
+      "../dist",
+      "/dist",
+      "dist/*",
+      "",
+      ".",
+      "a/../b",
+      "node_modules",
+      "dist/.git",
+      "a/.GIT/x",
+      ".git/hooks",
+    ].map((value): [string, string] => [outputs(value), noOutput(value)]),
     [
       `[run.remote]\nurl = "grpc://localhost:1"\nsystem = "plan9-mips"`,
       `The script cannot run remotely: there it is plan9-mips, and node_modules is for ${SYSTEM}`,

@@ -4,13 +4,12 @@
 // Contract: pure. What a script does on one's own machine is one's own affair; an entry from elsewhere was made by whoever
 // may write there, and must not be able to touch a repository's hooks, or a package that it is not of.
 import { dirname, isAbsolute, normalize, resolve } from "node:path";
+import { isRepositoryName } from "../../repository-name.ts";
 import type { Entry, Output } from "../entry.ts";
 import { isBelow } from "../place.ts";
 import type { Place } from "../shared.ts";
 
 const PERMISSIONS = 0o777;
-/** Where names have no case, and by the short name that Windows gives it. */
-const REPOSITORY = /^(?:\.git|git~\d+)$/i;
 
 /** The first output that may not; undefined where all may. Paths of the entry are absolute here. */
 export function findOutside(entry: Entry, place: Place): string | undefined {
@@ -21,7 +20,7 @@ function isInside(output: Output, place: Place): boolean {
   const { path } = output;
   const { root, packageDirectory } = place;
   if (normalize(path) !== path || path.endsWith("/") || path.includes("\0")) return false;
-  if (!isBelow(path, root) || path.split(/[\\/]/).some((name) => REPOSITORY.test(name))) return false;
+  if (!isBelow(path, root) || path.split("/").some(isRepositoryName)) return false;
   if (!isBelow(path, packageDirectory) && !place.isDeclared(path)) return false;
   if (output.kind === "file" || output.kind === "directory") return (output.mode & ~PERMISSIONS) === 0;
   return output.kind !== "link" || leadsInside(output.target, path, root);
