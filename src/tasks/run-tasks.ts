@@ -171,7 +171,7 @@ async function execute(
     end();
   };
   for (const message of [...notices, ...(shared?.notices ?? [])]) tell(message);
-  if (shared && !request.silent) void emit({ type: "remark", line: shared.line });
+  if (shared?.line !== undefined && !request.silent) void emit({ type: "remark", line: shared.line });
   if (plan.shard && !request.silent) {
     const { describeShard } = await import("./shard.ts");
     void emit({ type: "remark", line: describeShard(plan.shard) });
@@ -180,7 +180,7 @@ async function execute(
     tasks: plan.tasks,
     waitsFor: plan.waitsFor,
     // Which of those that could start do, is then a matter of all machines.
-    limit: shared ? Number.POSITIVE_INFINITY : chooseLimit(request),
+    limit: shared?.turns ? Number.POSITIVE_INFINITY : chooseLimit(request),
     elsewhere: remote && !request.sequential ? { limit: remoteLimit(remote, request), has } : undefined,
     onFailure: watcher && request.parallel ? "continue" : choosePolicy(request),
     run: (task) => executor.run(task),
@@ -195,7 +195,7 @@ async function execute(
   const failure = watcher ? await goOn(watcher) : await schedule.finished.catch(fail);
   await executor.finish();
   await remote?.finish().catch(fail);
-  const counts = await shared?.close();
+  const counts = await shared?.close?.();
   if (counts !== undefined && !request.silent) void emit({ type: "remark", line: counts });
   request.closeCache?.();
   await beside?.finish();

@@ -45,11 +45,6 @@ test.each<[words: string[], stderr: string, config?: string]>([
     "[run.cache]\nt = true\n",
   ],
   [
-    share,
-    "error: None of these scripts can be shared: a t (not in [run.cache]), b t (shared = false)\nhint: name them in [run.cache] of rtfig.toml; rt help ci says what --share needs\n",
-    `[run.cache]\n"b#t" = { shared = false, outputs = [] }\n${caches}`,
-  ],
-  [
     [...share, "--cache=local:rw,remote:r"],
     "error: --share needs a shared cache that is read and written\nhint: leave --cache out, and TURBO_CACHE\n",
     `[run.cache]\nt = true\n${caches}`,
@@ -171,6 +166,30 @@ test.skipIf(!CAN_TRACE)("other machines have to run the same", async () => {
     ),
     status: 1,
   });
+});
+
+test("--share runs all scripts on each machine, without Redis, when none of them can be shared", async () => {
+  await using project = await createProject({
+    ...workspace({
+      a: { scripts: { t: 'echo a >> "$RAN"' } },
+      b: { scripts: { t: 'echo b >> "$RAN"; exit 3' }, dependencies: { a: "*" } },
+    }),
+    "rtfig.toml": `[run.cache]\n"b#t" = { shared = false, outputs = [], env = ["RAN"] }\n${caches}`,
+  });
+  const env = {
+    TURBO_TOKEN: "t",
+    TURBO_REMOTE_CACHE_SIGNATURE_KEY: "k",
+    RAN: project.join("ran.txt"),
+  };
+  for (const name of ["m1", "m2"]) {
+    const args = ["run", "--filter", "*", ...share, `--share-name=${name}`, "t"];
+    const { stderr, status } = await runRt({ args, cwd: project.path, env });
+    expect(stderr).toStartWith(
+      "warn: Each machine runs what it cannot share: a t (not in [run.cache]), b t (shared = false)\n",
+    );
+    expect(status).toBe(3);
+  }
+  expect(await Bun.file(project.join("ran.txt")).text()).toBe("a\nb\na\nb\n");
 });
 
 test.skipIf(!CAN_TRACE)("what cannot be shared runs on each machine, which is said", async () => {

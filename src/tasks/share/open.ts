@@ -1,7 +1,6 @@
 // The beginning and the end of a run that several machines share: which plan it is, what is shared of it, in which order it
 // is worth doing; and what is told of it.
 import { host } from "../../../platform/process.ts";
-import { Failure } from "../../failure.ts";
 import { oneLine } from "../../printable.ts";
 import type { Board } from "../../share/board.ts";
 import { VERSION } from "../../version.ts";
@@ -16,12 +15,13 @@ import { rankTasks } from "./priority.ts";
 import { Turns } from "./turns.ts";
 
 export interface SharedRun {
-  readonly turns: Turns;
+  /** With these, `line` and `close`, if any script can be shared. Otherwise each machine runs all scripts. */
+  readonly turns?: Turns;
   /** Lines for people: `notices` are warnings. */
-  readonly line: string;
+  readonly line?: string;
   readonly notices: readonly string[];
   /** The last script has ended. What was whose. */
-  close(): Promise<string>;
+  close?(): Promise<string>;
 }
 
 const MOST_NAMED = 5;
@@ -46,15 +46,13 @@ export async function openSharedRun(
   tell: (line: string) => void,
 ): Promise<SharedRun> {
   const unshared = await findUnshared(plan, request);
+  const notices =
+    unshared.size > 0 ? [`Each machine runs what it cannot share: ${describeUnshared(unshared)}`] : [];
   const { tasks, waitsFor } = plan;
+  if (unshared.size === tasks.length) return { notices };
   const share = request.share!;
   const keys = keysOf(plan);
   const times = readTimes(share.times, request.cwd);
-  if (unshared.size === tasks.length)
-    throw new Failure(
-      `None of these scripts can be shared: ${describeUnshared(unshared)}`,
-      "name them in [run.cache] of rtfig.toml; rt help ci says what --share needs",
-    );
   const board = await request.openBoard!(await namePlan(plan, keys, request));
   const durations = tasks.map(
     ({ packageName, scriptName }, at) =>
@@ -73,8 +71,7 @@ export async function openSharedRun(
     line: oneLine(
       `Run ${share.id} at ${share.server.url}, here ${board.machine}: ${count} of ${tasks.length} scripts are shared`,
     ),
-    notices:
-      unshared.size > 0 ? [`Each machine runs what it cannot share: ${describeUnshared(unshared)}`] : [],
+    notices,
     close: async () => await closeSharedRun(turns, board, keys),
   };
 }
