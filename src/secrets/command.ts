@@ -51,7 +51,7 @@ export async function runSecretsCommand(args: string[], showHelp: () => Promise<
   try {
     return await carryOut(args, showHelp);
   } catch (error) {
-    return explain(error, isJson);
+    return explain(error, isJson, !isRoom(args[0] ?? ""));
   }
 }
 
@@ -218,7 +218,14 @@ function printJson(value: unknown): Promise<void> {
   return print(`${escapeJson(JSON.stringify(value, null, 2))}\n`);
 }
 
-async function explain(error: unknown, isJson: boolean): Promise<number> {
+/** For the commands that can use a file in place of the store. */
+const WITHOUT_STORE = [
+  "run rt doctor to see what the store needs",
+  "or use a file that is encrypted with age, which needs no store: rt secrets set --file secrets.age; rt help moving-in",
+];
+
+/** @param mayUseFile whether the command takes --file */
+async function explain(error: unknown, isJson: boolean, mayUseFile: boolean): Promise<number> {
   const { name, code, message, hint: hints } = error as Error & { code?: string; hint?: string | string[] };
   const hint = Array.isArray(hints) ? hints.join("; ") : hints;
   if (code === "EPIPE") return FAILED;
@@ -229,6 +236,8 @@ async function explain(error: unknown, isJson: boolean): Promise<number> {
   }
   const [what, remedy] = name === "SecretsError" ? splitRemedy(message) : [message, hint];
   complain(what, remedy);
+  if (code === "ERR_SECRETS_UNAVAILABLE" && mayUseFile)
+    for (const hint of WITHOUT_STORE) console.error(`hint: ${hint}`);
   // If that cannot be printed, the line above and the exit code still tell.
   if (isJson && name === "SecretsError")
     await printJson({ error: { code, message: what, hint: remedy } }).catch(() => {});
