@@ -81,13 +81,16 @@ describe.skipIf(process.platform !== "linux")("rt secrets", () => {
       ["list", ["list"]],
     ];
 
-    test.each(WAYS)("%s without a bus names the address, rt doctor and files, and exits with 2", async (_way, args) => {
-      const { stdout, stderr, status } = await runRt({ args: ["secrets", ...args], stdin: VALUE });
-      expect({ stdout, status }).toEqual({ stdout: "", status: 2 });
-      expect(stderr).toMatch(
-        /^error: .*\/nonexistent\/rt-test-bus.*\nhint: .*dbus-run-session.*\nhint: run rt doctor .*\nhint: .*--file secrets\.age; rt help moving-in\n$/,
-      );
-    });
+    test.each(WAYS)(
+      "%s without a bus names the address, rt doctor and files, and exits with 2",
+      async (_way, args) => {
+        const { stdout, stderr, status } = await runRt({ args: ["secrets", ...args], stdin: VALUE });
+        expect({ stdout, status }).toEqual({ stdout: "", status: 2 });
+        expect(stderr).toMatch(
+          /^error: .*\/nonexistent\/rt-test-bus.*\nhint: .*dbus-run-session.*\nhint: run rt doctor .*\nhint: .*--file secrets\.age; rt help moving-in\n$/,
+        );
+      },
+    );
 
     test.each(WAYS)("%s of a locked keyring says so and exits with 2", async (_way, args) => {
       await using locked = await startKeyring();

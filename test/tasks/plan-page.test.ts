@@ -1,6 +1,7 @@
 // `--dry-run=html` and `--dry-run=mermaid`: what would run after what, and why, as a picture and as text for one.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import type { Browser } from "playwright-core";
+import { CAN_TRACE } from "../cache/cached-project.ts";
 import { findBarriers, launchBrowser, openPage } from "../support/browser.ts";
 import { createProject, type Project } from "../support/project.ts";
 import { runRt } from "../support/rt.ts";
@@ -62,8 +63,11 @@ test("says which file, package or filter is the reason, as Mermaid", async () =>
   expect(await plan("--dry-run=mermaid", "--filter", "core...", "--filter", "!api")).toBe(
     'flowchart LR\n  t0["core t<br/>because of --filter core..."]\n',
   );
-  expect(await plan("--dry-run=mermaid", "--workspaces")).toContain(
-    '["x#34;#93;--#62;#124;#60;b#62;#92;u202e#35;#96; t<br/>because --workspaces means every package"]',
+  const all = (await plan("--dry-run=mermaid", "--workspaces")).split("\n");
+  expect(all[1]).toBe("  %% all: because --workspaces means every package");
+  expect(all.filter((line) => line.includes("because"))).toHaveLength(1);
+  expect(all.some((line) => line.endsWith('["x#34;#93;--#62;#124;#60;b#62;#92;u202e#35;#96; t"]'))).toBe(
+    true,
   );
 });
 
@@ -73,6 +77,9 @@ test("draws the plan, and lists it with the reasons", async () => {
     await using view = await openPage(browser, project.join("plan.html"), scheme);
     const { page } = view;
     expect(await page.locator(".lead").textContent()).toBe("3 scripts would run, in order of dependencies");
+    expect(await page.locator("header p").allTextContents()).toContain("All: because of --filter '*'");
+    expect(await page.locator("main").textContent()).not.toContain("because of --filter");
+    expect(await page.locator(".legend").count()).toBe(0);
     expect(await page.locator("svg a").evaluateAll((links) => links.map((link) => link.textContent))).toEqual(
       [
         "core t because packages/core/notes.txt changed",
@@ -97,6 +104,56 @@ test("draws the plan, and lists it with the reasons", async () => {
     expect(await findBarriers(page)).toEqual([]);
     expect(view.complaints).toEqual([]);
   }
+});
+
+test.skipIf(!CAN_TRACE)("a plan shows which scripts would run and which would not", async () => {
+  await using cached = await createProject({
+    ...workspace({ core: scripts("cat in"), api: scripts("cat in"), web: scripts("echo web") }),
+    "packages/core/in": "in",
+    "packages/api/in": "in",
+    "rtfig.toml": '[run.cache]\n"core#t" = true\n"api#t" = true\n',
+  });
+  const run = async (...args: string[]) => {
+    const { stdout, status } = await runRt({
+      args: ["run", "--filter", "*", ...args, "t"],
+      cwd: cached.path,
+      env: { XDG_CACHE_HOME: cached.join(".cache") },
+    });
+    expect(status).toBe(0);
+    return stdout;
+  };
+  await run();
+  await cached.write({ "packages/api/in": "other" });
+  const lines = (await run("--dry-run=mermaid")).split("\n");
+  expect(lines.filter((line) => line.startsWith("  t")).toSorted()).toEqual([
+    expect.stringMatching(/^  t0\["api t<br\/>runs#58; [^"]*packages\/api\/in [^"]*"\]$/),
+    expect.stringMatching(/^  t1\["core t<br\/>need not run#58; [^"]*"\]:::cached$/),
+    '  t2["web t"]',
+  ]);
+  expect(lines.at(-2)).toBe("  classDef cached stroke-dasharray:5");
+  await cached.write({ "plan.html": await run("--dry-run=html") });
+  await using view = await openPage(browser, cached.join("plan.html"));
+  const { page } = view;
+  expect(await page.locator(".lead").textContent()).toBe(
+    "2 of 3 scripts would run, in order of dependencies",
+  );
+  expect(await page.locator(".legend").textContent()).toBe("would runwould not run: cached");
+  const dashes = await page
+    .locator("svg a")
+    .evaluateAll((boxes) =>
+      boxes.map((box) => [
+        box.textContent!.split(":")[0],
+        getComputedStyle(box.querySelector("rect")!).strokeDasharray !== "none",
+      ]),
+    );
+  expect(dashes).toEqual([
+    ["api t runs", false],
+    ["core t need not run", true],
+    ["web t ", false],
+  ]);
+  expect(await page.locator("li.cached h3").allTextContents()).toEqual(["core t"]);
+  expect(await findBarriers(page)).toEqual([]);
+  expect(view.complaints).toEqual([]);
 });
 
 test("a name or a command is no more than text", async () => {

@@ -5,7 +5,9 @@ export interface PlanTask {
   /** From where the run would be started; "" for there. */
   readonly directory: string;
   readonly commands: readonly string[];
-  /** Why it is one of them. */
+  /** Whether its result is cached, so that it would not run. */
+  readonly isHit: boolean;
+  /** Why it would run or not, and why it is one of them. The first is the most specific. */
   readonly reasons: readonly string[];
   /** What it waits for, by position. */
   readonly before: readonly number[];
@@ -41,6 +43,8 @@ export interface PlanData {
   /** "in order", say. */
   readonly mode: string;
   readonly notices: readonly string[];
+  /** Why all of them are in the plan, where they have reasons in common. */
+  readonly common: readonly string[];
   readonly tasks: readonly PlanTask[];
   readonly drawing: Drawing;
 }

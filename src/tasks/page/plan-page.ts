@@ -20,6 +20,7 @@ document.body.append(
     {},
     element("h1", {}, data.title),
     element("p", { class: "lead" }, `${data.count}, ${data.mode}`),
+    ...data.common.map((reason) => element("p", {}, `All: ${reason}`)),
     ...data.notices.map((notice) => element("p", { class: "notice" }, `Warning: ${notice}`)),
     element("p", { class: "fine" }, `Nothing has run · rt ${data.version}`),
   ),
@@ -33,6 +34,7 @@ document.body.append(
       search,
     ),
     found,
+    ...createLegend(),
     drawGraph(),
     element("h2", {}, "Scripts"),
     element("ol", { class: "packages" }, ...items),
@@ -60,6 +62,16 @@ function svg(
   return made;
 }
 
+/** Where some would run and some would not. */
+function createLegend(): HTMLElement[] {
+  if (!tasks.some(({ isHit }) => isHit)) return [];
+  const row = (kind: string, text: string) =>
+    element("span", {}, element("span", { class: `mark ${kind}` }), text);
+  return [
+    element("p", { class: "legend" }, row("executed", "would run"), row("cached", "would not run: cached")),
+  ];
+}
+
 function drawGraph(): HTMLElement {
   const head = svg(
     "marker",
@@ -81,7 +93,11 @@ function drawGraph(): HTMLElement {
   );
 }
 
-function drawBox({ label, reasons }: PlanTask, { x, y, width, height }: Box, index: number): SVGElement {
+function drawBox(
+  { label, isHit, reasons }: PlanTask,
+  { x, y, width, height }: Box,
+  index: number,
+): SVGElement {
   const [why] = reasons;
   const lines = [
     svg(
@@ -96,7 +112,7 @@ function drawBox({ label, reasons }: PlanTask, { x, y, width, height }: Box, ind
     );
   return svg(
     "a",
-    { href: `#script-${index}` },
+    { href: `#script-${index}`, ...(isHit && { class: "cached" }) },
     svg("rect", { x: x - width / 2, y: y - height / 2, width, height, rx: 6 }),
     ...lines,
   );
@@ -120,14 +136,17 @@ function drawArrow({ points }: Arrow): SVGElement {
   return svg("path", { d, "marker-end": "url(#head)" });
 }
 
-function createItem({ label, directory, commands, reasons, before }: PlanTask, index: number): HTMLElement {
+function createItem(
+  { label, directory, commands, isHit, reasons, before }: PlanTask,
+  index: number,
+): HTMLElement {
   const facts = [
     ...reasons,
     ...(before.length > 0 ? [`after ${before.map((each) => tasks[each]!.label).join(", ")}`] : []),
   ];
   return element(
     "li",
-    { id: `script-${index}`, tabindex: "-1" },
+    { id: `script-${index}`, tabindex: "-1", ...(isHit && { class: "cached" }) },
     element("h3", {}, label),
     ...facts.map((fact) => element("p", {}, fact)),
     ...commands.map((command) => element("p", { class: "command" }, element("code", {}, `$ ${command}`))),

@@ -20,19 +20,35 @@ export function renderGraph(
   cached: ReadonlyMap<Task, CacheReason>,
   format: "html" | "mermaid",
 ): string {
-  const reasons = plan.tasks.map((task, index) => {
+  const common = findCommon(choices);
+  const facts = plan.tasks.map((task, index): Facts => {
     const reason = cached.get(task);
-    return [...choices[index]!, ...(reason ? [describeNeed(reason.isHit, reason.why)] : [])];
+    const own = choices[index]!.filter((each) => !common.includes(each));
+    // Whether it runs differs from task to task more often than why it was chosen.
+    return {
+      isHit: reason?.isHit ?? false,
+      reasons: [...(reason ? [describeNeed(reason.isHit, reason.why)] : []), ...own],
+    };
   });
-  if (format === "mermaid") return renderMermaid(plan, request, reasons);
-  const needless = plan.tasks.filter((task) => cached.get(task)?.isHit).length;
-  const data = describePlan(plan, request, reasons, describeCount(plan.tasks.length, needless));
+  if (format === "mermaid") return renderMermaid(plan, request, facts, common);
+  const needless = facts.filter(({ isHit }) => isHit).length;
+  const data = describePlan(plan, request, facts, common, describeCount(plan.tasks.length, needless));
   return renderDocument(
     data.title,
     data,
     parts,
     "<noscript>Allow scripts for this page: one draws it.</noscript>",
   );
+}
+
+interface Facts {
+  readonly isHit: boolean;
+  readonly reasons: readonly string[];
+}
+
+/** Reasons that every task has, where there are several: they would only be repeated. */
+function findCommon([first = [], ...rest]: readonly (readonly string[])[]): readonly string[] {
+  return rest.length === 0 ? [] : first.filter((reason) => rest.every((each) => each.includes(reason)));
 }
 
 /** How wide a line of text is drawn, about. */
@@ -43,14 +59,15 @@ const LONGEST = 300;
 function describePlan(
   plan: Plan,
   request: TaskRequest,
-  reasons: readonly (readonly string[])[],
+  facts: readonly Facts[],
+  common: readonly string[],
   count: string,
 ): PlanData {
   const { relative } = process.getBuiltinModule("node:path");
   const { tasks, cycles, notices } = plan;
   const widths = tasks.map((task, index) => {
     const label = Bun.stringWidth(labelOf(task)) * CHARACTER;
-    const reason = Bun.stringWidth(reasons[index]![0] ?? "") * SMALL_CHARACTER;
+    const reason = Bun.stringWidth(facts[index]!.reasons[0] ?? "") * SMALL_CHARACTER;
     return Math.ceil(Math.min(LONGEST, Math.max(label, reason)) + 24);
   });
   const loops = cycles.map(
@@ -65,12 +82,13 @@ function describePlan(
       : request.sequential
         ? "one after another"
         : "in order of dependencies",
+    common,
     notices: [...notices.map(oneLine), ...loops],
     tasks: tasks.map((task, index) => ({
       label: labelOf(task),
       directory: printable(relative(request.cwd, task.packageDirectory)),
       commands: task.steps.map(({ command }) => oneLine(command)),
-      reasons: reasons[index]!,
+      ...facts[index]!,
       before: waitsFor(plan, index, request),
     })),
     drawing: drawGraph(
@@ -85,16 +103,24 @@ function waitsFor(plan: Plan, index: number, { sequential }: TaskRequest): reado
   return plan.waitsFor[index] ?? [];
 }
 
-function renderMermaid(plan: Plan, request: TaskRequest, reasons: readonly (readonly string[])[]): string {
+function renderMermaid(
+  plan: Plan,
+  request: TaskRequest,
+  facts: readonly Facts[],
+  common: readonly string[],
+): string {
   const { tasks } = plan;
   const nodes = tasks.map((task, index) => {
-    const lines = [labelOf(task), ...reasons[index]!].map(escapeMermaid);
-    return `  t${index}["${lines.join("<br/>")}"]`;
+    const { isHit, reasons } = facts[index]!;
+    const lines = [labelOf(task), ...reasons].map(escapeMermaid);
+    return `  t${index}["${lines.join("<br/>")}"]${isHit ? ":::cached" : ""}`;
   });
   const arrows = tasks.flatMap((_, index) =>
     waitsFor(plan, index, request).map((from) => `  t${from} --> t${index}`),
   );
-  return `${["flowchart LR", ...nodes, ...arrows].join("\n")}\n`;
+  const comments = common.map((reason) => `  %% all: ${escapeMermaid(reason)}`);
+  const styles = facts.some(({ isHit }) => isHit) ? ["  classDef cached stroke-dasharray:5"] : [];
+  return `${["flowchart LR", ...comments, ...nodes, ...arrows, ...styles].join("\n")}\n`;
 }
 
 /** Everything that might mean something there is a number: brackets, quotes, Markdown, words that end a diagram. */
