@@ -38,6 +38,8 @@ import { checkReply, malformed } from "./replies.ts";
 
 const MAX_PENDING = 64;
 const MAX_TIMER = 2 ** 31 - 1;
+/** RequestName's answer to a connection that has to wait. */
+const IN_QUEUE = 2;
 /** Characters of what a service says about an error that are kept. */
 const MAX_TEXT = 300;
 
@@ -74,6 +76,8 @@ export class Bus {
   /** Unique name of the secret service. */
   #owner: string | undefined;
   readonly #pending = new Map<number, Pending>();
+  /** By the names that we have queued for. */
+  readonly #queued = new Map<string, Pick<Pending, "reject"> & { resolve(): void }>();
   /** Calls that follow those that lead. */
   readonly #following: Waiting[] = [];
   /** Calls that cannot leave yet: dbus-next is not there or 64 others are under way. */
@@ -152,6 +156,38 @@ export class Bus {
       if (!this.#waiting[0]!.isPrepared && !this.#codec) return this.#load();
       this.#waiting.shift()!.start();
     }
+  }
+
+  /**
+   * Acquires a name on the bus, in turn: the bus queues the connections that request it. The next one gets it when the
+   * owner releases it or disconnects. Rejects with a BusFailure, after `timeout` milliseconds in the queue at the latest.
+   */
+  async acquireName(name: string, timeout: number): Promise<void> {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    promise.catch(() => {}); // it may reject while RequestName is still being answered
+    const expire = () => reject(new BusFailure("timeout", `${name} was not released in time`));
+    const timer = setTimeout(expire, Math.min(timeout, MAX_TIMER));
+    timer.unref();
+    this.#queued.set(name, { resolve, reject });
+    try {
+      const [outcome] = await this.#callBus("RequestName", "su", [name, 0]);
+      if (outcome === IN_QUEUE) await promise;
+    } catch (error) {
+      this.releaseName(name);
+      throw error;
+    } finally {
+      clearTimeout(timer);
+      this.#queued.delete(name);
+    }
+  }
+
+  releaseName(name: string): void {
+    this.#callBus("ReleaseName", "s", [name]).catch(() => {}); // then the connection is over, and the name is free
+  }
+
+  #callBus(member: string, signature: string, body: unknown[]): Promise<unknown[]> {
+    const call = { destination: BUS_NAME, path: BUS_PATH, interface: BUS_NAME, member, signature, body };
+    return this.call(call);
   }
 
   /** Keeps the process alive until the matching `release`. */
@@ -243,6 +279,9 @@ export class Bus {
       if (after !== "") this.#meetOwner(after);
       if (before !== "") this.onServiceGone();
     }
+    const isAcquisition = path === BUS_PATH && from === BUS_NAME && member === "NameAcquired";
+    if (isOfBus && isAcquisition && signature === "s")
+      this.#queued.get(readBody(message, header)[0] as string)?.resolve();
     const isCompletion = from === PROMPT_INTERFACE && member === "Completed" && signature === "bv";
     if (sender !== undefined && sender === this.#owner && isCompletion)
       this.onPromptCompleted(path, readBody(message, header)[0] === true);
@@ -274,6 +313,7 @@ export class Bus {
       clearTimeout(timer);
       reject(failure);
     }
+    for (const { reject } of this.#queued.values()) reject(failure);
     for (const { start } of [...this.#following.splice(0), ...this.#waiting.splice(0)]) start();
     this.#socket.end();
     this.onClose(failure);

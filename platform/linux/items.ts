@@ -7,7 +7,8 @@
 // that it is locked; KWallet answers with an empty value.
 import { BusFailure } from "./bus-failure.ts";
 import type { Connection } from "./connection.ts";
-import { IS_LOCKED } from "./failures.ts";
+import { lockCredential } from "./credential-lock.ts";
+import { IS_LOCKED, isInterrupted } from "./failures.ts";
 import { chooseItem, completeSearch, findEvery, type Item, SCHEMA, searchItems } from "./item-search.ts";
 import { COLLECTION_INTERFACE, isKept, ITEM_INTERFACE } from "./names.ts";
 import { call, type Operation, readProperty, rejectIfOver } from "./operation.ts";
@@ -82,16 +83,27 @@ async function storeValue(operation: Operation, value: Uint8Array): Promise<void
   await showPrompt(operation, prompt as string);
 }
 
-/** Removes what `getSecret` could find; false when there was nothing. */
+/**
+ * Removes what `getSecret` could find; false when this operation removed nothing. An item that vanishes before its
+ * own `Delete` was removed by another program.
+ *
+ * One operation at a time, over all processes: KeePassXC ends when it has to delete an item twice.
+ */
 export async function deleteItems(operation: Operation): Promise<boolean> {
-  const items = await findEvery(operation);
-  for (const item of items) {
-    const [prompt] = await whenUnlocked(operation, item, () =>
-      call(operation, item.path, ITEM_INTERFACE, "Delete"),
-    );
-    await showPrompt(operation, prompt as string);
+  await lockCredential(operation);
+  for (const item of await findEvery(operation)) {
+    try {
+      const [prompt] = await whenUnlocked(operation, item, () =>
+        call(operation, item.path, ITEM_INTERFACE, "Delete"),
+      );
+      await showPrompt(operation, prompt as string);
+      operation.hasDeleted = true;
+    } catch (error) {
+      if (isInterrupted(error)) operation.hasDeleted = true;
+      throw error;
+    }
   }
-  return items.length > 0;
+  return operation.hasDeleted === true;
 }
 
 /** Marshalled as dbus-next's inner form of `a{sv}` wants it: pairs, and variants as signature and value. */

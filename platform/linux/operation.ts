@@ -3,6 +3,7 @@
 import { ProviderFailure } from "../contract/secret-provider.ts";
 import type { Call } from "./codec.ts";
 import type { Connection } from "./connection.ts";
+import type { CredentialLock } from "./credential-lock.ts";
 import { PROPERTIES_INTERFACE, SERVICE_NAME } from "./names.ts";
 import type { PreparedCall } from "./prepared.ts";
 import { checkProperty } from "./replies.ts";
@@ -18,6 +19,9 @@ export interface Operation {
   /** Set when the caller has given up. */
   isOver: boolean;
   isPrompting: boolean;
+  lock?: CredentialLock | undefined;
+  /** Whether this operation has deleted an item, or may have: the answer was lost with the connection or the service. */
+  hasDeleted?: boolean;
 }
 
 export function call(

@@ -10,6 +10,8 @@ const REPLIES: Readonly<Record<string, string>> = {
     AddMatch: "",
     GetNameOwner: "s",
     StartServiceByName: "u",
+    RequestName: "u",
+    ReleaseName: "u",
     GetConnectionUnixProcessID: "u",
   },
   // of the secret service

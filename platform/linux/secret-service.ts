@@ -6,6 +6,7 @@
 //
 // What is kept here, whatever the service does (items.ts has the steps of an operation, unlocking.ts the dialogs):
 // - operations on one pair run in the order in which they were called, but reads wait for no reads;
+// - of several deletes of one pair, in whatever threads and processes, one at most answers true (credential-lock.ts);
 // - an operation outlives one death of the bus or the service, and an item or session that vanishes;
 // - it ends when its caller's patience ends, dialog or not;
 // - the process stays until the last operation has ended, and an idle connection does not keep it.
@@ -39,16 +40,7 @@ class SecretService implements SecretProvider {
   }
 
   delete(service: string, name: string, options?: OperationOptions): Promise<boolean> {
-    let wasInterrupted = false;
-    return this.#perform(service, name, "write", options, async (operation) => {
-      try {
-        // An attempt whose answer was lost may have removed what the next one no longer finds.
-        return (await deleteItems(operation)) || wasInterrupted;
-      } catch (error) {
-        wasInterrupted ||= isInterrupted(error) || isVanished(error);
-        throw error;
-      }
-    });
+    return this.#perform(service, name, "write", options, deleteItems);
   }
 
   /** Goes by a pair that no credential can have, so it waits for no other operation. */
@@ -82,6 +74,7 @@ class SecretService implements SecretProvider {
       throw options.signal?.aborted && error === options.signal.reason ? error : toProviderFailure(error);
     } finally {
       operation.isOver = true;
+      operation.lock?.release();
       if (operation.isPrompting) this.#retire(operation.connection);
       operation.connection.bus.release();
     }

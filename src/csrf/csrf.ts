@@ -125,7 +125,7 @@ function verify(token: string, options?: CSRFVerifyOptions): boolean {
   if (options !== undefined) {
     checkOptions(options);
     secret = options.secret;
-    if (secret !== undefined) checkSecrets(secret);
+    if (secret !== undefined) secret = copySecrets(secret);
     maxAge = resolveMilliseconds("maxAge", options.maxAge);
     encoding = resolveEncoding(options.encoding);
     algorithm = resolveAlgorithm(options.algorithm);
@@ -160,14 +160,20 @@ function checkText(name: string, value: string): void {
   throw typeError("ERR_INVALID_ARG_TYPE", `${name} must be a non-empty string, received ${received}`);
 }
 
-function checkSecrets(secret: string | readonly string[]): void {
-  if (!Array.isArray(secret)) return checkText("secret", secret as string);
-  if (secret.length === 0) {
+/** Reads a list once: a getter of the program's may change it between the check and the comparison. */
+function copySecrets(secret: string | readonly string[]): string | readonly string[] {
+  if (!Array.isArray(secret)) {
+    checkText("secret", secret as string);
+    return secret;
+  }
+  const secrets: string[] = [...secret];
+  if (secrets.length === 0) {
     throw typeError("ERR_INVALID_ARG_TYPE", "secret must hold at least one string, received an empty array");
   }
-  for (const one of secret) {
-    if (typeof one !== "string" || one === "") checkText(`secret[${secret.indexOf(one)}]`, one);
+  for (const [index, one] of secrets.entries()) {
+    if (typeof one !== "string" || one === "") checkText(`secret[${index}]`, one);
   }
+  return secrets;
 }
 
 function resolveMilliseconds(name: string, value: number | undefined): number {

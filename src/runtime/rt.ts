@@ -4,6 +4,8 @@
 // The stack trace of an error that a call ends with begins where the program made the call: what prints an uncaught
 // error shows the source of its first frame, and ours would be a page of minified code.
 //
+// A call reads its options before it returns. It validates the copy once its code is loaded.
+//
 // Surprising: making the object loads nothing. The methods of `secrets` and `CSRF` load their code when one is
 // first called.
 import type { CSRF } from "../csrf/csrf.ts";
@@ -27,7 +29,9 @@ export function createRt({ loadSecrets, loadCSRF }: Parts): Rt {
   let secrets: ReturnType<Parts["loadSecrets"]> | undefined;
   let csrf: ReturnType<Parts["loadCSRF"]> | undefined;
 
-  async function perform(method: keyof Secrets, args: [never], caller: Caller): Promise<never> {
+  async function perform(method: keyof Secrets, given: [never], caller: Caller): Promise<never> {
+    // Before the first await: the program may use the same object for its next call.
+    const args = given.map(copyOptions) as [never];
     const loaded = await (secrets ??= loadSecrets());
     try {
       return (await loaded.secrets[method](...args)) as never;
@@ -58,6 +62,13 @@ export function createRt({ loadSecrets, loadCSRF }: Parts): Rt {
     },
   };
   return { __proto__: Bun, secrets: lateSecrets, CSRF: lateCSRF } as unknown as Rt;
+}
+
+/** The properties that an operation of `secrets` has, each read once; anything but an object as it is. */
+function copyOptions(argument: unknown): unknown {
+  if (typeof argument !== "object" || argument === null) return argument;
+  const { service, name, signal, timeout, persist, value } = argument as Record<string, unknown>;
+  return { service, name, signal, timeout, persist, value };
 }
 
 /** The stack below `method`, which is running. Asynchronous work has to take it down before it begins. */

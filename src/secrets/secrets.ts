@@ -45,6 +45,10 @@ export interface SecretsSetOptions extends SecretsOptions {
   persist?: "local" | "enterprise";
 }
 
+/**
+ * The operating system's credential store. New and experimental: the interface may change.
+ * @experimental
+ */
 export interface Secrets {
   /** The stored value, or null. Rejects with a TypeError, a RangeError or a SecretsError. */
   get(options: SecretsOptions): Promise<string | null>;

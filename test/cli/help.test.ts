@@ -1,5 +1,6 @@
 // `rt help`: guides, helps of commands, the manual page, as they reach a pipe and a terminal.
 import { describe, expect, test } from "bun:test";
+import { join } from "node:path";
 import { GUIDES } from "../../src/cli/guides.ts";
 import { renderPage } from "../../src/cli/guide.ts";
 import { renderManual } from "../../build/docs/manual.ts";
@@ -187,4 +188,13 @@ describe("the manual page", () => {
     expect(text).toContain("--dry-run[=json | html | mermaid]");
     expect(text).not.toMatch(/\\[efm&-]/);
   });
+});
+
+test("README, rt help secrets and rt types mark rt.secrets as new and experimental", async () => {
+  const texts = await Promise.all([
+    Bun.file(join(REPOSITORY, "README.md")).text(),
+    runRt({ args: ["help", "secrets"] }).then(({ stdout }) => stdout),
+    runRt({ args: ["types"] }).then(({ stdout }) => stdout),
+  ]);
+  expect(texts.map((text) => /new\s+and\s+experimental/i.test(text))).toEqual([true, true, true]);
 });

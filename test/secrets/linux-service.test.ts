@@ -1,5 +1,8 @@
 // Secret services that hang, forget, or answer nonsense: a fake one, since real ones do so only now and then.
 import { describe, expect, test } from "bun:test";
+import { openProvider } from "../../platform/secret-provider.ts";
+import { createSecrets } from "../../src/secrets/secrets.ts";
+import { waitUntil } from "../support/processes.ts";
 import { enterFake, failureOf } from "../support/session.ts";
 
 const PAIR = { service: "dev.rt.faults", name: "me" };
@@ -106,21 +109,91 @@ describe.skipIf(process.platform !== "linux")("secrets on Linux", () => {
       });
     });
 
-    test.each(["org.freedesktop.DBus.Error.NoReply", "org.freedesktop.DBus.Error.UnknownObject"])(
-      "a delete whose answer was %s has deleted what the next attempt does not find",
-      async (error) => {
-        await using entered = await enterFake();
-        const { fake, secrets } = entered;
+    test.each([
+      ["true when its answer was lost", "org.freedesktop.DBus.Error.NoReply", true],
+      ["false when another program has deleted it", "org.freedesktop.DBus.Error.UnknownObject", false],
+    ])("a delete whose item the next attempt does not find resolves %s", async (_, error, expected) => {
+      await using entered = await enterFake();
+      const { fake, secrets } = entered;
+      fake.addItem(PAIR.service, PAIR.name, "value");
+      fake.failures.set("Delete", [error]);
+      const called = fake.called("Delete");
+      const deleted = secrets.delete(PAIR);
+      await called;
+      fake.items.clear();
+      expect(await deleted).toBe(expected);
+      expect(await secrets.delete(PAIR)).toBe(false);
+    });
+
+    describe("a delete that waits for another connection's delete of the same pair", () => {
+      const enter = async () => {
+        const entered = await enterFake();
+        const { fake, keyring, secrets } = entered;
         fake.addItem(PAIR.service, PAIR.name, "value");
-        fake.failures.set("Delete", [error]);
+        fake.held.add("Delete");
         const called = fake.called("Delete");
-        const deleted = secrets.delete(PAIR);
+        const first = secrets.delete(PAIR);
         await called;
-        fake.items.clear();
-        expect(await deleted).toBe(true);
-        expect(await secrets.delete(PAIR)).toBe(false);
-      },
-    );
+        const onBus = (member: string, ...args: string[]) =>
+          keyring.run([
+            ...["dbus-send", "--session", "--print-reply", "--dest=org.freedesktop.DBus"],
+            ...["/org/freedesktop/DBus", `org.freedesktop.DBus.${member}`, ...args],
+          ]);
+        const [lock] = /dev\.rt\.secrets\.lock\.\w+/.exec(await onBus("ListNames"))!;
+        /** Until so many connections own the lock or wait for it. */
+        const queue = (length: number) =>
+          waitUntil(async () => {
+            const owners = await onBus("ListQueuedOwners", `string:${lock}`);
+            return owners.match(/":/g)!.length === length;
+          });
+        return { ...entered, first, queue };
+      };
+
+      test("rejects with its signal's reason and leaves the queue to the others", async () => {
+        await using entered = await enter();
+        const { fake, first, queue } = entered;
+        const controller = new AbortController();
+        const second = createSecrets(openProvider).delete({ ...PAIR, signal: controller.signal });
+        second.catch(() => {});
+        await queue(2);
+        const third = createSecrets(openProvider).delete(PAIR);
+        await queue(3);
+        controller.abort(new Error("enough"));
+        expect((await failureOf(second)).message).toBe("enough");
+        fake.release();
+        expect([await first, await third]).toEqual([true, false]);
+        expect(fake.count("Delete")).toBe(1);
+      });
+
+      test("rejects with a time-out that names the other delete, and asks the service for nothing", async () => {
+        await using entered = await enter();
+        const { fake, first } = entered;
+        const before = fake.count("SearchItems");
+        const second = failureOf(createSecrets(openProvider).delete({ ...PAIR, timeout: 50 }));
+        expect(await second).toMatchObject({ code: "ERR_SECRETS_TIMEOUT" });
+        expect(fake.count("SearchItems")).toBe(before);
+        fake.release();
+        expect(await first).toBe(true);
+      });
+
+      test("fails with the bus, and does not wait on", async () => {
+        await using entered = await enter();
+        const { keyring, first, queue } = entered;
+        const second = failureOf(createSecrets(openProvider).delete(PAIR));
+        await queue(2);
+        const lost = failureOf(first);
+        await keyring.killBus();
+        expect(await second).toMatchObject({ code: "ERR_SECRETS_UNAVAILABLE" });
+        expect(await lost).toMatchObject({ code: "ERR_SECRETS_UNAVAILABLE" });
+      });
+    });
+
+    test("delete() works without a lock when the bus grants no names to this program", async () => {
+      await using entered = await enterFake({ ownsNames: false });
+      entered.fake.addItem(PAIR.service, PAIR.name, "value");
+      expect(await entered.secrets.delete(PAIR)).toBe(true);
+      expect(await entered.secrets.delete(PAIR)).toBe(false);
+    });
 
     test("a time-out of years does not end at once", async () => {
       await using entered = await enterFake();

@@ -28,6 +28,8 @@ export interface KeyringOptions {
   listen?: string;
   /** An X display for dialogs, see display.ts; the bus can then start the programs that show them. */
   display?: string;
+  /** Whether programs may own names of rt's on the bus. */
+  ownsNames?: boolean;
 }
 
 export interface Keyring extends AsyncDisposable {
@@ -59,6 +61,7 @@ export async function startKeyring({
   isUnlocked = true,
   listen,
   display,
+  ownsNames = true,
 }: KeyringOptions = {}): Promise<Keyring> {
   const directory = await realpath(await mkdtemp(join(tmpdir(), "rt-keyring-")));
   const home = join(directory, "home");
@@ -70,6 +73,7 @@ export async function startKeyring({
     busConfig(
       listen ?? `unix:path=${join(runtime, "bus")}`,
       service === "activatable" || display !== undefined,
+      ownsNames,
     ),
   );
   const base = {
@@ -233,7 +237,7 @@ export async function startKeyring({
   return keyring;
 }
 
-function busConfig(listen: string, canActivate: boolean): string {
+function busConfig(listen: string, canActivate: boolean, ownsNames: boolean): string {
   return `<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN" "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
 <busconfig>
   <type>session</type>
@@ -244,6 +248,7 @@ function busConfig(listen: string, canActivate: boolean): string {
     <allow send_destination="*" eavesdrop="true"/>
     <allow eavesdrop="true"/>
     <allow own="*"/>
+    ${ownsNames ? "" : '<deny own_prefix="dev.rt"/>'}
   </policy>
 </busconfig>
 `;

@@ -26,8 +26,8 @@ export async function enterKeyring(options?: KeyringOptions): Promise<Entered> {
   };
 }
 
-export async function enterFake(): Promise<Entered & { fake: FakeSecretService }> {
-  const entered = await enterKeyring({ service: "none" });
+export async function enterFake(options?: KeyringOptions): Promise<Entered & { fake: FakeSecretService }> {
+  const entered = await enterKeyring({ service: "none", ...options });
   const fake = await FakeSecretService.start(entered.keyring.address);
   const dispose = async () => {
     await fake[Symbol.asyncDispose]();
