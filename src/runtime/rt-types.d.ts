@@ -21,10 +21,7 @@ declare module "rt" {
     persist?: "local" | "enterprise";
   }
 
-  /**
-   * The operating system's credential store. New and experimental: the interface may change.
-   * @experimental
-   */
+  /** New and experimental: the interface may change. @experimental */
   export interface Secrets {
     /** The stored value, or null when there is none. */
     get(options: SecretsOptions): Promise<string | null>;
@@ -73,18 +70,12 @@ declare module "rt" {
     verify(token: string, options?: CSRFVerifyOptions): boolean;
   }
 
-  /**
-   * The operating system's credential store. New and experimental: the interface may change.
-   * @experimental
-   */
+  /** New and experimental: the interface may change. @experimental */
   export const secrets: Secrets;
   export const CSRF: CSRF;
 
   const rt: Omit<typeof import("bun"), "secrets" | "CSRF"> & {
-    /**
-     * The operating system's credential store. New and experimental: the interface may change.
-     * @experimental
-     */
+    /** New and experimental: the interface may change. @experimental */
     readonly secrets: Secrets;
     readonly CSRF: CSRF;
   };

@@ -29,9 +29,9 @@ export function createRt({ loadSecrets, loadCSRF }: Parts): Rt {
   let secrets: ReturnType<Parts["loadSecrets"]> | undefined;
   let csrf: ReturnType<Parts["loadCSRF"]> | undefined;
 
-  async function perform(method: keyof Secrets, given: [never], caller: Caller): Promise<never> {
+  async function perform(method: keyof Secrets, [first, ...rest]: [never], caller: Caller): Promise<never> {
     // Before the first await: the program may use the same object for its next call.
-    const args = given.map(copyOptions) as [never];
+    const args: [never] = [copyOptions(first) as never, ...rest];
     const loaded = await (secrets ??= loadSecrets());
     try {
       return (await loaded.secrets[method](...args)) as never;
