@@ -19,6 +19,7 @@ export interface FileOperations {
 /** Who has a path. */
 export interface PathOwner {
   readonly uid: number;
+  readonly gid: number;
   /** What kind of file it is, and who may do what with it. */
   readonly mode: number;
 }

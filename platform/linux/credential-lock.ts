@@ -1,5 +1,4 @@
-// A lock on one credential, over all processes and threads that use the same session bus: a name on that bus, which one
-// connection at a time can own.
+// Locks a credential for all processes and threads on one session bus. The lock is a bus name, which has one owner.
 //
 // Invariants:
 // - The lock ends with its process: the bus releases the names of a closed connection.
@@ -10,7 +9,7 @@ import type { Bus } from "./bus.ts";
 import { BusFailure } from "./bus-failure.ts";
 import { type Operation, rejectIfOver } from "./operation.ts";
 
-/** Acquires the lock of the operation's pair; the one who performs the operation releases it. */
+/** Acquires the lock of the operation's pair. The caller of the operation releases it. */
 export async function lockCredential(operation: Operation): Promise<void> {
   if (operation.lock?.isHeld) return;
   operation.lock?.release();

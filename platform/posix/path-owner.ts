@@ -11,11 +11,12 @@ import { encodeCString, openLibc } from "./libc.ts";
 const STATX = process.arch === "arm64" ? 291 : 332;
 const AT_FDCWD = -100;
 const AT_SYMLINK_NOFOLLOW = 0x100;
-/** The mode with its kind, and the owner. */
-const STATX_WANTED = 0x1 | 0x2 | 0x8;
+/** The mode with its kind, the owner and the group. */
+const STATX_WANTED = 0x1 | 0x2 | 0x8 | 0x10;
 /** Places in `struct statx`, in its units. */
 const SIZE = 256;
 const UID = 20 / 4;
+const GID = 24 / 4;
 const MODE = 28 / 2;
 const PATH_MAX = 4096;
 
@@ -34,7 +35,8 @@ export function readOwner(path: string): PathOwner | undefined {
   const result = new Uint8Array(SIZE);
   const name = ptr(encodeCString(path));
   if (syscall(STATX, AT_FDCWD, name, AT_SYMLINK_NOFOLLOW, STATX_WANTED, ptr(result)) !== 0) return undefined;
-  return { uid: new Uint32Array(result.buffer)[UID]!, mode: new Uint16Array(result.buffer)[MODE]! };
+  const numbers = new Uint32Array(result.buffer);
+  return { uid: numbers[UID]!, gid: numbers[GID]!, mode: new Uint16Array(result.buffer)[MODE]! };
 }
 
 export function whereReally(path: string): string | undefined {

@@ -2,9 +2,11 @@
 import { realpathSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import type { TracingOperations } from "../../platform/contract/tracing.ts";
+import { OWNER_ADVICE } from "../../platform/own-path.ts";
 import { host } from "../../platform/process.ts";
 import { findTracing } from "../../platform/tracing.ts";
 import { type CacheRule, type CacheSettings, ruleFor } from "../settings/cache.ts";
+import { oneLine } from "../printable.ts";
 import { MARK } from "./environment.ts";
 import { KnownEntries } from "./known-entries.ts";
 import { writeHashes } from "./memory.ts";
@@ -48,7 +50,8 @@ export async function openCached(
   const tracing = settings.isVerified ? await findTracing() : await tracingFor(rule);
   if (!tracing && !rule.saysOutputs) return tellOnce(NOT_HERE);
   const directory = storeDirectory();
-  if (directory === undefined) return tellOnce("Nothing is cached: set HOME or XDG_CACHE_HOME, to say where");
+  if (directory === undefined)
+    return tellOnce("Scripts are not cached: set HOME or XDG_CACHE_HOME, to say where");
   try {
     const root = (realRoots[settings.root] ??= realpathSync(settings.root));
     const packageDirectory = realDirectory(script.packageDirectory, root);
@@ -67,7 +70,9 @@ export async function openCached(
     });
     return await run.find(purpose);
   } catch (error) {
-    return tellOnce(`Nothing is cached: ${(error as Error).message}`);
+    const { code, message } = error as NodeJS.ErrnoException;
+    const advice = code === undefined ? `; ${OWNER_ADVICE}` : "";
+    return tellOnce(`Scripts are not cached: ${oneLine(message)}${advice}`);
   }
 }
 

@@ -3,6 +3,7 @@
 // Surprising: what other versions of rt have kept, in a format of theirs, goes with what goes: nothing else would remove it.
 import { lstatSync, readdirSync, rmSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { OWNER_ADVICE, requireOwnDirectory } from "../../platform/own-path.ts";
 import { nearest } from "../nearest.ts";
 import { Failure } from "../failure.ts";
 import { oneLine } from "../printable.ts";
@@ -19,14 +20,14 @@ export function answerCache(words: readonly string[]): string {
   if (directory === undefined)
     throw new Failure("Nothing says where the cache is", "set HOME or XDG_CACHE_HOME");
   try {
+    // Some of these remove folders without opening the store.
+    for (const each of [dirname(dirname(directory)), dirname(directory)])
+      if (isThere(each)) requireOwnDirectory(each);
     return answer(directory, words);
   } catch (error) {
     const { name, message } = error as Error;
     if (name !== "Error") throw error; // neither the system's, nor the store's
-    throw new Failure(
-      `The cache cannot be used: ${oneLine(message)}`,
-      "give the folder back to this user, or set XDG_CACHE_HOME",
-    );
+    throw new Failure(`The cache cannot be used: ${oneLine(message)}`, OWNER_ADVICE);
   }
 }
 

@@ -11,7 +11,7 @@
 //
 // Contract: everything appears by a rename, so that several rt at once, a full disk or a kill leave nothing half. What is read
 // is compared with its name first: a damaged file is none, and is removed. The directory is this user's alone. When there
-// is more than `LARGEST`, what was used longest ago goes.
+// is more than `LARGEST`, what was used longest ago goes. Other users can neither write to the directory nor exchange it.
 import {
   chmodSync,
   constants,
@@ -26,8 +26,9 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
-import { dirname, isAbsolute, join, sep } from "node:path";
+import { basename, dirname, isAbsolute, join, sep } from "node:path";
 import { host } from "../../platform/process.ts";
+import { makeOwnDirectory } from "../../platform/own-path.ts";
 import { makePrivate } from "../../platform/private-file.ts";
 import { contentsOf, type KeptEntry } from "./entry.ts";
 import { hashBytes, hashFile, HEX } from "./hashes.ts";
@@ -70,11 +71,10 @@ export class Store {
 
   /** Throws an Error with a sentence, or the system's. */
   constructor(directory: string) {
-    this.directory = directory;
-    mkdirSync(dirname(directory), { recursive: true, mode: 0o700 });
-    makePrivate(directory);
+    this.directory = join(makeOwnDirectory(dirname(directory)), basename(directory));
+    makePrivate(this.directory);
     for (const name of ["blobs", "keys", "scripts", "hashes", "known", "there", "presence", "drafts"])
-      makePrivate(join(directory, name));
+      makePrivate(join(this.directory, name));
   }
 
   /** Of what is no digest, one at which nothing is: files are removed by these. */

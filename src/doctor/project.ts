@@ -5,6 +5,7 @@
 import { accessSync, constants, existsSync, readdirSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Check } from "../../platform/contract/secret-provider.ts";
+import { OWNER_ADVICE, requireOwnDirectory } from "../../platform/own-path.ts";
 import { host } from "../../platform/process.ts";
 import { storeDirectory } from "../cache/store.ts";
 import { FILE_NAME } from "../config/file.ts";
@@ -83,14 +84,12 @@ function checkCache(directory: string | undefined): Check {
     const folder = nearestFolder(directory);
     if (!statSync(folder).isDirectory()) throw Object.assign(new Error("A file"), { code: "ENOTDIR" });
     accessSync(folder, constants.W_OK);
+    for (const each of [dirname(dirname(directory)), dirname(directory)])
+      if (existsSync(each)) requireOwnDirectory(each);
   } catch (error) {
-    const found = `${directory} cannot be written to (${(error as { code?: string }).code})`;
-    return {
-      name,
-      status: "warning",
-      found,
-      remedy: "give the folder back to this user, or set XDG_CACHE_HOME",
-    };
+    const { code, message } = error as NodeJS.ErrnoException;
+    const found = code === undefined ? message : `${directory} cannot be written to (${code})`;
+    return { name, status: "warning", found, remedy: OWNER_ADVICE };
   }
   if (!existsSync(directory)) return { name, status: "ok", found: `Nothing is kept in ${directory}` };
   return { name, status: "ok", found: `${(sizeOf(directory) / 1e6).toFixed(1)} MB in ${directory}` };

@@ -309,7 +309,7 @@ test.skipIf(!CAN_TRACE)(
       XDG_CACHE_HOME: "/proc/none",
     });
     expect({ stdout, status }).toEqual({ stdout: "a | a\nb | b\n", status: 0 });
-    expect(stderr.match(/Nothing is cached: /g)).toEqual(["Nothing is cached: "]);
+    expect(stderr.match(/Scripts are not cached: /g)).toEqual(["Scripts are not cached: "]);
   },
 );
 
@@ -323,7 +323,7 @@ test.skipIf(!CAN_TRACE)("on a full disk scripts run, and nothing half is kept", 
       env: { XDG_CACHE_HOME: project.cache },
     });
   for (const [kilobytes, said] of [
-    [0, /Nothing is cached: /],
+    [0, /Scripts are not cached: /],
     // Of what is not on the disk as well: what rt has in memory of its own is smaller, what the script writes is not.
     [32, /t was not cached: the cache cannot be written: /],
   ] as const) {

@@ -46,7 +46,7 @@ function age(path: string, hours: number): void {
 
 test("at its limit nothing goes, one byte above it what was used longest ago, with what nobody else needs", async () => {
   await using project = await createProject();
-  const store = new Store(join(project.path, "store"));
+  const store = new Store(project.join("rt/store"));
   const old = add(store, "a".repeat(64), 3, ["of a", "shared"]);
   const middle = add(store, "b".repeat(64), 2, ["of b", "shared"]);
   const recent = add(store, "c".repeat(64), 1, ["of c", "shared"]);
@@ -74,7 +74,7 @@ test("at its limit nothing goes, one byte above it what was used longest ago, wi
 
 test("what another rt is about to name stays, and what one that was killed has begun goes", async () => {
   await using project = await createProject();
-  const store = new Store(join(project.path, "store"));
+  const store = new Store(project.join("rt/store"));
   const nameless = [store.keepBytes(Buffer.from("old")), store.keepBytes(Buffer.from("new"))] as const;
   age(store.blobPath(nameless[0]), 1);
   const drafts = ["old", "new"].map((name) => join(store.directory, "drafts", name));

@@ -16,7 +16,7 @@ const LARGE = 3 << 20;
 
 test("two that keep a file at the same moment keep what each of them has read", async () => {
   await using project = await createProject({ one: "1".repeat(LARGE), two: "2".repeat(LARGE) });
-  const directory = project.join("store");
+  const directory = project.join("rt/store");
   const stores = [new Store(directory), new Store(directory)] as const;
   const [one, two] = await Promise.all([
     stores[0].keepFile(project.join("one")),
@@ -54,9 +54,9 @@ test("what is too long, or breaks off, leaves no draft", async () => {
 
 test("an entry of others is of use where this machine cannot keep it", async () => {
   await using project = await createProject();
-  const store = new Store(project.join("store"));
-  rmSync(project.join("store/keys"), { recursive: true });
-  writeFileSync(project.join("store/keys"), "");
+  const store = new Store(project.join("rt/store"));
+  rmSync(project.join("rt/store/keys"), { recursive: true });
+  writeFileSync(project.join("rt/store/keys"), "");
   const kept: KeptEntry = {
     ...{ label: "build", created: 0, duration: 7, root: "/r", log: "a".repeat(64) },
     ...{ conditions: [], outputs: [], own: [], mentioned: [] },

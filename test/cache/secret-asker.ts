@@ -13,7 +13,7 @@ interface Question {
 self.onmessage = ({ data }: MessageEvent<Question>) => {
   const { folder, turns, rounds, threads } = data;
   const secrets = Array.from({ length: rounds }, (_, round) => {
-    const store = new Store(join(folder, String(round)));
+    const store = new Store(join(folder, "rt", String(round)));
     Atomics.add(turns, 0, 1);
     while (Atomics.load(turns, 0) < (round + 1) * threads);
     return Buffer.from(store.secret()).toString("hex");

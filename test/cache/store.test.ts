@@ -184,7 +184,7 @@ test("all who open a new store at once have the same secret", async () => {
   expect(new Set(first).size).toBe(ROUNDS);
   for (const secrets of others) expect(secrets).toEqual(first!);
   for (let round = 0; round < ROUNDS; round += 1)
-    expect(await readdir(folder.join(`${round}/drafts`))).toEqual([]);
+    expect(await readdir(folder.join(`rt/${round}/drafts`))).toEqual([]);
 });
 
 test.skipIf(!CAN_TRACE)(

@@ -10,7 +10,7 @@ import { cleanEnvironment, RT, runRt } from "../support/rt.ts";
 const CALLERS = 4;
 const ROUNDS = 10;
 
-/** Each caller stands at the same line before each round, and deletes when all are told to. */
+/** Every caller is connected before the first round, so that the deletes of a round overlap. */
 const PROGRAMS = {
   "store.ts": `for (let round = 0; round < ${ROUNDS}; round++) await rt.secrets.set(process.argv[2], "n" + round, "value");`,
   "process.ts": `

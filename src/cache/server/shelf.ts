@@ -20,6 +20,7 @@ import {
   writeSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
+import { requireOwnParent } from "../../../platform/own-path.ts";
 import { makePrivate } from "../../../platform/private-file.ts";
 import { hashBytes, hashFile } from "../hashes.ts";
 import { filesIn, type KeptFile, sizeOf, touch } from "../kept-files.ts";
@@ -72,6 +73,7 @@ export class Shelf {
     this.directory = directory;
     this.#limit = limit;
     mkdirSync(dirname(directory), { recursive: true, mode: 0o700 });
+    requireOwnParent(directory);
     makePrivate(directory);
     for (const name of ["blobs", "names", "drafts"]) makePrivate(join(directory, name));
     this.#size = sizeOf(this.#blobs()) + this.#names().length * NAME_SIZE + this.#removeAbandoned();
