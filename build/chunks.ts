@@ -134,6 +134,8 @@ const ALONE: Readonly<Record<string, string>> = {
   "platform/links": "writes, which few starts do",
   "platform/state-directory": "what rt remembers: few starts ask for it",
   "platform/private-file": "writes, which few starts do",
+  "platform/linux/native/memory-program":
+    "a part of what follows scripts, and of what has terminals for them",
   "platform/linux/codec": "messages that are not prepared",
   "platform/linux/diagnosis": "rt doctor",
   "platform/macos/diagnosis": "rt doctor",

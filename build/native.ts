@@ -12,7 +12,7 @@ import { hasProgram } from "./system-programs.ts";
 
 const ROOM = join(import.meta.dir, "../platform/linux/native");
 const SOURCES = [
-  ...["system.h", "entry.h", "launcher.c", "monitor.c"],
+  ...["system.h", "entry.h", "gate.c", "launcher.c", "monitor.c"],
   ...[
     "caller.h",
     "calls.h",
@@ -25,7 +25,7 @@ const SOURCES = [
   ].map((name) => `recorder/${name}`),
   ...["recorder/usher.h", "recorder/way.h", "witness/log.h", "witness/witness.c"],
 ];
-export const PROGRAMS = ["launcher", "monitor", "recorder"] as const;
+export const PROGRAMS = ["gate", "launcher", "monitor", "recorder"] as const;
 
 export const COMPILERS = { x64: "x86_64-linux-gnu-gcc", arm64: "aarch64-linux-gnu-gcc" } as const;
 export type Architecture = keyof typeof COMPILERS;
@@ -60,12 +60,14 @@ const LIBRARY = [
 ];
 type Made = (typeof PROGRAMS)[number] | "witness";
 export const FLAGS: Readonly<Record<Made, readonly string[]>> = {
+  gate: PROGRAM,
   launcher: PROGRAM,
   monitor: PROGRAM,
   recorder: LIBRARY,
   witness: [...LIBRARY, "-ftls-model=initial-exec"],
 };
 const FILES: Readonly<Record<Made, string>> = {
+  gate: "gate.c",
   launcher: "launcher.c",
   monitor: "monitor.c",
   recorder: "recorder/recorder.c",

@@ -6,6 +6,7 @@ import { lastErrorNumber, libc, openLibc, processLibc, repeat, VARIABLE } from "
 const F_SETFD = 2;
 const F_SETFL = 4;
 const FD_CLOEXEC = 1;
+const F_DUPFD_CLOEXEC = process.platform === "linux" ? 1030 : 67;
 const { EAGAIN, O_CLOEXEC, O_NONBLOCK } = constants;
 const EINTR = 4;
 const POLLIN = 1;
@@ -55,8 +56,27 @@ let setting:
   ((descriptor: number, command: number, ...value: ReturnType<typeof repeat>) => number) | undefined;
 
 function setFlag(descriptor: number, command: number, value: number): void {
+  fcntl(descriptor, command, value);
+}
+
+function fcntl(descriptor: number, command: number, value: number): number {
   setting ??= openLibc({ fcntl: { args: [i32, i32, ...VARIABLE], returns: i32 } }).functions.fcntl;
-  setting(descriptor, command, ...repeat(value));
+  return setting(descriptor, command, ...repeat(value));
+}
+
+/** rt hands on none above: see inheritedDescriptors of process.ts. */
+const LOWEST_HIGH = 64;
+
+/**
+ * Moves a descriptor above every place that a child has for one: no other then takes its place while the child starts.
+ * Returns it unchanged if the limit of open files is too low.
+ * The new one is close-on-exec.
+ */
+export function moveUp(descriptor: number): number {
+  const moved = fcntl(descriptor, F_DUPFD_CLOEXEC, LOWEST_HIGH);
+  if (moved < 0) return descriptor;
+  closeDescriptor(descriptor);
+  return moved;
 }
 
 // Read into and handed out within one call.

@@ -21,7 +21,9 @@ import { closeDescriptor, openPipe } from "./pipe.ts";
 import { descriptorLimit } from "./process.ts";
 import { heeded, stopLikeTerminal } from "./signals.ts";
 import { listProcesses, type ProcessEntry, runs, selectTrees, type TreeRoot } from "./process-table.ts";
-import { dismissGuardian, guard, release } from "./guardian.ts";
+import { type Admission, admit, dismissGuardian, release } from "./guardian.ts";
+import { errorCode } from "./libc.ts";
+import { findOnPath } from "../program-search.ts";
 import { adoptOrphans, reapOrphans, withFamily, withOrphans } from "./orphans.ts";
 
 const ATTACH_AFTER = 2; // ms
@@ -40,13 +42,16 @@ const startChild: ProcessTreeOperations["startChild"] = (request): PosixChild =>
   const isPiped = request.output !== "inherit";
   const pipes = isPiped ? [openPipe({ isPolled: true })] : [];
   const env = withFamily(request.env as Record<string, string>, request.family);
-  let started: { readonly pid: number; readonly exited: Promise<ChildExit> };
+  const admission = admit();
+  let started: StartedChild;
   try {
     if (request.output === "separate") pipes.push(openPipe({ isPolled: true }));
     const writers = pipes.map(({ writer }) => writer);
-    const isText = isDecoded({ ...request, env });
-    started = isText ? startByEngine(request, env, writers) : startExactly(request, env, writers);
+    const start = isDecoded({ ...request, env }) ? startByEngine : startExactly;
+    started = startBehindGate(admission, request, (gated) => start(gated, env, writers));
+    admission.enter(started.pid);
   } catch (error) {
+    admission.leave();
     for (const { reader } of pipes) closeDescriptor(reader);
     throw error;
   } finally {
@@ -58,11 +63,45 @@ const startChild: ProcessTreeOperations["startChild"] = (request): PosixChild =>
   return { pid: started.pid, ownsSession: isPiped, done: follow(started, outlets) };
 };
 
+interface StartedChild {
+  readonly pid: number;
+  readonly exited: Promise<ChildExit>;
+}
+
+/** Throws the system's error. */
+function startBehindGate(
+  admission: Admission,
+  request: ChildRequest,
+  start: (request: ChildRequest) => StartedChild,
+): StartedChild {
+  const { descriptors = [], argv, cwd, env } = request;
+  const program = request.program ?? findOnPath(argv[0]!, { PATH: env.PATH ?? "", cwd });
+  const gate = program === null ? undefined : admission.gate(3 + descriptors.length);
+  if (!gate) return start(request);
+  let started: StartedChild;
+  try {
+    started = start({
+      ...request,
+      program: gate.program,
+      argv: [...gate.argv, program!, ...argv],
+      descriptors: [...descriptors, gate.list, gate.alive, gate.report],
+    });
+  } catch {
+    // Also where the system starts nothing from memory.
+    admission.refuseGate();
+    return start(request);
+  }
+  const error = admission.awaitProgram();
+  if (error === 0) return started;
+  const code = errorCode(error);
+  throw Object.assign(new Error(code), { code });
+}
+
 function startByEngine(
   request: ChildRequest,
   env: Record<string, string>,
   writers: readonly number[],
-): { readonly pid: number; readonly exited: Promise<ChildExit> } {
+): StartedChild {
   const subprocess = Bun.spawn([request.program ?? request.argv[0]!, ...request.argv.slice(1)], {
     argv0: request.argv[0],
     cwd: request.cwd,
@@ -78,11 +117,7 @@ function startByEngine(
   return { pid: subprocess.pid, exited: subprocess.exited.then(() => describeExit(subprocess)) };
 }
 
-async function follow(
-  { pid, exited }: ReturnType<typeof startByEngine>,
-  outlets: readonly Outlet[],
-): Promise<ChildExit> {
-  guard(pid);
+async function follow({ pid, exited }: StartedChild, outlets: readonly Outlet[]): Promise<ChildExit> {
   const attaching = setTimeout(() => {
     for (const outlet of outlets) outlet.attach();
   }, ATTACH_AFTER);

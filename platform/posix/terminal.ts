@@ -12,11 +12,12 @@ import type {
   TerminalOperations,
 } from "../contract/terminal.ts";
 import type { ChildExit } from "../contract/process-tree.ts";
+import { admit, release } from "./guardian.ts";
 import { errorCode } from "./libc.ts";
 import { Outlet } from "./outlet.ts";
 import { closeDescriptor, openPipe, type Pipe } from "./pipe.ts";
 import { exitOf } from "./exact-child.ts";
-import { type ProgramRequest, startProgram, waitFor } from "./program.ts";
+import { type ProgramRequest, startProgram, waitFor, waitForEnd } from "./program.ts";
 import { TerminalSession } from "./terminal-session.ts";
 import { openPair } from "./terminal-modes.ts";
 
@@ -125,9 +126,39 @@ function attend(request: AttendedRequest, program: ProgramRequest, stand: Stand)
 
 /** Of the process that has been started from here: the program, or its monitor. */
 function start(program: ProgramRequest, monitor: Monitor | undefined): { pid: number } | { error: number } {
-  if (!monitor) return startProgram(program);
-  monitor.begin(program);
+  if (!monitor) return startGuarded(program);
+  monitor.begin(program); // which the kernel ends with rt, and the program with it
   return monitor;
+}
+
+function startGuarded(request: ProgramRequest): { pid: number } | { error: number } {
+  const admission = admit();
+  const { program, argv, standard, descriptors } = request;
+  const firstPlace = Math.max(standard.length, ...descriptors.map((each) => each + 1));
+  const gate = admission.gate(firstPlace);
+  let started: { pid: number } | { error: number } | undefined;
+  if (gate) {
+    const places: ProgramRequest["standard"][number][] = [...standard];
+    places[firstPlace] = gate.list;
+    places[firstPlace + 1] = gate.alive;
+    places[firstPlace + 2] = gate.report;
+    const words = [...gate.argv, program, ...argv];
+    started = startProgram({ ...request, program: gate.program, argv: words, standard: places });
+    if ("error" in started) started = admission.refuseGate();
+  }
+  started ??= startProgram(request);
+  if ("error" in started) {
+    admission.leave();
+    return started;
+  }
+  const error = admission.awaitProgram();
+  if (error === 0) {
+    admission.enter(started.pid);
+    return started;
+  }
+  waitForEnd(started.pid);
+  admission.leave();
+  return { error };
 }
 
 function standardFor(place: Place, descriptor: number, pipes: ReadonlyMap<1 | 2, Pipe>): number | "terminal" {
@@ -193,6 +224,7 @@ function follow(
     pid: started.program,
     done: ended.then(async (exit) => {
       changes.close();
+      release(started.pid);
       onExit();
       session?.endInput();
       await Promise.all(outlets.map((outlet) => outlet.finish()));

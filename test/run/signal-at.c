@@ -1,5 +1,5 @@
-/* A library for LD_PRELOAD that sends rt a signal at a moment which no test could hit from outside: SIGNAL_AT names
-   it. What rt starts is left alone. Linux. */
+/* A library for LD_PRELOAD that sends rt a signal at a moment which no test could hit from outside. SIGNAL_AT names the
+   moment, SIGNAL_COUNT its occurrence. Programs that rt starts get no signal. Linux. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <signal.h>
@@ -9,7 +9,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static int is_due;
+static int is_due, is_forking, count = 1;
+static pid_t own;
 static int number;
 static const char *moment;
 
@@ -20,19 +21,23 @@ __attribute__((constructor)) static void begin(void) {
   moment = getenv("SIGNAL_AT");
   if (length < 3 || memcmp(program + length - 3, "/rt", 3) != 0 || !moment || !name) return;
   number = atoi(name);
+  if (getenv("SIGNAL_COUNT")) count = atoi(getenv("SIGNAL_COUNT"));
+  own = getpid();
   is_due = 1;
 }
 
 static void send(const char *at) {
-  if (!is_due || strcmp(moment, at) != 0) return;
+  if (!is_due || strcmp(moment, at) != 0 || --count > 0) return;
   is_due = 0;
   kill(getpid(), number);
 }
 
-/* The engine blocks every signal before it forks. */
+/* The engine blocks every signal before it forks, and unblocks them afterwards, in the child first. */
 int sigprocmask(int how, const sigset_t *set, sigset_t *old) {
   int (*next)(int, const sigset_t *, sigset_t *) = dlsym(RTLD_NEXT, "sigprocmask");
   if (how == SIG_SETMASK && set && sigismember(set, SIGINT) == 1) send("before-fork");
+  else if (is_forking && getpid() == own) send("after-fork");
+  if (getpid() == own) is_forking = how == SIG_SETMASK && set && sigismember(set, SIGINT) == 1;
   return next(how, set, old);
 }
 

@@ -18,7 +18,7 @@ const EINVAL = 22;
 const PROGRAMS = process.arch === "arm64" ? ARM64 : X64;
 const opened = new Map<string, string>();
 
-export function openProgram(name: "launcher" | "monitor"): string {
+export function openProgram(name: "gate" | "launcher" | "monitor"): string {
   const known = opened.get(name);
   if (known !== undefined) return known;
   const { path } = openMemory(name);

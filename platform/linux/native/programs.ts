@@ -1,8 +1,30 @@
 // Made by build/native.ts of the C beside it: programs and a library for Linux, deflated, as base64.
 
 export const MADE = {
-  sources: "fe7cc1a6be0a4a925b0e9df684f9150e5d3939cc80dd8c53f80808e7d8a1d6a6",
+  sources: "1cad6714bd8592970c93cfdf7ee845151e8478af17ae5b52ff03d3bf94da6f26",
   flags: {
+    gate: [
+      "-std=gnu11",
+      "-Os",
+      "-D_GNU_SOURCE",
+      "-Wall",
+      "-Wextra",
+      "-Werror",
+      "-ffreestanding",
+      "-fno-stack-protector",
+      "-fno-unwind-tables",
+      "-fno-asynchronous-unwind-tables",
+      "-fno-ident",
+      "-nostdlib",
+      "-s",
+      "-Wl,--build-id=none",
+      "-Wl,-z,noseparate-code",
+      "-fno-pic",
+      "-fno-pie",
+      "-static",
+      "-no-pie",
+      "-Wl,-n",
+    ],
     launcher: [
       "-std=gnu11",
       "-Os",
@@ -102,6 +124,7 @@ export const MADE = {
 };
 
 export const X64 = {
+  gate: "lVJBSxtBFH5Zd0XjwsYSSG/mEKgncW4WpWQhW18gHkpjPetaKggemg0IkbSwLXUa9tRTL/0NpacllnTV1pBbzSFKD8VDi4tpaW8JrTplNplUpdL2Y5j3HvO9mTfvfQ+MzE0pFAIBCW4Aj15CMog7O8BDqUeBJEyABEnoAyngKgG/A5EnbKV7tbDipVufrcV++HdEuhbpIdqfvvsvQgDE0yqxR3VLXfbCyKpOKvK++XVbnyNemrb0O/qsnp29jfQn2l/iaE9tQ35k4xAA3hQBgNQNvjyD1JDuI21oSrOJzEO73Z/fxVJhoHfuP2OMYalwVadv/ScdP67Td36h40eqqYTMm4Cm799jjJG6TneQ7rnXgoobmkJqlTD3H3vFYXyOrVN7a3w9qw4i22weoblLPHTWooOv4tc3i2GkW9j68DQbY+tZOcprcqxEFO32UP7jjNnYSSVGwmnz2CDezHJdNUjNvQIAZRUANAXttpqf1l/3iT9m6EFQQto8ydADTXGRj4OPs8yHgfSbpriT3HNy41gqjGboD01p7dNUQuYPy70+uJxflkXSxl96WYqhMz2AjrUXQVr1F08Zg7HcUs66b80vwJh1d9X6DwFcgqGupoSWfuvvvO4ELoRBzFt1EStdvQ//gX8WvwA=",
   launcher:
     "rZRdaBxVFIDP/pnU2E4KtUl9GsrF5kGC61OssZ1p9jZnYHY3drc/gohrU+lD2YTNjFQobWUSyO2yQqGPCr60oAWpIhLU7U5S6FrBB/OgkT4UgiXTbkn8oT9gsyNn5k6Sig8+eFjmzHfuOfece/bMPcPN/fFYDCKJwx4gugJawOETQEutuYAGAxAHDZKQCHxp6Ypci+IiPZ6EJ7Qq/V67bY0+Bf9duqVGsYTOr795l+IABTzqf7MEAOl5Tj+Xp2+gWEDxk5JqtVC00/NnB7eDlUJ/rnV/zWWGam7EAUBJXdMP64f0g3rxYAHfvzetAqCzF5TJXTF6O9MJhnisTO6IARjiAU/PY+1LNk0Z3XCvRgIAvqZTKSmccpUPloMa55zFDmVqkd5nvYRep4woLKY2ngeAd0SG9ZpieeajoIb6q5SsVmS9V18AAFOsoPCUFIpr6Dy6a2+++kwQHZrSLk7dfK9DLDxcUL5ypzOsp76FloNDBWlqp9gIigzT0i6KO2aEiLUM66G3vrT752WiPmxm2MA2Cmpm2IthkRn2FtHxkH6gbLvWW9dPrQvPrFGpbSXVOA0A3njb92nPAfEGw9Cf9hqPgkzR1utrgZThZG94WDpWkqG4ZQoPxTKKu0oKnUEWsy9idRtD4ZliJciE/nf2+Q1eM68AgFGzWLdRPcU6TfEH7TUbdunhLyjmcHYxiUe/UJMa4Mu/25uw+mlfUoPWFvRddB512zfrZxMaZKujFL54Lj7pWorjqYNvvpu4Ht9Lc9NqnE9o4H226vumWPIurfp+4yJZPlz1fRQr3gWyfEKWc6u+n/bR+autKReaTvP0ndvUlWoP1oY7sWb93I2iGXitz3WprNple8IunVCPVSpjFQieu9WhUrk8ZqkVu6zuhJ27VXga+Ag/kAWey/NcEbiRB/7SPmM4MBzhQ8D1Yd3IEWZ5Frg+NMQLRMWMcQC4UQhV7pBuAs/tN0wOPBuq4pHivsLrwM18fgR4Ts/yYj5v5nPDcqRILifC75k+G5LPJUfXwozkDsnfSu6UPCe5S/L3kmm2SX6UvFnygmSaTpJbkp+VvCR5u+RlyT2S70umISN5LPk5yYlkyH2SuyQzyVslQ//E8QmrYpXehn7r2EkL+itjoyWrBP+TdMkeR3fh+v0ZyvWo4VLWb2pZp7RFbjTOoQ75438ERPfvxv2k65N+8o/d8S/+G+Vv",
   monitor:
@@ -111,6 +134,7 @@ export const X64 = {
 };
 
 export const ARM64 = {
+  gate: "lVJBSFRRFD3v3z/NqAMpFBO4ME03UtImGFc9R2pTG4fZm1IgtMtZCCre0kXg6qP0IVtIJOQnok1FEPSnNi1a5ENq+2ekEipydk4gN97M/LIwqLN4l3s557533z1z5y6ed5RCDAdPYbNH0PW8cQLbzk8KNLJwoEFw6txEnd9ArItjb1MXR7fJG/lQvHwI/472ZowI3g1guUwIhhXnAc73QA/mgDMhjb7LhRjpduEhRZ3fRTLbhCABNhGpoExOUCEKtsgNXLBRwKbV7E2/WN8jeLZGYOOATekwm7CNzY6Ib/t8JhXsTT9f/0gIADaWX5q6tDsEPLYcuPC6jqE6JlIIXV2zvd6L+K0zeilM69qmiP+F0B+269qGiN8yo5dWwfmoC8/ClK69EfG/Evrt3ar5Dj7K5q2IXyEE0Tw8O8eQYjMKVNNJFMqU6K+8gpcI+xaTYHMWyaunkiis7oxmo4me7CcX3pqLDTmJardIYUFxXivOl6k1mFds7s32rkTfMMgpNk9E/K7TqI6R7dsa7P+L40k2D0X867N66c/6fRG/TC11/gmwydk6sbkr4peO6NoWtQUvw8bfrnayuSPiR4QLdu7KJLxYOw82SLFZFvEfiGSG06Xb4zfVSi5EhzPRl7V7W3PhlUQycDn/WiQT700t6F27c5VWi7fsLgYmJyaL14pj4xgoXpkq/ofN/oo2oO712LO/fP67v2PEPo9htXRA382mruMA/n78AA==",
   launcher:
     "rZVfaBxVFMa/2TvJpk1sTKgdTSu7GwsVKnlQi00VMtvNNC7unzYZJD7ZdVuJKBvdbKDawF5sUKEUMlQYn+z2rQ4IqVj/4ENT+iL07aYIPnV2Uzc2CrKlQkebHpnZO00KPvjg9zCH3z3f2Ttz7szZqpE5FFEUhIrgW/i0CD3g9hWY6nhggY79iECHChZ4/dSizIV1YfxMxUOxS/qO/FI51on/rkdldBmsb4BPf2VwVHDhMsXpABd1FnEajDkMXCjA9SX2+k8NhoD1qeJ+DuxLggt0cdEi0ooqrL+ItM45/ez6yctfrDNYddYZ+CPgYqmbi1Ui+28irad/XlDxmWurDM76SQReQPeOApeWevn4H0S2q+pejejrZipirTHFaQS/NS8K/j1GubhOZMeA1pn7ZMa69NvJ+2TiXmrZ328QXFxRuXBTeN/dzkVTg/cjkb1yCtaHHVwkwEVtkIurRHaTwYlN4mIdMIO8spH/QeZd1vnKDaAFFXnsQj8Wzw3Ui4rlVjHMI1y4T8FzGb6KA1/Wr8Jy98Bzq7DcnfDi/v3G4NFeePUX4LkvwqMxeO6pj19aA8xGUbEYPgme6+gAF58T2ZeJNJcpljsCD4yLzZ7mBL53U/B871ki+xaDs7nP8SgXZ4jskQ60zv9J5grb4vj1Yd8+8vumonXlDplhTUHWVYnsuqp7K2yr09Bh1XZy8YHswS1V9xRgIRHvs1YYrsGv/X1ueXTq/HdVqL8pDGYCkdN7VN1z/T2jfFyBPqww7AOwgJvbrHf9c2VbnBKRHaw932u9HaxFnbfCtdFe600i+0YXLrrauQHcVfrmiDSosGI6WoV7ZEaBhdXaNqtJpCU4jiR2oX/khPJeGjAjwLDvrRNp4XuozOt3EyospUc5XWjvg0IpPluanZktvBM/Xi5PlxFcD8RThVJpuhIvz5bigxg8EMdWGIeN8SyMXN7ImTDSeRjPHkyPBQuTRgpGciyZzvmYNbIwkqmUMeGTOZoeh5GeaIfcq8kMjNyhdMaAkW0Hc9I8OPEajEw+fxhGLpk1zHw+k8+NAcEc8LXM2t99RPLPksPx4UqOSr4pOZwLa5K7Jd+W3CPZk/xIOBjUNm+XGJX8mOReyTsk75CsSX5S8uOSd0sekLxX8tOSn5O8W/KwZAzNTM1UypXCGxiqHD9RwVB5+lihUsD/pG7Z43BmbszZtu6EDZeS4/aB+mR9aLsg+3iBtbm28RcQKDyPUH5aWh/Sy/Jgn/gX/2b9Aw==",
   monitor:

@@ -5,6 +5,7 @@
 // Nothing is held back at the end, and nothing of a value is kept after it. A reader that has gone is gone for the program
 // too. Where output could not be written, the run is a failure.
 import { host } from "../../../platform/process.ts";
+import { trees } from "../../../platform/process-tree.ts";
 import { terminals } from "../../../platform/terminal.ts";
 import type { Stage } from "../../../platform/contract/terminal.ts";
 import type { ReplaceRequest } from "../../../platform/contract/process.ts";
@@ -89,7 +90,7 @@ export async function attend(
     if (typeof attended === "string") return attended;
     passage?.leadTo(attended);
     const { code, signal } = await attended.done;
-    const received = await passage?.close();
+    const [received] = await Promise.all([passage?.close(), next === "replacement" && trees.leaveNothing()]);
     if (signal) return { signal: signal as NodeJS.Signals };
     if (isIncomplete && code === 0) return 1;
     return received && code === 0 && next !== "end" ? { signal: received } : code;
