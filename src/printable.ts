@@ -38,6 +38,11 @@ export function oneLine(text: string): string {
     .replace(INVISIBLE, code);
 }
 
+/** Text in quotes, for a line of several texts: no text ends its quotes early, and each blank in it is a space. */
+export function quoted(text: string): string {
+  return escapeJson(JSON.stringify(text)).replace(/[^\S ]/g, code);
+}
+
 /** JSON text in which nothing is invisible; it parses to the same value. */
 export function escapeJson(json: string): string {
   return isPlain(json) ? json : json.replace(INVISIBLE, code);

@@ -75,6 +75,9 @@ export interface ProcessOperations {
   /** Whether standard input ends before its first byte; waits for that byte, but does not take it. */
   isInputEmpty(): boolean;
 
+  /** Discards what was typed and not yet read on the terminal that standard input is; nothing of another input. */
+  dropInput(): void;
+
   /** Whether a read of standard input would answer at once. Absent where the system does not tell. */
   hasInput?(): boolean;
 

@@ -12,6 +12,8 @@ const SYMBOLS = {
   ioctl: { args: [i32, u64, ...VARIABLE], returns: i32 },
 } as const;
 
+const TERMINAL_SYMBOLS = { tcflush: { args: [i32, i32], returns: i32 } } as const;
+
 const SEEK_SET = 0;
 const SEEK_CUR = 1;
 const SEEK_END = 2;
@@ -24,6 +26,11 @@ const FOREVER = -1;
 export function hasInput(): boolean {
   const asked = new Int32Array([0, POLLIN]);
   return openLibc(SYMBOLS).functions.poll(ptr(asked), 1, 0) > 0;
+}
+
+/** Discards what was typed and not yet read; C's function fails on anything but a terminal. */
+export function dropInput(): void {
+  openLibc(TERMINAL_SYMBOLS).functions.tcflush(0, constants.TCIFLUSH);
 }
 
 /** Waits until somebody writes or nobody will any more. */

@@ -12,7 +12,7 @@ import type { ProcessOperations, ReplaceRequest } from "../contract/process.ts";
 import { exactArguments } from "./arguments.ts";
 import { constants } from "./constants.ts";
 import { environmentEntries, environmentList, originalEnvironment, originalVariable } from "./environment.ts";
-import { hasInput, isInputEmpty } from "./input.ts";
+import { dropInput, hasInput, isInputEmpty } from "./input.ts";
 import { encodeCString, lastError, libc, openLibc, processLibc } from "./libc.ts";
 import { listDescriptors } from "./libproc.ts";
 import { hideMemory } from "./memory.ts";
@@ -188,6 +188,7 @@ export const operations: ProcessOperations = {
   inheritedDescriptors,
   isInputEmpty,
   hasInput,
+  dropInput,
   hideMemory,
   exactArguments,
   defaultShell: "system",

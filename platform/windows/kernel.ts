@@ -13,6 +13,7 @@ const SYMBOLS = {
   ExitProcess: { args: [u32], returns: nothing },
   FreeEnvironmentStringsW: { args: [pointer], returns: i32 },
   GetEnvironmentStringsW: { args: [], returns: pointer },
+  FlushConsoleInputBuffer: { args: [u64], returns: i32 },
   GetExitCodeProcess: { args: [u64, u64], returns: i32 },
   GetFileType: { args: [u64], returns: u32 },
   GetLastError: { args: [], returns: u32 },

@@ -131,6 +131,11 @@ const ERROR_BROKEN_PIPE = 109;
 /** Milliseconds between two looks at a pipe: Windows has nothing to wait for its first byte with. */
 const PEEK_INTERVAL = 2;
 
+/** Fails on anything but a console. */
+const dropInput: ProcessOperations["dropInput"] = () => {
+  kernel().FlushConsoleInputBuffer(BigInt(kernel().GetStdHandle(STANDARD[0]!)));
+};
+
 const isInputEmpty: ProcessOperations["isInputEmpty"] = () => {
   const input = BigInt(kernel().GetStdHandle(STANDARD[0]!));
   if (kernel().GetFileType(input) !== FILE_TYPE_PIPE) {
@@ -185,6 +190,7 @@ export const operations: ProcessOperations = {
   isTerminal,
   inheritedDescriptors,
   isInputEmpty,
+  dropInput,
   exactArguments,
   defaultShell: "rt",
   findShell,

@@ -1,4 +1,5 @@
 // A question that a person answers with yes or no on the terminal.
+import { host } from "../../platform/process.ts";
 import { isTerminal } from "./streams.ts";
 import { WordsError } from "./words.ts";
 
@@ -9,6 +10,7 @@ export async function confirm(question: string, consequence: string): Promise<bo
       `There is no terminal to ask on, so ${consequence}`,
       "--yes does it without a question",
     );
+  host.dropInput();
   process.stderr.write(`${question} [y/N] `);
   let answer = "";
   for await (const chunk of Bun.stdin.stream()) {

@@ -12,7 +12,7 @@ import { nearest } from "../../nearest.ts";
 import { escapeJson, oneLine, printable } from "../../printable.ts";
 import { findPackageJson, scriptNames, scriptOf, textField } from "../../workspace/package-json.ts";
 import { print } from "../streams.ts";
-import { describeSource, type MappedSecret, type Mapping, namesFor } from "./mapping.ts";
+import { describeSource, type MappedSecret, type Mapping, namesFor, plainOrQuoted } from "./mapping.ts";
 import { parseRowName } from "./grants.ts";
 import { findMapping } from "./mapping-file.ts";
 import { describeRegistries, fingerprint, isTrusted, withoutLogin } from "./trust.ts";
@@ -150,7 +150,7 @@ function renderText(
     name,
     STATES[states.get(name)!] + (isOptional ? ", optional" : ""),
     describeSource(source),
-    scriptsWith(mapping, name).map(printable).join(" "),
+    scriptsWith(mapping, name).map(plainOrQuoted).join(" "),
     about === undefined ? "" : printable(about),
   ]);
   const widths = [0, 1, 2, 3].map((column) => Math.max(0, ...rows.map((row) => row[column]!.length)));

@@ -7,7 +7,7 @@ import type { Config } from "../../config/rtfig.ts";
 import { lineOf } from "../../config/location.ts";
 import { Failure } from "../../failure.ts";
 import { nearest } from "../../nearest.ts";
-import { escapeJson, printable } from "../../printable.ts";
+import { escapeJson, printable, quoted } from "../../printable.ts";
 import { checkText } from "../secrets.ts";
 import { isFor, parseRowName, type RowName, type ScriptName } from "./grants.ts";
 import { faultOfName } from "./variable-name.ts";
@@ -168,19 +168,26 @@ function failureAt({ file, text }: Config, path: readonly string[], message: str
   return new Failure(`${file}:${lineOf(text, path)}: ${message}`, hint);
 }
 
+/** ASCII without blanks, quotes and backslashes: needs no quotes in a line of several texts. */
+const PLAIN = /^[!#-[\]-~]+$/;
+
+export function plainOrQuoted(text: string): string {
+  return PLAIN.test(text) ? text : quoted(text);
+}
+
 /** For people: the address, the command as a list of words, or the file. No two sources look alike. */
 export function describeSource(source: Source): string {
   switch (source.kind) {
     case "store": {
       const { service, name } = source;
       const isPlain = !service.includes("/") && !service.startsWith(AGE);
-      return isPlain
-        ? printable(`${service}/${name}`)
-        : `service "${printable(service)}", name "${printable(name)}"`;
+      return isPlain && PLAIN.test(service) && PLAIN.test(name)
+        ? `${service}/${name}`
+        : `service ${quoted(service)}, name ${quoted(name)}`;
     }
     case "command":
       return `command ${escapeJson(JSON.stringify(source.argv))}`;
     case "age":
-      return printable(`${AGE}${source.file}`);
+      return `${AGE}${plainOrQuoted(source.file)}`;
   }
 }

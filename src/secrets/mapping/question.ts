@@ -14,9 +14,10 @@ export function tell(lines: readonly string[]): void {
   writeSync(2, lines.map((line) => `${line}\n`).join(""));
 }
 
-/** Whether a line came that says yes; everything else says no. */
+/** Whether a line came that says yes; everything else says no. Input from before the question is not an answer. */
 export function askYes(question: string): boolean {
   const { readSync, writeSync } = process.getBuiltinModule("node:fs");
+  host.dropInput();
   writeSync(2, `${question} [y/N] `);
   const line = new Uint8Array(1024);
   try {

@@ -11,7 +11,7 @@
 import type { OwnFiles } from "../../../platform/state-directory.ts";
 import { host } from "../../../platform/process.ts";
 import { Failure } from "../../failure.ts";
-import { printable } from "../../printable.ts";
+import { printable, quoted } from "../../printable.ts";
 import { describeSource, type Mapping, type RegistryGrant, type Source } from "./mapping.ts";
 import { askYes, canAsk, tell } from "./question.ts";
 
@@ -116,10 +116,10 @@ function describeMapping(mapping: Mapping): string[] {
       [
         `${name.padEnd(width)}  from ${describeSource(source)}`,
         ...(isRedacted ? [] : ["shown where it is printed"]),
-        ...(about === undefined ? [] : [`"${shortened(printable(about))}"`]),
+        ...(about === undefined ? [] : [quoted(shortened(about))]),
       ].join(", "),
     ),
-    ...grants.map(({ pattern, names }) => `script ${printable(pattern)} gets ${names.join(", ") || "none"}`),
+    ...grants.map(({ pattern, names }) => `script ${quoted(pattern)} gets ${names.join(", ") || "none"}`),
     ...describeRegistries(mapping),
   ];
 }

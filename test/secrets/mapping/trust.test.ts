@@ -103,7 +103,7 @@ describe.skipIf(process.platform === "win32")("trust", () => {
       expect(shown).toContain(`rt: ${project.path} asks for secrets, for the first time`);
       expect(shown).toContain(
         String.raw`  TOKEN  from command ["./print","a \u001b[2J b"], "for\nAllow it? [y/N] y"` +
-          '\n  OTHER  from service "a/b", name "c"\n  script show gets TOKEN\n  script web#* gets OTHER\n',
+          '\n  OTHER  from service "a/b", name "c"\n  script "show" gets TOKEN\n  script "web#*" gets OTHER\n',
       );
       refused.type("maybe\r");
       await refused.shows("Not allowed, so nothing was started");
@@ -125,6 +125,55 @@ describe.skipIf(process.platform === "win32")("trust", () => {
     const hash = hashIn(await run(["run", "show"], { HOME: "/nonexistent" }))!;
     expect((await own(["trust", "--list"])).stdout).toBe(`${project.path}\tTOKEN OTHER\t${hash}\n`);
     expect((await own(["trust"])).stdout).toBe(`${project.path} is already allowed to read secrets\n`);
+  });
+
+  test("the question is not answered by input that was typed before it", async () => {
+    await using place = await createProject();
+    expect(Bun.spawnSync(["mkfifo", place.join("go")]).exitCode).toBe(0);
+    const waiting = 'cd "$0" && read line < "$1" && shift && exec "$@"';
+    const words = [RT, "--no-redact", "run", "show"];
+    await using terminal = startOnTerminal(
+      ["/bin/sh", "-c", waiting, project.path, place.join("go"), ...words],
+      envOf(place.path),
+    );
+    terminal.type("y\ryes\r");
+    await terminal.shows("yes"); // the terminal has it
+    await Bun.spawn(["sh", "-c", 'echo > "$0"', place.join("go")]).exited; // when the shell reads
+    await terminal.shows("Allow it? [y/N] ", 2);
+    terminal.type("no\r");
+    await terminal.shows("Not allowed, so nothing was started");
+    expect(await terminal.ends()).toBe(1);
+    expect(terminal.shown).not.toContain("got");
+  });
+
+  test("the question quotes a text of the project when it could imitate another line", async () => {
+    await using other = await createProject({
+      "package.json": { name: "app" },
+      "rtfig.toml": `[secrets.TOKEN]
+from = "a, shown where it is printed/b"
+about = "x\\" and \u00a0y"
+[secrets.AGE]
+from = "age:a, \\"b\\".age"
+[secrets.PAIR]
+from = { service = "a/b\\", name \\"c", name = "d\u3000e" }
+[run.secrets]
+"{dev gets TOKEN\u00a0,*}" = ["TOKEN"]
+`,
+    });
+    await using terminal = onTerminal(["trust"], other.path);
+    await terminal.shows("Allow it? [y/N] ");
+    const shown = terminal.shown.replaceAll("\r\n", "\n");
+    expect(shown).toContain(
+      String.raw`  TOKEN  from service "a, shown where it is printed", name "b", "x\" and \u00a0y"
+  AGE    from age:"a, \"b\".age"
+  PAIR   from service "a/b\", name \"c", name "d\u3000e"
+  script "{dev gets TOKEN\u00a0,*}" gets TOKEN
+`,
+    );
+    terminal.type("n\r");
+    await terminal.shows("Not allowed");
+    const listed = await own(["secrets", "env"], other.path);
+    expect(listed.stdout).toContain(String.raw`"{dev gets TOKEN\u00a0,*}"`);
   });
 
   test("what a project says of a secret pushes nothing away, and a terminal that does not wait is waited for", async () => {
@@ -270,7 +319,7 @@ describe.skipIf(process.platform === "win32")("trust", () => {
     const shown = await own(["secrets", "env", config], project.path, place.path);
     expect(shown.stdout).toContain(" plain ");
     await using terminal = onTerminal(["trust", "--config", "ci/ci.toml"], project.path, place.path);
-    await terminal.shows("script plain gets TOKEN");
+    await terminal.shows('script "plain" gets TOKEN');
     await terminal.shows("Allow it? [y/N] ", 2);
     terminal.type("y\r");
     await terminal.shows(`${project.join("ci")} is allowed to read secrets`);
