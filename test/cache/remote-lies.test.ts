@@ -314,3 +314,40 @@ test.skipIf(!CAN_TRACE)("a server that breaks off three times is asked no more",
   expect([status, connections]).toEqual([0, 3]);
   expect(stderr.match(/The shared cache cannot be reached/g)).toHaveLength(1);
 });
+
+test.skipIf(!CAN_TRACE)("an upload that takes too long ends uploads, and no reading", async () => {
+  let isSlow = false;
+  await using server = startLyingServer(({ method }) =>
+    isSlow && method === "PUT" ? new Promise<Response>(() => {}) : undefined,
+  );
+  const config = `first = true\nlast = true\n[cache.remote]\nurl = "${server.url}"\n`;
+  await using project = await cachedProject(
+    {
+      first: "cat page",
+      held: "echo held; until [ -e go ]; do sleep 0.02; done",
+      last: "cat other",
+    },
+    { page: "1", other: "2" },
+    config,
+  );
+  const env = { XDG_CACHE_HOME: project.cache, ...VARIABLES, TURBO_REMOTE_CACHE_UPLOAD_TIMEOUT: "1" };
+  expect((await project.rt(["run", "last"], env)).status).toBe(0);
+  await rm(`${project.cache}/rt`, { recursive: true, force: true });
+  isSlow = true;
+  const child = startRt({
+    args: ["run", "--sequential", "first", "held", "last"],
+    cwd: project.path,
+    env,
+  });
+  const stdout = new Response(child.stdout).text();
+  let stderr = "";
+  for await (const chunk of child.stderr) {
+    stderr += new TextDecoder().decode(chunk);
+    if (stderr.includes("did not answer within")) await project.write({ go: "" });
+  }
+  expect([await child.exited, stderr.match(/^warn: .*/gm)]).toEqual([
+    0,
+    ["warn: The shared cache did not answer within 1 s; what they make here is not shared"],
+  ]);
+  expect(stderr + (await stdout)).toMatch(/last.*Done before: /);
+});

@@ -117,8 +117,9 @@ function describeRefusal(name: string | number): string {
   return `The shared cache did not answer what was asked (${name})`;
 }
 
-export function describePatience(seconds: number): string {
-  return `The shared cache did not answer within ${seconds} s; ${WITHOUT}`;
+/** @param isWrite whether it was to take something: reads go on then */
+export function describePatience(seconds: number, isWrite: boolean): string {
+  return `The shared cache did not answer within ${seconds} s; ${isWrite ? UNSHARED : WITHOUT}`;
 }
 
 function pauseOf(retryAfter: string | null): number {

@@ -205,7 +205,7 @@ export class ReapiServer implements Server {
     try {
       const answer = await Promise.race([ask(), late]);
       if (answer !== LATE) return answer;
-      this.#react({ ends: isWrite ? "writing" : "both", say: describePatience(patience / 1000) });
+      this.#react({ ends: isWrite ? "writing" : "both", say: describePatience(patience / 1000, isWrite) });
     } catch (error) {
       if (!this.#end.signal.aborted) this.#react(reactionTo(error, isWrite, patience));
     } finally {
@@ -256,7 +256,7 @@ function reactionTo(thrown: unknown, isWrite: boolean, patience: number): Reacti
   const code = codeOf(error);
   if ((error as RemoteError).isDamaged) return { say: DAMAGED };
   if (code === Code.DEADLINE_EXCEEDED)
-    return { ends: isWrite ? "writing" : "both", say: describePatience(patience / 1000) };
+    return { ends: isWrite ? "writing" : "both", say: describePatience(patience / 1000, isWrite) };
   if (code !== undefined) return reactToStatus(nameOf(code), isWrite);
   return { ends: isWrite ? "writing" : "both", say: describeUnfit(oneLine(error.message)) };
 }

@@ -173,7 +173,8 @@ export class TurboClient {
       }
     } catch (error) {
       if (isSilent || this.#end.signal.aborted) return undefined;
-      if (clock.aborted) this.#giveUp(describePatience(timeout / 1000), method === "PUT");
+      const isUpload = method === "PUT";
+      if (clock.aborted) this.#giveUp(describePatience(timeout / 1000, isUpload), isUpload);
       else this.#fail(codeOfError(error));
       return undefined;
     }
