@@ -10,7 +10,7 @@ const TURBO = `{
   "$schema": "https://turborepo.com/schema.json",
   "globalEnv": ["CI_KIND"],
   "globalDependencies": ["tsconfig.json"],
-  "remoteCache": { "apiUrl": "https://cache.example.com", "teamSlug": "acme", "timeout": 10, "preflight": true },
+  "remoteCache": { "apiUrl": "https://cache.example.com", "teamSlug": "acme", "timeout": 10, "teamId": "team_1", "uploadTimeout": 20, "enabled": true, "preflight": true },
   "tasks": {
     "build": {
       "dependsOn": ["^build"],
@@ -21,6 +21,8 @@ const TURBO = `{
     "web#build": { "outputs": [".next/**"], "passThroughEnv": ["HOME_PAGE"] },
     "test": { "dependsOn": ["build", "^lint", "$OLD"] },
     "dev": { "persistent": true },
+    "shell": { "interactive": true, "cache": true },
+    "watch": { "with": ["web#dev"], "siblings": ["dev"], "extends": false, "persistent": false, "interactive": false },
     "deploy": { "cache": false },
     "//#format": {},
   },
@@ -48,6 +50,8 @@ test("a turbo.json becomes tables, and what has no place there is named", async 
       '"web#build" = { env = ["HOME_PAGE", "CI_KIND"], outputs = [".next/**"] }',
       'test = { env = ["CI_KIND"], outputs = [] }',
       "dev = false",
+      "shell = false",
+      'watch = { env = ["CI_KIND"], outputs = [] }',
       "deploy = false",
       '"root#format" = { env = ["CI_KIND"], outputs = [] }',
       "",
@@ -55,11 +59,14 @@ test("a turbo.json becomes tables, and what has no place there is named", async 
       'url = "https://cache.example.com"',
       'team = "acme"',
       "timeout = 10",
+      'team-id = "team_1"',
+      "upload-timeout = 20",
+      "enabled = true",
       "",
     ].join("\n"),
   );
   const [first, ...notes] = stdout.trimEnd().split("\n");
-  expect(first).toBe("rtfig.toml says of 6 scripts now when not to run them again");
+  expect(first).toBe("rtfig.toml says of 8 scripts now when not to run them again");
   const about = [
     '"!SECRET", "A*B"',
     '"!README.md"',
@@ -68,6 +75,9 @@ test("a turbo.json becomes tables, and what has no place there is named", async 
     'dependsOn "build" is an order',
     "dependsOn \"^lint\": run that for all packages before: rt --filter '*' run lint",
     '"$OLD"',
+    '"watch": "with" has no place',
+    '"watch": "siblings" has no place',
+    '"watch": "extends" has no place',
   ];
   for (const each of [...about, "remoteCache.preflight", "signed here", "globalDependencies"])
     expect([each, notes.filter((note) => note.includes(each)).length]).toEqual([each, 1]);

@@ -36,6 +36,12 @@ async function openHeld() {
   return Object.assign(opened, { started, over });
 }
 
+/** In the root of a workspace, every script's. */
+const ROOT_FILES = [
+  ...["bun.lock", "bun.lockb", "package-lock.json", "npm-shrinkwrap.json", "pnpm-lock.yaml", "yarn.lock"],
+  ...["pnpm-workspace.yaml", "tsconfig.json", "tsconfig.base.json"],
+];
+
 describe.if(isLinux)("rt run --remote", () => {
   test("runs a script elsewhere, puts what it has made in place, and does not run it twice", async () => {
     await using opened = await openProject(single);
@@ -77,13 +83,23 @@ describe.if(isLinux)("rt run --remote", () => {
         }),
         ".gitignore": "node_modules\nignored.txt\n",
         ".npmrc": "//registry/:_authToken=s3cret-t0ken",
-        "bun.lock": "{}",
+        ".yarnrc.yml": "npmAuthToken: s3cret-t0ken",
+        ...Object.fromEntries(ROOT_FILES.map((name) => [name, "{}"])),
         "notes.txt": "none of its affair",
         "assets/logo.svg": "<svg/>",
         "node_modules/dep/index.js": "1",
         "node_modules/.cache/x": "1",
         "packages/app/.env": "TOKEN=s3cret-t0ken",
         "packages/app/.env.local": "TOKEN=s3cret-t0ken",
+        "packages/app/.npmrc": "//registry/:_authToken=s3cret-t0ken",
+        "packages/app/.yarnrc.yml": "npmAuthToken: s3cret-t0ken",
+        "packages/app/.netrc": "machine x password s3cret-t0ken",
+        "packages/lib/src/.yarnrc.yml": "npmAuthToken: s3cret-t0ken",
+        // Their names only begin or end so.
+        "packages/app/a.env": "1",
+        "packages/app/.npmrc.md": "1",
+        "packages/app/.yarnrc.yml.md": "1",
+        "packages/app/x.netrc": "1",
         "packages/app/ignored.txt": "1",
         "packages/app/src/new.ts": "1",
         "packages/app/node_modules/.bin/tool": "#!/bin/sh\necho found the tool in $npm_lifecycle_event\n",
@@ -99,20 +115,20 @@ describe.if(isLinux)("rt run --remote", () => {
       "packages/app/rtfig.toml": `${config(server.url)}inputs = ["../../assets/**"]\n`,
     });
     const { stdout, status } = await run(["run", "--remote", "build"]);
-    expect(stdout.split("\n")).toEqual([
-      "../../assets/logo.svg",
-      "../../bun.lock",
-      "../../node_modules/dep/index.js",
-      "../../package.json",
-      "../../packages/app/node_modules/.bin/tool",
-      "../../packages/app/package.json",
-      "../../packages/app/rtfig.toml",
-      "../../packages/app/src/new.ts",
-      "../../packages/lib/index.js",
-      "../../packages/lib/package.json",
-      "found the tool in build",
-      "",
-    ]);
+    const [last, ...files] = stdout.trimEnd().split("\n").toReversed();
+    expect(last).toBe("found the tool in build");
+    const shared = ["assets/logo.svg", ...ROOT_FILES, "node_modules/dep/index.js", "package.json"];
+    const own = [
+      ".npmrc.md",
+      ".yarnrc.yml.md",
+      "a.env",
+      "node_modules/.bin/tool",
+      "package.json",
+      "rtfig.toml",
+    ];
+    const app = [...own, "src/new.ts", "x.netrc"].map((name) => `packages/app/${name}`);
+    const lib = ["packages/lib/index.js", "packages/lib/package.json"];
+    expect(files.toSorted()).toEqual([...shared, ...app, ...lib].map((name) => `../../${name}`).toSorted());
     expect(status).toBe(0);
     const sent = [...server.blobs.values()].map((bytes) => new TextDecoder().decode(bytes)).join();
     expect(sent).not.toContain("s3cret-t0ken");
@@ -125,6 +141,8 @@ describe.if(isLinux)("rt run --remote", () => {
       "config/app.json": "{}",
       "config/.env": "TOKEN=s3cret-t0ken",
       "config/.npmrc": "//registry/:_authToken=s3cret-t0ken",
+      "config/.yarnrc.yml": "npmAuthToken: s3cret-t0ken",
+      "config/.netrc": "machine x password s3cret-t0ken",
     });
     const { project, server, run } = opened;
     // As actions/checkout leaves it there.
@@ -149,6 +167,8 @@ describe.if(isLinux)("rt run --remote", () => {
     }
     expect(await filesFor(["config/.npm*", "config/*.json"])).toEqual(["./config/.npmrc", ...plain]);
     expect(await filesFor(["**/.env"])).toEqual(["./config/.env", ...plain.slice(1)]);
+    expect(await filesFor(["config/.yarnrc.yml"])).toEqual(["./config/.yarnrc.yml", ...plain.slice(1)]);
+    expect(await filesFor(["config/.net*"])).toEqual(["./config/.netrc", ...plain.slice(1)]);
     expect(await filesFor([".git/config"])).toEqual(["./.git/config", ...plain.slice(1)]);
   });
 
@@ -612,6 +632,15 @@ describe("what --remote cannot do is an error before anything is sent", () => {
     await Bun.spawn(["ln", "-s", "/etc/passwd", "users"], { cwd: project.path }).exited;
     expect(lstatSync(project.join("users")).isSymbolicLink()).toBe(true);
     expect(await run("build")).toBe("error: users leads out of the workspace, to /etc/passwd");
+    // An absolute target leads somewhere else on another machine, even from the workspace.
+    const linked = async (target: string) => {
+      await Bun.spawn(["ln", "-sfn", target, "users"], { cwd: project.path }).exited;
+      return await run("build");
+    };
+    for (const target of [project.join("in.txt"), project.path, "/", "..", "../x", "a/../../x"])
+      expect(await linked(target)).toBe(`error: users leads out of the workspace, to ${target}`);
+    for (const target of ["in.txt", ".", "..x", "a/../in.txt"])
+      expect(await linked(target)).not.toContain("leads out of the workspace");
     // git knows it, and the system cannot say whether it is there.
     const round = "rm users && mkdir a && touch a/x && git add a/x && rm -r a && ln -s a a";
     await Bun.spawn(["sh", "-ec", round], { cwd: project.path, env: cleanEnvironment() }).exited;

@@ -210,6 +210,44 @@ describe("rt secrets check", () => {
     expect((await check(path)).stdout).toBe("b.ts:1: github/GITHUB_TOKEN\n");
   });
 
+  test.skipIf(process.platform === "win32")(
+    "--staged finds a credential in each way in which a file gets into the index",
+    async () => {
+      await using repository = await createProject({
+        "changed.ts": "1\n",
+        "moved.ts": `"${GITHUB}"\n`,
+        "copied.ts": `"${GITHUB}"\n`,
+      });
+      const { path } = repository;
+      await symlink("changed.ts", repository.join("typed.ts"));
+      await git(path, "init", "-q");
+      await git(path, "add", ".");
+      await git(path, "commit", "-qm", "one");
+      const secret = `"${GITHUB}"\n`;
+      await unlink(repository.join("typed.ts"));
+      await rename(repository.join("moved.ts"), repository.join("there.ts"));
+      await repository.write({
+        "added.ts": secret,
+        "changed.ts": secret,
+        "copy.ts": secret,
+        "typed.ts": secret,
+      });
+      // A user may have git look for copies.
+      await git(path, "config", "diff.renames", "copies");
+      await git(path, "add", "-A");
+      const found = ["added.ts", "changed.ts", "copy.ts", "there.ts", "typed.ts"];
+      expect(linesOf((await check(path, "--staged")).stdout)).toEqual(
+        found.map((file) => `${file}:1: github/GITHUB_TOKEN`),
+      );
+      // From a folder, those below it, named from there.
+      await repository.write({ "sub/a.ts": secret });
+      await git(path, "add", "sub");
+      expect(linesOf((await check(repository.join("sub"), "--staged")).stdout)).toEqual([
+        "a.ts:1: github/GITHUB_TOKEN",
+      ]);
+    },
+  );
+
   describe.skipIf(process.platform === "win32")("as git's hook", () => {
     async function createRepository() {
       const repository = await createProject({ "a.ts": `"${GITHUB}"\n` });

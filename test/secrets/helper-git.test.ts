@@ -192,6 +192,28 @@ describe.skipIf(process.platform !== "linux")("rt secrets helper git", () => {
       for (const name of ["u", "v"]) expect(await stored("git:https://erase.example", name)).toBeNull();
     });
 
+    test("erases no token that is newer than the refused one", async () => {
+      const host = ["protocol=https", "host=erase-token.example"];
+      const token = (credential: string) => ["authtype=Bearer", `credential=${credential}`];
+      const address = "git:https://erase-token.example";
+      await ask("store", ["capability[]=authtype", ...host, ...token(PASSWORD)]);
+      expect(await ask("erase", [...host, ...token(OTHER)])).toEqual(NOTHING);
+      expect(await stored(address, "*")).toContain(`credential=${PASSWORD}`);
+      // Neither of the two may be another one.
+      await ask("store", [...host, "username=u", `password=${PASSWORD}`, ...token(PASSWORD)]);
+      await ask("erase", [...host, "username=u", `password=${PASSWORD}`, ...token(OTHER)]);
+      await ask("erase", [...host, "username=u", `password=${OTHER}`, ...token(PASSWORD)]);
+      expect(await stored(address, "u")).toContain(`credential=${PASSWORD}`);
+      // Without a user, each is compared.
+      await ask("store", [...host, "username=v", ...token(OTHER)]);
+      await ask("erase", [...host, ...token(OTHER)]);
+      expect(await stored(address, "v")).toBeNull();
+      expect(await stored(address, "*")).toContain(`credential=${PASSWORD}`);
+      await ask("erase", [...host, "username=", ...token(PASSWORD)]);
+      expect(await stored(address, "*")).toBeNull();
+      expect(await stored(address, "u")).not.toBeNull();
+    });
+
     test("writes nothing where the same is stored", async () => {
       // The keyring writes its file anew with every change.
       const writes = async () => {

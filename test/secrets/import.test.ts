@@ -122,7 +122,16 @@ describe.skipIf(process.platform !== "linux")("rt secrets import", () => {
       ".env": ENV,
     });
     const rt = (...args: string[]) => runRt({ args, cwd: shop.path, env: own.env });
-    const words = ["secrets", "import", ".env", "--to", "age:team/s.age", "--script=dev", "--yes"];
+    const words = [
+      "secrets",
+      "import",
+      ".env",
+      "--to=age:none.age",
+      "--to",
+      "age:team/s.age",
+      "--script=dev",
+      "--yes",
+    ];
     const noKey = await rt(...words);
     expect([noKey.stderr.split("\n")[0], noKey.status]).toEqual([
       "error: This machine has no key of age yet",

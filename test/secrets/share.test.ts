@@ -85,6 +85,12 @@ describe.skipIf(process.platform !== "linux")("secrets.age", () => {
       secrets: { DEPLOY_TOKEN: TOKEN, OTHER: "a\nb\n" },
     });
     expect(await secrets(["get", "--file", "secrets.age", "OTHER"])).toEqual(done("a\nb\n"));
+    // Of several, the last one counts.
+    const last = ["--file", "none.age", "--file=secrets.age"];
+    expect(await secrets(["get", ...last, "OTHER"])).toEqual(done("a\nb\n"));
+    expect(await secrets(["share", "list", ...last])).toEqual(await secrets(["share", "list"]));
+    const absentFile = await secrets(["share", "list", "--file=secrets.age", "--file", "none.age"]);
+    expect(absentFile.stderr).toStartWith("error: There is no none.age\n");
     const file = await Bun.file(project.join("secrets.age")).text();
     expect(file).toStartWith("-----BEGIN AGE ENCRYPTED FILE-----\n");
   });

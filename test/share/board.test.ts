@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { openRedisBoard } from "../../src/share/redis-board.ts";
 import { HAS_REDIS, type Redis, startRedis } from "../support/redis.ts";
+import { openRefusingProxy } from "../support/redis-proxy.ts";
 import { waitUntil } from "../support/processes.ts";
 
 let redis: Redis;
@@ -173,4 +174,59 @@ test.skipIf(!HAS_REDIS)("times are kept for later runs of the project", async ()
   await b.close();
   for (const key of (await redis.ask("KEYS", "*")).split("\n"))
     expect({ key, lives: Number(await redis.ask("TTL", key)) > 0 }).toEqual({ key, lives: true });
+});
+
+test.skipIf(!HAS_REDIS)("a claim is renewed before it expires, again and again", async () => {
+  const life = 6000;
+  const a = await machine("six", "a", { life });
+  const own = await claim(a, 0);
+  const lock = keyOf("six", "lock:0");
+  for (const _ of [1, 2]) {
+    let left = Number(await redis.ask("PTTL", lock));
+    // Until more is left than before: then it was renewed. -2: it has expired.
+    await waitUntil(async () => {
+      const before = left;
+      left = Number(await redis.ask("PTTL", lock));
+      return left > before || left < 0;
+    });
+    expect(left).toBeGreaterThan(0);
+  }
+  expect(await redis.ask("GET", lock)).toBe(own.id);
+  expect(await redis.ask("HGET", keyOf("six", "claims"), "0")).toBe(own.id);
+  expect(a.isHeld(own)).toBe(true);
+  await a.close();
+});
+
+test.skipIf(!HAS_REDIS)("only errors of a server that will soon be ready are waited for", async () => {
+  await using proxy = openRefusingProxy(redis.port);
+  const server = { url: proxy.url, user: "", password: "" };
+  const options = { server, plan: "p", machine: "a", project: "x", life: DAY, patience: DAY };
+  for (const [at, error] of [
+    "LOADING Redis is loading the dataset in memory",
+    "BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE.",
+    "MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'.",
+    "TRYAGAIN Multiple keys request during rehashing of slot",
+    "CLUSTERDOWN The cluster is down",
+  ].entries()) {
+    const board = await openRedisBoard({ ...options, id: `seven-${at}` });
+    // Once for the command, and once when it asks again what is known.
+    proxy.refuse(error, 2);
+    expect({ error, answer: await board.claim([0]) }).toMatchObject({ error, answer: { kind: "claimed" } });
+    expect([error, proxy.refused]).toEqual([error, 2]);
+    await board.close();
+  }
+  for (const [at, [error, shown]] of (
+    [
+      ["READONLY You can't write against a read only replica.", " (READONLY)"],
+      ["OOM command not allowed when used memory > 'maxmemory'.", " (OOM)"],
+      ["LOADINGS s3cret", ""],
+    ] as const
+  ).entries()) {
+    const board = await openRedisBoard({ ...options, id: `eight-${at}` });
+    proxy.refuse(error, 1);
+    expect(board.claim([0])).rejects.toThrow(`Redis does not do what --share needs${shown}`);
+    await waitUntil(() => board.lost !== undefined);
+    expect(board.lost).toBe(`Redis does not do what --share needs${shown}`);
+    await board.close();
+  }
 });

@@ -318,6 +318,8 @@ from = { service = "a/b\\", name \\"c", name = "d\u3000e" }
     );
     const shown = await own(["secrets", "env", config], project.path, place.path);
     expect(shown.stdout).toContain(" plain ");
+    const last = ["secrets", "env", "--config=none.toml", "--config", "ci/ci.toml"];
+    expect(await own(last, project.path, place.path)).toEqual(shown);
     await using terminal = onTerminal(["trust", "--config", "ci/ci.toml"], project.path, place.path);
     await terminal.shows('script "plain" gets TOKEN');
     await terminal.shows("Allow it? [y/N] ", 2);
