@@ -8,11 +8,12 @@
 // All of a run's temporary files are in one directory, removed with what programs leave there on purpose (rt keeps the
 // directories of its links) or because a test has killed them.
 import { chmodSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
-import { availableParallelism, tmpdir } from "node:os";
+import { availableParallelism, homedir, tmpdir } from "node:os";
 import { join } from "node:path";
 import { compile, DIST } from "../build/compile.ts";
 import { hostTarget } from "../build/targets.ts";
 import { engineEnvironment } from "./support/engine-environment.ts";
+import { listFootprint } from "./support/footprint.ts";
 
 const ROOT = join(import.meta.dir, "..");
 const ENGINE = process.execPath;
@@ -34,6 +35,8 @@ interface Count {
   skipped: number;
 }
 
+const PLACES = { root: "/", home: homedir(), temporary: tmpdir() };
+const before = listFootprint(PLACES);
 const temporary = realpathSync(mkdtempSync(join(tmpdir(), "rt-tests-")));
 chmodSync(temporary, 0o1777); // as /tmp: some tests become another user
 process.on("exit", () => rmSync(temporary, { recursive: true, force: true }));
@@ -122,8 +125,12 @@ const [checks] = await Promise.all([
   compile(target, join(DIST, target.file)),
 ]);
 const tests = await runTests(patterns);
+const left = [...listFootprint(PLACES)].filter((path) => !before.has(path));
+// Outside of CI, other programs of the user may create files at the same time.
+if (left.length > 0) console.error(`error: the tests left outside of their directory: ${left.join(", ")}`);
+const hasLeft = left.length > 0 && process.env.CI !== undefined;
 const passed = checks.passed + tests.passed;
-const failed = checks.failed + tests.failed;
+const failed = checks.failed + tests.failed + (hasLeft ? 1 : 0);
 // Elsewhere than on Linux, what is about Linux is skipped.
 const mayNotSkip = process.env.CI !== undefined && process.platform === "linux" && tests.skipped > 0;
 if (mayNotSkip) console.error(`error: ${tests.skipped} tests were skipped, which CI does not allow`);

@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { chmod, copyFile, mkdir, symlink } from "node:fs/promises";
 import { dirname } from "node:path";
 import { createProject, type Files, type Project } from "../support/project.ts";
-import { type Environment, RT, runRt } from "../support/rt.ts";
+import { ABSENT, type Environment, RT, runRt } from "../support/rt.ts";
 import { AS_OTHER } from "../support/users.ts";
 
 interface Check {
@@ -47,7 +47,7 @@ describe.skipIf(process.platform === "win32").concurrent("rt doctor says of the 
   });
 
   test("that PATH has no rt, or another one first", async () => {
-    const { of } = await examineIn({}, { PATH: "/nonexistent" });
+    const { of } = await examineIn({}, { PATH: ABSENT });
     expect(of("PATH")).toEqual({
       name: "PATH",
       status: "warning",
@@ -147,11 +147,11 @@ describe.skipIf(process.platform === "win32").concurrent("rt doctor says of the 
   });
 
   test("that no module for a debugger can be written, and that few files can be open", async () => {
-    const { of } = await examineIn({}, { TMPDIR: "/nonexistent" });
+    const { of } = await examineIn({}, { TMPDIR: ABSENT });
     expect(of("debugger")).toEqual({
       name: "debugger",
       status: "warning",
-      found: "Nothing can be written to /nonexistent (ENOENT)",
+      found: `Nothing can be written to ${ABSENT} (ENOENT)`,
       remedy: "set TMPDIR to a folder that can be written to",
     });
     await using project = await createProject();

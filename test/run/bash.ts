@@ -4,6 +4,7 @@ import { symlink } from "node:fs/promises";
 import { findProgram } from "../../build/system-programs.ts";
 import { openShell, type Shell } from "../../src/run/script/shell.ts";
 import { createProject, type Project } from "../support/project.ts";
+import { ABSENT } from "../support/rt.ts";
 
 /** Writes its own arguments and environment as the kernel has them, and no shell has a part in it. */
 const WITNESS = "#!/usr/bin/env -S cat /proc/self/cmdline /proc/self/environ --\n";
@@ -85,7 +86,7 @@ export function surroundingsOf(project: Project): Surroundings[] {
   return [
     at({}),
     at({ SHLVL: "1", PWD: project.path, OLDPWD: "/", _: "/usr/bin/before" }),
-    at({ SHLVL: "0", PWD: "/elsewhere", OLDPWD: "/nonexistent" }),
+    at({ SHLVL: "0", PWD: "/elsewhere", OLDPWD: ABSENT }),
     at({ SHLVL: "41", PWD: "", OLDPWD: "" }),
     at({ SHLVL: "abc" }),
     at({ SHLVL: "999" }),
@@ -104,7 +105,7 @@ export function surroundingsOf(project: Project): Surroundings[] {
     at({ PATH: "bin:/usr/bin:/bin" }),
     at({ PATH: ":/usr/bin:/bin" }),
     at({ PATH: ".:/usr/bin:/bin" }),
-    at({ PATH: `/nonexistent:${project.join("locked")}:${project.join("bin")}:/usr/bin:/bin` }),
+    at({ PATH: `${ABSENT}:${project.join("locked")}:${project.join("bin")}:/usr/bin:/bin` }),
     at({ PATH: `${project.join("directories")}:${project.join("bin")}:/usr/bin:/bin` }),
     at({ PATH: "" }),
     at({ BASH_ENV: project.join("env.sh") }),

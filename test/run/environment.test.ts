@@ -5,7 +5,7 @@ import { findProgram } from "../../build/system-programs.ts";
 import { scriptEnvironment } from "../../src/run/script/environment.ts";
 import { compileProgram } from "../support/programs.ts";
 import { createProject, type Files } from "../support/project.ts";
-import { RT, type RtOptions, runRt } from "../support/rt.ts";
+import { ABSENT, RT, type RtOptions, runRt } from "../support/rt.ts";
 
 const SHOW = { "node_modules/.bin/show-env": "#!/bin/sh\nexec env -0\n" };
 
@@ -96,10 +96,10 @@ describe.concurrent.each(Object.keys(SHAPES) as (keyof typeof SHAPES)[])(
 
     test("does not have values of .env files", async () => {
       const { all } = await environmentOf(script, {
-        ".env": "FROM_DOTENV=1\nPATH=/nonexistent\nNODE_ENV=x",
+        ".env": `FROM_DOTENV=1\nPATH=${ABSENT}\nNODE_ENV=x`,
         ".env.local": "FROM_LOCAL=1",
       });
-      expect([all.FROM_DOTENV, all.FROM_LOCAL, all.NODE_ENV, all.PATH?.startsWith("/nonexistent")]).toEqual([
+      expect([all.FROM_DOTENV, all.FROM_LOCAL, all.NODE_ENV, all.PATH?.startsWith(ABSENT)]).toEqual([
         undefined,
         undefined,
         undefined,

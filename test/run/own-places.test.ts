@@ -4,7 +4,7 @@ import { chmod, chown, mkdir, readdir, readlink, rename, rm, stat, symlink } fro
 import { dirname } from "node:path";
 import { placeRt } from "../support/programs.ts";
 import { createProject, type Project } from "../support/project.ts";
-import { RT, runRt } from "../support/rt.ts";
+import { ABSENT, RT, runRt } from "../support/rt.ts";
 import { isRoot, NOBODY } from "../support/users.ts";
 
 describe.skipIf(process.platform === "win32")("links that rt makes", () => {
@@ -50,7 +50,7 @@ describe.skipIf(process.platform === "win32")("links that rt makes", () => {
     return project.join(path);
   }
 
-  const elsewhere = { XDG_RUNTIME_DIR: "", TMPDIR: "/nonexistent" };
+  const elsewhere = { XDG_RUNTIME_DIR: "", TMPDIR: ABSENT };
 
   test("are in a directory that nobody else can change, down from the root", async () => {
     for (const [path, mode] of [

@@ -1,5 +1,6 @@
 // Names that mean a program: given by its path, a binary of a package, a command of the system.
 import { testSilently } from "../support/transcripts.ts";
+import { ABSENT } from "../support/rt.ts";
 
 const program = (text: string) => `#!/bin/sh\necho ${text}\n`;
 
@@ -49,7 +50,7 @@ testSilently("a program given by its path", [
   [
     "whose interpreter is missing",
     {
-      files: { tool: "#!/nonexistent/interpreter\n" },
+      files: { tool: `#!${ABSENT}/interpreter\n` },
       executable: ["tool"],
       args: ["./tool"],
       status: 127,

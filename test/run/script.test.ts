@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { closeSync, constants, openSync } from "node:fs";
 import { createProject } from "../support/project.ts";
-import { RT } from "../support/rt.ts";
+import { ABSENT, RT } from "../support/rt.ts";
 import { type Row, testTranscripts } from "../support/transcripts.ts";
 import { packageWith as scripts } from "../support/workspace.ts";
 
@@ -218,7 +218,7 @@ testTranscripts("a script", [
     "without a shell on PATH finds the system's",
     {
       files: scripts({ go: "echo $X here" }),
-      env: { PATH: "/nonexistent" },
+      env: { PATH: ABSENT },
       args: ["--silent", "go"],
       stdout: "here\n",
     },

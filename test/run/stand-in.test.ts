@@ -10,20 +10,19 @@ const pkg = (scripts: Record<string, string>, more: object = {}) => ({
 });
 
 describe.concurrent("node", () => {
-  const PATH_WITHOUT_NODE = "/rt-test-bin";
-
   async function withoutNode(
     files: Parameters<typeof createProject>[0],
     args: readonly string[],
     executable: readonly string[] = [],
   ) {
     await using project = await createProject({ ...files, "bin/x": "" }, executable);
+    await using home = await createProject();
     for (const name of ["bash", "sh", "env", "echo", "cat"])
       await symlink(findProgram(name), project.join("bin", name));
     return await runRt({
       args: ["--silent", ...args],
       cwd: project.path,
-      env: { PATH: project.join("bin"), HOME: PATH_WITHOUT_NODE },
+      env: { PATH: project.join("bin"), HOME: home.path },
     });
   }
 

@@ -1,7 +1,7 @@
 // Variables of rt's own are seen by no program and by nothing that it starts, in each way of running code.
 import { describe, expect, test } from "bun:test";
 import { createProject } from "../support/project.ts";
-import { RT, runRt, startRt } from "../support/rt.ts";
+import { ABSENT, RT, runRt, startRt } from "../support/rt.ts";
 
 /** Every name of rt's that can be seen: here, and by children that are started in each way. */
 const LOOK = `
@@ -156,7 +156,7 @@ describe
 
 test("an error of Bun.spawn begins at the program's own line", async () => {
   await using project = await createProject({
-    "a.ts": "function go() {\n  Bun.spawn(['/nonexistent']);\n}\ngo();\n",
+    "a.ts": `function go() {\n  Bun.spawn(['${ABSENT}']);\n}\ngo();\n`,
   });
   const { stderr } = await runRt({ args: ["--smol", "a.ts"], cwd: project.path });
   const { stderr: engine } = await runRt({

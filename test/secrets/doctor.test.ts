@@ -6,7 +6,7 @@ import { startKeePassXC } from "../support/keepassxc.ts";
 import { KEYRING_PASSWORD, type Keyring, SECRETS_PATH, startKeyring } from "../support/keyring.ts";
 import { startKWallet } from "../support/kwallet.ts";
 import { createProject } from "../support/project.ts";
-import { type Environment, runRt } from "../support/rt.ts";
+import { ABSENT, type Environment, runRt } from "../support/rt.ts";
 
 interface Report {
   ready: boolean;
@@ -151,14 +151,14 @@ describe.skipIf(process.platform !== "linux").concurrent("rt doctor", () => {
   });
 
   test("no bus: says which address was tried", async () => {
-    const env = { DBUS_SESSION_BUS_ADDRESS: "unix:path=/nonexistent/a;unix:path=/nonexistent/b" };
+    const env = { DBUS_SESSION_BUS_ADDRESS: `unix:path=${ABSENT}/a;unix:path=${ABSENT}/b` };
     const report = await examine(env);
     expect(report).toMatchObject({ ready: false, store: null, status: 1 });
     expect(statuses(report)).toEqual([["session bus", "problem"]]);
     expect(report.checks[0]!.found).toContain(env.DBUS_SESSION_BUS_ADDRESS);
     expect(report.checks[0]!.remedy).toContain("dbus-run-session");
-    const unset = { DBUS_SESSION_BUS_ADDRESS: undefined, XDG_RUNTIME_DIR: "/nonexistent/run" };
-    expect((await examine(unset)).checks[0]!.found).toContain("/nonexistent/run/bus");
+    const unset = { DBUS_SESSION_BUS_ADDRESS: undefined, XDG_RUNTIME_DIR: `${ABSENT}/run` };
+    expect((await examine(unset)).checks[0]!.found).toContain(`${ABSENT}/run/bus`);
   });
 
   test("a bus that never answers", async () => {

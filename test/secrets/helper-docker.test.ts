@@ -7,11 +7,11 @@ import { hasProgram } from "../../build/system-programs.ts";
 import { VERSION } from "../../src/version.ts";
 import { type Keyring, startKeyring } from "../support/keyring.ts";
 import { createProject, type Project } from "../support/project.ts";
-import { RT, runRt } from "../support/rt.ts";
+import { ABSENT, RT, runRt } from "../support/rt.ts";
 import { startOnTerminal } from "../support/terminal.ts";
 
 const PASSWORD = "docker pass 7be1";
-const ABSENT = { stdout: "credentials not found in native keychain\n", stderr: "", status: 1 };
+const NOT_FOUND = { stdout: "credentials not found in native keychain\n", stderr: "", status: 1 };
 
 describe.skipIf(process.platform !== "linux")("rt secrets helper docker", () => {
   let keyring: Keyring;
@@ -75,14 +75,14 @@ describe.skipIf(process.platform !== "linux")("rt secrets helper docker", () => 
       await docker(["manifest", "inspect", "--insecure", `${server}/a:1`]);
       expect(seen).toContain(`dora:${PASSWORD}`);
       expect((await docker(["logout", server])).status).toBe(0);
-      expect(await ask("get", server)).toEqual(ABSENT);
+      expect(await ask("get", server)).toEqual(NOT_FOUND);
     },
     60_000,
   );
 
   test("stores, gives, lists and erases; one login for a server", async () => {
     const server = "https://index.docker.io/v1/";
-    expect(await ask("get", server)).toEqual(ABSENT);
+    expect(await ask("get", server)).toEqual(NOT_FOUND);
     expect(await store(server, "old", "x")).toEqual(done());
     expect(await store(server, "dora", PASSWORD)).toEqual(done());
     const { stdout, stderr, status } = await ask("get", `${server}\n`);
@@ -94,14 +94,14 @@ describe.skipIf(process.platform !== "linux")("rt secrets helper docker", () => 
     expect(JSON.parse(list)).toEqual({ "ghcr.example": "<token>", [server]: "dora" });
     expect(await ask("erase", server)).toEqual(done());
     expect(await ask("erase", server)).toEqual(done());
-    expect(await ask("get", server)).toEqual(ABSENT);
+    expect(await ask("get", server)).toEqual(NOT_FOUND);
     expect(JSON.parse((await ask("list")).stdout)).not.toContainKey(server);
   });
 
   test("finds another server's login under its own name only", async () => {
     await store("registry.example", "dora", PASSWORD);
     for (const other of ["registry.example/", "https://registry.example", "registry.exampl", "example"])
-      expect(await ask("get", other)).toEqual(ABSENT);
+      expect(await ask("get", other)).toEqual(NOT_FOUND);
   });
 
   test("guesses none of several users that another program has stored", async () => {
@@ -114,7 +114,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets helper docker", () => 
       status: 1,
     });
     expect(await ask("erase", "many.example")).toEqual(done());
-    expect(await ask("get", "many.example")).toEqual(ABSENT);
+    expect(await ask("get", "many.example")).toEqual(NOT_FOUND);
   });
 
   test("says in docker's words what is missing, and never what it was given", async () => {
@@ -140,7 +140,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets helper docker", () => 
   });
 
   test("says on both outputs that there is no store, and not that there is no login", async () => {
-    const env = { ...environment(), DBUS_SESSION_BUS_ADDRESS: "unix:path=/nonexistent/bus" };
+    const env = { ...environment(), DBUS_SESSION_BUS_ADDRESS: `unix:path=${ABSENT}/bus` };
     const { stdout, stderr, status } = await runRt({
       args: ["secrets", "helper", "docker", "get"],
       stdin: "a.example",

@@ -5,7 +5,7 @@ import { stat, symlink } from "node:fs/promises";
 import { type GitServer, startGitServer } from "../support/git-server.ts";
 import { type Keyring, startKeyring } from "../support/keyring.ts";
 import { createProject, type Project } from "../support/project.ts";
-import { RT, runRt } from "../support/rt.ts";
+import { ABSENT, RT, runRt } from "../support/rt.ts";
 import { startOnTerminal } from "../support/terminal.ts";
 
 const PASSWORD = "git pass 51c7";
@@ -294,7 +294,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets helper git", () => {
     });
 
     test("says in one line that there is no store, with the hint for it", async () => {
-      const env = { ...environment(), DBUS_SESSION_BUS_ADDRESS: "unix:path=/nonexistent/bus" };
+      const env = { ...environment(), DBUS_SESSION_BUS_ADDRESS: `unix:path=${ABSENT}/bus` };
       const { stdout, stderr, status } = await runRt({
         args: ["secrets", "helper", "git", "get"],
         stdin: "protocol=https\nhost=a.example\n",

@@ -5,7 +5,7 @@ import { HELPERS } from "../../src/secrets/commands.ts";
 import { openRegistry } from "../options/registry.ts";
 import { type Keyring, startKeyring } from "../support/keyring.ts";
 import { createProject, type Project } from "../support/project.ts";
-import { RT, runRt } from "../support/rt.ts";
+import { ABSENT, RT, runRt } from "../support/rt.ts";
 import { startOnTerminal } from "../support/terminal.ts";
 
 const SECRET = "tool+secret/93fd";
@@ -257,7 +257,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets helper", () => {
 
     test("takes nothing from the .env of the folder that a tool is started in", async () => {
       await home.write({
-        ".env": "DBUS_SESSION_BUS_ADDRESS=unix:path=/nonexistent/other\nPATH=/nonexistent\n",
+        ".env": `DBUS_SESSION_BUS_ADDRESS=unix:path=${ABSENT}/other\nPATH=${ABSENT}\n`,
       });
       await run(["npm", "store", "env.example"], TOKEN);
       expect(await run(["npm", "get", "env.example"])).toEqual(done(`${TOKEN}\n`));

@@ -4,7 +4,7 @@ import { chmod, chown, link, readdir, readFile, rm, stat, symlink } from "node:f
 import { FakeSecretService } from "../support/fake-secret-service.ts";
 import { type Keyring, startKeyring } from "../support/keyring.ts";
 import { createProject, type Files, type Project } from "../support/project.ts";
-import { RT, runRt, startRt } from "../support/rt.ts";
+import { ABSENT, RT, runRt, startRt } from "../support/rt.ts";
 import { startOnTerminal } from "../support/terminal.ts";
 import { trustOf } from "../support/trusted.ts";
 
@@ -292,11 +292,11 @@ describe.skipIf(process.platform !== "linux")("rt secrets import", () => {
   test("without a store it leads to a file that is encrypted", async () => {
     await using shop = await createShop();
     const { stderr, status } = await run(shop, [".env", "--yes"], {
-      DBUS_SESSION_BUS_ADDRESS: "unix:path=/nonexistent",
+      DBUS_SESSION_BUS_ADDRESS: `unix:path=${ABSENT}`,
     });
     expect(status).toBe(2);
     expect(stderr).toStartWith(
-      "error: No session bus answers at unix:path=/nonexistent (ENOENT), so nothing was moved\n",
+      `error: No session bus answers at unix:path=${ABSENT} (ENOENT), so nothing was moved\n`,
     );
     expect(stderr).toContain("; or --to age:secrets.age moves them into a file that is encrypted");
     expect(await readdir(shop.path)).not.toContain("rtfig.toml");
@@ -317,7 +317,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets import", () => {
   test("--dry-run needs no store and changes nothing", async () => {
     await using shop = await createShop();
     const { stdout, stderr, status } = await run(shop, [".env", "--dry-run"], {
-      DBUS_SESSION_BUS_ADDRESS: "unix:path=/nonexistent",
+      DBUS_SESSION_BUS_ADDRESS: `unix:path=${ABSENT}`,
     });
     expect({ stderr, status }).toEqual({ stderr: "", status: 0 });
     expect(stdout).toContain("move  NPM_TOKEN");

@@ -8,20 +8,21 @@ import { createSecrets } from "../../src/secrets/secrets.ts";
 import { waitUntil } from "../support/processes.ts";
 import { createProject } from "../support/project.ts";
 import { enterKeyring, failureOf, setEnvironment } from "../support/session.ts";
+import { ABSENT } from "../support/rt.ts";
 
 const PAIR = { service: "dev.rt.faults", name: "me" };
 
 describe.skipIf(process.platform !== "linux")("secrets on Linux", () => {
   describe("without a bus", () => {
     test("the error names the address and says how to get a bus", async () => {
-      using _ = setEnvironment({ DBUS_SESSION_BUS_ADDRESS: "unix:path=/nonexistent/bus" });
+      using _ = setEnvironment({ DBUS_SESSION_BUS_ADDRESS: `unix:path=${ABSENT}/bus` });
       const failure = await failureOf(createSecrets(openProvider).get(PAIR));
       expect(failure).toMatchObject({
         name: "SecretsError",
         code: "ERR_SECRETS_UNAVAILABLE",
         cause: "ENOENT",
       });
-      expect(failure.message).toContain("unix:path=/nonexistent/bus");
+      expect(failure.message).toContain(`unix:path=${ABSENT}/bus`);
       expect(failure.message).toContain("dbus-run-session");
     });
 
@@ -122,7 +123,7 @@ describe.skipIf(process.platform !== "linux")("secrets on Linux", () => {
 
     test("may be a list whose first entries are dead", async () => {
       await using entered = await enterKeyring();
-      const list = `tcp:host=x;unix:path=/nonexistent;unix:abstract=rt-nobody;${entered.keyring.address}`;
+      const list = `tcp:host=x;unix:path=${ABSENT};unix:abstract=rt-nobody;${entered.keyring.address}`;
       using _ = setEnvironment({ DBUS_SESSION_BUS_ADDRESS: list });
       expect(await entered.secrets.get(PAIR)).toBe(null);
     });

@@ -7,7 +7,7 @@ import { fillRegistries, findRegistryUses } from "../../src/secrets/registries/r
 import { openRegistry, type Registry } from "../options/registry.ts";
 import { type Keyring, startKeyring } from "../support/keyring.ts";
 import { createProject } from "../support/project.ts";
-import { RT, runRt } from "../support/rt.ts";
+import { ABSENT, RT, runRt } from "../support/rt.ts";
 import { startOnTerminal } from "../support/terminal.ts";
 
 const TOKEN = "npm-93fd51c7aa21";
@@ -163,7 +163,7 @@ describe.skipIf(process.platform !== "linux")("registry tokens", () => {
     await using shop = await createShop(
       `${MAPPING}[secrets.GONE]\nfrom = "acme/gone"\n[install.registry]\nurl = "${registry.url}"\ntoken = "$NPM_TOKEN"\n`,
     );
-    const env = { NPM_TOKEN: "from-ci", DBUS_SESSION_BUS_ADDRESS: "unix:path=/nonexistent" };
+    const env = { NPM_TOKEN: "from-ci", DBUS_SESSION_BUS_ADDRESS: `unix:path=${ABSENT}` };
     expect(await run(shop.path, ["install"], env)).toMatchObject({ status: 0 });
     expect(sent()).toEqual(["Bearer from-ci"]);
     const text = await Bun.file(shop.join("rtfig.toml")).text();

@@ -5,12 +5,12 @@ import { rm, symlink } from "node:fs/promises";
 import { startLive } from "../options/live.ts";
 import { type Keyring, startKeyring } from "../support/keyring.ts";
 import { createProject, type Project } from "../support/project.ts";
-import { RT, runRt } from "../support/rt.ts";
+import { ABSENT, RT, runRt } from "../support/rt.ts";
 import { startOnTerminal } from "../support/terminal.ts";
 import { trustOf as hashOf } from "../support/trusted.ts";
 
 const TOKEN = "deploy-93fd51c7";
-const NO_BUS = { DBUS_SESSION_BUS_ADDRESS: "unix:path=/nonexistent" };
+const NO_BUS = { DBUS_SESSION_BUS_ADDRESS: `unix:path=${ABSENT}` };
 
 describe.skipIf(process.platform !== "linux")("secrets.age", () => {
   let keyring: Keyring;

@@ -16,6 +16,9 @@ export const REPOSITORY = join(import.meta.dir, "..", "..");
 export const RT =
   process.env.RT_BINARY ?? join(REPOSITORY, "dist", process.platform === "win32" ? "rt.exe" : "rt");
 
+/** A path that does not exist. It is in the run's own directory, because other programs may create a well-known one. */
+export const ABSENT = join(tmpdir(), "rt-test-absent");
+
 export type Environment = Record<string, string | undefined>;
 
 /** What every started program sees unless a test says otherwise. */
@@ -27,7 +30,7 @@ export function cleanEnvironment(extra: Environment = {}): Record<string, string
     TMPDIR: process.env.TMPDIR,
     SystemRoot: process.env.SystemRoot,
     // The tests must not reach a developer's real keyring.
-    DBUS_SESSION_BUS_ADDRESS: "unix:path=/nonexistent/rt-test-bus",
+    DBUS_SESSION_BUS_ADDRESS: `unix:path=${ABSENT}/rt-test-bus`,
     ...extra,
   };
   return Object.fromEntries(

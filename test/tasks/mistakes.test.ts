@@ -1,7 +1,7 @@
 // Runs of many scripts that cannot be: each is told in one line, before anything has started.
 import { describe, expect, test } from "bun:test";
 import { createProject, type Files } from "../support/project.ts";
-import { expectRt, RT, runRt } from "../support/rt.ts";
+import { ABSENT, expectRt, RT, runRt } from "../support/rt.ts";
 import { scripts, workspace } from "../support/workspace.ts";
 
 describe("rt run --filter", () => {
@@ -112,7 +112,7 @@ test("a number of scripts at a time that the environment gives and is none", () 
   }));
 
 test.skipIf(process.platform === "win32")("a program whose own interpreter is not there", async () => {
-  const files = { "package.json": { scripts: { t: "tool" } }, "node_modules/.bin/tool": "#!/nonexistent\n" };
+  const files = { "package.json": { scripts: { t: "tool" } }, "node_modules/.bin/tool": `#!${ABSENT}\n` };
   await using project = await createProject(files, ["node_modules/.bin/tool"]);
   const { stderr, status } = await runRt({ args: ["run", "--sequential", "t"], cwd: project.path });
   const tool = project.join("node_modules/.bin/tool");

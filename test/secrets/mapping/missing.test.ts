@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type Keyring, startKeyring } from "../../support/keyring.ts";
 import { createProject, type Project } from "../../support/project.ts";
-import { RT, runRt } from "../../support/rt.ts";
+import { ABSENT, RT, runRt } from "../../support/rt.ts";
 import { startOnTerminal } from "../../support/terminal.ts";
 import { trustOf } from "../../support/trusted.ts";
 
@@ -118,7 +118,7 @@ describe.skipIf(process.platform !== "linux")("secrets that are missing", () => 
         env: { ...keyring.env, ...extra },
       });
     const trusted = { RT_TRUST: await trustOf(optional.path) };
-    const nowhere = { ...trusted, DBUS_SESSION_BUS_ADDRESS: "unix:path=/nonexistent" };
+    const nowhere = { ...trusted, DBUS_SESSION_BUS_ADDRESS: `unix:path=${ABSENT}` };
     expect(await run(nowhere)).toEqual({ stdout: "got\n", stderr: "", status: 0 });
     await keyring.run(
       ["secret-tool", "store", "--label=x", "service", "acme", "account", "maybe"],

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readFile } from "node:fs/promises";
 import { type Keyring, startKeyring } from "../../support/keyring.ts";
 import { createProject, type Files, type Project } from "../../support/project.ts";
-import { type RtResult, runRt } from "../../support/rt.ts";
+import { ABSENT, type RtResult, runRt } from "../../support/rt.ts";
 import { trustOf } from "../../support/trusted.ts";
 
 const SHOW = 'echo "$npm_package_name $npm_lifecycle_event: $ONE|$TWO|$PRINTED|$MAYBE"';
@@ -172,7 +172,7 @@ describe.skipIf(process.platform !== "linux")("secrets of scripts", () => {
   });
 
   test("where the environment has all of it, as in CI, no store is needed and nothing has to be allowed", async () => {
-    const given = { ONE: "a", MAYBE: "b", RT_TRUST: "", DBUS_SESSION_BUS_ADDRESS: "unix:path=/nonexistent" };
+    const given = { ONE: "a", MAYBE: "b", RT_TRUST: "", DBUS_SESSION_BUS_ADDRESS: `unix:path=${ABSENT}` };
     expect((await run(["run", "show:other"], given)).stdout).toBe("root show:other: a|||b\n");
   });
 
@@ -237,10 +237,10 @@ describe.skipIf(process.platform !== "linux")("secrets of scripts", () => {
 
   test("says that there is no store, and where a value may come from then", async () => {
     const { stderr, status } = await run(["run", "show:other"], {
-      DBUS_SESSION_BUS_ADDRESS: "unix:path=/nonexistent",
+      DBUS_SESSION_BUS_ADDRESS: `unix:path=${ABSENT}`,
     });
     expect([stderr.split("\n")[0], status]).toEqual([
-      "error: Cannot read ONE from the credential store: No session bus answers at unix:path=/nonexistent (ENOENT)",
+      `error: Cannot read ONE from the credential store: No session bus answers at unix:path=${ABSENT} (ENOENT)`,
       1,
     ]);
     expect(stderr).toContain("that the environment has, as in CI");
@@ -266,7 +266,7 @@ describe.skipIf(process.platform !== "linux")("secrets of scripts", () => {
   });
 
   test("a script that is not named needs no store and nothing allowed", async () => {
-    const without = { DBUS_SESSION_BUS_ADDRESS: "unix:path=/nonexistent", RT_TRUST: "" };
+    const without = { DBUS_SESSION_BUS_ADDRESS: `unix:path=${ABSENT}`, RT_TRUST: "" };
     expect(await run(["run", "hidden"], without)).toEqual({
       stdout: "root hidden: |||\n",
       stderr: "",

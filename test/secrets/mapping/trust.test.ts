@@ -122,7 +122,8 @@ describe.skipIf(process.platform === "win32")("trust", () => {
       expect(await allowed.ends()).toBe(0);
     }
     expect((await run(["run", "show"])).stdout).toBe("got a-value\nand y\n");
-    const hash = hashIn(await run(["run", "show"], { HOME: "/nonexistent" }))!;
+    await using elsewhere = await createProject();
+    const hash = hashIn(await run(["run", "show"], { HOME: elsewhere.path }))!;
     expect((await own(["trust", "--list"])).stdout).toBe(`${project.path}\tTOKEN OTHER\t${hash}\n`);
     expect((await own(["trust"])).stdout).toBe(`${project.path} is already allowed to read secrets\n`);
   });
