@@ -103,7 +103,7 @@ const SHARED: Readonly<Record<string, readonly string[]>> = {
     "src/run/engine/build-words",
     "src/runtime/program",
   ],
-  handover: ["src/config/handover"],
+  handover: ["src/config/handover", "src/config/overridden"],
   words: [
     "src/nearest",
     "src/printable",

@@ -79,7 +79,7 @@ export function cachedEnvironment(
 /** What rt sets, which an rt around it may have set to the same. */
 const OWN = [
   ...["INIT_CWD", "NODE", "npm_node_execpath", "npm_execpath", "npm_command", "npm_config_local_prefix"],
-  ...["npm_config_user_agent", "npm_package_json", "RT_SCRIPTS", "PORT"],
+  ...["npm_config_user_agent", "npm_package_json", "RT_SCRIPTS", "PORT", "BUN_PORT"],
 ];
 
 export function countedVariables(variables: Readonly<Record<string, string>>): [string, string][] {

@@ -74,6 +74,9 @@ async function carryOutRepl(written: Invocation): Promise<Outcome> {
 
 async function carryOutRun(invocation: Invocation): Promise<Outcome> {
   const opened = await openSettings(invocation);
+  const { target, evaluates, tool } = opened.settings;
+  if (target === undefined && !evaluates && !tool && invocation.options.length > 0)
+    (await import("./refusal.ts")).refuseWithoutScript(invocation, opened.cwd);
   if (invocation.options.some(({ option }) => option.name === "pick"))
     return await carryOutPicked(invocation, opened.cwd);
   return namesSomething(opened.settings) ? await run(opened) : await offerScripts(invocation, opened);

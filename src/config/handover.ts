@@ -11,17 +11,18 @@ export type Purpose = "code" | "test" | "tool";
 
 /** The path to name to the engine, absolute; undefined when nothing in the file is the engine's business. */
 export function fileForEngine(config: Config, purpose: Purpose, cwd: string): string | undefined {
-  const { settings, content, file } = config;
+  const { settings, content, file, overriddenBy } = config;
   const isEngines = ({ key, path }: Setting) =>
     key.as === undefined && !key.isOfSecrets && !key.isOwn && (purpose !== "code" || path[0] !== "test");
   if (!settings.some((setting) => (purpose === "code" ? isEngines(setting) : true))) return undefined;
   const isForeign = (setting: Setting) => isUnfit(setting, purpose);
-  if (!settings.some(isForeign)) return absolute(file, cwd);
+  const foreign = overriddenBy ?? settings.find(isForeign)?.path.join(".");
+  if (foreign === undefined) return absolute(file, cwd);
   for (const { key, path, value } of settings) {
     if (!key.secret || !isCredential(key.name, String(value))) continue;
     const name = path.join(".");
     throw new Failure(
-      `${file}: ${name} is a credential, and beside ${settings.find(isForeign)!.path.join(".")} it may not be`,
+      `${file}: ${name} is a credential, and beside ${foreign} it may not be`,
       `write ${name} = "$NAME" and set NAME in the environment`,
     );
   }

@@ -29,6 +29,8 @@ export interface Key {
   readonly isOwn?: true;
   /** Read by src/secrets/mapping: neither an option nor the engine's. */
   readonly isOfSecrets?: boolean;
+  /** Flags of `rt test` that say the same for one call. */
+  readonly flags?: readonly string[];
   /** Holds a credential, unless its value is the name of a variable: "$NAME". */
   readonly secret?: boolean;
 }
@@ -299,8 +301,11 @@ const TESTS: readonly Key[] = within("test", [
     help: "Modules to import before each test file",
   }),
   key("smol", "boolean", "true", { help: "Like smol, for tests" }),
-  key("pathIgnorePatterns", ["string", "strings"], '["vendor/**"]', { help: "Files that are not tests" }),
-  key("coverage", "boolean", "true", { help: "Report coverage" }),
+  key("pathIgnorePatterns", ["string", "strings"], '["vendor/**"]', {
+    flags: ["--path-ignore-patterns"],
+    help: "Files that are not tests",
+  }),
+  key("coverage", "boolean", "true", { flags: ["--coverage"], help: "Report coverage" }),
   key("coverageThreshold", "number", "0.9", { help: "Fail below this coverage" }),
   key("coverageThreshold.lines", "number", "0.8", { help: "Fail below this coverage of lines" }),
   key("coverageThreshold.functions", "number", "0.8", { help: "Fail below this coverage of functions" }),
@@ -310,18 +315,27 @@ const TESTS: readonly Key[] = within("test", [
   key("coveragePathIgnorePatterns", ["string", "strings"], '["src/generated/**"]', {
     help: "Files that are left out of the coverage",
   }),
-  key("coverageReporter", ["string", "strings"], '["text", "lcov"]', { help: "How coverage is reported" }),
-  key("coverageDir", "string", '"coverage"', { help: "Where coverage files are written" }),
-  key("randomize", "boolean", "true", { help: "Run tests in random order" }),
-  key("seed", "integer", "42", { help: "Seed of the random order; needs randomize" }),
-  key("rerunEach", "integer", "2", { help: "Run each test file so often" }),
-  key("retry", "integer", "2", { help: "Try a failed test again so often" }),
+  key("coverageReporter", ["string", "strings"], '["text", "lcov"]', {
+    flags: ["--coverage-reporter"],
+    help: "How coverage is reported",
+  }),
+  key("coverageDir", "string", '"coverage"', {
+    flags: ["--coverage-dir"],
+    help: "Where coverage files are written",
+  }),
+  key("randomize", "boolean", "true", { flags: ["--randomize"], help: "Run tests in random order" }),
+  key("seed", "integer", "42", { flags: ["--seed"], help: "Seed of the random order; needs randomize" }),
+  key("rerunEach", "integer", "2", { flags: ["--rerun-each"], help: "Run each test file so often" }),
+  key("retry", "integer", "2", { flags: ["--retry"], help: "Try a failed test again so often" }),
   key("concurrentTestGlob", ["string", "strings"], '"**/concurrent-*.test.ts"', {
     help: "Files whose tests run concurrently",
   }),
-  key("onlyFailures", "boolean", "true", { help: "Print failed tests only" }),
-  key("reporter.dots", "boolean", "true", { help: "Print a dot per test" }),
-  key("reporter.junit", "string", '"junit.xml"', { help: "Write a JUnit report" }),
+  key("onlyFailures", "boolean", "true", { flags: ["--only-failures"], help: "Print failed tests only" }),
+  key("reporter.dots", "boolean", "true", { flags: ["--reporter", "--dots"], help: "Print a dot per test" }),
+  key("reporter.junit", "string", '"junit.xml"', {
+    flags: ["--reporter-outfile"],
+    help: "Write a JUnit report",
+  }),
 ]);
 
 const registry = (name: string): readonly Key[] => [

@@ -9,6 +9,7 @@
 // these reaches it as a copy without them (see handover.ts), every other one as it is.
 import { files } from "../../platform/files.ts";
 import { type Option, OPTIONS } from "../options/options.ts";
+import { findFault } from "../options/values.ts";
 import { nearest } from "../nearest.ts";
 import { Failure } from "../failure.ts";
 import { printable } from "../printable.ts";
@@ -34,6 +35,8 @@ export interface Config {
   readonly text: string;
   readonly content: Readonly<Record<string, unknown>>;
   readonly settings: readonly Setting[];
+  /** The flag of a tool for which keys were taken out: the file itself still has them. */
+  readonly overriddenBy?: string | undefined;
 }
 
 /** An option that the file gives. */
@@ -41,6 +44,8 @@ export interface ConfiguredOption {
   readonly option: Option;
   readonly value?: string;
   readonly isConfigured: true;
+  /** Returns the file, its line and the key, for messages. */
+  locate(): string;
 }
 
 /** @param path as the user wrote it; relative to the working directory */
@@ -119,7 +124,9 @@ function collect(
   if (key && key.kinds.some((kind) => isOfKind(value, kind))) {
     checkChoice(key, path, value, source);
     checkRange(key, path, value, source);
-    settings.push({ key, path, value });
+    const setting = { key, path, value };
+    checkOptions(setting, source);
+    settings.push(setting);
     return;
   }
   const isSection = candidates.some(({ rest }) => rest.length > 0);
@@ -191,14 +198,40 @@ function checkRange({ range, name }: Key, path: readonly string[], value: unknow
   throw new Failure(`${place}: ${name} needs a whole number from ${bounds}, not ${value}`);
 }
 
-/** The words that the file's keys stand for, in the file's order. */
-export function optionsOf({ settings }: Config): ConfiguredOption[] {
-  return settings.flatMap(wordsOf).map(([name, value]) => {
-    const option = OPTIONS.find((each) => each.name === name)!;
-    return value === undefined
-      ? { option, isConfigured: true as const }
-      : { option, value, isConfigured: true as const };
-  });
+/** Applies the checks of the command line to the file. */
+function checkOptions(setting: Setting, source: Source): void {
+  for (const [option, value] of wordsOf(setting)) {
+    const row = optionNamed(option);
+    const fault = value === undefined ? undefined : findFault(row, value);
+    if (!fault) continue;
+    const { key, path } = setting;
+    const place = `${source.file}:${lineOf(source.text, path)}`;
+    const [name, text] = row.value?.example?.split(":") ?? [];
+    const isNamed = key.name.endsWith(".*") && text !== undefined;
+    const example = isNamed
+      ? `${JSON.stringify(name)} = ${JSON.stringify(text)}`
+      : `${path.at(-1)!} = ${key.example}`;
+    throw new Failure(
+      `${place}: ${shorten(`${path.join(".")} ${fault.reason}`)}`,
+      fault.hint ?? `for example ${example}`,
+    );
+  }
+}
+
+function optionNamed(name: string): Option {
+  return OPTIONS.find((each) => each.name === name)!;
+}
+
+/** Returns the file's options, in the file's order. */
+export function optionsOf(config: Config): ConfiguredOption[] {
+  return config.settings.flatMap((setting) =>
+    wordsOf(setting).map(([name, value]) => ({
+      option: optionNamed(name),
+      ...(value !== undefined && { value }),
+      isConfigured: true as const,
+      locate: () => `${config.file}:${lineOf(config.text, setting.path)}: ${setting.path.join(".")}`,
+    })),
+  );
 }
 
 function wordsOf({ key, path, value }: Setting): Words[] {

@@ -24,6 +24,8 @@ export interface Value {
   readonly isCode?: true;
   /** Several may stand behind commas; the engine takes one at a time. */
   readonly isList?: true;
+  /** The format of its text; src/options/values.ts checks it. */
+  readonly form?: "define" | "loader" | "extensions" | "names";
 }
 
 export interface Option {
@@ -48,6 +50,8 @@ export interface Option {
   readonly many?: "packages" | "scripts";
   /** The row that this one is another name of. */
   readonly aliasOf?: string;
+  /** Joins rows that set one thing: on the command line, each replaces all of them in rtfig.toml. */
+  readonly subject?: "install" | "prefer";
 }
 
 export type Group =
@@ -65,7 +69,7 @@ const text = (hint: string): Value => ({ hint, kind: "string" });
 const number = (hint: string): Value => ({ hint, kind: "number" });
 const optional = (hint: string): Value => ({ hint, kind: "optional" });
 const code: Value = { ...text("code"), isCode: true };
-const list = (hint: string): Value => ({ ...text(hint), isList: true });
+const list = (hint: string): Value => ({ ...text(hint), isList: true, form: "names" });
 const oneOf = (...choices: string[]): Value => ({ hint: choices.join("|"), kind: "string", choices });
 
 /** The engine takes a port that there is not for its own default, without a word. */
@@ -377,11 +381,12 @@ export const OPTIONS: readonly Option[] = [
     },
     { name: "require", value: text("module"), by: "engine", aliasOf: "preload", help: "Alias of --preload" },
     { name: "import", value: text("module"), by: "engine", aliasOf: "preload", help: "Alias of --preload" },
-    { name: "no-install", by: "engine", help: "Disable auto-install" },
+    { name: "no-install", by: "engine", subject: "install", help: "Disable auto-install" },
     {
       name: "install",
       value: oneOf("auto", "fallback", "force"),
       by: "engine",
+      subject: "install",
       default: "auto",
       help: "Auto-install: without node_modules, only missing packages, or always",
     },
@@ -390,16 +395,19 @@ export const OPTIONS: readonly Option[] = [
       short: "i",
       forward: "-i",
       by: "engine",
+      subject: "install",
       help: "Auto-install during execution, like --install=fallback",
     },
     {
       name: "prefer-offline",
       by: "engine",
+      subject: "prefer",
       help: "Skip staleness checks for packages and resolve from disk",
     },
     {
       name: "prefer-latest",
       by: "engine",
+      subject: "prefer",
       isHelped: true,
       help: "Use the latest matching versions, always asking the registry",
     },
@@ -419,7 +427,7 @@ export const OPTIONS: readonly Option[] = [
     },
     {
       name: "extension-order",
-      value: list("list"),
+      value: { ...list("list"), form: "extensions" },
       by: "engine",
       isHelped: true,
       default: ".tsx,.ts,.jsx,.js,.json",
@@ -437,7 +445,7 @@ export const OPTIONS: readonly Option[] = [
     {
       name: "define",
       short: "d",
-      value: text("K:V"),
+      value: { ...text("K:V"), form: "define", example: "VERSION:1" },
       by: "engine",
       help: "Substitute K by V while parsing; V is JSON; repeatable",
     },
@@ -446,7 +454,7 @@ export const OPTIONS: readonly Option[] = [
     {
       name: "loader",
       short: "l",
-      value: text(".ext:loader"),
+      value: { ...text(".ext:loader"), form: "loader", example: ".svg:text" },
       by: "engine",
       help: "js, jsx, ts, tsx, json, toml, text, file, wasm or napi for an extension; repeatable",
     },
@@ -532,7 +540,7 @@ export const OPTIONS: readonly Option[] = [
   ...group("Global configuration and context", [
     {
       name: "env-file",
-      value: text("file"),
+      value: { ...text("file"), form: "names" },
       by: "both",
       help: "Load environment variables from a file; repeatable",
     },

@@ -11,7 +11,8 @@
 // making it takes a tenth of a whole start, and most starts have none. `-` is a target (standard input), and with -e or -p there is no target, so that every word
 // that is not an option belongs to the evaluated code.
 import { COMMANDS } from "./commands.ts";
-import type { Option, Value } from "./options.ts";
+import type { Option } from "./options.ts";
+import { findFault } from "./values.ts";
 
 export interface Given {
   readonly option: Option;
@@ -19,6 +20,8 @@ export interface Given {
   readonly value?: string;
   /** It comes from rtfig.toml, not from the command line. */
   readonly isConfigured?: true;
+  /** Of one from rtfig.toml: the file, its line and the key, for messages. */
+  locate?(): string;
 }
 
 export interface Invocation {
@@ -35,11 +38,15 @@ export interface Invocation {
 /** The user's command line is wrong: one line that says what, one that says what to do. */
 export class UsageError extends Error {
   override readonly name = "UsageError";
-  readonly hint: string | undefined;
+  readonly hint: string | readonly string[] | undefined;
   /** The word that was not understood and what it could have been, for a suggestion. */
   readonly unknown: { word: string; known: readonly string[] } | undefined;
 
-  constructor(message: string, hint?: string, unknown?: { word: string; known: readonly string[] }) {
+  constructor(
+    message: string,
+    hint?: string | readonly string[],
+    unknown?: { word: string; known: readonly string[] },
+  ) {
     super(message);
     this.hint = hint;
     this.unknown = unknown;
@@ -55,28 +62,11 @@ function findOption(flag: string, options: readonly Option[]): Option | undefine
 }
 
 function checkValue(flag: string, option: Option, value: string): void {
-  const expected = option.value!;
-  if (expected.choices && !expected.choices.includes(value)) {
-    throw new UsageError(`${flag} cannot be "${value}"`, `use one of: ${expected.choices.join(", ")}`);
-  }
-  if (expected.kind !== "number") return;
-  const { max, example = option.default ?? "1" } = expected;
-  if (/^\d+$/.test(value) && Number(value) <= (max ?? Number.MAX_SAFE_INTEGER)) return;
-  const range = max === undefined ? "" : ` from 0 to ${max}`;
-  throw new UsageError(
-    `${flag} needs a whole number${range}, not "${value}"`,
-    `for example ${flag}=${example}`,
-  );
-}
-
-function checkAddress(flag: string, { example }: Value, value: string): void {
-  const port = /^(?:ws:\/\/)?(?:(?:\[[\da-f:.]+\]|[\w.-]*):)?(\d+)(?:[/?]|$)/i.exec(value)?.[1];
-  const isOther = /^(?:[a-z+]+:\/\/|unix:|\/|[^:]*$)/i.test(value);
-  if (port === undefined ? isOther : Number(port) <= 65_535) return;
-  throw new UsageError(
-    `${flag} needs a port, or an address with one, not "${value}"`,
-    `for example ${flag}=${example}`,
-  );
+  const fault = findFault(option, value);
+  if (!fault) return;
+  const { hint, example = option.default } = option.value!;
+  const shown = value === "" || example === undefined ? `write it as ${flag}=<${hint}>` : undefined;
+  throw new UsageError(`${flag} ${fault.reason}`, fault.hint ?? shown ?? `for example ${flag}=${example}`);
 }
 
 const FOREIGN = { by: "engine", group: "General execution", help: "" } as const;
@@ -114,8 +104,7 @@ function parseOption(
   if (written === undefined)
     throw new UsageError(`${name} needs a value`, `write it as ${name}=<${option.value.hint}>`);
   const value = option.value.synonyms?.[written] ?? written;
-  if (option.value.isAddress) checkAddress(name, option.value, value);
-  else if (option.value.kind !== "optional" || option.value.choices) checkValue(name, option, value);
+  checkValue(name, option, value);
   return { given: { option, value }, width: inline === undefined ? 2 : 1 };
 }
 
@@ -166,6 +155,15 @@ export function parseCommandLine(
   if (evaluates || (command !== undefined && COMMANDS[command]!.by !== "run"))
     return { options, command, args: rest, asksFor };
   return { options, command, target: rest[0], args: rest.slice(1), asksFor };
+}
+
+/** Drops what rtfig.toml gives where the command line gives an option of the same subject. */
+export function withoutOverridden<Each extends Given>(
+  configured: readonly Each[],
+  written: readonly Given[],
+): Each[] {
+  const subjects = new Set(written.flatMap(({ option }) => option.subject ?? []));
+  return configured.filter(({ option }) => option.subject === undefined || !subjects.has(option.subject));
 }
 
 /** What was given of one option, by whatever of its names. */

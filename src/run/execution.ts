@@ -153,10 +153,11 @@ async function executeInEngine(
     const { superviseEngine } = await import("./watch/engine-watch.ts");
     return await superviseEngine(again!.code, file);
   }
-  if (code.envFiles.length > 0 || code.tsconfig !== undefined) {
-    const { requireTsconfig, warnAboutEnvFiles } = await import("./named-files.ts");
+  if (code.envFiles.length > 0 || code.tsconfig !== undefined || code.preloads.length > 0) {
+    const { requirePreloads, requireTsconfig, warnAboutEnvFiles } = await import("./named-files.ts");
     for (const line of warnAboutEnvFiles(code.envFiles)) console.error(line);
     requireTsconfig(code);
+    requirePreloads(code, process.cwd());
   }
   for (const line of code.unmet) console.error(line);
   let path: string | undefined;
@@ -164,9 +165,9 @@ async function executeInEngine(
     const { pathForEngine } = await import("./script/stand-ins.ts");
     path = pathForEngine(code.forceRuntime, runsCode ? "" : "rt bun bunx");
   }
-  const handed = await engineConfig(argv[0]!, runsCode, config);
+  const handed = await engineConfig(argv, runsCode, settings, config);
   const { becomeEngine, engineCommand } = await import("./engine/engine.ts");
-  const { isHelped, asksRegistry } = code;
+  const { isHelped, asksRegistry, port } = code;
   const supply = await fetchFor(secrets);
   const engine = {
     config: handed?.path,
@@ -175,6 +176,7 @@ async function executeInEngine(
     isHelped,
     asksRegistry,
     sendsTokens: handed?.hasTokens ?? false,
+    port,
     supply,
   };
   if (supply) {
@@ -188,10 +190,13 @@ async function executeInEngine(
 }
 
 async function engineConfig(
-  word: string,
+  argv: readonly string[],
   runsCode: boolean,
-  config?: Config,
+  { tool }: Settings,
+  read?: Config,
 ): Promise<(HandedText & { readonly hasTokens?: boolean }) | undefined> {
+  const word = argv[0]!;
+  const config = read && tool?.name === "test" ? await withoutOverridden(read, tool.words) : read;
   if (!runsCode && (config?.content.secrets !== undefined || mentionsInConfig(process.cwd(), "secrets"))) {
     const { configWithTokens } = await import("../secrets/registries/tool-config.ts");
     const handed = await configWithTokens(word, config, process.cwd());
@@ -202,6 +207,11 @@ async function engineConfig(
   const use = word === "test" ? "test" : runsCode ? "code" : "tool";
   const path = fileForEngine(config, use, process.cwd());
   return path === undefined ? undefined : { path };
+}
+
+async function withoutOverridden(config: Config, words: readonly string[]): Promise<Config> {
+  const { dropOverridden } = await import("../config/overridden.ts");
+  return dropOverridden(config, words);
 }
 
 /** Many scripts, or the scripts of many packages. */

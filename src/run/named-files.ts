@@ -3,11 +3,39 @@ import { files } from "../../platform/files.ts";
 import { Failure } from "../failure.ts";
 import { printable } from "../printable.ts";
 import type { CodeSettings } from "../settings/code.ts";
+import { isExplicitPath } from "./target/target.ts";
 
 /** The engine would tell of it when the program has ended, and call that a success. Throws Failure. */
 export function requireTsconfig({ tsconfig }: CodeSettings): void {
   if (tsconfig === undefined || files.readFile(tsconfig, 0) !== "ENOENT") return;
   throw new Failure(`There is no tsconfig "${tsconfig}"`, "--tsconfig-override needs a file that exists");
+}
+
+/**
+ * Throws Failure for a module that the engine would not find either. The engine decides about names of packages: it may
+ * fetch them, or find them by other options.
+ */
+export function requirePreloads({ preloads, tsconfig }: CodeSettings, cwd: string): void {
+  for (const { module, origin } of preloads) {
+    if (isResolved(module, cwd)) continue;
+    const isPath = isExplicitPath(module);
+    if (!isPath && (tsconfig !== undefined || !isResolved(`./${module}`, cwd))) continue;
+    throw new Failure(
+      `${origin}: Module not found "${printable(module)}"`,
+      isPath
+        ? "its path is relative to the working directory"
+        : `a file is written as ./${printable(module)}`,
+    );
+  }
+}
+
+function isResolved(module: string, cwd: string): boolean {
+  try {
+    Bun.resolveSync(module, cwd);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /**

@@ -4,6 +4,7 @@
 // Contract: an option reaches the engine exactly once, as one word, so that no value is taken for a flag; what is carried
 // out before the engine starts (its directory, its configuration) does not reach it again.
 import type { Given, GivenOptions } from "../options/parse.ts";
+import { namesIn } from "../options/values.ts";
 
 export interface CodeSettings {
   /** The options that are the engine's, as the engine spells them. */
@@ -16,6 +17,9 @@ export interface CodeSettings {
   readonly envFiles: readonly string[];
   /** The file of --tsconfig-override. */
   readonly tsconfig?: string | undefined;
+  readonly preloads: readonly Preload[];
+  /** The port of --port, which wins over the environment; not that of rtfig.toml. */
+  readonly port?: string | undefined;
   /** A line for the user for each option that cannot be honoured here. */
   readonly unmet: readonly string[];
   /** The engine gets help with one of the options. */
@@ -26,19 +30,33 @@ export interface CodeSettings {
   readonly isWatched: boolean;
 }
 
+/** A module to import before the program. */
+export interface Preload {
+  readonly module: string;
+  /** The option, or the file, line and key, for messages. */
+  readonly origin: string;
+}
+
 export function readCodeSettings(options: readonly Given[], given: GivenOptions): CodeSettings {
   const name = engineOption(options);
   return {
-    engineWords: engineWords(options),
+    engineWords: [...engineWords(options), ...completeOrder(given)],
     engineOption: name === undefined ? undefined : `--${name}`,
     forceRuntime: given.has("rt"),
     envFiles: given.get("env-file")?.all ?? [],
     tsconfig: given.get("tsconfig-override")?.last,
+    preloads: options.flatMap(preloadOf),
+    port: given.get("port")?.isOnLine ? given.get("port")!.last : undefined,
     unmet: findUnmet(given),
     isHelped: options.some(({ option }) => option.isHelped),
     asksRegistry: given.has("prefer-latest"),
     isWatched: given.has("watch") || given.has("hot"),
   };
+}
+
+function preloadOf({ option, value, locate }: Given): Preload[] {
+  if ((option.aliasOf ?? option.name) !== "preload") return [];
+  return [{ module: value!, origin: locate?.() ?? `--${option.name}` }];
 }
 
 /** docs/differences.md says what was tried. */
@@ -68,8 +86,22 @@ function engineWords(options: readonly Given[]): string[] {
 /** The engine takes one name at a time. */
 function splitList(given: Given): Given[] {
   if (!given.option.value?.isList || given.value === undefined) return [given];
-  const values = given.value.split(",").map((value) => value.trim());
-  return values.filter((value) => value !== "").map((value) => ({ ...given, value }));
+  return namesIn(given.value).map((value) => ({ ...given, value }));
+}
+
+/** The engine's own order, complete. */
+const EXTENSION_ORDER = [".tsx", ".ts", ".jsx", ".cts", ".cjs", ".js", ".mjs", ".mts", ".json"];
+
+/**
+ * Adds the extensions that an order leaves out to its end. Without them, the engine's require() would not find such files,
+ * and its import would: it uses an order of its own.
+ */
+function completeOrder(given: GivenOptions): string[] {
+  const order = given.get("extension-order")?.all.flatMap(namesIn);
+  if (order === undefined) return [];
+  return EXTENSION_ORDER.filter((extension) => !order.includes(extension)).map(
+    (extension) => `--extension-order=${extension}`,
+  );
 }
 
 /** Code is the exception: only as two words do the engine's subcommands not claim the first argument behind it. */

@@ -11,7 +11,7 @@ export interface ScriptSettings {
   readonly forceRuntime: boolean;
   /** Files of --env-file, for the environment; in the order in which they were given. */
   readonly envFiles: readonly string[];
-  /** PORT, for the environment. */
+  /** The port of --port, for PORT and BUN_PORT. The port of rtfig.toml is for code only. */
   readonly port?: string | undefined;
   /** Values of secrets are not kept out of what is shown. */
   readonly showsSecrets: boolean;
@@ -43,7 +43,7 @@ export function readScriptSettings(options: readonly Given[], given: GivenOption
     shell: (given.get("shell")?.last as ShellChoice | undefined) ?? host.defaultShell,
     forceRuntime: given.has("rt"),
     envFiles: given.get("env-file")?.all ?? [],
-    port: given.get("port")?.last,
+    port: given.get("port")?.isOnLine ? given.get("port")!.last : undefined,
     showsSecrets: given.has("no-redact"),
     idle: [...new Set(idle.map(({ option }) => `--${option.name}`))],
   };

@@ -7,7 +7,7 @@ import { FILE_NAME, mentionsInConfig } from "../config/file.ts";
 import type { Config, ConfiguredOption } from "../config/rtfig.ts";
 import { Failure } from "../failure.ts";
 import { COMMANDS } from "../options/commands.ts";
-import { collectOptions, type GivenOptions, type Invocation } from "../options/parse.ts";
+import { collectOptions, type GivenOptions, type Invocation, withoutOverridden } from "../options/parse.ts";
 import { readSettings, type Settings } from "./settings.ts";
 import type { ToolLine } from "./tool.ts";
 
@@ -33,7 +33,8 @@ async function open(written: Invocation): Promise<Omit<Opened, "reopen">> {
   const cwd = changeDirectory(lastOf("cwd", invocation));
   const { config, options } = await openConfig(line.config ?? lastOf("config", invocation));
   // As if the user had written the file's options in front of the others.
-  const configured = tool ? invocation : { ...invocation, options: [...options, ...invocation.options] };
+  const all = [...withoutOverridden(options, invocation.options), ...invocation.options];
+  const configured = tool ? invocation : { ...invocation, options: all };
   const given = collectOptions(configured.options);
   const environment = { RT_CONCURRENCY: host.originalVariable("RT_CONCURRENCY") || undefined };
   const settings = readSettings(configured, given, environment);

@@ -19,7 +19,8 @@ export interface ToolLine {
 
 export function readToolLine(written: Invocation): ToolLine {
   const name = written.command!;
-  const invocation = name === "x" ? readForced(written) : written;
+  const invocation =
+    name === "x" ? readForced(written) : RELOADED.includes(name) ? readHot(written) : written;
   const { args, path } = findOwnConfig(invocation.args);
   return { invocation, tool: { name, words: args }, config: path };
 }
@@ -43,6 +44,25 @@ function findOwnConfig(args: readonly string[]): { args: readonly string[]; path
   const path = isSplit ? args[index + 1] : args[index]!.slice("--config=".length);
   if (path === undefined) return { args };
   return { args: [...args.slice(0, index), ...args.slice(index + (isSplit ? 2 : 1))], path };
+}
+
+/** The tools that the row of --hot names. */
+const RELOADED = ["test", "build"];
+/** The option of `rt build` whose value may be any option. */
+const BUILT_IN = "--compile-exec-argv";
+
+/** As if --watch had been written: the engine takes --hot in these tools and does nothing. */
+function readHot({ options, args, ...rest }: Invocation): Invocation {
+  const end = args.indexOf("--");
+  const isHot = (word: string, index: number) =>
+    word === "--hot" && (end < 0 || index < end) && args[index - 1] !== BUILT_IN;
+  return {
+    ...rest,
+    options: options.map((given) =>
+      given.option.name === "hot" ? { ...given, option: { ...given.option, name: "watch" } } : given,
+    ),
+    args: args.map((word, index) => (isHot(word, index) ? "--watch" : word)),
+  };
 }
 
 /** What tells `rt x` that rt is to stand in for Node.js; behind the package's name the words are the package's own. */

@@ -1,5 +1,6 @@
 // Values that an option cannot have: one line that says so, a hint where there is one, and nothing has run.
 import { describe, test } from "bun:test";
+import { LOADERS } from "../../src/options/values.ts";
 import { expectRt } from "../support/rt.ts";
 
 const FILES = {
@@ -69,6 +70,61 @@ const CASES: readonly Case[] = [
     error: '--inspect-brk needs a port, or an address with one, not "localhost:port"',
     hint: "for example --inspect-brk=localhost:9229/path",
   },
+  {
+    args: ["--define=1a:2", "main.ts"],
+    error: '--define cannot substitute "1a": it is not an identifier',
+    hint: "for example --define=VERSION:1",
+  },
+  {
+    args: ["-d", "A", "main.ts"],
+    error: '--define needs a name, a colon and a value, not "A"',
+    hint: "for example --define=VERSION:1",
+  },
+  {
+    args: ["--define=A:", "main.ts"],
+    error: '--define needs a value for "A"',
+    hint: "an empty string is written as '\"\"'",
+  },
+  {
+    args: ["--define=A:{", "main.ts"],
+    error: '--define needs JSON as the value of "A"',
+    hint: "for example --define=VERSION:1",
+  },
+  {
+    args: ["--loader=.c:nope", "main.ts"],
+    error: '--loader cannot load ".c" with "nope"',
+    hint: `use one of: ${LOADERS.join(", ")}`,
+  },
+  {
+    args: ["--loader=:text", "main.ts"],
+    error: '--loader needs an extension that begins with a dot, not ""',
+    hint: "for example --loader=.svg:text",
+  },
+  {
+    args: ["--loader=text", "main.ts"],
+    error: '--loader needs an extension, a colon and a loader, not "text"',
+    hint: "for example --loader=.svg:text",
+  },
+  {
+    args: ["--extension-order=ts", "main.ts"],
+    error: '--extension-order needs extensions that begin with a dot, not "ts"',
+    hint: "for example --extension-order=.tsx,.ts,.jsx,.js,.json",
+  },
+  {
+    args: ["--conditions=,", "main.ts"],
+    error: '--conditions needs a name, not ","',
+    hint: "write it as --conditions=<name>",
+  },
+  {
+    args: ["--preload=./gone.ts", "main.ts"],
+    error: '--preload: Module not found "./gone.ts"',
+    hint: "its path is relative to the working directory",
+  },
+  {
+    args: ["--import", "main.ts", "main.ts"],
+    error: '--import: Module not found "main.ts"',
+    hint: "a file is written as ./main.ts",
+  },
   { args: ["run", "--report=x.json", "main.ts"], error: 'Script "main.ts" not found', hint: FILES_HINT },
   { args: ["run", "--parallel", "./main.ts"], error: 'Script "./main.ts" not found', hint: FILES_HINT },
   {
@@ -101,7 +157,7 @@ describe.concurrent("wrong values", () => {
     });
   }
 
-  for (const value of ["", "folder"]) {
+  for (const value of ["folder"]) {
     test(`rt run --report=${value} does not run what it could not report`, async () => {
       await expectRt({
         files: FILES,
@@ -115,14 +171,17 @@ describe.concurrent("wrong values", () => {
   }
 });
 
-test("options for many scripts list those of this package when none is named", async () => {
+test("options for many scripts need the name of a script, and --filter alone lists those of packages", async () => {
   const files = {
     "package.json": { workspaces: ["a"], scripts: { own: "echo own" } },
     "a/package.json": { name: "a", scripts: { other: "echo other" } },
   };
-  const stdout = "package.json scripts (1 found):\n  $ rt run own\n    echo own\n";
-  await expectRt({ files, args: ["run", "--parallel"], stdout });
-  await expectRt({ files, args: ["run", "--concurrency=2"], stdout });
+  for (const option of ["parallel", "concurrency=2", "affected", "dry-run", "report=x.json"]) {
+    const stderr =
+      `error: --${option.split("=")[0]} needs the name of a script\n` +
+      "hint: rt run lists those of this package, rt run --workspaces those of all packages\n";
+    await expectRt({ files, args: ["run", `--${option}`], status: 1, stderr });
+  }
   await expectRt({
     files,
     args: ["--watch", "run", "--filter", "a"],
@@ -146,5 +205,49 @@ test("a script of no workspace is named without one in front of its lines", asyn
     files: FILES,
     args: ["run", "--concurrency=1", "hello"],
     stdout: "hello: hello\nhello: Exited with code 0\n",
+  });
+});
+
+describe.concurrent("a script whose name an option has taken as its value", () => {
+  const files = {
+    "package.json": { workspaces: ["a"], scripts: { build: "echo built" } },
+    "a/package.json": { name: "a", scripts: { lint: "echo linted" } },
+  };
+  const cases = [
+    ["-r", "build", "preload", "run it in all packages: rt run --workspaces build"],
+    ["--require", "build", "require"],
+    ["--report", "build", "report"],
+    ["--title", "build", "title"],
+    ["--cache", "build", "cache"],
+    ["--secret", "lint", "secret"],
+    ["--env-file", "lint", "env-file"],
+  ] as const;
+  for (const [flag, name, option, more] of cases) {
+    for (const words of [["run"], ["run", "--filter", "a"], ["run", "--pick"], []])
+      test(`rt ${[...words, flag, name].join(" ")} fails and says so`, async () => {
+        const hints = [`run the script: rt run ${name}`, ...(more ? [more] : [])];
+        await expectRt({
+          files,
+          args: [...words, flag, name],
+          status: 1,
+          stderr: [
+            `error: No script is named: "${name}" is the value of --${option}`,
+            ...hints.map((hint) => `hint: ${hint}`),
+            "",
+          ].join("\n"),
+        });
+      });
+  }
+});
+
+test("rt --parallel build names the command line that runs the script of that name", async () => {
+  const files = { "package.json": { scripts: { build: "echo built" } } };
+  await expectRt({
+    files,
+    args: ["--parallel", "--report=x y.json", "build"],
+    status: 1,
+    stderr:
+      'error: --parallel is an option of rt run, and "build" is a command of rt\n' +
+      "hint: a script of that name: rt run --parallel '--report=x y.json' build\n",
   });
 });

@@ -82,10 +82,10 @@ describe("parseConfig()", () => {
     ])
       expect(failureOf(text)[0]).toStartWith("rtfig.toml:3: ");
     for (const quotes of ['"""', "'''"])
-      expect(failureOf(`[define]\nA = ${quotes}\n[run]\nsilent = 3\n${quotes}\n[run]\nsilent = 3`)[0]).toBe(
+      expect(failureOf(`[install]\nca = ${quotes}\n[run]\nsilent = 3\n${quotes}\n[run]\nsilent = 3`)[0]).toBe(
         "rtfig.toml:7: run.silent needs true or false, not 3",
       );
-    expect(failureOf('[define]\nA = """ """ # """\n[run]\nsilent = 3')[0]).toStartWith("rtfig.toml:4: ");
+    expect(failureOf('[install]\nca = """ """ # """\n[run]\nsilent = 3')[0]).toStartWith("rtfig.toml:4: ");
     expect(failureOf('[run]\n"sil\\u0065nt" = 3')[0]).toStartWith("rtfig.toml:2: ");
   });
 

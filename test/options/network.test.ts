@@ -6,7 +6,7 @@ import type { AddressInfo } from "node:net";
 import { once } from "node:events";
 import { freePort } from "../support/ports.ts";
 import { createProject } from "../support/project.ts";
-import { startRt } from "../support/rt.ts";
+import { RT, startRt } from "../support/rt.ts";
 import { type Certificates, createCertificates } from "../support/certificates.ts";
 import { outputOf, prove, runIn } from "./prove.ts";
 
@@ -30,6 +30,41 @@ describe("HTTP", () => {
   prove("port", "is PORT for a script", async () => {
     const files = { "package.json": { scripts: { s: "echo $PORT" } } };
     expect(await outputOf(files, ["--port=8123", "run", "s"])).toBe("8123");
+  });
+
+  prove(
+    "port",
+    "wins over the variables of the environment and of .env, for code and for scripts",
+    async () => {
+      const server =
+        "const s = Bun.serve({ fetch: () => new Response() }); console.log(s.port, process.env.PORT); s.stop()";
+      const [flag, other] = [freePort(), freePort()];
+      for (const name of ["PORT", "BUN_PORT", "NODE_PORT"]) {
+        const files = { "a.ts": server, "package.json": { scripts: { s: `${RT} a.ts` } } };
+        const [environment, file] = [{ env: { [name]: `${other}` } }, { ".env": `${name}=${other}` }];
+        for (const words of [["a.ts"], ["--silent", "run", "s"]]) {
+          const args = [`--port=${flag}`, ...words];
+          expect(await outputOf(files, args, environment)).toBe(`${flag} ${flag}`);
+          expect(await outputOf({ ...files, ...file }, args)).toBe(`${flag} ${flag}`);
+        }
+        expect(await outputOf(files, ["a.ts"], environment)).toStartWith(`${other} `);
+        expect(await outputOf({ ...files, ...file }, ["a.ts"])).toStartWith(`${other} `);
+      }
+    },
+  );
+
+  prove("port", "of rtfig.toml comes after PORT, and is no PORT for scripts", async () => {
+    const [key, variable] = [freePort(), freePort()];
+    const files = {
+      "rtfig.toml": `[serve]\nport = ${key}`,
+      "a.ts": "const s = Bun.serve({ fetch: () => new Response() }); console.log(s.port); s.stop()",
+      "package.json": { scripts: { s: "echo $PORT." } },
+    };
+    expect(await outputOf(files, ["a.ts"])).toBe(`${key}`);
+    expect(await outputOf(files, ["a.ts"], { env: { PORT: `${variable}` } })).toBe(`${variable}`);
+    expect(await outputOf({ ...files, ".env": `PORT=${variable}` }, ["a.ts"])).toBe(`${variable}`);
+    expect(await outputOf(files, ["--silent", "run", "s"])).toBe(".");
+    expect(await outputOf(files, ["--silent", "run", "s"], { env: { PORT: "1" } })).toBe("1.");
   });
 
   prove("fetch-preconnect", "connects before the program asks", async () => {

@@ -269,10 +269,25 @@ describe("resolution", () => {
     "m.ts": 'console.log("ts")',
     "d/index.js": 'console.log("d/js")',
     "d/index.ts": 'console.log("d/ts")',
-    "main.ts": 'import "./m"; import "./far/b"; console.log(process.execArgv)',
+    "main.ts": 'import "./m"; import "./far/b"; console.log(process.execArgv.slice(0, 2))',
     "far/b.ts": 'await import("../d"); import "../m.ts"; new Worker(new URL("./w.ts", import.meta.url))',
     "far/w.ts": 'import "../m"',
   };
+  prove(
+    "extension-order",
+    "leaves files with other extensions to be found, by import as by require()",
+    async () => {
+      const files = {
+        "only.ts": 'export default "only"',
+        "data.json": '{ "name": "data" }',
+        "i.ts": 'import only from "./only"; import data from "./data"; console.log(only, data.name)',
+        "r.cjs": 'console.log(require("./only").default, require("./data").name)',
+      };
+      for (const name of ["i.ts", "r.cjs"])
+        expect(await outputOf(files, ["--extension-order=.js", name])).toBe("only data");
+    },
+  );
+
   prove("extension-order", "decides between files of one name for import, in workers as well", async () => {
     expect(await outputOf(imported, ["--extension-order=.js,.ts", "main.ts"])).toBe(
       'js\nts\nd/js\n[ "--extension-order=.js", "--extension-order=.ts" ]\njs',

@@ -245,6 +245,43 @@ describe("rt --hot <file>", () => {
   });
 });
 
+describe("--hot with a tool", () => {
+  const files = {
+    "package.json": {},
+    "a.test.ts":
+      'import { test } from "bun:test"; test("prints its version", () => { console.log("version 1") });',
+    "b.ts": 'console.log("version 1");',
+  };
+
+  prove("hot", "runs the tests again when a file changes, in front of test and behind it", async () => {
+    for (const args of [
+      ["--hot", "test"],
+      ["test", "--hot"],
+    ]) {
+      await using project = await createProject(files);
+      await using live = startLive({ args, cwd: project.path });
+      await live.see("version 1");
+      await live.see("Ran 1 test");
+      await project.write({ "a.test.ts": files["a.test.ts"].replace("1", "2") });
+      await live.see("version 2");
+    }
+  });
+
+  prove("hot", "bundles again when a file changes, in front of build and behind it", async () => {
+    for (const args of [
+      ["--hot", "build", "b.ts", "--outdir=out"],
+      ["build", "b.ts", "--outdir=out", "--hot"],
+    ]) {
+      await using project = await createProject(files);
+      await using live = startLive({ args, cwd: project.path });
+      await live.see("Bundled 1 module");
+      await project.write({ "b.ts": 'console.log("version 2");' });
+      await live.see("Bundled 1 module");
+      expect(await Bun.file(project.join("out/b.js")).text()).toContain("version 2");
+    }
+  });
+});
+
 describe("rt --watch run <script>", () => {
   const files = (text: string) => ({
     "package.json": { scripts: { dev: `echo "started ${text} $(cat value.json)" && sleep 1000` } },

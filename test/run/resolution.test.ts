@@ -57,6 +57,22 @@ testSilently("a script", [
 ]);
 
 testSilently("a file", [
+  ...[[".\\a.ts"], ["run", ".\\a.ts"], ["run", ".\\sub\\..\\a.ts"]].map((args): Row => [
+    `is meant by ${args.join(" ")} on every system`,
+    {
+      files: { ...pkg({ ".\\a.ts": "echo script" }), "a.ts": says("file"), "sub/x": "" },
+      args,
+      stdout: "file\n",
+    },
+  ]),
+  [
+    "is meant by ..\\name on every system",
+    { files: { "a.ts": says("file"), "sub/x": "" }, in: "sub", args: ["..\\a.ts"], stdout: "file\n" },
+  ],
+  [
+    "meant by .\\name that does not exist is an error",
+    { files: {}, args: [".\\gone.ts"], status: 1, stderr: 'error: Module not found ".\\gone.ts"\n' },
+  ],
   ...[".js", ".jsx", ".ts", ".tsx", ".mjs", ".cjs", ".mts", ".cts"].map((extension): Row => [
     `with ${extension} runs without run`,
     { files: { [`a${extension}`]: says(extension) }, args: [`a${extension}`], stdout: `${extension}\n` },

@@ -7,6 +7,7 @@
 import { host } from "../../../platform/process.ts";
 import type { ReplaceRequest } from "../../../platform/contract/process.ts";
 import { MANIFEST_CACHE } from "../../runtime/manifest-cache.ts";
+import { portVariables } from "../../settings/port.ts";
 import type { Supply } from "../script/launch.ts";
 import { variablesOf } from "../script/secret-variables.ts";
 import type { Debugging } from "./debugger.ts";
@@ -60,6 +61,8 @@ export interface EngineSettings {
   readonly asksRegistry?: boolean;
   /** It sends tokens that a person has allowed for certain addresses. */
   readonly sendsTokens?: boolean;
+  /** That of --port. */
+  readonly port?: string | undefined;
   readonly supply?: Supply | undefined;
 }
 
@@ -98,7 +101,17 @@ function waysToRegistries(): Record<string, string> {
 export function engineCommand(
   argv: readonly string[],
   runsCode: boolean,
-  { name = ownName(), config, serve, path, isHelped, asksRegistry, sendsTokens, supply }: EngineSettings,
+  {
+    name = ownName(),
+    config,
+    serve,
+    path,
+    isHelped,
+    asksRegistry,
+    sendsTokens,
+    port,
+    supply,
+  }: EngineSettings,
 ): ReplaceRequest {
   const { pid } = process;
   const isLost = host.originalVariable(BECAME) === `${pid}`;
@@ -118,6 +131,7 @@ export function engineCommand(
       ...debugged?.environment,
       ...(asksRegistry ? { [MANIFEST_CACHE]: "0" } : {}),
       ...(sendsTokens ? waysToRegistries() : {}),
+      ...portVariables(port),
       ...variablesOf(supply?.secretsFor() ?? []),
     },
     ...(supply?.descriptors && { descriptors: supply.descriptors }),

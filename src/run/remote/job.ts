@@ -9,6 +9,7 @@ import { type Action, describeAction } from "../../reapi/action.ts";
 import { type Blob, blobOf } from "../../reapi/content.ts";
 import { digestOf } from "../../reapi/digest.ts";
 import { buildInputRoot } from "../../reapi/input-root.ts";
+import { portVariables } from "../../settings/port.ts";
 import { type RemoteScript, type RemoteSettings, remoteScript } from "../../settings/remote.ts";
 import type { ScriptSettings } from "../../settings/script.ts";
 import type { RemoteEnding, Task } from "../../tasks/run-tasks.ts";
@@ -65,7 +66,7 @@ export async function prepareJob(
     ).join(" "),
     ...(mark !== "" && { RT_MARK: mark }),
   };
-  if (port !== undefined) environment.PORT = port;
+  Object.assign(environment, portVariables(port));
   for (const variable of script.env) {
     const value = host.originalVariable(variable);
     if (value === undefined) continue;

@@ -5,6 +5,7 @@
 import { host } from "../../../platform/process.ts";
 import { Failure } from "../../failure.ts";
 import { findPackageJson, type LocatedPackage, scriptOf } from "../../workspace/package-json.ts";
+import { portVariables } from "../../settings/port.ts";
 import { type ScriptSettings, SILENCE } from "../../settings/script.ts";
 import { VERSION } from "../../version.ts";
 import { findRecursion, programEnvironment, scriptEnvironment } from "./environment.ts";
@@ -66,8 +67,7 @@ export function openRun(settings: ScriptSettings): RunContext {
 }
 
 function variablesOf({ port, envFiles, silent }: ScriptSettings): Record<string, string> {
-  const variables: Record<string, string> = silent ? { ...SILENCE } : {};
-  if (port !== undefined) variables.PORT = port;
+  const variables: Record<string, string> = { ...(silent && SILENCE), ...portVariables(port) };
   if (envFiles.length === 0) return variables;
   const { readEnvFiles } = require("./env-files.ts") as typeof import("./env-files.ts");
   return { ...readEnvFiles(envFiles), ...variables };

@@ -30,7 +30,8 @@ export interface Question {
 export function resolveTarget(question: Question): Target {
   const { name, cwd, explicitRun, forceRuntime } = question;
   if (name === "-") return { kind: "stdin" };
-  if (isExplicitPath(name)) return resolvePath(name, cwd) ?? describeMissing(name, cwd);
+  if (isExplicitPath(name))
+    return resolvePath(name, cwd) ?? resolveBackslashes(name, cwd) ?? describeMissing(name, cwd);
   const looksLikeSource = SOURCE_EXTENSIONS.includes(extensionOf(name));
   if (!explicitRun && looksLikeSource) {
     const file = resolveFile(name, cwd);
@@ -49,6 +50,11 @@ export function resolveTarget(question: Question): Target {
   // A file of just that name, after everything else, so that data does not take a command's place.
   const named = resolvePath(`./${name}`, cwd);
   return named ?? (looksLikeSource ? describeMissing(name, cwd) : { kind: "missing", name, what: "Script" });
+}
+
+/** `.\f.ts` is a path on every system (specification, rule 5). */
+function resolveBackslashes(name: string, cwd: string): Target | undefined {
+  return /^\.{1,2}\\/.test(name) ? resolvePath(name.replaceAll("\\", "/"), cwd) : undefined;
 }
 
 function describeMissing(name: string, cwd: string): Target {
