@@ -68,6 +68,9 @@ interface StartedChild {
   readonly exited: Promise<ChildExit>;
 }
 
+/** A program in memory is open in rt only, so its path must not depend on the process that starts it. */
+const OWN_PROCESS = /^\/proc\/self\//;
+
 /** Throws the system's error. */
 function startBehindGate(
   admission: Admission,
@@ -83,7 +86,7 @@ function startBehindGate(
     started = start({
       ...request,
       program: gate.program,
-      argv: [...gate.argv, program!, ...argv],
+      argv: [...gate.argv, program!.replace(OWN_PROCESS, `/proc/${process.pid}/`), ...argv],
       descriptors: [...descriptors, gate.list, gate.alive, gate.report],
     });
   } catch {
