@@ -1,38 +1,77 @@
-// install.ps1, read: PowerShell is in neither Debian nor npm. What can be seen without it is that it does what install.sh does.
+// Reads install.ps1 without running it, because neither Debian nor npm has PowerShell: it must do what install.sh does.
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { INSTALLER } from "./install-site.ts";
 
+/** Code without comments: the head of each script names its variables and files, too. */
+async function readCode(name: string): Promise<string> {
+  const text = await Bun.file(join(INSTALLER, "..", name)).text();
+  return text.replaceAll(/^\s*#.*$|\s#\s.*$/gm, "");
+}
+
+/** The code that has the same effect: in install.sh, and in install.ps1. */
+const COUNTERPARTS: readonly (readonly [sh: string, ps1: string])[] = [
+  ["version=${RT_VERSION:-}", "$Version = $env:RT_VERSION"],
+  ["directory=${RT_DIR:-}", "$Dir = $env:RT_DIR"],
+  ["url=${RT_URL:-}", "$Url = $env:RT_URL"],
+  ["releases='@RELEASES@'", "$releases = '@RELEASES@'"],
+  ["keys='@KEYS@'", "$keys = '@KEYS@'"],
+  ["folder=$url/download/v$version", '{ "$Url/download/v$Version" }'],
+  ["folder=$url/latest/download", '{ "$Url/latest/download" }'],
+  ["-I rt -n rt-release", "-I rt -n rt-release"],
+  ['download "$folder/SHA256SUMS"', 'Get-File "$folder/SHA256SUMS"'],
+  ['download "$folder/SHA256SUMS.$signature"', 'Get-File "$folder/SHA256SUMS.$kind"'],
+];
+
+/** Errors that cannot happen on Windows: PowerShell checks options itself, and has what the script needs. */
+const ONLY_SH = [
+  ...["Cannot unpack ", "Cannot write ", "HOME is not set", "Neither curl nor wget is installed"],
+  ...["Nothing here computes SHA", "There is no option "],
+];
+
+/** Statements of install.ps1 in their order. It checks a download before it unpacks or starts anything. */
+const STEPS = [
+  ...['Get-File "$folder/SHA256SUMS" $sums', "(Test-Signature $_ $sums $signature $work)"],
+  ...["if (-not $signed) { Stop-Install ", 'Get-File "$folder/$archive" $zip'],
+  ...["Get-FileHash -Algorithm SHA256 -LiteralPath $zip", "if ($actual -ne $expected) { Stop-Install "],
+  ...["Expand-Archive -LiteralPath $zip", "[IO.FileAttributes]::ReparsePoint)) { Stop-Install "],
+  ...["& $new --version", "if ($LASTEXITCODE -ne 0) { Stop-Install ", "Move-Item -LiteralPath $new"],
+];
+
 describe("install.ps1", () => {
-  test("reads the same variables and files as install.sh, and is ASCII", async () => {
-    const [sh, ps1] = await Promise.all(
-      ["install.sh", "install.ps1"].map(async (name) => await Bun.file(join(INSTALLER, "..", name)).text()),
-    );
-    for (const word of [
-      "RT_VERSION",
-      "RT_DIR",
-      "RT_URL",
-      "SHA256SUMS",
-      "latest/download",
-      "download/v",
-      "@RELEASES@",
-      "@KEYS@",
-      "rt-release",
-    ]) {
-      expect(sh).toContain(word);
-      expect(ps1).toContain(word);
+  test("reads the same variables and files as install.sh", async () => {
+    const [sh, ps1] = await Promise.all(["install.sh", "install.ps1"].map(readCode));
+    for (const [ofSh, ofPs1] of COUNTERPARTS) {
+      expect(sh).toContain(ofSh);
+      expect(ps1).toContain(ofPs1);
     }
+  });
+
+  test("uses the error messages of install.sh", async () => {
+    const [sh, ps1] = await Promise.all(["install.sh", "install.ps1"].map(readCode));
     const messages = (script: string, pattern: RegExp) =>
-      [...script.matchAll(pattern)].map(([, text]) => text!);
-    const own = messages(ps1!, /Stop-Install ['"]([A-Z][\w ]+)/g);
-    const theirs = messages(sh!, /fail "([A-Z][\w ]+)/g);
-    expect(own.filter((text) => !theirs.includes(text))).toEqual([]);
-    expect(/^[\t\n\x20-\x7e]*$/.test(ps1!)).toBe(true);
+      new Set(Array.from(script.matchAll(pattern), ([, text]) => text!));
+    const own = messages(ps1!, /\bStop-Install ['"]([A-Za-z][\w ]+)/g);
+    const theirs = messages(sh!, /\bfail "([A-Za-z][\w ]+)/g);
+    expect([...own].filter((text) => !theirs.has(text))).toEqual([]);
+    expect([...theirs].filter((text) => !own.has(text)).toSorted()).toEqual(ONLY_SH);
+  });
+
+  test("checks signature, checksum and kind of the program before it uses them", async () => {
+    const script = await readCode("install.ps1");
+    const places = STEPS.map((step) => [step, script.indexOf(step), script.lastIndexOf(step)] as const);
+    expect(places.filter(([, first, last]) => first < 0 || first !== last)).toEqual([]);
+    expect(places.toSorted(([, a], [, b]) => a - b)).toEqual(places);
+  });
+
+  test("contains ASCII only, since Windows PowerShell reads other text by the system's code page", async () => {
+    const text = await Bun.file(join(INSTALLER, "..", "install.ps1")).text();
+    expect(text).toMatch(/^[\t\n\x20-\x7e]*$/);
   });
 
   test("has every bracket and quote closed", async () => {
-    const script = await Bun.file(join(INSTALLER, "..", "install.ps1")).text();
-    const code = script.replaceAll(/#.*$/gm, "").replaceAll(/'[^'\n]*'|"(?:[^"`\n]|`.)*"/g, "");
+    const script = await readCode("install.ps1");
+    const code = script.replaceAll(/'[^'\n]*'|"(?:[^"`\n]|`.)*"/g, "");
     const open: string[] = [];
     for (const sign of code.match(/[()[\]{}'"]/g)!) {
       if ("([{".includes(sign)) open.push({ "(": ")", "[": "]", "{": "}" }[sign]!);

@@ -105,8 +105,10 @@ test.skipIf(!CAN_TRACE)("nothing outside the project is written, and nothing dam
   expect(await project.run("build")).toBe("ran");
   await rm(project.join("dist"), { recursive: true });
   await symlink(other.path, project.join("dist"));
+  const before = await readdir(other.path);
   expect(await project.run("build")).not.toBe("hit");
-  expect(await readdir(other.path)).not.toContain(".out");
+  // The script itself copies through the link; rt leaves neither the output nor its draft there.
+  expect((await readdir(other.path)).toSorted()).toEqual([...before, "out"].toSorted());
   await rm(project.join("dist"));
   await rm(`${other.path}/out`, { force: true });
   // Every content of the cache is damaged: it runs, and is whole again.

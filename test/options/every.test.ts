@@ -47,6 +47,10 @@ const DIFFERENT: Readonly<Record<string, string>> = {
   config: "the file is called rtfig.toml",
 };
 
+/** As in: (default: 2), Default: "react", Defaults to: .tsx,.ts, "auto" (default. */
+const STATED_DEFAULT =
+  /\(default: "?([^",)]+)|\bDefault(?:s to| is)?:? "?([.$][^" ]+|\w+)"?|(?:"(\w+)"|\b(\w+)) \(default[,)]/;
+
 interface EngineOption {
   name: string;
   short: string | undefined;
@@ -107,13 +111,18 @@ describe("OPTIONS", () => {
     }
   });
 
-  test("have the engine's defaults, but for differences with a reason", () => {
-    for (const { name, help } of readEngineHelp()) {
-      const stated = /\(default: "?([^",)]+)|Default(?:s to)?:? "?([.$][^" ]+|\w+)"?/.exec(help);
-      const option = OPTIONS.find((each) => each.name === name);
-      if (!stated || !option?.default || name in DIFFERENT) continue;
-      expect({ name, default: option.default }).toEqual({ name, default: (stated[1] ?? stated[2])! });
-    }
+  test("have the engine's default if its help states one, and no other", () => {
+    const stated = readEngineHelp().flatMap(({ name, help }) => {
+      const [, ...found] = STATED_DEFAULT.exec(help) ?? [];
+      return [{ name, default: found.find((each) => each !== undefined) }];
+    });
+    const known = stated.filter(({ name }) => names.includes(name) && !(name in DIFFERENT));
+    const ours = known.map(({ name }) => ({
+      name,
+      default: OPTIONS.find((each) => each.name === name)!.default,
+    }));
+    expect(ours).toEqual(known);
+    expect(known.filter((each) => each.default !== undefined)).toHaveLength(10);
     for (const name of Object.keys(DIFFERENT)) expect(names).toContain(name);
   });
 });
