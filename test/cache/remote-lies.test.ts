@@ -7,6 +7,7 @@ import { startRt } from "../support/rt.ts";
 import { CAN_TRACE, cachedProject, type CachedProject } from "./cached-project.ts";
 import { editIndex, editTar, type LyingServer, startLyingServer } from "./lying-server.ts";
 import { KEY } from "./served.ts";
+import { expectReadingAfterSlowUpload } from "./slow-upload.ts";
 
 const BUILD = "mkdir dist; cp page dist/page; ln -s page dist/link; chmod 755 dist/page; echo built";
 
@@ -320,34 +321,5 @@ test.skipIf(!CAN_TRACE)("an upload that takes too long ends uploads, and no read
   await using server = startLyingServer(({ method }) =>
     isSlow && method === "PUT" ? new Promise<Response>(() => {}) : undefined,
   );
-  const config = `first = true\nlast = true\n[cache.remote]\nurl = "${server.url}"\n`;
-  await using project = await cachedProject(
-    {
-      first: "cat page",
-      held: "echo held; until [ -e go ]; do sleep 0.02; done",
-      last: "cat other",
-    },
-    { page: "1", other: "2" },
-    config,
-  );
-  const env = { XDG_CACHE_HOME: project.cache, ...VARIABLES, TURBO_REMOTE_CACHE_UPLOAD_TIMEOUT: "1" };
-  expect((await project.rt(["run", "last"], env)).status).toBe(0);
-  await rm(`${project.cache}/rt`, { recursive: true, force: true });
-  isSlow = true;
-  const child = startRt({
-    args: ["run", "--sequential", "first", "held", "last"],
-    cwd: project.path,
-    env,
-  });
-  const stdout = new Response(child.stdout).text();
-  let stderr = "";
-  for await (const chunk of child.stderr) {
-    stderr += new TextDecoder().decode(chunk);
-    if (stderr.includes("warn: ")) await project.write({ go: "" });
-  }
-  expect([await child.exited, stderr.match(/^warn: .*/gm)]).toEqual([
-    0,
-    ["warn: The shared cache did not answer within 1 s; what they make here is not shared"],
-  ]);
-  expect(stderr + (await stdout)).toMatch(/last.*Done before: /);
+  await expectReadingAfterSlowUpload(server.url, VARIABLES, () => (isSlow = true));
 });

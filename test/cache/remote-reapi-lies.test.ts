@@ -7,6 +7,7 @@ import { toMessage } from "../support/reapi-digests.ts";
 import { type Faults, openReapiServer } from "../support/reapi-server.ts";
 import { CAN_TRACE, cachedProject } from "./cached-project.ts";
 import { editIndex } from "./lying-server.ts";
+import { expectReadingAfterSlowUpload } from "./slow-upload.ts";
 import { ENV, forget, HIT, openShared, RAN, told } from "./reapi-project.ts";
 
 test.skipIf(!CAN_TRACE)("what is not signed with the key is not used", async () => {
@@ -166,5 +167,18 @@ test.skipIf(!CAN_TRACE)(
       "The shared cache did not answer within 1 s; scripts run without it",
     );
     expect((await stat(project.join("made"))).size).toBe(big.length);
+  },
+);
+
+test.skipIf(!CAN_TRACE)(
+  "an upload that takes too long ends uploads, and no reading, with gRPC as well",
+  async () => {
+    await using server = await openReapiServer({ inlines: true });
+    await expectReadingAfterSlowUpload(server.url, ENV, () => {
+      server.faults = {
+        inlines: true,
+        fail: (method) => (["batchUpdateBlobs", "findMissingBlobs"].includes(method) ? "never" : undefined),
+      };
+    });
   },
 );

@@ -3,14 +3,18 @@
 import { status as Code } from "@grpc/grpc-js";
 import { describe, expect, test } from "bun:test";
 import { chmodSync, existsSync, lstatSync, readdirSync, readlinkSync, statSync } from "node:fs";
-import { create } from "@bufbuild/protobuf";
+import { create, toBinary } from "@bufbuild/protobuf";
 import { createCertificates } from "../support/certificates.ts";
 import { waitUntil } from "../support/processes.ts";
 import { createProject, type Files } from "../support/project.ts";
 import { type Faults, openReapiServer } from "../support/reapi-server.ts";
 import { config, count, openProject, SYSTEM } from "../support/remote-project.ts";
-import { toMessage } from "../support/reapi-digests.ts";
-import { OutputFileSchema } from "../support/reapi-messages/remote_execution_pb.ts";
+import { type Digest, toMessage } from "../support/reapi-digests.ts";
+import {
+  DirectorySchema,
+  OutputFileSchema,
+  TreeSchema,
+} from "../support/reapi-messages/remote_execution_pb.ts";
 import { cleanEnvironment, type Environment, runRt, startRt } from "../support/rt.ts";
 import { workspace } from "../support/workspace.ts";
 
@@ -277,6 +281,19 @@ describe.if(isLinux)("rt run --remote", () => {
   });
 });
 
+/** A tree whose directories contain the next one twice, in so many levels; the last has a file. */
+function keepTree(keep: (bytes: Uint8Array) => Digest, name: string, levels: number) {
+  const config = toMessage(keep(Buffer.from("[core]\n\tfsmonitor = touch ran\n")));
+  const children = [create(DirectorySchema, { files: [{ name: "config", digest: config }] })];
+  for (let level = 0; level < levels; level++) {
+    const digest = toMessage(keep(toBinary(DirectorySchema, children[0]!)));
+    const directories = [name, `${name}2`].map((each) => ({ name: each, digest }));
+    children.unshift(create(DirectorySchema, { directories }));
+  }
+  const [root, ...rest] = children;
+  return toMessage(keep(toBinary(TreeSchema, create(TreeSchema, { root: root!, children: rest }))));
+}
+
 describe.if(isLinux)("a server that is not well", () => {
   const HINT = "hint: without --remote the script runs here\n";
   const right = { stdout: "built\n", status: 0 };
@@ -382,6 +399,14 @@ describe.if(isLinux)("a server that is not well", () => {
       "is no tree",
       (result, keep) =>
         void (result.outputDirectories[0]!.treeDigest = toMessage(keep(Buffer.from("evil\xff")))),
+    ],
+    [
+      "is a repository's folder",
+      (result, keep) => void (result.outputDirectories[0]!.treeDigest = keepTree(keep, ".git", 1)),
+    ],
+    [
+      "contains a folder twice in each folder",
+      (result, keep) => void (result.outputDirectories[0]!.treeDigest = keepTree(keep, "d", 150)),
     ],
     ["has no digest", (result) => void (result.outputFiles[0]!.digest = undefined)],
   ])("claims to have made what %s: nothing is written", async (_, result) => {
