@@ -12,6 +12,11 @@ export function dropEnvironmentFiles(): void {
   for (const name in original) if (env[name] !== original[name]) env[name] = original[name];
 }
 
+/** Returns whether both name one variable. */
+export function sameName(one: string, other: string): boolean {
+  return fold(one) === fold(other);
+}
+
 /** Case does not count on Windows. */
 function fold(name: string): string {
   return process.platform === "win32" ? name.toUpperCase() : name;

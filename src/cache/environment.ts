@@ -22,7 +22,7 @@ export const PASSED: readonly string[] = [
 ];
 
 /** Set by rt for its own sake; no script goes by it. */
-const UNCOUNTED = ["RT_SCRIPTS", "RT_TRACED"];
+const UNCOUNTED = ["RT_SCRIPTS", "RT_TRACED", "RT_WITHHELD"];
 
 /** A script's variables by which an rt that it starts knows that it is being followed already. */
 export const MARK = "RT_TRACED";

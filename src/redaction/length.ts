@@ -26,6 +26,11 @@ export function refuseShort(secrets: readonly SecretValue[]): void {
   );
 }
 
+/** Returns whether a value can be told from other text. */
+export function isLongEnough(value: Uint8Array): boolean {
+  return !isShort(value);
+}
+
 /** Line breaks at the end do not count, and of a character's bytes only the first does. */
 function isShort(value: Uint8Array): boolean {
   let count = 0;

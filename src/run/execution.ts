@@ -24,7 +24,7 @@ export async function execute(
 ): Promise<Outcome> {
   const secrets = await openTargetSecrets(plan, settings, config);
   if (host.originalVariable("RT_DEBUG") === "plan")
-    console.error(JSON.stringify({ ...plan, ...(secrets && { secrets: secrets.shown }) }));
+    console.error(JSON.stringify({ ...plan, ...(secrets?.isGiven && { secrets: secrets.shown }) }));
   try {
     return await carryOut(plan, settings, runsCode, config, secrets, reopen);
   } finally {
@@ -77,16 +77,16 @@ async function executeRemotely(
   secrets: TargetSecrets | undefined,
 ): Promise<Outcome | "here"> {
   const { isAsked } = settings.remote!;
-  if (!isAsked && (plan.mode !== "script" || secrets)) return "here";
+  if (!isAsked && (plan.mode !== "script" || secrets?.isGiven)) return "here";
   if (plan.mode !== "script")
     return complain("--remote runs scripts of package.json, and this is none", "`rt run` lists the scripts");
-  if (secrets)
+  if (secrets?.isGiven)
     return complain(
       "The script is given secrets, which do not leave this machine",
       "without --remote it runs here",
     );
   const { runRemotely } = await import("./many.ts");
-  return await runRemotely(plan, settings, config, process.cwd());
+  return await runRemotely(plan, settings, config, process.cwd(), secrets?.provision);
 }
 
 async function executeScript(
@@ -99,10 +99,12 @@ async function executeScript(
   if (plan.mode === "script" && settings.cache) {
     const { planCached, whyNotCached } = await import("./cached.ts");
     const task = planCached(plan, settings.cache);
-    const given = secrets && "the script is not cached, since it is given secrets";
+    const given = secrets?.isGiven ? "the script is not cached, since it is given secrets" : undefined;
     const reason = given ?? (task && (await whyNotCached(task, settings.cache)));
     if (task && reason === undefined)
-      return await (await import("./many.ts")).runCached(task, settings, config, process.cwd());
+      return await (
+        await import("./many.ts")
+      ).runCached(task, settings, config, process.cwd(), secrets?.provision);
     if (task && reason) console.error(`warning: ${reason}`);
   }
   const [fetched, { launchProgram, launchScript, prepared, early }] = await Promise.all([
@@ -240,7 +242,7 @@ async function watchTarget(
   reopen: Reopen,
 ): Promise<Outcome> {
   const { cache, script } = settings;
-  if (plan.mode === "program" || !cache || secrets || script.envFiles.length > 0)
+  if (plan.mode === "program" || !cache || secrets?.isGiven || script.envFiles.length > 0)
     return await watchScript(settings);
   const { planCached, whyNotCached } = await import("./cached.ts");
   const task = planCached(plan, cache);

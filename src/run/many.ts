@@ -29,14 +29,14 @@ import type { Plan } from "./plan.ts";
 import type { Starting } from "./cached.ts";
 import type { Answer } from "./script/bash-builtins.ts";
 import { evaluate, needsNoProcess, type ShellResult } from "./script/built-in-shell.ts";
-import { launchScript } from "./script/launch.ts";
+import { launchScript, type Supply } from "./script/launch.ts";
 import { taskOf } from "./single-task.ts";
 import type { Ending } from "./script/waiting.ts";
 import { appendArguments, quoteArgument } from "./script/quoting.ts";
 import { openRun, prepareStep, type RunContext } from "./script/preparation.ts";
-import { variablesOf } from "./script/secret-variables.ts";
+import { markWithheld, removeVariables, variablesOf, withoutVariables } from "./script/secret-variables.ts";
 import { rulesOf } from "./rules.ts";
-import { openSecrets, receiverOf } from "./secrets.ts";
+import { openSecrets, receiverOf, supplyOf } from "./secrets.ts";
 
 /** Its secrets are zeroed when it is disposed of. */
 export interface ManyRequest extends Disposable {
@@ -66,8 +66,9 @@ export async function runCached(
   settings: Settings,
   config: Config | undefined,
   cwd: string,
+  provision: Provision | undefined,
 ): Promise<Ending> {
-  return await runSingle(task, requestFor(manyOfOne(task.scriptName), settings, config, cwd, undefined));
+  return await runSingle(task, requestFor(manyOfOne(task.scriptName), settings, config, cwd, provision));
 }
 
 /** A script that goes to another machine, likewise; "here" for one that does not. */
@@ -76,9 +77,10 @@ export async function runRemotely(
   settings: Settings,
   config: Config | undefined,
   cwd: string,
+  provision: Provision | undefined,
 ): Promise<Ending | "here"> {
   const task = taskOf(plan);
-  const request = requestFor(manyOfOne(task.scriptName), settings, config, cwd, undefined);
+  const request = requestFor(manyOfOne(task.scriptName), settings, config, cwd, provision);
   return decideWhere(request.offerFor!(task)).place === "remote" ? await runSingle(task, request) : "here";
 }
 
@@ -124,8 +126,11 @@ function requestFor(
   let shared: RemoteCache | undefined;
   let hasStarted = false;
   let room: typeof import("./cached.ts") | undefined;
-  /** All that was fetched. In a watched run also what was replaced since: a script that runs on has it. */
-  const known: SecretValue[] = [];
+  /**
+   * All values to redact: those of the environment, and those that were fetched. A watched run also keeps those that were
+   * replaced since, for scripts that still run with them.
+   */
+  const known: SecretValue[] = [...(provision?.inherited ?? [])];
   const commandOf = (wanted: CommandRequest) =>
     commandFor(wanted, originalEnvironment, context, provision, attending);
   const starting: Starting = {
@@ -184,6 +189,7 @@ function requestFor(
     }),
     ...(provision && {
       secretsOf: (manifest, event, isMain) => provision.shown(receiverOf({ manifest }, event, !isMain)),
+      redaction: () => attending?.redact,
       async prepare(tasks) {
         const receivers = tasks.flatMap(receiversIn);
         await provision.fetch(receivers);
@@ -225,7 +231,8 @@ function commandFor(
   attending: Attending | undefined,
 ): Command {
   const line = appendArguments(scriptOf(manifest, scriptName) ?? "", args);
-  const secrets = provision?.valuesFor(receiverOf({ manifest }, scriptName, !isMain)) ?? [];
+  const receiver = receiverOf({ manifest }, scriptName, !isMain);
+  const secrets = provision?.valuesFor(receiver) ?? [];
   const mayEvaluate = isCollected && !isKept && secrets.length === 0;
   if (mayEvaluate && context.settings.shell === "rt" && needsNoProcess(line, originalEnvironment)) {
     return { argv: [], cwd: directory, env: {}, evaluate: () => evaluate(line, directory) };
@@ -233,18 +240,22 @@ function commandFor(
   const answer = mayEvaluate ? context.shell.answer(line) : undefined;
   if (answer) return { argv: [], cwd: directory, env: {}, evaluate: () => collect(answer) };
   const { shell, environment } = prepareStep(context, { directory, manifest }, scriptName, line);
-  const variables = { ...environment, ...shell.environment, ...variablesOf(secrets) };
+  const withheld = provision?.withheldFrom(receiver) ?? [];
+  const variables = {
+    ...removeVariables({ ...environment, ...shell.environment }, withheld),
+    ...variablesOf(secrets),
+  };
   const command = {
     program: shell.program,
     argv: shell.argv,
     cwd: directory,
     // rt's own `exec` command changes into the engine's shell without a trace in the child's environment.
-    env: { ...originalEnvironment, ...variables },
+    env: { ...removeVariables(originalEnvironment, withheld), ...markWithheld(withheld), ...variables },
   };
   if (!attending) return command;
   // Those of the others too: what one has from the environment, or from a file of another's, it may show as well.
   if (isCollected) return { ...command, redact: attending.redact };
-  const start = { ...shell, environment: variables };
+  const start = { ...shell, environment: { ...withoutVariables(withheld), ...variables } };
   return { ...command, attend: attending.attend(start, directory) };
 }
 
@@ -267,13 +278,14 @@ async function runAlone(
     package: { directory: packageDirectory, manifest },
   } as const;
   const plan = { mode: "script", target, args } as const;
-  const secretsFor = (event = scriptName) =>
-    provision?.valuesFor(receiverOf({ manifest }, event, event !== scriptName)) ?? [];
-  const isGivenSecrets = task.steps.some((step) => secretsFor(step.scriptName).length > 0);
+  const isGivenSecrets = task.steps.some(({ secrets }) => secrets !== undefined);
   if (cache && !isGivenSecrets) {
     const { planCached, whyNotCached } = await import("./cached.ts");
     if (planCached(plan, cache) && (await whyNotCached(task, cache)) === undefined)
       return await runSingle(task, request);
   }
-  return await launchScript(plan, script, { secretsFor, ...(descriptors && { descriptors }) });
+  const supply: Supply | undefined =
+    provision &&
+    supplyOf(provision, (event = scriptName) => receiverOf({ manifest }, event, event !== scriptName));
+  return await launchScript(plan, script, supply && { ...supply, ...(descriptors && { descriptors }) });
 }

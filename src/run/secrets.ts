@@ -21,7 +21,7 @@ export interface SecretsRequest {
 /** Throws Failure, PackageJsonError. */
 export async function openSecrets(request: SecretsRequest): Promise<Provision | undefined> {
   const { settings, config, directory } = request;
-  const isForScripts = directory !== undefined && maySayWhoGets(request, directory);
+  const isForScripts = directory !== undefined && mayConcern(request, directory);
   if (settings.secrets.length === 0 && !isForScripts) return undefined;
   const { openProvision } = await import("../secrets/mapping/provision.ts");
   const { secrets: asked, script } = settings;
@@ -29,18 +29,28 @@ export async function openSecrets(request: SecretsRequest): Promise<Provision | 
   return openProvision({ asked, from, config, isForScripts, showsSecrets: script.showsSecrets });
 }
 
-/** Whether the root project's rtfig.toml, or the file that --config names, may give one of these something. */
-function maySayWhoGets({ config, scripts }: SecretsRequest, directory: string): boolean {
-  if (config && config.file !== FILE_NAME) return mayGive(config, scripts);
+/** Returns whether the rtfig.toml that counts may give one of these scripts a secret, or withhold one from it. */
+function mayConcern(request: SecretsRequest, directory: string): boolean {
+  const { config } = request;
+  if (config && config.file !== FILE_NAME) return concerns(config, request);
   if (!config || directory !== process.cwd()) return mentionsInConfig(directory, "secrets");
   const above = parentDirectory(directory);
-  return mayGive(config, scripts) || (above !== null && mentionsInConfig(above, "secrets"));
+  return concerns(config, request) || (above !== null && mentionsInConfig(above, "secrets"));
 }
 
-function mayGive({ content }: Config, scripts: readonly ScriptName[] | undefined): boolean {
-  const { secrets = {} } = (content.run ?? {}) as { secrets?: object };
-  return Object.keys(secrets).some(
-    (row) => !scripts || scripts.some((script) => isFor(parseRowName(row), script)),
+function concerns({ content }: Config, { scripts, settings }: SecretsRequest): boolean {
+  const { secrets: rows = {} } = (content.run ?? {}) as { secrets?: object };
+  return (
+    Object.keys(rows).some((row) => !scripts || scripts.some((script) => isFor(parseRowName(row), script))) ||
+    hasVariable(Object.keys(content.secrets ?? {}), settings)
+  );
+}
+
+/** Whether a script would have one of these without being given it. */
+function hasVariable(names: readonly string[], { script }: SecretsRequest["settings"]): boolean {
+  return (
+    names.length > 0 &&
+    (script.envFiles.length > 0 || names.some((name) => host.originalVariable(name) !== undefined))
   );
 }
 
@@ -56,6 +66,8 @@ export function receiverOf(
 export interface TargetSecrets {
   readonly provision: Provision;
   readonly receivers: readonly Receiver[];
+  /** False where secrets are only withheld, and redacted. */
+  readonly isGiven: boolean;
   /** Who they are is known, and may be told, before they are fetched. */
   readonly shown: readonly ShownSecret[];
   /** What rt was started with, beyond the standard three: the connection to the store is none of them. */
@@ -78,12 +90,20 @@ export async function openTargetSecrets(
   const { directory } = located;
   const provision = await openSecrets({ settings, config, directory, scripts: receivers });
   const secrets = provision && targetSecrets(provision, receivers);
-  return secrets && secrets.shown.length > 0 ? secrets : undefined;
+  const isConcerned =
+    secrets &&
+    (secrets.isGiven ||
+      provision.inherited.length > 0 ||
+      hasVariable(
+        receivers.flatMap((receiver) => provision.withheldFrom(receiver)),
+        settings,
+      ));
+  return isConcerned ? secrets : undefined;
 }
 
 function targetSecrets(provision: Provision, receivers: readonly Receiver[]): TargetSecrets {
   const shown = receivers.flatMap((receiver) => provision.shown(receiver));
-  return { provision, receivers, shown, descriptors: host.inheritedDescriptors() };
+  return { provision, receivers, shown, isGiven: shown.length > 0, descriptors: host.inheritedDescriptors() };
 }
 
 /** The script and its hooks, of those that there are. */
@@ -98,11 +118,25 @@ export async function fetchFor(secrets: TargetSecrets | undefined): Promise<Supp
   if (!secrets) return undefined;
   const { provision, receivers, descriptors } = secrets;
   await provision.fetch(receivers);
+  const receiverFor = (event?: string) =>
+    receivers.find((each) => each === "target" || each.script === event);
+  return { ...supplyOf(provision, receiverFor), descriptors };
+}
+
+/** Returns the secrets that scripts and hooks get of a provision, and those that are withheld from them. */
+export function supplyOf(
+  provision: Provision,
+  receiverFor: (event?: string) => Receiver | undefined,
+): Supply {
   return {
-    descriptors,
+    inherited: provision.inherited,
     secretsFor(event) {
-      const receiver = receivers.find((each) => each === "target" || each.script === event);
+      const receiver = receiverFor(event);
       return receiver ? provision.valuesFor(receiver) : [];
+    },
+    withheldFrom(event) {
+      const receiver = receiverFor(event);
+      return receiver ? provision.withheldFrom(receiver) : [];
     },
   };
 }

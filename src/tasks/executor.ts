@@ -19,7 +19,7 @@ import { decideWhere, type RemoteRun, type Where } from "./where.ts";
 export interface ExecutorOptions {
   readonly request: Pick<
     TaskRequest,
-    "commandFor" | "prepare" | "openCached" | "explainCached" | "beforeStart" | "offerFor"
+    "commandFor" | "redaction" | "prepare" | "openCached" | "explainCached" | "beforeStart" | "offerFor"
   >;
   /** Where tasks may run on other machines. */
   readonly remote?: RemoteRun | undefined;
@@ -149,11 +149,10 @@ export class Executor {
     turn: Turn | undefined,
     { cached, where }: Known,
   ): Promise<{ readonly outcome: Outcome; readonly where?: Where | undefined }> {
-    if (turn?.failure) return { outcome: await replayFailure(task, turn.failure, this), where };
+    if (turn?.failure) return { outcome: await replayFailure(task, turn.failure, this.#redact, this), where };
     if (cached?.hit) return { outcome: await this.#replayHit(task, cached, cached.hit, turn), where };
     if (where?.place === "remote" && !this.#isEnding(task)) {
-      const redact = this.#redactionOf(task);
-      const { outcome, machine } = await runElsewhere(task, this.#options.remote!, redact, this);
+      const { outcome, machine } = await runElsewhere(task, this.#options.remote!, this.#redact, this);
       // The server knows what it did; nobody has followed it.
       await this.#close(cached, "stopped");
       return { outcome, where: { ...where, ...(machine !== undefined && { machine }) } };
@@ -165,7 +164,7 @@ export class Executor {
   async #replayHit(task: Task, cached: CachedTask, hit: CachedHit, turn: Turn | undefined): Promise<Outcome> {
     const machine = turn?.other !== undefined && { machine: turn.other };
     const isShown = hit.restored === 0 && this.#options.watcher?.isShown(task, cached.inputs);
-    if (!isShown) await replay(task, { ...hit, ...machine }, this);
+    if (!isShown) await replay(task, { ...hit, ...machine }, this.#redact, this);
     return { kind: "success", saved: hit.saved, ...machine };
   }
 
@@ -189,10 +188,8 @@ export class Executor {
     return this.#options.emit(event);
   }
 
-  #redactionOf(task: Task): Command["redact"] {
-    const { packageDirectory, manifest, scriptName, args } = task;
-    const request = { packageDirectory, manifest, scriptName, args, isMain: true, isCollected: true };
-    return this.#options.request.commandFor({ ...request, isKept: true }).redact;
+  get #redact(): Command["redact"] {
+    return this.#options.request.redaction?.();
   }
 
   async #openCached(task: Task): Promise<CachedTask | undefined> {

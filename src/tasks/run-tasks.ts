@@ -73,6 +73,7 @@ export async function runTasks(request: TaskRequest, planned?: Plan): Promise<Ru
 
 /** One script that is cached, or runs elsewhere, as if it stood alone at the terminal. */
 export async function runSingle(task: Task, request: TaskRequest): Promise<RunStatus> {
+  await request.prepare?.([task]);
   const queue = new OutputQueue();
   const plan: Plan = {
     tasks: [task],

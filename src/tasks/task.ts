@@ -185,6 +185,8 @@ export interface TaskRequest extends ManySettings {
   secretsOf?(manifest: PackageJson, scriptName: string, isMain: boolean): readonly StepSecret[];
   /** Called before the first of these starts, and in a watched run before one starts again. Throws Failure. */
   prepare?(tasks: readonly Task[]): Promise<void>;
+  /** For output that no process of this run writes: what commands have as `redact`. */
+  redaction?(): Command["redact"];
   /** What is said for nothing where packages are these; lines for people. */
   adviseOn?(workspace: Workspace): readonly string[];
   /** A word as one would type it in a shell. */

@@ -16,13 +16,17 @@ import { appendArguments } from "./quoting.ts";
 import type { ShellCommand } from "./shell.ts";
 import type { ScriptSettings } from "../../settings/script.ts";
 import { openRun, prepareProgram, prepareStep, type RunContext, type Step } from "./preparation.ts";
-import { largestOf, variablesOf } from "./secret-variables.ts";
+import { largestOf, variablesOf, withoutVariables } from "./secret-variables.ts";
 import type { Ending } from "./waiting.ts";
 
 /** What a target gets beyond its settings, found out before it is launched. */
 export interface Supply {
   /** What the script of that name gets, which may be a hook; whatever is no script has none. */
   secretsFor(event?: string): readonly SecretValue[];
+  /** The variables that the script of that name must not have. */
+  withheldFrom?(event: string): readonly string[];
+  /** Values that are redacted in all output, also in that of scripts that are not given them. */
+  readonly inherited?: readonly SecretValue[];
   /** What rt was started with, beyond the standard three. */
   readonly descriptors?: readonly number[];
   /** Where what comes first will run, if that is known already. */
@@ -31,9 +35,10 @@ export interface Supply {
 
 const NOTHING: Supply = { secretsFor: () => [] };
 
-function withSecrets(step: Step, secrets: readonly SecretValue[]): Step {
-  if (secrets.length === 0) return step;
-  return { ...step, environment: { ...step.environment, ...variablesOf(secrets) } };
+function withSecrets(step: Step, secrets: readonly SecretValue[], withheld: readonly string[]): Step {
+  if (secrets.length + withheld.length === 0) return step;
+  const environment = { ...step.environment, ...withoutVariables(withheld), ...variablesOf(secrets) };
+  return { ...step, environment };
 }
 
 export async function launchProgram(
@@ -111,7 +116,7 @@ export async function launchScript(
   prepared?: Preparation,
 ): Promise<Ending> {
   const { target } = plan;
-  const { secretsFor, descriptors: inherited } = supply;
+  const { secretsFor, withheldFrom, descriptors: inherited } = supply;
   let { early } = supply;
   const { directory } = target.package;
   const { context, lines, steps: ready } = prepared ?? openScript(plan, settings);
@@ -121,7 +126,7 @@ export async function launchScript(
     if (answer.output === "" || host.write(1, answer.output)) return answer.code;
   }
   // What one of them shows, a log of another may repeat.
-  const shown = allOf(lines.map(({ event }) => secretsFor(event)));
+  const shown = [...allOf(lines.map(({ event }) => secretsFor(event))), ...(supply.inherited ?? [])];
   if (supply !== NOTHING) {
     const { refuseShort } = await import("../../redaction/length.ts");
     refuseShort(shown);
@@ -129,7 +134,7 @@ export async function launchScript(
   const steps: Step[] = [];
   for (const [index, { event, line }] of lines.entries()) {
     const step = ready?.[index] ?? prepareStep(context, target.package, event, line);
-    steps.push(withSecrets(step, secretsFor(event)));
+    steps.push(withSecrets(step, secretsFor(event), withheldFrom?.(event) ?? []));
   }
   if (directory !== context.initialDirectory) process.chdir(directory);
   const last = steps.pop()!;

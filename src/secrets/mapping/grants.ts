@@ -4,7 +4,30 @@
 // Contract: a row is a script's name or a glob, of all packages, or behind "package#" of those of that name or glob. A hook
 // is meant by its exact name alone.
 
+import { host } from "../../../platform/process.ts";
 import { type PackageJson, scriptNames } from "../../workspace/package-json.ts";
+
+/**
+ * The variable that lists the secrets that rt has given to a program, separated by commas. An rt that the program starts
+ * passes them on, as every other program does. A program that sets it itself gains nothing: it has the values already.
+ */
+export const GRANTED = "RT_GRANTED";
+
+/** The variable that lists the secrets that rt has removed from the environment of a script, for messages. */
+export const WITHHELD = "RT_WITHHELD";
+
+/** Returns the secrets that an rt around this one has given. */
+export function grantedNames(): string[] {
+  return namesIn(GRANTED);
+}
+
+export function withheldNames(): string[] {
+  return namesIn(WITHHELD);
+}
+
+function namesIn(variable: string): string[] {
+  return host.originalVariable(variable)?.split(",") ?? [];
+}
 
 /** What a row is for. */
 export interface RowName {

@@ -1,20 +1,24 @@
 // What a run gives to what it starts: the one entry of this folder for the runner.
 //
-// Contract: who is named gets what it is named for, and nobody else. Of several places that have a value, in this order:
-// the address on the command line (--secret NAME=service/name), the environment that rt was started with, the source in
-// rtfig.toml; files of variables (.env, --env-file) come last. What the environment has is fetched from nowhere, so that a
-// CI server without a credential store needs no change. What rtfig.toml names is fetched only where a person has allowed
-// it (trust.ts); what the command line itself names, that person has written.
+// Invariants:
+// - A script gets the secrets that its rows name. The other secrets of the project are removed from its environment.
+// - Values that the environment has are redacted in the output of every script.
+// - The first place that has a value counts. The places are --secret NAME=service/name, the environment that rt was
+//   started with, the source in rtfig.toml, and files of variables (.env, --env-file).
+// - A value of the environment is not fetched, so a CI server without a credential store needs no change.
+// - A source of rtfig.toml is read only where a person has allowed it (trust.ts). An address on the command line needs no
+//   such consent.
 import { host } from "../../../platform/process.ts";
 import type { Config } from "../../config/rtfig.ts";
 import { Failure } from "../../failure.ts";
 import { printable } from "../../printable.ts";
 import { isCommon } from "../../redaction/common-value.ts";
+import { isLongEnough } from "../../redaction/length.ts";
 import type { SecretValue } from "../../redaction/secret-value.ts";
 import { fetchSecrets, type Lack } from "./fetch.ts";
 import type { ScriptRules } from "../../config/stray-rules.ts";
 import { describeSource, type MappedSecret, type Mapping, namesFor, readAddress } from "./mapping.ts";
-import { isForOne, type ScriptName } from "./grants.ts";
+import { grantedNames, isForOne, type ScriptName, withheldNames } from "./grants.ts";
 import { findMapping } from "./mapping-file.ts";
 import { isTrusted, requireTrust } from "./trust.ts";
 import { faultOfName } from "./variable-name.ts";
@@ -56,6 +60,13 @@ export type Receiver = ScriptName | "target";
 export interface Provision {
   /** Those of [run.secrets]; undefined where rtfig.toml gives nothing. */
   readonly rows: ScriptRules | undefined;
+  /**
+   * Values that the environment has of the project's secrets. No output of the run shows them, whichever script writes it: a
+   * value may also reach a script through a file or another variable. Values that are too short to be found are left out.
+   */
+  readonly inherited: readonly SecretValue[];
+  /** Returns the project's secrets that a script is not given. Its environment must not have them from elsewhere either. */
+  withheldFrom(receiver: Receiver): readonly string[];
   /** What a receiver gets: names and sources. */
   shown(receiver: Receiver): readonly ShownSecret[];
   /** Whether something that it may get is to be kept out of what it shows. */
@@ -93,7 +104,25 @@ export function openProvision({
     );
   }
 
+  const projectSecrets = isForScripts && mapping ? [...mapping.secrets.values()] : [];
+  const inherited = showsSecrets ? [] : projectSecrets.flatMap(readInherited);
+
+  function warnIfCommon({ name, value }: SecretValue): void {
+    if (showsSecrets || !isCommon(value) || warned.has(name)) return;
+    warned.add(name);
+    console.error(
+      `warning: The value of ${name} is a common word or number: [${name}] stands in its place wherever it is shown\n` +
+        `hint: where it is no secret, write "redact = false" in [secrets.${name}] of rtfig.toml`,
+    );
+  }
+
   return {
+    inherited,
+    withheldFrom(receiver) {
+      if (receiver === "target" || projectSecrets.length === 0) return [];
+      const given = new Set([...wantedBy(receiver).map(({ name }) => name), ...grantedNames()]);
+      return projectSecrets.map(({ name }) => name).filter((name) => !given.has(name));
+    },
     rows: mapping && {
       section: "run.secrets",
       folder: mapping.folder,
@@ -109,10 +138,12 @@ export function openProvision({
     async fetch(receivers) {
       const wanted = new Map(receivers.flatMap(wantedBy).map((each) => [each.name, each]));
       const all = [...wanted.values()];
-      if (mapping && all.some((each) => !each.isFromLine && inheritedValue(each) === undefined))
-        requireTrust(mapping, "scripts");
+      const absent = all.filter((each) => !each.isFromLine && inheritedValue(each) === undefined);
       if (all.length > 0) host.hideMemory?.();
-      const fetched = await fetchAll(all, mapping?.folder ?? from);
+      const fetched = await explainWithheld(absent, async () => {
+        if (mapping && absent.length > 0) requireTrust(mapping, "scripts");
+        return await fetchAll(all, mapping?.folder ?? from);
+      });
       for (const name of wanted.keys()) {
         const before = values.get(name);
         if (before) replaced.push(before);
@@ -120,13 +151,9 @@ export function openProvision({
       }
       for (const [name, value] of fetched) {
         values.set(name, value);
-        if (!value.isRedacted || showsSecrets || !isCommon(value.value) || warned.has(name)) continue;
-        warned.add(name);
-        console.error(
-          `warning: The value of ${name} is a common word or number: [${name}] stands in its place wherever it is shown\n` +
-            `hint: where it is no secret, write "redact = false" in [secrets.${name}] of rtfig.toml`,
-        );
+        if (value.isRedacted) warnIfCommon(value);
       }
+      inherited.forEach(warnIfCommon);
     },
     valuesFor: (receiver) =>
       wantedBy(receiver).flatMap(({ name }) => {
@@ -134,9 +161,34 @@ export function openProvision({
         return found ? { ...found, isRedacted: found.isRedacted && !showsSecrets } : [];
       }),
     zero() {
-      for (const { value } of [...values.values(), ...replaced]) value.fill(0);
+      for (const { value } of [...values.values(), ...replaced, ...inherited]) value.fill(0);
     },
   };
+}
+
+/** Adds a hint where an rt around this one had a value, and the script between both was not given it. Throws Failure. */
+async function explainWithheld<Result>(
+  absent: readonly MappedSecret[],
+  read: () => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await read();
+  } catch (error) {
+    const withheld = withheldNames();
+    const names = absent.map(({ name }) => name).filter((name) => withheld.includes(name));
+    const { name, message, hint, status } = error as Failure;
+    if (name !== "Failure" || names.length === 0) throw error;
+    const script = host.originalVariable("npm_lifecycle_event");
+    throw new Failure(
+      message,
+      [
+        `${names.join(", ")} was in the environment, but the script ${script === undefined ? "" : `"${printable(script)}" `}` +
+          "that started this run is not given it; add a row for that script to [run.secrets]",
+        ...[hint ?? []].flat(),
+      ],
+      status,
+    );
+  }
 }
 
 function readAsked(name: string, address: string | undefined, mapping: Mapping | undefined): Wanted {
@@ -157,6 +209,11 @@ function readAsked(name: string, address: string | undefined, mapping: Mapping |
   // The address is the person's own: that the value may be shown, the project says only where it has been allowed.
   const isRedacted = !mapping || !mapped || mapped.isRedacted || !isTrusted(mapping, "scripts");
   return { name, source: readAddress(address, wrong), isOptional: false, isRedacted, isFromLine: true };
+}
+
+function readInherited({ name, isRedacted }: MappedSecret): SecretValue[] {
+  const value = new TextEncoder().encode(isRedacted ? host.originalVariable(name) : "");
+  return isLongEnough(value) ? [{ name, value, isRedacted }] : [];
 }
 
 /** What the environment says of it, unless the command line says otherwise. */

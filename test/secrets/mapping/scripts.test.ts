@@ -166,7 +166,9 @@ describe.skipIf(process.platform !== "linux")("secrets of scripts", () => {
     await using files = await createProject({ "v.env": "ONE=file\nTWO=file\nPRINTED=file\n" });
     const options = [`--env-file=${files.join("v.env")}`, "--secret=TWO=acme/one"];
     const { stdout } = await run(["run", ...options, "printed"], { TWO: "inherited", ONE: "inherited" });
-    expect(stdout).toBe("root printed: inherited|value-1|a word,$HOME|\n");
+    expect(stdout).toBe("root printed: |value-1|a word,$HOME|\n");
+    const given = await run(["run", ...options, "show:other"], { TWO: "inherited", ONE: "inherited" });
+    expect(given.stdout).toBe("root show:other: inherited|value-1||\n");
     const empty = await run(["run", "show:other"], { ONE: "" });
     expect(empty.stdout).toBe("root show:other: |||\n");
   });
