@@ -88,10 +88,11 @@ const SHARED: Readonly<Record<string, readonly string[]>> = {
     "src/run/cached",
     "src/run/recalled",
     "src/settings/cache",
+    "src/settings/server-uses",
     "platform/tracing",
     "platform/linux/tracing/tracer",
   ],
-  "shared-cache": ["src/run/remote-cache"],
+  "shared-cache": ["src/run/remote-cache", "src/run/remote/consent"],
   share: ["src/run/share", "src/tasks/share/open"],
   settings: [
     "src/config/rtfig",

@@ -1,6 +1,7 @@
 // The commands that are rt's own: help, types, completions, doctor, secrets and the like. Each is imported when it is called.
 import { dropEnvironmentFiles } from "../../platform/environment-files.ts";
 import { host } from "../../platform/process.ts";
+import type { FindServerUses } from "../config/server-use.ts";
 import type { Outcome } from "../run/outcome.ts";
 import { Failure } from "../failure.ts";
 import { oneLine } from "../printable.ts";
@@ -28,13 +29,21 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   ),
   cache: runCache,
   trust: withHelp("trust", async (args) =>
-    (await import("../secrets/mapping/trust-command.ts")).runTrustCommand(args),
+    (await import("../secrets/mapping/trust-command.ts")).runTrustCommand(args, await loadServerUses()),
   ),
   doctor: async (args) =>
     await (await import("../doctor/command.ts")).runDoctorCommand([...args], () => showHelp("doctor")),
   secrets: async (args) =>
-    await (await import("../secrets/command.ts")).runSecretsCommand([...args], () => showHelp("secrets")),
+    await (
+      await import("../secrets/command.ts")
+    ).runSecretsCommand([...args], () => showHelp("secrets"), loadServerUses),
 };
+
+/** For commands that show what a project's servers get. */
+async function loadServerUses(): Promise<FindServerUses> {
+  const { readServerUses } = await import("../settings/server-uses.ts");
+  return (config) => readServerUses(config, process.cwd());
+}
 
 export async function runOwn(command: string, args: readonly string[]): Promise<Outcome> {
   dropEnvironmentFiles();

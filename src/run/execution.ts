@@ -1,11 +1,11 @@
 // A plan, carried out: the program is started, becomes this process, or is refused in a line or two. What a run needs
 // besides (a file for the engine, variables of --env-file, --watch) is imported when it is asked for.
 import { host } from "../../platform/process.ts";
-import { mentionsInConfig } from "../config/file.ts";
 import type { HandedText } from "../../platform/contract/handed-text.ts";
 import type { Stage } from "../../platform/contract/terminal.ts";
 import type { Config } from "../config/rtfig.ts";
 import { complain } from "../complaint.ts";
+import { asksRegistries } from "../secrets/registries/asking-tools.ts";
 import { choosesPackages } from "../settings/many.ts";
 import type { ScriptSettings } from "../settings/script.ts";
 import type { Settings } from "../settings/settings.ts";
@@ -199,7 +199,7 @@ async function engineConfig(
 ): Promise<(HandedText & { readonly hasTokens?: boolean }) | undefined> {
   const word = argv[0]!;
   const config = read && tool?.name === "test" ? await withoutOverridden(read, tool.words) : read;
-  if (!runsCode && (config?.content.secrets !== undefined || mentionsInConfig(process.cwd(), "secrets"))) {
+  if (!runsCode && asksRegistries(word)) {
     const { configWithTokens } = await import("../secrets/registries/tool-config.ts");
     const handed = await configWithTokens(word, config, process.cwd());
     if (handed) return { ...handed, hasTokens: true };

@@ -178,10 +178,16 @@ function requestFor(
       }),
     ...(remote && {
       offerFor: (task) => offerFor(task, remote, cache),
-      openRemote: async (tasks, plan) =>
-        (await import("./remote/remote.ts")).openRemote(tasks, plan, remote, script),
-      sketchRemote: async (tasks, plan) =>
-        (await import("./remote/remote.ts")).sketchRemote(tasks, plan, remote, script),
+      async openRemote(tasks, plan) {
+        const { authorizeRemote } = await import("./remote/consent.ts");
+        const allowed = await authorizeRemote(remote, config, cwd);
+        return (await import("./remote/remote.ts")).openRemote(tasks, plan, allowed, script);
+      },
+      async sketchRemote(tasks, plan) {
+        const { withoutSecrets } = await import("./remote/consent.ts");
+        const allowed = withoutSecrets(remote, config, cwd, false);
+        return (await import("./remote/remote.ts")).sketchRemote(tasks, plan, allowed, script);
+      },
     }),
     ...(many.share && {
       openBoard: async (plan) => await (await import("./share.ts")).openBoard(many.share!, plan, config, cwd),

@@ -1,23 +1,27 @@
 // The shared cache of a run: its credentials and key, from the environment or from [secrets] of rtfig.toml, and then the
 // cache, whichever protocol its server speaks.
 //
-// Contract: what the environment has is fetched from nowhere. A person has allowed which server gets what of the credential
-// store, by its address. Without them scripts run as if nothing were shared, and a line says why: it is never an error.
+// Invariants:
+// - A value of the environment is not fetched from the credential store.
+// - A person has allowed which server gets which variable, wherever its value is, unless the environment says both. In a dry
+//   run as well.
+// - Without that, scripts run as if nothing were shared, and a warning says why: it is never an error.
 import { host } from "../../platform/process.ts";
 import { dropEnvironmentFiles } from "../../platform/environment-files.ts";
 import { type OpenServer, RemoteCache } from "../cache/remote/remote.ts";
 import { TurboServer } from "../cache/remote/turbo.ts";
 import type { Config } from "../config/rtfig.ts";
+import type { ServerUse } from "../config/server-use.ts";
 import { Failure } from "../failure.ts";
 import { oneLine } from "../printable.ts";
 import { fetchSecrets } from "../secrets/mapping/fetch.ts";
 import { findMapping } from "../secrets/mapping/mapping-file.ts";
-import type { MappedSecret, Mapping } from "../secrets/mapping/mapping.ts";
 import { missingFailure } from "../secrets/mapping/missing.ts";
-import { requireTrust } from "../secrets/mapping/trust.ts";
+import { requireConsent } from "../secrets/mapping/server-consent.ts";
 import { type CacheSettings, ruleFor } from "../settings/cache.ts";
 import { type RemoteCacheSettings, variablesOf } from "../settings/remote-cache.ts";
 import { fillHeader } from "../settings/remote-server.ts";
+import { cacheUse } from "../settings/server-uses.ts";
 import type { Task } from "../tasks/run-tasks.ts";
 import { textField } from "../workspace/package-json.ts";
 
@@ -56,7 +60,7 @@ async function open(
   const { signatureKey } = settings;
   const names = variablesOf(settings);
   try {
-    const values = await readVariables(names, `the shared cache ${settings.url}`, config, directory);
+    const values = await readVariables(cacheUse(settings), config, directory);
     const missing = names.find((name) => !values.get(name));
     if (missing !== undefined) return describeMissing(missing, missing === signatureKey);
     const identity = {
@@ -96,26 +100,27 @@ function describeMissing(name: string, isKey: boolean): string[] {
 }
 
 /**
- * The values of variables that rt itself needs: what the environment has, and what [secrets] says of the others. Throws
- * Failure.
+ * Returns the values of variables that a server gets: those of the environment, and what [secrets] says of the others. Throws
+ * Failure where that is not allowed.
  *
- * @param purpose what they are for, as people are asked whether it may have them
+ * @param names of those that are needed here
  */
 export async function readVariables(
-  names: readonly string[],
-  purpose: string,
+  use: ServerUse,
   config: Config | undefined,
   directory: string,
+  names = use.names,
 ): Promise<Map<string, string>> {
   const values = new Map<string, string>();
   for (const name of names) {
     const value = host.originalVariable(name);
     if (value !== undefined) values.set(name, value);
   }
-  const mapping = values.size < names.length ? findMapping(directory, config) : undefined;
+  const needsConsent = use.named.some((name) => host.originalVariable(name) !== undefined);
+  const mapping = values.size < names.length || needsConsent ? findMapping(directory, config) : undefined;
+  requireConsent(use, { mapping, config, directory });
   const secrets = names.flatMap((name) => (values.has(name) ? [] : (mapping?.secrets.get(name) ?? [])));
   if (!mapping || secrets.length === 0) return values;
-  requireTrust(narrow(mapping, secrets, purpose));
   host.hideMemory?.();
   const { values: fetched, lacking } = await fetchSecrets(secrets, mapping.folder);
   try {
@@ -126,16 +131,4 @@ export async function readVariables(
     for (const value of fetched.values()) value.fill(0);
   }
   return values;
-}
-
-/** What is to be allowed: this server gets these, or what is made of them, and nothing else. */
-function narrow(mapping: Mapping, secrets: readonly MappedSecret[], purpose: string): Mapping {
-  const names = secrets.map(({ name }) => name);
-  return {
-    ...mapping,
-    secrets: new Map(secrets.map((each) => [each.name, each])),
-    grants: [{ pattern: `rt, for ${purpose},`, package: undefined, script: "", names }],
-    registries: undefined,
-    part: purpose,
-  };
 }

@@ -33,7 +33,10 @@ export async function openBoard(
   dropEnvironmentFiles();
   const { url, user } = server;
   const password =
-    server.password ?? (await readVariables([PASSWORD], `the Redis ${url}`, config, directory)).get(PASSWORD);
+    server.password ??
+    (
+      await readVariables({ server: `the Redis ${url}`, names: [PASSWORD], named: [] }, config, directory)
+    ).get(PASSWORD);
   return await openRedisBoard({
     server: { url, user, password: password ?? "" },
     id,

@@ -10,6 +10,7 @@
 //   means; input of several lines, such as a key in PEM, is kept to the byte.
 // - An empty input is refused, because it is what a failing command before the pipe leaves. `echo | rt secrets set`
 //   stores an empty value.
+import type { FindServerUses } from "../config/server-use.ts";
 import { escapeJson, printable } from "../printable.ts";
 import { host } from "../../platform/process.ts";
 import { splitRemedy } from "../../platform/contract/secret-provider.ts";
@@ -45,17 +46,25 @@ const PERFORM: Readonly<Record<Exclude<SecretsCommandName, Room | "env">, Perfor
   list: printNames,
 };
 
-/** `showHelp` prints the help of `rt secrets`. */
-export async function runSecretsCommand(args: string[], showHelp: () => Promise<void>): Promise<number> {
+/** `showHelp` prints the help of `rt secrets`. `loadServerUses` is called for `rt secrets env`. */
+export async function runSecretsCommand(
+  args: string[],
+  showHelp: () => Promise<void>,
+  loadServerUses: () => Promise<FindServerUses>,
+): Promise<number> {
   const isJson = args.includes("--json");
   try {
-    return await carryOut(args, showHelp);
+    return await carryOut(args, showHelp, loadServerUses);
   } catch (error) {
     return explain(error, isJson, !isRoom(args[0] ?? ""));
   }
 }
 
-async function carryOut(args: readonly string[], showHelp: () => Promise<void>): Promise<number> {
+async function carryOut(
+  args: readonly string[],
+  showHelp: () => Promise<void>,
+  loadServerUses: () => Promise<FindServerUses>,
+): Promise<number> {
   const [first = ""] = args;
   if (isRoom(first)) {
     const run: Run = await ROOMS[first]();
@@ -88,7 +97,7 @@ async function carryOut(args: readonly string[], showHelp: () => Promise<void>):
     throw new WordsError(`rt secrets ${word} prints nothing, so no JSON`);
   if (word === "env") {
     const { describeEnvironment } = await import("./mapping/env-command.ts");
-    return await describeEnvironment(rest[0], options.has("json"), config);
+    return await describeEnvironment(rest[0], options.has("json"), config, await loadServerUses());
   }
   const [service, name] = rest;
   // What the engine could not decode would be one name for many.

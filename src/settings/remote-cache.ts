@@ -1,10 +1,12 @@
 // The cache that others share: [cache.remote] of rtfig.toml, and the variables that turbo's users have set already. Its
 // address says what it speaks: http and https are turbo's protocol, grpc and grpcs the Remote Execution API.
 //
-// Contract: as with turbo, a variable wins over the file; where the file names a server of the other kind, those that say
-// where turbo's is and who asks do not count. Nobody is spoken to whom neither names, and no token or key stands in the
-// file: it names variables, which have them, or [secrets] does. Without the table all that is needed has to be in variables,
-// and where some of it is missing nothing is said.
+// Invariants:
+// - A variable wins over the file, as with turbo; also TURBO_TOKEN over the name of another variable.
+// - If the file names a server of the other kind, the variables of turbo's server and team do not count.
+// - A server that neither names is not contacted.
+// - The file has no token or key. It names variables, whose values are in the environment or in [secrets].
+// - Without the table, variables have to say everything. If one is missing, rt prints nothing.
 import { dirname, resolve } from "node:path";
 import type { Config } from "../config/rtfig.ts";
 import { Failure } from "../failure.ts";
@@ -17,6 +19,8 @@ import {
 } from "./remote-server.ts";
 
 interface Shared {
+  /** Variables that a person has to allow for this server, because rtfig.toml names the variable or the server. */
+  readonly named: readonly string[];
   /** Without a slash at its end. */
   readonly url: string;
   /** The name of a variable; undefined where what is exchanged is not signed. */
@@ -100,10 +104,12 @@ export function readRemoteCache(
           : "this one is of turbo's protocol, which has a token",
       );
   }
-  const named = (name: string, other: string) =>
-    nameOf(table?.[name] as string | undefined, name, file) ?? other;
+  const variableFor = (name: string, standard: string) => {
+    const configured = nameOf(table?.[name] as string | undefined, name, file);
+    return own(standard) === undefined || speaksReapi ? (configured ?? standard) : standard;
+  };
   const shared = {
-    signatureKey: table?.signature === false ? undefined : named("signature-key", KEY),
+    signatureKey: table?.signature === false ? undefined : variableFor("signature-key", KEY),
     isRead,
     isWritten: isWritten && !["1", "true"].includes(own("TURBO_REMOTE_CACHE_READ_ONLY") ?? ""),
     timeout: seconds(own("TURBO_REMOTE_CACHE_TIMEOUT"), table?.timeout, TIMEOUT),
@@ -113,15 +119,28 @@ export function readRemoteCache(
       UPLOAD_TIMEOUT,
     ),
   };
-  if (speaksReapi) return { ...shared, ...readReapi(table!, dirname(resolve(cwd, file))) };
-  return {
+  if (speaksReapi) return withNamed({ ...shared, ...readReapi(table!, dirname(resolve(cwd, file))) }, true);
+  const settings = {
     ...shared,
-    protocol: "turbo",
+    protocol: "turbo" as const,
     url: readUrl(url),
     slug: own("TURBO_TEAM") ?? (table?.team as string | undefined),
     teamId: own("TURBO_TEAMID") ?? (table?.["team-id"] as string | undefined),
-    token: named("token", TOKEN),
+    token: variableFor("token", TOKEN),
   };
+  return withNamed(settings, own("TURBO_API") === undefined);
+}
+
+/**
+ * The standard key needs no consent, since it is not sent.
+ * @param isFromFile whether rtfig.toml says where the server is: then it gets no token without consent
+ */
+function withNamed<Settings extends Omit<TurboSettings, "named"> | Omit<ReapiSettings, "named">>(
+  settings: Settings,
+  isFromFile: boolean,
+): Settings & { readonly named: readonly string[] } {
+  const named = variablesOf(settings).filter((name) => name !== KEY && (isFromFile || name !== TOKEN));
+  return { ...settings, named };
 }
 
 function readReapi(
@@ -143,7 +162,7 @@ function readReapi(
 }
 
 /** Names of variables without which the cache cannot be used. */
-export function variablesOf(settings: RemoteCacheSettings): string[] {
+export function variablesOf(settings: Omit<TurboSettings, "named"> | Omit<ReapiSettings, "named">): string[] {
   const { signatureKey } = settings;
   const names =
     settings.protocol === "turbo" ? [settings.token] : Object.values(settings.headers).flatMap(variablesIn);

@@ -1,20 +1,15 @@
 // Where `--remote` runs a script, and what it needs there: [run.remote] of rtfig.toml.
 //
-// Contract: what a server gets is what is written there, and nothing else of the environment. A header's value may mention
-// variables ("Bearer $TOKEN"), which are those that rt was started with: a project's .env has no say in it.
+// Invariants:
+// - The server gets the variables that are written there, and no others. A person has to allow them: run/remote/consent.ts.
+// - A header's value may mention variables ("Bearer $TOKEN"). They are filled in when the server is called.
 import { dirname, resolve } from "node:path";
 import type { Config } from "../config/rtfig.ts";
 import { Failure } from "../failure.ts";
 import type { GivenOptions } from "../options/parse.ts";
 import { oneLine } from "../printable.ts";
 import { isRepositoryName } from "../repository-name.ts";
-import {
-  type Certificates,
-  fillHeader,
-  readCertificates,
-  readServerUrl,
-  requireHeaderName,
-} from "./remote-server.ts";
+import { type Certificates, readCertificates, readServerUrl, requireHeaderName } from "./remote-server.ts";
 import { ruleNamed } from "./script-rules.ts";
 
 export interface RemoteScript {
@@ -33,6 +28,7 @@ export interface RemoteScript {
 export interface RemoteSettings {
   readonly url: string;
   readonly instance: string;
+  /** As the file has them, with the names of variables. */
   readonly headers: Readonly<Record<string, string>>;
   readonly tls: Certificates;
   /** Of its machines, as in "linux-x64". */
@@ -58,14 +54,11 @@ const NOTHING = { outputs: [], env: [], inputs: [], isRemote: undefined } as con
 /** A watched script starts again in moments, what is verified has to be followed, and --share has machines of its own. */
 const HINDERING = ["watch", "hot", "verify-inputs", "share"] as const;
 
-type Variable = (name: string) => string | undefined;
-
 /** Undefined where neither the command line nor rtfig.toml sends a script away. Throws Failure. */
 export function readRemoteSettings(
   config: Config | undefined,
   given: GivenOptions,
   cwd: string,
-  variable: Variable,
 ): RemoteSettings | undefined {
   const isAsked = given.has("remote");
   const hinders = HINDERING.find((name) => given.has(name));
@@ -81,7 +74,7 @@ export function readRemoteSettings(
     if (section !== "run" || part !== "remote") continue;
     if (name === "headers") {
       requireHeaderName(rest[0]!, SECTION);
-      headers[rest[0]!] = fillHeader(value as string, `${SECTION}.headers.${rest[0]}`, variable);
+      headers[rest[0]!] = value as string;
     } else if (name === "properties") properties[rest[0]!] = value as string;
     else if (name === "timeout" || name === "concurrency") numbers[name] = value as number;
     else if (name === "scripts") {

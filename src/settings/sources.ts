@@ -96,7 +96,7 @@ async function findRemote(config: Config | undefined, given: GivenOptions, cwd: 
   const isMentioned = config?.settings.some(({ path }) => path[0] === "run" && path[1] === "remote");
   if (!given.has("remote") && !isMentioned) return undefined;
   const { readRemoteSettings } = await import("./remote.ts");
-  return readRemoteSettings(config, given, cwd, host.originalVariable);
+  return readRemoteSettings(config, given, cwd);
 }
 
 function changeDirectory(directory: string | undefined): string {

@@ -1,6 +1,7 @@
 // A project with scripts that are cached, and a cache of its own.
 import { createProject, type Files, type Project } from "../support/project.ts";
 import { type Environment, type RtResult, runRt } from "../support/rt.ts";
+import { allowAll } from "../support/trusted.ts";
 
 export interface CachedProject extends Project {
   /** What XDG_CACHE_HOME is. */
@@ -40,8 +41,13 @@ export async function cachedProject(
     place,
   );
   const cache = await createProject();
-  const rt: CachedProject["rt"] = async (args, env) =>
-    await runRt({ args, cwd: project.path, env: { XDG_CACHE_HOME: cache.path, ...env } });
+  const rt: CachedProject["rt"] = async (args, env) => {
+    const text = await Bun.file(project.join("rtfig.toml")).text();
+    // A test that sets RT_TRUST itself is about consent. All others allow what servers get.
+    const mayAsk = /^\[(?:cache|run)\.remote\]$/m.test(text) && !(env && "RT_TRUST" in env);
+    const allowed = mayAsk ? await allowAll(project.path, env) : {};
+    return await runRt({ args, cwd: project.path, env: { XDG_CACHE_HOME: cache.path, ...allowed, ...env } });
+  };
   return {
     ...project,
     cache: cache.path,

@@ -76,8 +76,8 @@ test.skipIf(!CAN_TRACE)(
     const refused = await run();
     expect(refused.status).toBe(0);
     expect(refused.stderr).toStartWith(
-      `warning: the shared cache is not used: ${project.path} has not been allowed to read secrets, or asks for others than before\n` +
-        `hint: started on a terminal, the same command asks whether the shared cache ${server.url} may have them\n`,
+      `warning: the shared cache is not used: ${project.path} has not been allowed to give TURBO_TOKEN and TURBO_REMOTE_CACHE_SIGNATURE_KEY to the shared cache ${server.url}\n` +
+        "hint: rt secrets env shows what it asks for, and rt trust allows it, on a terminal\n",
     );
     expect(tokens).toEqual([]);
     const [, hash] = /RT_TRUST=([\da-f]{64})$/m.exec(refused.stderr)!;

@@ -5,6 +5,7 @@ import { createCertificates } from "../support/certificates.ts";
 import { createProject, type Files } from "../support/project.ts";
 import { openReapiServer, type ReapiServer } from "../support/reapi-server.ts";
 import { cleanEnvironment, type Environment, runRt } from "../support/rt.ts";
+import { allowAll } from "../support/trusted.ts";
 import { effect } from "./effects.ts";
 
 const isLinux = process.platform === "linux";
@@ -30,7 +31,11 @@ async function runThere(
     "rtfig.toml": `[run.remote]\nurl = "${server.url}"\n${system}${more}\n`,
   });
   await Bun.spawn(["git", "init", "-q"], { cwd: project.path, env: cleanEnvironment() }).exited;
-  const result = await runRt({ args: ["run", "--remote", "--silent", ...words], cwd: project.path, env });
+  const result = await runRt({
+    args: ["run", "--remote", "--silent", ...words],
+    cwd: project.path,
+    env: { ...(await allowAll(project.path)), ...env },
+  });
   const made = Bun.file(project.join("made"));
   return { ...result, made: (await made.exists()) ? await made.text() : undefined };
 }

@@ -10,7 +10,7 @@ interface Recorded {
 }
 
 /** What one run of a script with these lines of [cache.remote] asks a server that has nothing and takes everything. */
-async function requestsWith(lines: string, env: Record<string, string> = {}) {
+async function requestsWith(lines: string, env: Record<string, string | undefined> = {}) {
   const requests: Recorded[] = [];
   await using server = Bun.serve({
     port: 0,
@@ -60,27 +60,34 @@ effect("cache.remote.team-id", "names the team by its id", async () => {
   expect(paths).toEqual(callsWith("?teamId=team_1&slug=acme"));
 });
 
-effect("cache.remote.token", "names the variable that has the token, and has none itself", async () => {
-  if (!CAN_TRACE) return;
-  const { requests } = await requestsWith('token = "$MINE"', { MINE: "m" });
-  expect(new Set(requests.map(({ headers }) => headers.get("authorization")))).toEqual(new Set(["Bearer m"]));
-  const { stderr, status, paths } = await requestsWith('token = "hunter2"');
-  expect({ stderr, status, paths }).toEqual({
-    stderr:
-      "error: rtfig.toml: cache.remote.token is the name of a variable, not its value\n" +
-      'hint: write token = "$NAME", and NAME in the environment or in [secrets]\n',
-    status: 1,
-    paths: [],
-  });
-});
+effect(
+  "cache.remote.token",
+  "names the variable that has the token, unless TURBO_TOKEN has one",
+  async () => {
+    if (!CAN_TRACE) return;
+    const { requests } = await requestsWith('token = "$MINE"', { MINE: "m", TURBO_TOKEN: undefined });
+    const sent = (all: typeof requests) => new Set(all.map(({ headers }) => headers.get("authorization")));
+    expect(sent(requests)).toEqual(new Set(["Bearer m"]));
+    const both = await requestsWith('token = "$MINE"', { MINE: "m", TURBO_TOKEN: "turbo" });
+    expect(sent(both.requests)).toEqual(new Set(["Bearer turbo"]));
+    const { stderr, status, paths } = await requestsWith('token = "hunter2"');
+    expect({ stderr, status, paths }).toEqual({
+      stderr:
+        "error: rtfig.toml: cache.remote.token is the name of a variable, not its value\n" +
+        'hint: write token = "$NAME", and NAME in the environment or in [secrets]\n',
+      status: 1,
+      paths: [],
+    });
+  },
+);
 
 effect("cache.remote.signature-key", "names the variable that has the key", async () => {
   if (!CAN_TRACE) return;
   const lines = 'signature-key = "$MINE"';
-  expect((await requestsWith(lines)).stderr).toContain(
+  expect((await requestsWith(lines, { TURBO_REMOTE_CACHE_SIGNATURE_KEY: undefined })).stderr).toContain(
     "warning: the shared cache is not used: MINE is not set; ",
   );
-  const { requests } = await requestsWith(lines, { MINE: "m" });
+  const { requests } = await requestsWith(lines, { MINE: "m", TURBO_REMOTE_CACHE_SIGNATURE_KEY: undefined });
   expect(requests[2]!.headers.get("x-artifact-tag")).toMatch(/^[\w+/]{43}=$/);
 });
 

@@ -16,6 +16,7 @@ import {
   TreeSchema,
 } from "../support/reapi-messages/remote_execution_pb.ts";
 import { cleanEnvironment, type Environment, runRt, startRt } from "../support/rt.ts";
+import { allowAll } from "../support/trusted.ts";
 import { workspace } from "../support/workspace.ts";
 
 const isLinux = process.platform === "linux";
@@ -511,7 +512,8 @@ describe.if(isLinux)("a server that is not well", () => {
     await Bun.spawn(["git", "init", "--quiet"], { cwd: project.path, env: cleanEnvironment() }).exited;
     const run = async (more: string, env?: Environment) => {
       await project.write({ "rtfig.toml": config(server.url, `timeout = 20\n${more}`) });
-      return await runRt({ args: ["run", "--remote", "--silent", "build"], cwd: project.path, env });
+      const allowed = { ...(await allowAll(project.path)), ...env };
+      return await runRt({ args: ["run", "--remote", "--silent", "build"], cwd: project.path, env: allowed });
     };
     const known = `ca = "${authority}"\n`;
     const client = 'cert = "client.pem"\nkey = "client.key"\n';
@@ -560,7 +562,7 @@ describe.if(isLinux)("a server that is not well", () => {
     const header = '[run.remote.headers]\nx-api-key = "$API_KEY"\n';
     const run = async (more: string, script = "build") => {
       await project.write({ "rtfig.toml": config(server.url, `${more}${header}`) });
-      const env = { API_KEY: "s3cret-t0ken" };
+      const env = { API_KEY: "s3cret-t0ken", ...(await allowAll(project.path)) };
       return await runRt({ args: ["run", "--remote", "--silent", script], cwd: project.path, env });
     };
     const refused = await run("");

@@ -139,7 +139,7 @@ test.skipIf(!CAN_TRACE)(
     });
     const [machine] = machines.all;
     const refused = await machine!.start([]).result;
-    expect(refused.stderr).toContain(" has not been allowed to read secrets, ");
+    expect(refused.stderr).toContain(" has not been allowed to give RT_SHARE_PASSWORD to the Redis redis://");
     expect(refused.status).toBe(1);
     const [, hash] = /RT_TRUST=([\da-f]{64})$/m.exec(refused.stderr)!;
     const allowed = await machine!.start([], { RT_TRUST: hash }).result;
@@ -149,7 +149,7 @@ test.skipIf(!CAN_TRACE)(
     });
     expect(allowed.stdout + allowed.stderr).not.toContain(PASSWORD);
     const elsewhere = await machine!.start(["--share=redis://127.0.0.1:1"], { RT_TRUST: hash }).result;
-    expect(elsewhere.stderr).toContain(" has not been allowed to read secrets, ");
+    expect(elsewhere.stderr).toContain(" to give RT_SHARE_PASSWORD to the Redis redis://127.0.0.1:1");
   },
 );
 

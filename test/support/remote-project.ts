@@ -1,7 +1,9 @@
 // A project whose scripts run on a server of the Remote Execution API: that of reapi-server.ts, which a test may have go wrong.
+import { join } from "node:path";
 import { createProject, type Files, type Project } from "./project.ts";
 import { type Faults, openReapiServer, type ReapiServer } from "./reapi-server.ts";
 import { cleanEnvironment, type Environment, runRt } from "./rt.ts";
+import { allowAll } from "./trusted.ts";
 
 export const SYSTEM = `${process.platform}-${process.arch}`;
 
@@ -29,7 +31,11 @@ export async function openProject(files: Files, faults: Faults = {}, folder = ".
     server,
     cache: cache.path,
     env: own,
-    run: (args, env) => runRt({ args, cwd: project.join(folder), env: { ...own, ...env } }),
+    async run(args, env) {
+      const cwd = project.join(folder);
+      const mayAsk = /\$|env = /.test(await Bun.file(join(cwd, "rtfig.toml")).text());
+      return await runRt({ args, cwd, env: { ...own, ...(mayAsk && (await allowAll(cwd))), ...env } });
+    },
     async [Symbol.asyncDispose]() {
       await server[Symbol.asyncDispose]();
       await project[Symbol.asyncDispose]();

@@ -18,14 +18,14 @@ async function createWorkspace(): Promise<Project> {
       name: "a",
       scripts: { show: PIECES, prompt: "test -t 1 && echo $TOKEN; read line; echo got $line" },
     },
-    "packages/b/package.json": { name: "b", scripts: { show: 'echo "$OTHER and ${TOKEN:-none}"' } },
+    "packages/b/package.json": { name: "b", scripts: { show: 'echo "$OTHER and $ALIAS"' } },
     "rtfig.toml":
       '[secrets.TOKEN]\nfrom = "x/token"\n[secrets.OTHER]\nfrom = "x/other"\n' +
       '[run.secrets]\n"a#*" = ["TOKEN"]\n"b#*" = ["OTHER"]\n',
   });
 }
 
-const env = (extra = {}) => cleanEnvironment({ TOKEN, OTHER, NO_COLOR: "1", ...extra });
+const env = (extra = {}) => cleanEnvironment({ TOKEN, OTHER, ALIAS: TOKEN, NO_COLOR: "1", ...extra });
 
 describe
   .skipIf(process.platform === "win32")

@@ -14,8 +14,9 @@ import { findPackageJson, scriptNames, scriptOf, textField } from "../../workspa
 import { print } from "../streams.ts";
 import { describeSource, type MappedSecret, type Mapping, namesFor, plainOrQuoted } from "./mapping.ts";
 import { parseRowName } from "./grants.ts";
-import { findMapping } from "./mapping-file.ts";
-import { describeRegistries, fingerprint, isTrusted, withoutLogin } from "./trust.ts";
+import type { FindServerUses } from "../../config/server-use.ts";
+import { findConsents, type ProjectConsents } from "./project-consents.ts";
+import { describeRegistries, describeServers, fingerprint, isTrusted, withoutLogin } from "./trust.ts";
 
 const DONE = 0;
 const ABSENT = 1;
@@ -35,25 +36,35 @@ export async function describeEnvironment(
   script: string | undefined,
   isJson: boolean,
   config: string | undefined,
+  findUses: FindServerUses,
 ): Promise<number> {
-  let mapping: Mapping | undefined;
+  let consents: ProjectConsents;
   try {
-    mapping = findMapping(process.cwd(), config === undefined ? readOwnConfig() : readConfig(config));
+    consents = findConsents(config === undefined ? readOwnConfig() : readConfig(config), findUses);
   } catch (error) {
     const { name, message, hint } = error as Error & { hint?: string };
     if (name !== "Failure" && name !== "PackageJsonError") throw error;
     return complain(message, hint, FAILED);
   }
-  if (!mapping)
+  if (!consents.mapping && consents.servers.length === 0)
     return complain(
       "The rtfig.toml of this project asks for no secrets",
       "rt help secrets-in-scripts",
       FAILED,
     );
+  const mapping: Mapping = consents.mapping ?? {
+    ...consents.servers[0]!,
+    secrets: new Map(),
+    servers: undefined,
+  };
   const names = script === undefined ? [...mapping.secrets.keys()] : namesFor(mapping, scriptNamed(script));
   const secrets = names.map((name) => mapping.secrets.get(name)!);
   const states = await findStates(secrets);
-  await print(isJson ? renderJson(mapping, secrets, states) : renderText(mapping, secrets, states, script));
+  await print(
+    isJson
+      ? renderJson(mapping, consents, secrets, states)
+      : renderText(mapping, consents, secrets, states, script),
+  );
   if (script !== undefined && names.length === 0) warnOfUnknown(script);
   return secrets.some(({ name, isOptional }) => !isOptional && states.get(name) === "missing")
     ? ABSENT
@@ -119,14 +130,23 @@ function scriptsWith({ grants }: Mapping, name: string): string[] {
 
 function renderJson(
   mapping: Mapping,
+  consents: ProjectConsents,
   secrets: readonly MappedSecret[],
   states: ReadonlyMap<string, State>,
 ): string {
   const answer = {
     folder: mapping.folder,
-    trusted: isTrusted(mapping),
+    trusted: !consents.mapping || isTrusted(mapping),
     hash: fingerprint(mapping),
     registries: (mapping.registries?.() ?? []).map(({ url, names }) => ({ url: withoutLogin(url), names })),
+    servers: consents.servers.flatMap((consent) =>
+      consent.servers!.map(({ server, names }) => ({
+        server,
+        names,
+        trusted: isTrusted(consent),
+        hash: fingerprint(consent),
+      })),
+    ),
     secrets: secrets.map(({ name, source, about, isOptional, isRedacted }) => ({
       name,
       source: describeSource(source),
@@ -142,6 +162,7 @@ function renderJson(
 
 function renderText(
   mapping: Mapping,
+  consents: ProjectConsents,
   secrets: readonly MappedSecret[],
   states: ReadonlyMap<string, State>,
   script: string | undefined,
@@ -160,9 +181,16 @@ function renderText(
       .join("  ")
       .trimEnd(),
   );
-  if (lines.length === 0) lines.push(`${printable(script ?? "")} gets no secrets`);
-  if (script === undefined) lines.push(...describeRegistries(mapping));
-  return `${[...lines, "", `${printable(mapping.folder)} ${describeTrust(mapping)}`].join("\n")}\n`;
+  if (lines.length === 0 && script !== undefined) lines.push(`${printable(script)} gets no secrets`);
+  if (script === undefined) {
+    lines.push(...describeRegistries(mapping));
+    for (const consent of consents.servers) {
+      const how = isTrusted(consent) ? "allowed" : "not allowed";
+      lines.push(...describeServers(consent.servers!).map((line) => `${line}: ${how}`));
+    }
+  }
+  if (consents.mapping) lines.push("", `${printable(mapping.folder)} ${describeTrust(mapping)}`);
+  return `${lines.join("\n")}\n`;
 }
 
 function describeTrust(mapping: Mapping): string {

@@ -5,6 +5,7 @@
 // by "package#script" for one package alone; without a package a row is for the scripts of all packages.
 import type { Config } from "../../config/rtfig.ts";
 import { lineOf } from "../../config/location.ts";
+import type { ServerUse } from "../../config/server-use.ts";
 import { Failure } from "../../failure.ts";
 import { nearest } from "../../nearest.ts";
 import { escapeJson, printable, quoted } from "../../printable.ts";
@@ -52,8 +53,8 @@ export interface Mapping {
   readonly grants: readonly Grant[];
   /** Read when they are asked for: a script that has been allowed already needs none. */
   readonly registries?: (() => readonly RegistryGrant[]) | undefined;
-  /** What this is for, where it is a part that is allowed by itself, and which rt trust knows nothing of. */
-  readonly part?: string | undefined;
+  /** The servers that it is for, where this is a part that is allowed by itself. */
+  readonly servers?: readonly ServerUse[] | undefined;
 }
 
 type Row = Readonly<Record<string, unknown>>;

@@ -8,15 +8,23 @@ import { type Config, readConfig, readOwnConfig } from "../../config/rtfig.ts";
 import { complain } from "../../complaint.ts";
 import { Failure } from "../../failure.ts";
 import { printable } from "../../printable.ts";
-import { findMapping } from "./mapping-file.ts";
-import { type Allowance, isTrusted, listAllowances, removeAllowance, requireTrust } from "./trust.ts";
+import type { FindServerUses } from "../../config/server-use.ts";
+import { findConsents } from "./project-consents.ts";
+import {
+  type Allowance,
+  describeServers,
+  isTrusted,
+  listAllowances,
+  removeAllowance,
+  requireAllTrust,
+} from "./trust.ts";
 
 /** Throws Failure. */
-export function runTrustCommand(words: readonly string[]): number {
+export function runTrustCommand(words: readonly string[], findUses: FindServerUses): number {
   const [word, ...rest] = words;
   const config = word?.startsWith("--config=") ? word.slice("--config=".length) : rest[0];
   if (word?.startsWith("--config=") ? rest.length === 0 : word === "--config" && rest.length === 1)
-    return allow(readConfig(config!));
+    return allow(readConfig(config!), findUses);
   if (word === "--list" && rest.length === 0) return list();
   if (word === "--remove" && rest.length <= 1) return remove(rest[0]);
   if (word !== undefined)
@@ -24,24 +32,29 @@ export function runTrustCommand(words: readonly string[]): number {
       `rt trust does not know "${printable(word.startsWith("--") && rest.length > 0 ? rest.join(" ") : word)}"`,
       "rt trust, rt trust --config <file>, rt trust --list, rt trust --remove [folder|hash]",
     );
-  return allow(readOwnConfig());
+  return allow(readOwnConfig(), findUses);
 }
 
 /** @param config that of the working directory, or the one that is named */
-function allow(config: Config | undefined): number {
-  const mapping = findMapping(process.cwd(), config);
-  if (!mapping)
+function allow(config: Config | undefined, findUses: FindServerUses): number {
+  const { mapping, servers } = findConsents(config, findUses);
+  if (!mapping && servers.length === 0)
     return complain(
       config && config.file !== FILE_NAME
         ? `${printable(config.file)} asks for no secrets`
         : "The rtfig.toml of this project asks for no secrets",
       "rt help secrets-in-scripts",
     );
-  const wasTrusted = isTrusted(mapping);
-  requireTrust(mapping);
-  console.log(
-    `${printable(mapping.folder)} is ${wasTrusted ? "already allowed" : "allowed"} to read secrets`,
-  );
+  const all = [...(mapping ? [mapping] : []), ...servers];
+  const before = new Set(all.filter((each) => isTrusted(each)));
+  requireAllTrust(all);
+  for (const each of all) {
+    const how = before.has(each) ? "already allowed" : "allowed";
+    const what = each.servers
+      ? describeServers(each.servers).map((line) => `${how}: ${line}`)
+      : [`${printable(each.folder)} is ${how} to read secrets`];
+    for (const line of what) console.log(line);
+  }
   return 0;
 }
 

@@ -10,6 +10,7 @@
 // .npmrc of the user's own that has changed is another question to `rt install`, and none to `rt run`.
 import type { OwnFiles } from "../../../platform/state-directory.ts";
 import { host } from "../../../platform/process.ts";
+import type { ServerUse } from "../../config/server-use.ts";
 import { Failure } from "../../failure.ts";
 import { printable, quoted } from "../../printable.ts";
 import { describeSource, type Mapping, type RegistryGrant, type Source } from "./mapping.ts";
@@ -25,7 +26,7 @@ export function fingerprint(mapping: Mapping): string {
   return hashOf(mapping, mapping.registries?.() ?? []);
 }
 
-function hashOf({ folder, secrets, grants }: Mapping, registries: readonly RegistryGrant[]): string {
+function hashOf({ folder, secrets, grants, servers }: Mapping, registries: readonly RegistryGrant[]): string {
   const byName = (a: readonly [string, ...unknown[]], b: readonly [string, ...unknown[]]) =>
     a[0] < b[0] ? -1 : 1;
   const content = {
@@ -35,6 +36,9 @@ function hashOf({ folder, secrets, grants }: Mapping, registries: readonly Regis
       .map(({ name, source, isRedacted }) => [name, asList(source), isRedacted] as const)
       .sort(byName),
     scripts: grants.map(({ pattern, names }) => [pattern, names.toSorted()] as const).sort(byName),
+    ...(servers && {
+      servers: servers.map(({ server, names }) => [server, names.toSorted()] as const).sort(byName),
+    }),
     ...(registries.length > 0 && {
       registries: registries.map(({ url, names }) => JSON.stringify([url, names.toSorted()])).sort(),
     }),
@@ -82,29 +86,46 @@ function isAllowed(hash: string): boolean {
 /** Asks where it has to. Throws Failure where it is not allowed. */
 export function requireTrust(mapping: Mapping, purpose: Purpose = "all"): void {
   if (isTrusted(mapping, purpose)) return;
-  if (!canAsk()) throw refusal(mapping);
+  if (!canAsk()) throw refusal(mapping, [mapping]);
   tell([
-    `rt: ${printable(mapping.folder)} asks for secrets, for the first time or for others than before:`,
+    mapping.servers
+      ? `rt: ${printable(mapping.folder)} names a server, and variables of yours that it gets:`
+      : `rt: ${printable(mapping.folder)} asks for secrets, for the first time or for others than before:`,
     ...describeMapping(mapping).map((line) => `  ${line}`),
-    "Scripts of these names get them from now on, whatever they do by then.",
+    ...(mapping.servers ? [] : ["Scripts of these names get them from now on, whatever they do by then."]),
   ]);
   if (!askYes("Allow it?"))
     throw new Failure("Not allowed, so nothing was started", "rt help secrets-in-scripts");
   remember(mapping);
 }
 
-function refusal(mapping: Mapping): Failure {
+/** Asks for each that is not allowed yet. Throws Failure, at the first that is refused. */
+export function requireAllTrust(mappings: readonly Mapping[]): void {
+  const asked = mappings.filter((each) => !isTrusted(each));
+  if (asked.length > 0 && !canAsk()) throw refusal(asked[0]!, asked);
+  for (const each of asked) requireTrust(each);
+}
+
+/** @param all that is not allowed, and is in the value for CI */
+function refusal(mapping: Mapping, all: readonly Mapping[]): Failure {
+  const { folder, servers } = mapping;
   const config = mapping.named === undefined ? "" : ` --config=${printable(mapping.named)}`;
+  const show = `rt secrets env${config} shows what it asks for, and rt trust${config} allows it, on a terminal`;
+  const allow = `without a terminal, as in CI: ${VARIABLE}=${all.map(fingerprint).join(",")}`;
+  if (servers)
+    return new Failure(
+      `${printable(folder)} has not been allowed to give ${servers.map(describeServer).join(", and ")}`,
+      [show, allow],
+    );
   return new Failure(
-    `${printable(mapping.folder)} has not been allowed to read secrets, or asks for others than before`,
-    [
-      mapping.part === undefined
-        ? `rt secrets env${config} shows what it asks for, and rt trust${config} allows it, on a terminal`
-        : `started on a terminal, the same command asks whether ${printable(mapping.part)} may have them`,
-      "what the environment has already is read from nowhere, and need not be allowed",
-      `without a terminal, as in CI: ${VARIABLE}=${fingerprint(mapping)}`,
-    ],
+    `${printable(folder)} has not been allowed to read secrets, or asks for others than before`,
+    [show, "what the environment has already is read from nowhere, and need not be allowed", allow],
   );
+}
+
+/** As the end of a sentence that begins with who gives. */
+function describeServer({ server, names }: ServerUse): string {
+  return `${names.map(showName).join(" and ")} to ${printable(server)}`.replace(/,$/, "");
 }
 
 /** All that is allowed: secrets with their sources, and who gets them. */
@@ -120,8 +141,19 @@ function describeMapping(mapping: Mapping): string[] {
       ].join(", "),
     ),
     ...grants.map(({ pattern, names }) => `script ${quoted(pattern)} gets ${names.join(", ") || "none"}`),
+    ...describeServers(mapping.servers ?? []),
     ...describeRegistries(mapping),
   ];
+}
+
+/** A line for each. */
+export function describeServers(servers: readonly ServerUse[]): string[] {
+  return servers.map(({ server, names }) => `${printable(server)} gets ${names.map(showName).join(", ")}`);
+}
+
+/** Quoted where it may be taken for more than a name. */
+function showName(name: string): string {
+  return /^\w+$/.test(name) ? name : quoted(name);
 }
 
 /** A line for each. */
@@ -148,13 +180,14 @@ function shortened(text: string): string {
 
 /** Throws Failure where there is no place for it. */
 function remember(mapping: Mapping): void {
-  const { folder, secrets } = mapping;
+  const { folder, secrets, servers = [] } = mapping;
+  const names = new Set([...secrets.keys(), ...servers.flatMap((each) => each.names)]);
   const [hash, scripts] = [fingerprint(mapping), hashOf(mapping, [])];
   const hint = `set ${VARIABLE}=${hash} instead`;
   const files = openOwnFiles("trust");
   if (!files) throw new Failure("There is no place to remember what is allowed: HOME is not set", hint);
   try {
-    const content = { folder, names: [...secrets.keys()], ...(scripts !== hash && { scripts }) };
+    const content = { folder, names: [...names], ...(scripts !== hash && { scripts }) };
     files.write(hash, `${JSON.stringify(content)}\n`);
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;

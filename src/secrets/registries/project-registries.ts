@@ -5,6 +5,7 @@
 import { join } from "node:path";
 import { files } from "../../../platform/files.ts";
 import { host } from "../../../platform/process.ts";
+import { realPath } from "../../../platform/real-path.ts";
 import type { MappedSecret, RegistryGrant } from "../mapping/mapping.ts";
 import { findRegistryUses, type RegistryUse } from "./registry-tokens.ts";
 
@@ -41,9 +42,21 @@ export function toGrants(
 
 /** Of the root project and of the home folder; the stronger first. */
 export function readNpmrcs(root: string): string[] {
-  const home = host.originalVariable("HOME") || host.originalVariable("USERPROFILE");
-  return [root, ...(home ? [home] : [])].flatMap((folder) => {
-    const bytes = files.readFile(join(folder, ".npmrc"));
-    return typeof bytes === "string" ? [] : [new TextDecoder().decode(bytes)];
-  });
+  const home = homeFolder();
+  return [readNpmrc(root), ...(home ? [readNpmrc(home)] : [])];
+}
+
+/** Returns the text of the project's own; "" if there is none, or if it is the user's. */
+export function readProjectNpmrc(root: string): string {
+  const home = homeFolder();
+  return home && realPath(home) === realPath(root) ? "" : readNpmrc(root);
+}
+
+function homeFolder(): string | undefined {
+  return host.originalVariable("HOME") || host.originalVariable("USERPROFILE");
+}
+
+function readNpmrc(folder: string): string {
+  const bytes = files.readFile(join(folder, ".npmrc"));
+  return typeof bytes === "string" ? "" : new TextDecoder().decode(bytes);
 }

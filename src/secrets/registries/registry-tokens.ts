@@ -15,7 +15,7 @@ export interface RegistryUse {
 export type Credential = "token" | "username" | "password";
 
 const CREDENTIALS: readonly Credential[] = ["token", "username", "password"];
-const DEFAULT_URL = "https://registry.npmjs.org/";
+export const DEFAULT_URL = "https://registry.npmjs.org/";
 
 type Table = Readonly<Record<string, unknown>>;
 

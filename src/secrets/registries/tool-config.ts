@@ -1,9 +1,12 @@
 // `rt install`, `rt publish` and their like with registries whose tokens are in [secrets] of rtfig.toml: the engine gets a
 // configuration that has them.
 //
-// Contract: what the environment has, it is asked for nothing. A person has allowed all that the project asks for, and with
-// it which registry is sent what, by its address. The tokens are in no variable, so that neither the scripts of packages nor
-// the project's own inherit them; they are in memory that only the engine reads: platform/handed-text.ts.
+// Invariants:
+// - The store is not asked for a value that the environment has.
+// - A person has allowed all that the project asks for, and with it which registry gets which variable, by its address. This
+//   includes variables of the environment: registry-consent.ts.
+// - The tokens are in no variable, so that neither the scripts of packages nor the project's own inherit them. They are in
+//   memory that only the engine reads: platform/handed-text.ts.
 //
 // Surprising: that is no wall. A script of a package runs as the same user, and can look into the process that has started
 // it, or ask the credential store itself; what it cannot do is to find a token lying in its environment.
@@ -17,11 +20,10 @@ import { findMapping } from "../mapping/mapping-file.ts";
 import type { MappedSecret, Mapping } from "../mapping/mapping.ts";
 import { missingFailure } from "../mapping/missing.ts";
 import { requireTrust } from "../mapping/trust.ts";
+import { takesCredentials } from "./asking-tools.ts";
 import { readNpmrcs, toGrants } from "./project-registries.ts";
+import { requireRegistryConsent } from "./registry-consent.ts";
 import { fillRegistries, findRegistryUses, type RegistryUse } from "./registry-tokens.ts";
-
-/** Tools that ask registries, or send to them. */
-const ASKING = " install i add a update outdated audit publish info pm ";
 
 /**
  * A configuration for the engine alone; undefined where the engine finds all that it needs by itself. Throws
@@ -33,11 +35,13 @@ export async function configWithTokens(
   config: Config | undefined,
   directory: string,
 ): Promise<HandedText | undefined> {
-  if (!ASKING.includes(` ${tool} `)) return undefined;
   const mapping = findMapping(directory, config);
+  const root = findRoot(directory) ?? directory;
+  requireRegistryConsent(root, { mapping, config, directory });
+  if (!takesCredentials(tool)) return undefined;
   if (!mapping || mapping.secrets.size === 0) return undefined;
   const content = config?.content ?? {};
-  const uses = findRegistryUses(content, readNpmrcs(findRoot(directory) ?? directory));
+  const uses = findRegistryUses(content, readNpmrcs(root));
   const wanted = uses.filter((use) => secretsOf(use, mapping).length > 0);
   if (wanted.length === 0) return undefined;
   if (!handing.canHandText()) {

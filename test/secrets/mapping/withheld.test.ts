@@ -78,7 +78,7 @@ url = "grpc://127.0.0.1:1"
     expect(await run(["run", "read"])).toEqual(["read reads [TOKEN]\n", "", 0]);
   });
 
-  test("each of many scripts is treated like one alone", async () => {
+  test("a run of many scripts withholds and redacts as a run of one does", async () => {
     const [many] = await run(["run", "--sequential", "show", "dev", "read"]);
     expect(many.split("\n").sort()).toEqual([
       "",

@@ -1,0 +1,98 @@
+// A person's consent to what registries get: variables of the environment that rtfig.toml or the project's .npmrc names for
+// one. The engine fills in such variables by itself.
+//
+// Non-obvious:
+// - The .npmrc of the home folder needs no consent, since it is not a file of the project.
+// - Variables that are made for one registry need none for it (CONVENTIONAL).
+// - A mention counts wherever it is, also where the engine does not fill it in.
+import type { Config } from "../../config/rtfig.ts";
+import type { ServerUse } from "../../config/server-use.ts";
+import { host } from "../../../platform/process.ts";
+import { quoted } from "../../printable.ts";
+import type { Mapping } from "../mapping/mapping.ts";
+import { consentFor, type Project, sendsSomething } from "../mapping/server-consent.ts";
+import { isTrusted, requireTrust, withoutLogin } from "../mapping/trust.ts";
+import { readProjectNpmrc } from "./project-registries.ts";
+import { DEFAULT_URL } from "./registry-tokens.ts";
+
+/** The variables that services document for their registries, by host. */
+const CONVENTIONAL: Readonly<Record<string, readonly string[]>> = {
+  "registry.npmjs.org": ["NPM_TOKEN", "NODE_AUTH_TOKEN", "NPM_CONFIG_TOKEN"],
+  "npm.pkg.github.com": ["GITHUB_TOKEN", "NODE_AUTH_TOKEN"],
+};
+const MENTION = /\$\{?([A-Za-z_]\w*)\}?/g;
+const BRACED_MENTION = /\$\{([A-Za-z_]\w*)[^}]*\}/g;
+
+type Table = Readonly<Record<string, unknown>>;
+
+/** Returns what the registries of a project's files get, in one consent; undefined if that is nothing. */
+export function registryConsent(root: string, project: Project): Mapping | undefined {
+  const uses = [...usesOfConfig(project.config), ...usesOfNpmrc(readProjectNpmrc(root))];
+  const byServer = new Map<string, Set<string>>();
+  for (const { server, names } of uses)
+    byServer.set(server, new Set([...(byServer.get(server) ?? []), ...names]));
+  const all = [...byServer].map(([server, names]) => ({ server, names: [...names], named: [...names] }));
+  return consentFor(all, project);
+}
+
+/** Asks where it has to. Throws Failure where it is not allowed. */
+export function requireRegistryConsent(root: string, project: Project): void {
+  const consent = registryConsent(root, project);
+  if (!consent || !sendsSomething(consent) || isTrusted(consent)) return;
+  if (project.mapping && covers(project.mapping, consent) && isTrusted(project.mapping)) return;
+  requireTrust(consent);
+}
+
+/** Whether consent to all of the project's secrets includes each of these. */
+function covers({ registries }: Mapping, { servers = [] }: Mapping): boolean {
+  const allowed = registries?.() ?? [];
+  return servers.every(({ server, names }) =>
+    allowed.some((each) => labelOf(each.url) === server && names.every((name) => each.names.includes(name))),
+  );
+}
+
+function usesOfConfig(config: Config | undefined): ServerUse[] {
+  const { registry, scopes = {} } = (config?.content.install ?? {}) as { registry?: unknown; scopes?: Table };
+  return [registry, ...Object.values(scopes)].flatMap((each) => {
+    const table = (typeof each === "string" ? { url: each } : (each ?? {})) as Table;
+    const written = typeof table.url === "string" ? table.url : DEFAULT_URL;
+    // The environment says where such a registry is.
+    const [whole, variable] = /^\$\{?(\w+)\}?$/.exec(written) ?? [];
+    const url = variable === undefined ? written : (host.originalVariable(variable) ?? written);
+    const texts = [table.token, table.username, table.password, whole === undefined ? written : ""];
+    return useOf(labelOf(url), hostOf(url), namesIn(texts, MENTION));
+  });
+}
+
+function usesOfNpmrc(text: string): ServerUse[] {
+  return text.split(/\r?\n/).flatMap((line) => {
+    const [, key = "", value = ""] = /^\s*([^#;=\s][^=]*?)\s*=\s*(.*?)\s*$/.exec(line) ?? [];
+    const names = namesIn([key, value], BRACED_MENTION);
+    const [, address] = /^(\/\/.*\/):[^/]*$/.exec(key) ?? [];
+    if (address !== undefined) return useOf(labelOf(`https:${address}`), hostOf(`https:${address}`), names);
+    // A value may be a password, but not that of a registry's address.
+    const shown = quoted(/registry$/.test(key) ? `${key}=${value}` : key);
+    return useOf(`a server by ${shown} in .npmrc`, undefined, names);
+  });
+}
+
+function useOf(server: string, hostname: string | undefined, names: readonly string[]): ServerUse[] {
+  const conventional = CONVENTIONAL[hostname ?? ""] ?? [];
+  const asked = [...new Set(names)].filter((name) => !conventional.includes(name)).sort();
+  return asked.length > 0 ? [{ server, names: asked, named: asked }] : [];
+}
+
+function namesIn(texts: readonly unknown[], mention: RegExp): string[] {
+  return texts.flatMap((text) =>
+    typeof text === "string" ? [...text.matchAll(mention)].map(([, name]) => name!) : [],
+  );
+}
+
+function labelOf(url: string): string {
+  return `the registry ${URL.canParse(url) ? withoutLogin(url) : quoted(url)}`;
+}
+
+function hostOf(text: string): string | undefined {
+  const url = URL.parse(text);
+  return url?.protocol === "https:" ? url.host : undefined;
+}
