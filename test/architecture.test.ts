@@ -262,6 +262,7 @@ const WRITERS: Readonly<Record<string, string>> = {
   "src/run/recalled.ts": "how much of a run was recalled, where that is asked for",
   "src/run/target/shadowed.ts": "hints at a script with a command's name",
   "src/run/remote-cache.ts": "why nothing is shared",
+  "src/run/remote/consent.ts": "what is not sent",
   "src/settings/cache.ts": "that what a member's own rtfig.toml says counts for nothing",
   "src/run/script/launch.ts": "the command of a script, and how a hook ended",
   "src/run/script/stand-ins.ts": "that --rt has no place for its links",

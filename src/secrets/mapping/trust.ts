@@ -12,7 +12,7 @@ import type { OwnFiles } from "../../../platform/state-directory.ts";
 import { host } from "../../../platform/process.ts";
 import type { ServerUse } from "../../config/server-use.ts";
 import { Failure } from "../../failure.ts";
-import { printable, quoted } from "../../printable.ts";
+import { oneLine, printable, quoted } from "../../printable.ts";
 import { describeSource, type Mapping, type RegistryGrant, type Source } from "./mapping.ts";
 import { askYes, canAsk, tell } from "./question.ts";
 
@@ -125,7 +125,7 @@ function refusal(mapping: Mapping, all: readonly Mapping[]): Failure {
 
 /** As the end of a sentence that begins with who gives. */
 function describeServer({ server, names }: ServerUse): string {
-  return `${names.map(showName).join(" and ")} to ${printable(server)}`.replace(/,$/, "");
+  return `${names.map(showName).join(" and ")} to ${oneLine(server)}`.replace(/,$/, "");
 }
 
 /** All that is allowed: secrets with their sources, and who gets them. */
@@ -148,7 +148,7 @@ function describeMapping(mapping: Mapping): string[] {
 
 /** A line for each. */
 export function describeServers(servers: readonly ServerUse[]): string[] {
-  return servers.map(({ server, names }) => `${printable(server)} gets ${names.map(showName).join(", ")}`);
+  return servers.map(({ server, names }) => `${oneLine(server)} gets ${names.map(showName).join(", ")}`);
 }
 
 /** Quoted where it may be taken for more than a name. */
