@@ -70,7 +70,7 @@ function essentialPrograms(): ReadonlySet<string> {
 
 /** Names of programs that are common words of these files, or a shell's own. */
 const WORDS =
-  "as base bun corepack file go import kill look make mapping open other red rename service size split stat stop swapoff tabs tc test time top trust view watch which write x zip".split(
+  "apt as base bun corepack file go import kill look make mapping open other red rename service size split stat stop swapoff tabs tc test time top trust view watch which write x zip".split(
     " ",
   );
 
