@@ -6,6 +6,7 @@ import { lstatSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { DEFAULT_PORT } from "../debugger/address.ts";
 import { UsageError } from "../options/parse.ts";
+import { oneLine } from "../printable.ts";
 
 interface Configuration {
   /** Relative to the project, in a folder of its own. */
@@ -20,12 +21,15 @@ interface Configuration {
 const ATTACH = "rt: attach (rt --inspect ...)";
 const toText = (value: unknown) => `${JSON.stringify(value, null, 2)}\n`;
 
+/** Looked for in PATH: the files are shared, so no path of one machine is in them. */
+const RUNTIME = "rt";
+
 /** The debugger that VS Code has of its own; others have it as vscode-js-debug, under the name of `type`. */
-function launchConfigurations(type: string, runtime: string): object[] {
+function launchConfigurations(type: string): object[] {
   const launch = {
     type,
     request: "launch",
-    runtimeExecutable: runtime,
+    runtimeExecutable: RUNTIME,
     program: "${file}",
     cwd: "${workspaceFolder}",
   };
@@ -37,8 +41,8 @@ function launchConfigurations(type: string, runtime: string): object[] {
   ];
 }
 
-function launchFile(type: string, runtime: string, advice: string): Configuration {
-  const configurations = launchConfigurations(type, runtime);
+function launchFile(type: string, advice: string): Configuration {
+  const configurations = launchConfigurations(type);
   return {
     file: ".vscode/launch.json",
     text: toText({ version: "0.2.0", configurations }),
@@ -47,11 +51,11 @@ function launchFile(type: string, runtime: string, advice: string): Configuratio
   };
 }
 
-function zed(runtime: string): Configuration {
+function zed(): Configuration {
   const common = { adapter: "JavaScript", type: "pwa-node" };
   const place = { program: "$ZED_FILE", cwd: "$ZED_WORKTREE_ROOT" };
   const text = toText([
-    { label: "rt: this file", ...common, request: "launch", runtimeExecutable: runtime, ...place },
+    { label: "rt: this file", ...common, request: "launch", runtimeExecutable: RUNTIME, ...place },
     { label: ATTACH, ...common, request: "attach", address: "127.0.0.1", port: DEFAULT_PORT },
   ]);
   return { file: ".zed/debug.json", text, addition: text, advice: "debugger: start in the editor offers it" };
@@ -68,7 +72,7 @@ function webstorm(): Configuration {
   return { file: ".run/rt.run.xml", text, addition: text, advice };
 }
 
-function helix(runtime: string): Configuration {
+function helix(): Configuration {
   const debuggerOf = (language: string) => `[[language]]
 name = "${language}"
 
@@ -82,7 +86,7 @@ port-arg = "{} 127.0.0.1"
 name = "rt: a file"
 request = "launch"
 completion = [{ name = "file", completion = "filename" }]
-args = { type = "pwa-node", program = "{0}", runtimeExecutable = ${JSON.stringify(runtime)} }
+args = { type = "pwa-node", program = "{0}", runtimeExecutable = ${JSON.stringify(RUNTIME)} }
 
 [[language.debugger.templates]]
 name = "${ATTACH}"
@@ -95,12 +99,11 @@ args = { type = "pwa-node", address = "127.0.0.1", port = "{0}" }
   return { file: ".helix/languages.toml", text, addition: text, advice };
 }
 
-const EDITORS: Readonly<Record<string, (runtime: string) => Configuration>> = {
-  vscode: (runtime) => launchFile("node", runtime, "F5 in the editor starts the file at hand"),
+const EDITORS: Readonly<Record<string, () => Configuration>> = {
+  vscode: () => launchFile("node", "F5 in the editor starts the file at hand"),
   webstorm,
   zed,
-  nvim: (runtime) =>
-    launchFile("pwa-node", runtime, "nvim-dap reads it, with vscode-js-debug as its adapter pwa-node"),
+  nvim: () => launchFile("pwa-node", "nvim-dap reads it, with vscode-js-debug as its adapter pwa-node"),
   helix,
 };
 
@@ -110,7 +113,7 @@ const EDITOR_NAMES = Object.keys(EDITORS);
 export function writeDebugConfig(
   editor: string | undefined,
   cwd: string,
-  runtime: string,
+  searchPath: string,
 ): { text: string; isWritten: boolean } {
   const configure = Object.hasOwn(EDITORS, editor ?? "") ? EDITORS[editor!]! : undefined;
   if (!configure) {
@@ -120,7 +123,7 @@ export function writeDebugConfig(
       `there are ${EDITOR_NAMES.map((name) => `rt debug-config ${name}`).join(", ")}`,
     );
   }
-  const { file, text, addition, advice } = configure(runtime);
+  const { file, text, addition, advice } = configure();
   const path = `${cwd}/${file}`;
   const folder = dirname(file);
   if (isThere(path))
@@ -137,7 +140,13 @@ export function writeDebugConfig(
     if (error instanceof UsageError) throw error;
     throw new UsageError(`Cannot write ${path}: ${(error as NodeJS.ErrnoException).code}`);
   }
-  return { text: `Wrote ${file}; ${advice}`, isWritten: true };
+  return { text: `Wrote ${file}; ${advice}${describeAbsence(searchPath)}`, isWritten: true };
+}
+
+/** Editors look for `rt` in PATH. */
+function describeAbsence(searchPath: string): string {
+  if (Bun.which(RUNTIME, { PATH: searchPath }) !== null) return "";
+  return `\nrt is not in PATH, where the editor looks for it: add ${oneLine(dirname(process.execPath))}`;
 }
 
 /** A link that leads nowhere is there too: a project must not say where rt writes. */

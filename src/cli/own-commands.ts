@@ -12,18 +12,18 @@ type Command = (args: readonly string[]) => Promise<Outcome>;
 
 /** By its name in options/commands.ts. */
 const COMMANDS: Readonly<Record<string, Command>> = {
-  help: async (args) => {
+  help: withHelp("help", async (args) => {
     refuseMore("help", args.slice(1));
     await printAnswer(await (await import("./help.ts")).answerHelp(args));
-  },
-  "debug-config": writeConfiguration,
-  types: async (args) => {
+  }),
+  "debug-config": withHelp("debug-config", writeConfiguration),
+  types: withHelp("types", async (args) => {
     refuseMore("types", args);
     const { readText, TYPES } = await import("./texts.ts");
     const { declareSecrets } = await import("../secrets/mapping/declaration.ts");
     await printAnswer((await readText(TYPES)).trimEnd() + declareSecrets());
-  },
-  completions: complete,
+  }),
+  completions: withHelp("completions", complete),
   upgrade: withHelp("upgrade", async (args) =>
     (await import("../upgrade/command.ts")).runUpgradeCommand([...args]),
   ),
@@ -55,10 +55,15 @@ export async function showHelp(command?: string): Promise<void> {
   await printAnswer(await renderHelp(command));
 }
 
-/** For a command that does not answer --help itself. */
+/** For a command that does not answer --help itself. Behind `--` are the words that a shell wants completed. */
 function withHelp(name: string, command: Command): Command {
-  return async (args) =>
-    args.some((word) => word === "--help" || word === "-h") ? await showHelp(name) : await command(args);
+  return async (args) => {
+    const end = args.indexOf("--");
+    const own = end < 0 ? args : args.slice(0, end);
+    return own.some((word) => word === "--help" || word === "-h")
+      ? await showHelp(name)
+      : await command(args);
+  };
 }
 
 /** What `rt cache` does beside answering; serving goes on until it is ended. */
@@ -90,9 +95,8 @@ async function print(text: string | undefined): Promise<void> {
 
 async function writeConfiguration(args: readonly string[]): Promise<Outcome> {
   const { writeDebugConfig } = await import("./debug-config.ts");
-  const found = Bun.which("rt", { PATH: host.originalVariable("PATH") ?? "" });
-  const runtime = found === process.execPath ? "rt" : process.execPath;
-  const { text, isWritten } = writeDebugConfig(args[0], process.cwd(), runtime);
+  const searchPath = host.originalVariable("PATH") ?? "";
+  const { text, isWritten } = writeDebugConfig(args[0], process.cwd(), searchPath);
   await printAnswer(text);
   return isWritten ? undefined : 1;
 }

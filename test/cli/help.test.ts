@@ -198,3 +198,15 @@ test("README, rt help secrets and rt types mark rt.secrets as new and experiment
   ]);
   expect(texts.map((text) => /new\s+and\s+experimental/i.test(text))).toEqual([true, true, true]);
 });
+
+describe.concurrent("--help behind a command", () => {
+  for (const [command, { by }] of Object.entries(COMMANDS)) {
+    if (by !== "rt") continue;
+    for (const flag of ["--help", "-h"])
+      test(`rt ${command} ${flag} prints the command's help`, async () => {
+        const { stdout, stderr, status } = await runRt({ args: [command, flag] });
+        expect({ stderr, status }).toEqual({ stderr: "", status: 0 });
+        expect(stdout).toContain(`\n  rt ${command}`);
+      });
+  }
+});

@@ -1,4 +1,5 @@
 // --inspect, --inspect-wait, --inspect-brk and BUN_INSPECT, as an editor uses them.
+import { dirname } from "node:path";
 import { describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { symlink } from "node:fs/promises";
@@ -222,8 +223,9 @@ describe("BUN_INSPECT", () => {
 describe("rt debug-config", () => {
   test("rt debug-config vscode writes a launch configuration that starts rt", async () => {
     await using project = await createProject({});
-    const { runRt, RT } = await import("../support/rt.ts");
-    const first = await runRt({ args: ["debug-config", "vscode"], cwd: project.path });
+    const { cleanEnvironment, runRt, RT } = await import("../support/rt.ts");
+    const PATH = `${dirname(RT)}:${cleanEnvironment().PATH}`;
+    const first = await runRt({ args: ["debug-config", "vscode"], cwd: project.path, env: { PATH } });
     expect([first.status, first.stderr]).toEqual([0, ""]);
     const { configurations } = await Bun.file(project.join(".vscode/launch.json")).json();
     expect(configurations.map((each: { request: string }) => each.request)).toEqual([
@@ -231,11 +233,24 @@ describe("rt debug-config", () => {
       "launch",
       "attach",
     ]);
-    expect(configurations[0]).toMatchObject({ type: "node", runtimeExecutable: RT, program: "${file}" });
+    expect(configurations[0]).toMatchObject({ type: "node", runtimeExecutable: "rt", program: "${file}" });
+  });
+
+  test("rt debug-config names the folder of rt when the editor finds no rt in PATH", async () => {
+    await using project = await createProject({});
+    const { runRt, RT } = await import("../support/rt.ts");
+    const PATH = "/usr/bin:/bin";
+    const { stdout, status } = await runRt({
+      args: ["debug-config", "vscode"],
+      cwd: project.path,
+      env: { PATH },
+    });
+    expect(status).toBe(0);
+    expect(stdout).toEndWith(`\nrt is not in PATH, where the editor looks for it: add ${dirname(RT)}\n`);
   });
 
   test("rt debug-config writes what WebStorm, Zed, nvim-dap and Helix read", async () => {
-    const { runRt, RT } = await import("../support/rt.ts");
+    const { runRt } = await import("../support/rt.ts");
     const write = async (editor: string, file: string) => {
       await using project = await createProject({});
       const { status, stdout } = await runRt({ args: ["debug-config", editor], cwd: project.path });
@@ -247,7 +262,7 @@ describe("rt debug-config", () => {
       expect([again.status, again.stdout]).toEqual([1, expect.stringContaining("is there already")]);
       return await Bun.file(project.join(file)).text();
     };
-    const started = { type: "pwa-node", request: "launch", runtimeExecutable: RT };
+    const started = { type: "pwa-node", request: "launch", runtimeExecutable: "rt" };
     const joined = { type: "pwa-node", request: "attach", address: "127.0.0.1", port: 9229 };
     expect(JSON.parse(await write("zed", ".zed/debug.json"))).toMatchObject([started, joined]);
     const nvim = JSON.parse(await write("nvim", ".vscode/launch.json"));
