@@ -1,6 +1,9 @@
 // What is said of a script that ran and was not kept: the cause, and what would help. One table.
 import type { Doubt } from "../../platform/contract/tracing.ts";
 import { oneLine } from "../printable.ts";
+import type { CacheRule } from "../settings/cache.ts";
+import { isBelow } from "./place.ts";
+import { describeRule, globOf } from "./rule-line.ts";
 
 /** Those that are only known when the script has ended. */
 export type Cause =
@@ -21,7 +24,10 @@ export type Cause =
   | "flood"
   | "store";
 
-const CAUSES: Readonly<Record<Cause, readonly [cause: string, help: string]>> = {
+/** How a rule would have to change: the list, with what follows the path, or tracing. */
+type Change = readonly ["ignore" | "outputs", behind?: string] | "untraced";
+
+const CAUSES: Readonly<Record<Cause, readonly [cause: string, help: string, change?: Change]>> = {
   network: ["it used the network$", "nothing can tell whether the answer would be the same"],
   socket: ["it talked to another program over a socket$", "such a script cannot be cached"],
   memory: ["one of its programs does not let itself be looked at ($)", "such a script cannot be cached"],
@@ -40,18 +46,16 @@ const CAUSES: Readonly<Record<Cause, readonly [cause: string, help: string]>> = 
   lost: ["there was no memory for all that it did$", "run it again when there is"],
   supervisor: ["rt could not follow it: $", "this is a fault of rt's own"],
   unread: ["$ cannot be read", "make it readable"],
-  rewritten: [
-    "it read and then changed $",
-    "list it in outputs or ignore of [run.cache], if its old content does not matter",
-  ],
+  rewritten: ["it read and then changed $", "if its old content does not matter", ["ignore"]],
   changed: ["$ was changed while it ran, by something else", "run it again"],
   names: [
     "in $, which it listed, something else made or removed a file while it ran",
-    'run it again, or where it does not matter what is there: ignore = ["$/*"] in [run.cache]',
+    "run it again, or if it does not matter what is there",
+    ["ignore", "/*"],
   ],
   edited: ["while it ran, $", "run it again"],
   overlapped: ["another rt ran it, or put back what it makes, at the same time", "run it again"],
-  outside: ["it wrote $, outside the project", "list it in ignore of [run.cache], if it does not matter"],
+  outside: ["it wrote $, outside the project", "if it does not matter", ["ignore"]],
   elsewhere: [
     "outputs of [run.cache] means $, which is not in the project",
     "name only what the script makes",
@@ -60,16 +64,15 @@ const CAUSES: Readonly<Record<Cause, readonly [cause: string, help: string]>> = 
   secret: ["it printed the value of $", "keep it out of the output"],
   refused: [
     "the system does not let rt follow it (seccomp)",
-    "another program follows it already, or this container forbids it: trace = false in [run.cache]",
+    "another program follows it already, or this container forbids it; if so",
+    "untraced",
   ],
   unlaunched: [
     "the system starts no program from memory, as rt does to follow it",
-    "see sysctl vm.memfd_noexec, or declare its inputs: trace = false in [run.cache]",
+    "see sysctl vm.memfd_noexec, or declare its inputs and",
+    "untraced",
   ],
-  output: [
-    "it wrote $, which is neither a file nor a link",
-    "list it in ignore of [run.cache], if it does not matter",
-  ],
+  output: ["it wrote $, which is neither a file nor a link", "if it does not matter", ["ignore"]],
   flood: ["it wrote more than $ to the terminal", "let it say less, or write that into a file"],
   store: ["the cache cannot be written: $", "make room, or set XDG_CACHE_HOME"],
 };
@@ -77,21 +80,51 @@ const CAUSES: Readonly<Record<Cause, readonly [cause: string, help: string]>> = 
 /** Between the script and the cause. */
 export const UNKEPT = " was not cached: ";
 
-/** A line without its end; `label` is the script's. @param advice what would help, where more is known of that */
-export function describeDoubt(label: string, cause: Cause, detail: string, advice?: string): string {
-  const [text, help] = CAUSES[cause];
+/** The script that a line is about. */
+export interface Doubted {
+  readonly label: string;
+  readonly rule: CacheRule;
+  readonly packageDirectory: string;
+  /** The project's, absolute. */
+  readonly root: string;
+}
+
+/** Returns a line without its end. @param advice what would help, where more is known of that */
+export function describeDoubt(doubted: Doubted, cause: Cause, detail: string, advice?: string): string {
+  const [text, , change] = CAUSES[cause];
   const shown = oneLine(detail);
   const said =
     text.endsWith("$") && !text.endsWith(" $")
       ? text.replace("$", shown && ` (${shown})`)
       : text.replace("$", shown);
-  return `${label}${UNKEPT}${said}; ${advice ?? help.replace("$", shown === "/" ? "" : shown)}`;
+  return `${doubted.label}${UNKEPT}${said}; ${advice ?? adviseOn(doubted, cause, change, detail)}`;
+}
+
+function adviseOn(doubted: Doubted, cause: Cause, change: Change | undefined, path: string): string {
+  const help = CAUSES[cause][1].replace("$", oneLine(path));
+  if (change === undefined) return help;
+  if (change === "untraced") return `${help} ${describeRule(doubted.rule, { trace: false })}`;
+  return `${help}, ${describeChange(doubted, change[0], [path], change[1])}`;
+}
+
+/** Ends a sentence: how the rule lists these paths. */
+export function describeChange(
+  { rule, packageDirectory, root }: Doubted,
+  list: "ignore" | "outputs",
+  paths: readonly string[],
+  behind = "",
+): string {
+  const globs = paths.map((path) => {
+    const glob = globOf(path, packageDirectory, isBelow(path, root));
+    return behind === "" ? glob : `${glob === "/" ? "" : glob}${behind}`;
+  });
+  return describeRule(rule, { [list]: globs });
 }
 
 /** A line without its end, of a script that was kept here alone. */
-export function describeUnshared(label: string, path: string): string {
+export function describeUnshared(doubted: Doubted, path: string): string {
   return (
-    `${label} is not shared: it wrote ${oneLine(path)}, outside its package, or something that leads there; ` +
-    "list it in outputs of [run.cache]"
+    `${doubted.label} is not shared: it wrote ${oneLine(path)}, outside its package, or something that leads there; ` +
+    describeChange(doubted, "outputs", [path])
   );
 }

@@ -1,5 +1,7 @@
 // The environment of a cached script: what was declared, what rt itself adds, and this list. Nothing else reaches the script,
 // so that nothing else can matter; all of it is in the key.
+import type { CacheRule } from "../settings/cache.ts";
+import { describeRule } from "./rule-line.ts";
 
 /** Names that every cached script is given, where they are set; `*` stands for any end. docs/caching.md explains them. */
 export const PASSED: readonly string[] = [
@@ -87,9 +89,12 @@ export function countedVariables(variables: Readonly<Record<string, string>>): [
   return names.sort().map((name) => [name, variables[name]!]);
 }
 
+const NAME_THEM = "if it needs some of them, list their names in env of its rule in [run.cache]";
+
 /** A script that fails may miss a variable: those that it names, or, at its first failure, any. */
 export function describeWithheld(
   label: string,
+  rule: CacheRule,
   withheld: readonly string[],
   text: string,
   isFirst: boolean,
@@ -97,10 +102,11 @@ export function describeWithheld(
   const all = [...new Set(withheld)];
   const missed = all.filter((name) => new RegExp(`\\b${RegExp.escape(name)}\\b`).test(text));
   if (all.length === 0 || (missed.length === 0 && !isFirst)) return [];
-  const names = missed.length > 0 ? missed.join(", ") : `${all.length} of your variables`;
+  if (missed.length === 0)
+    return [`${label} is cached, so it did not get ${all.length} environment variables; ${NAME_THEM}`];
   return [
-    `${label} is cached, so it was not given ${names}; ` +
-      'if it needs one, declare it: env = ["NAME"] in [run.cache]',
+    `${label} is cached, so it did not get ${missed.join(", ")}; ` +
+      `if it needs ${missed.length === 1 ? "it" : "them"}, ${describeRule(rule, { env: missed })}`,
   ];
 }
 
@@ -113,6 +119,7 @@ const SILENCE = /TELEMETRY|DO_NOT_TRACK|ANALYTICS|DISABLE_UPDATE|NO_UPDATE/;
 /** What a script that ended well may have gone without in silence. @param makes whether it has made anything */
 export function describeMissed(
   label: string,
+  rule: CacheRule,
   withheld: readonly string[],
   { makes, isOnline }: { makes: boolean; isOnline: boolean },
 ): string[] {
@@ -123,8 +130,7 @@ export function describeMissed(
   if (declared.length === 0) return [];
   const given = [...all.filter((name) => makes && BUILT_IN.test(name)), ...silencing].join(", ");
   return [
-    `${label} is cached, so it was not given ${given}; ` +
-      `if it needs that, declare it: env = ${JSON.stringify(declared)} in [run.cache]`,
+    `${label} is cached, so it did not get ${given}; if it needs that, ${describeRule(rule, { env: declared })}`,
   ];
 }
 

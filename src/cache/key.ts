@@ -101,7 +101,7 @@ export async function makeKey(request: KeyRequest, hashes: Hashes, look: Look): 
     steps.map(({ event }) => event),
   );
   // What it leaves out of the record is a part of what the record means.
-  add("its settings in [run.cache]", [rule.env, rule.inputs, rule.outputs, rule.ignore]);
+  add("its rule in [run.cache]", [rule.env, rule.inputs, rule.outputs, rule.ignore]);
   // Files that are made get it.
   add("the umask", (umask ??= process.umask()));
   // Some tools do otherwise for root.
@@ -156,7 +156,7 @@ export function compareKeys(before: readonly Field[], now: readonly Field[]): st
   for (const [name, hash] of fresh!) {
     const previous = old!.get(name);
     if (previous === undefined) differences.push(`${name} is new`);
-    else if (previous !== hash) differences.push(`${name} is another`);
+    else if (previous !== hash) differences.push(`${name} has changed`);
   }
   for (const name of old!.keys()) if (!fresh!.has(name)) differences.push(`${name} is not there any more`);
   return differences;

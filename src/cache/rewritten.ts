@@ -5,9 +5,10 @@
 // Surprising: folders in which it has made something are advised as well. Who goes on from what was made last time may have written
 // the half that has changed, and all of it is to be put back.
 import { relative } from "node:path";
-import { oneLine } from "../printable.ts";
+import { describeChange, type Doubted } from "./doubts.ts";
 import { literally } from "./patterns.ts";
 import { withSlashes } from "./place.ts";
+import { describeRule } from "./rule-line.ts";
 
 /** More paths than these are named by their folders. */
 const MOST_NAMED = 3;
@@ -23,21 +24,18 @@ export function adviseRewritten(
   rewritten: readonly string[],
   made: readonly string[],
   sources: ReadonlySet<string>,
-  packageDirectory: string,
+  doubted: Doubted,
 ): string {
+  const { packageDirectory, rule } = doubted;
   if (rewritten.some((path) => sources.has(path)))
-    return "git does not ignore that, and a run that changes no source is kept; list it in ignore of [run.cache], if its old content does not matter";
+    return `git does not ignore that, and a run that changes no source is kept; if its old content does not matter, ${describeChange(doubted, "ignore", rewritten)}`;
   const from = (path: string) => literally(withSlashes(relative(packageDirectory, path)));
   const written = [...sources].map(from);
   const isOwn = (folder: string) => !written.some((path) => path.startsWith(folder.slice(0, -2)));
   const files = rewritten.map(from);
   const folders = foldersOf(made.map(from)).filter((glob) => glob.endsWith("/**") && isOwn(glob));
   const globs = new Set([...(files.length > MOST_NAMED ? foldersOf(files) : files), ...folders]);
-  const texts = [...globs].map((glob) => JSON.stringify(oneLine(glob)));
-  return (
-    "if its old content does not matter, say so in [run.cache], with all that the script makes: " +
-    `outputs = [${texts.join(", ")}]`
-  );
+  return `if its old content does not matter, ${describeRule(rule, { outputs: [...globs] })}`;
 }
 
 /** `.next/server/a.js` is of `.next/**`; of node_modules the folder within counts. */

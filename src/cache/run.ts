@@ -10,7 +10,7 @@ import type { CacheRule, CacheSettings } from "../settings/cache.ts";
 import { type Candidate, findCandidates, type Lookup } from "./candidates.ts";
 import { compareEntry } from "./check.ts";
 import { claimKey, publishFailure, publishMade, readFailureLog, type Sharing } from "./claims.ts";
-import { describeDoubt, describeUnshared } from "./doubts.ts";
+import { describeChange, describeDoubt, describeUnshared, type Doubted } from "./doubts.ts";
 import { cachedEnvironment, describeMissed, describeWithheld, findShown } from "./environment.ts";
 import type { Entry } from "./entry.ts";
 import { describeHit, FAILED, Findings } from "./finding.ts";
@@ -242,7 +242,7 @@ export class Run implements CachedRun {
     const lines = [...(trace?.calls ?? [])].map((call) => `trace ${call}`);
     if (this.#followed.refusal) {
       this.isFaulty = this.#settings.isVerified;
-      return [...lines, describeDoubt(this.#script.label, this.#followed.refusal, "")];
+      return [...lines, describeDoubt(this.#doubted, this.#followed.refusal, "")];
     }
     if (outcome === "failure") lines.push(...this.#explainWithheld());
     if (publication && !["success", "stopped"].includes(outcome)) {
@@ -281,7 +281,7 @@ export class Run implements CachedRun {
       if (this.#settings.isWritten) this.#store.addEntry(this.#key!.hash, kept);
       this.#entry = entry;
       if (mayLeave) void shared?.offer(this.#sharedKey, kept, this.#store);
-      else lines.push(describeUnshared(this.#script.label, outside));
+      else lines.push(describeUnshared(this.#doubted, outside));
       this.#store.shrinkNowAndThen();
       return lines;
     } catch (error) {
@@ -291,7 +291,7 @@ export class Run implements CachedRun {
       if (["changed", "names"].includes(why) && !isBelow(this.#settings.root, detail))
         this.outdatedBy = detail;
       const advice = error instanceof Rewritten ? await this.#advise(error) : undefined;
-      const line = describeDoubt(this.#script.label, why, detail, advice);
+      const line = describeDoubt(this.#doubted, why, detail, advice);
       this.#tell(line);
       return [...lines, line];
     }
@@ -310,8 +310,13 @@ export class Run implements CachedRun {
     return { cache: this.#shared!, key: this.#sharedKey, store: this.#store };
   }
 
+  get #doubted(): Doubted {
+    const { packageDirectory, root } = this.#world;
+    return { label: this.#script.label, rule: this.#rule, packageDirectory, root };
+  }
+
   async #verify(trace: Trace): Promise<string[]> {
-    const lines = await verify(this.#script.label, trace, this.#rule, this.#world, this.#isFixed);
+    const lines = await verify(this.#doubted, trace, this.#rule, this.#world, this.#isFixed);
     this.isFaulty = lines.length > 0;
     return lines;
   }
@@ -320,23 +325,24 @@ export class Run implements CachedRun {
     const { isIgnored } = this.#world;
     const makes = trace ? trace.paths.some(({ path, isWritten }) => isWritten && !isIgnored(path)) : true;
     const isOnline = trace?.doubt?.kind === "network";
-    return describeMissed(this.#script.label, this.#withheld, { makes, isOnline });
+    return describeMissed(this.#script.label, this.#rule, this.#withheld, { makes, isOnline });
   }
 
   #explainWithheld(): string[] {
     const text = [this.#followed.log.text(), ...this.#script.steps.flatMap(({ argv }) => argv)].join("\n");
     const isFirst = this.#findings.last?.text !== FAILED;
     this.#tell(FAILED);
-    return describeWithheld(this.#script.label, this.#withheld, text, isFirst);
+    return describeWithheld(this.#script.label, this.#rule, this.#withheld, text, isFirst);
   }
 
-  async #advise({ paths, recorded }: Rewritten): Promise<string | undefined> {
-    const { sourcesAmong, packageDirectory, root } = this.#world;
+  async #advise({ paths, recorded }: Rewritten): Promise<string> {
+    const { sourcesAmong, root } = this.#world;
     const made = recorded.outputs.map(({ path }) => path);
     const read = recorded.conditions.filter(([kind]) => kind === "file").map(([, path]) => path);
     // Git answers for the project alone; where it has none for what was rewritten, nothing is advised.
     const sources = await sourcesAmong([...paths, ...made, ...read.filter((path) => isBelow(path, root))]);
-    return sources ? adviseRewritten(paths, made, sources, packageDirectory) : undefined;
+    if (sources) return adviseRewritten(paths, made, sources, this.#doubted);
+    return `if its old content does not matter, ${describeChange(this.#doubted, "ignore", paths)}`;
   }
 
   #tell(text: string): void {

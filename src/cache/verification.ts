@@ -2,10 +2,12 @@
 //
 // Contract: who is told of nothing here may trust the declaration elsewhere, for what the script has done this time. What is
 // installed is declared by the lockfile, what belongs to the machine or to the user by nobody.
+import { isAbsolute, join } from "node:path";
 import type { Trace } from "../../platform/contract/tracing.ts";
 import { declaredInputs } from "./declaration.ts";
-import { describeDoubt } from "./doubts.ts";
+import { describeDoubt, type Doubted } from "./doubts.ts";
 import { hasWritten, type Rooted } from "./record.ts";
+import { describeRule, globOf } from "./rule-line.ts";
 import { Unkept } from "./unkept.ts";
 import type { CacheRule } from "../settings/cache.ts";
 import { isBelow, type IsFixed, keepPath } from "./place.ts";
@@ -18,7 +20,7 @@ interface Undeclared {
 
 /** Lines for people; without any it has done nothing but what is declared. @param isFixed as `fixedPlaces` says. Throws Failure. */
 export async function verify(
-  label: string,
+  doubted: Doubted,
   trace: Trace,
   rule: CacheRule,
   world: Rooted,
@@ -26,10 +28,10 @@ export async function verify(
 ): Promise<string[]> {
   try {
     if (trace.doubt) throw new Unkept(trace.doubt.kind, trace.doubt.detail);
-    return describeUndeclared(label, await findUndeclared(trace, rule, world, isFixed));
+    return describeUndeclared(doubted, await findUndeclared(trace, rule, world, isFixed));
   } catch (error) {
     if (!(error instanceof Unkept)) throw error;
-    return [describeDoubt(label, error.why, error.detail)];
+    return [describeDoubt(doubted, error.why, error.detail)];
   }
 }
 
@@ -60,11 +62,21 @@ async function findUndeclared(
 const MOST_SHOWN = 20;
 
 /** None where all is declared. */
-function describeUndeclared(label: string, { read, written }: Undeclared): string[] {
+function describeUndeclared(
+  { label, rule, packageDirectory, root }: Doubted,
+  { read, written }: Undeclared,
+): string[] {
   const lines = [
-    ...read.map((path) => `${label} reads ${path}, which is not declared: inputs in [run.cache]`),
-    ...written.map((path) => `${label} writes ${path}, which is not declared: outputs in [run.cache]`),
+    ...read.map((path) => `${label} reads ${path}, which is not declared`),
+    ...written.map((path) => `${label} writes ${path}, which is not declared`),
   ];
+  if (lines.length === 0) return [];
   const rest = lines.length - MOST_SHOWN;
-  return rest > 0 ? [...lines.slice(0, MOST_SHOWN), `${label} has ${rest} more of these`] : lines;
+  if (rest > 0) lines.splice(MOST_SHOWN, rest, `${label} has ${rest} more of these`);
+  const toGlob = (path: string) =>
+    isAbsolute(path)
+      ? globOf(path, packageDirectory, false)
+      : globOf(join(root, path), packageDirectory, true);
+  const [inputs, outputs] = [read.map(toGlob), written.map(toGlob)];
+  return [...lines, `to declare that, ${describeRule(rule, { inputs, outputs })}`];
 }

@@ -124,7 +124,7 @@ test.skipIf(!CAN_TRACE).each(OWN_FILES)(
     for (const file of files) await project.write({ [file]: "of an earlier build\n" });
     expect(await project.run("t")).toBe(
       `t was not cached: it read and then changed $PROJECT/${named}; ` +
-        `if its old content does not matter, say so in [run.cache], with all that the script makes: outputs = ${outputs}`,
+        `if its old content does not matter, set its rule in [run.cache] to: t = { outputs = ${outputs} }`,
     );
     await project.write({ "rtfig.toml": `[run.cache]\nt = { outputs = ${outputs} }\n` });
     expect(await project.run("t")).toBe("ran");
@@ -134,11 +134,15 @@ test.skipIf(!CAN_TRACE).each(OWN_FILES)(
 
 test.skipIf(!CAN_TRACE).each([
   ["a source beside the package", "../shared/src/x", "git does not ignore that, and a run that changes no"],
-  ["what is outside of the project", "$OUTSIDE/x", "list it in outputs or ignore of [run.cache], if its old"],
+  [
+    "what is outside of the project",
+    "$OUTSIDE/x",
+    'if its old content does not matter, set its rule in [run.cache] to: t = { ignore = ["$OUTSIDE/x"] }',
+  ],
   [
     "a tool's own, where it makes something among sources beside the package",
     ".tool/x",
-    'with all that the script makes: outputs = [".tool/x"]\n',
+    'to: t = { outputs = [".tool/x"] }\n',
   ],
 ])("is not advised to be an output: %s", async (_, file, advice) => {
   await using outside = await createProject({ x: "" });
@@ -156,7 +160,7 @@ test.skipIf(!CAN_TRACE).each([
   const env = { XDG_CACHE_HOME: project.cache };
   const { stderr } = await runRt({ args: ["run", "t"], cwd: project.join("packages/a"), env });
   expect(stderr).toContain("t was not cached: it read and then changed ");
-  expect(stderr).toContain(advice);
+  expect(stderr).toContain(advice.replace("$OUTSIDE", outside.path));
 });
 
 test.skipIf(!CAN_TRACE)(
@@ -214,7 +218,7 @@ test.skipIf(!CAN_TRACE)(
     const { stdout, stderr, status } = await project.rt(["run", "t"], { SEEN: "1", UNSEEN: "2", OTHER: "3" });
     expect({ stdout, status }).toEqual({ stdout: "1-\n", status: 1 });
     expect(stderr).toContain(
-      'warn: t is cached, so it was not given UNSEEN; if it needs one, declare it: env = ["NAME"]',
+      'warn: t is cached, so it did not get UNSEEN; if it needs it, set its rule in [run.cache] to: t = { env = ["SEEN", "UNSEEN"] }',
     );
     expect((await project.rt(["--no-cache", "run", "t"], { UNSEEN: "2" })).stdout).toBe("-2\n");
   },
@@ -230,17 +234,17 @@ test.skipIf(!CAN_TRACE)("what a build goes without in silence is named", async (
   const env = { VITE_URL: "http://x", VITE_B: "1", NEXT_TELEMETRY_DISABLED: "1", OTHER: "1" };
   const warnings = async (script: string) => {
     const { stderr } = await project.rt(["run", script], env);
-    return stderr.split("\n").filter((line) => line.includes("was not given"));
+    return stderr.split("\n").filter((line) => line.includes("did not get"));
   };
   expect(await warnings("makes")).toEqual([
-    "warn: makes is cached, so it was not given VITE_URL, VITE_B; " +
-      'if it needs that, declare it: env = ["VITE_*"] in [run.cache]',
+    "warn: makes is cached, so it did not get VITE_URL, VITE_B; " +
+      'if it needs that, set its rule in [run.cache] to: makes = { env = ["VITE_*"] }',
   ]);
   expect(await warnings("looks")).toEqual([]);
   expect(await warnings("given")).toEqual([]);
   expect(await warnings("asks")).toEqual([
-    "warn: asks is cached, so it was not given NEXT_TELEMETRY_DISABLED; " +
-      'if it needs that, declare it: env = ["NEXT_TELEMETRY_DISABLED"] in [run.cache]',
+    "warn: asks is cached, so it did not get NEXT_TELEMETRY_DISABLED; " +
+      'if it needs that, set its rule in [run.cache] to: asks = { env = ["NEXT_TELEMETRY_DISABLED"] }',
   ]);
 });
 
@@ -258,7 +262,7 @@ test.skipIf(!CAN_TRACE)("names that come and go above a project: what helps is s
   const above = dirname(project.path);
   expect(stderr).toContain(
     `warn: t was not cached: in ${above}, which it listed, something else made or removed a file while it ran; ` +
-      `run it again, or where it does not matter what is there: ignore = ["${above}/*"] in [run.cache]`,
+      `run it again, or if it does not matter what is there, set its rule in [run.cache] to: t = { ignore = ["${above}/*"] }`,
   );
 });
 

@@ -64,7 +64,7 @@ test.skipIf(!CAN_TRACE)("turbo #14059: a variable that nobody has declared", asy
   const url = async () => await Bun.file(project.join("dist/url")).text();
   // It is not given what does not count: no build has the other's.
   const told =
-    'build is cached, so it was not given VITE_API_URL; if it needs that, declare it: env = ["VITE_*"] in [run.cache]';
+    'build is cached, so it did not get VITE_API_URL; if it needs that, set its rule in [run.cache] to: build = { env = ["VITE_*"] }';
   expect([await project.run("build", { VITE_API_URL: staging }), await url()]).toEqual([told, ""]);
   expect([await project.run("build", { VITE_API_URL: production }), await url()]).toEqual(["hit", ""]);
   await project.write({ "rtfig.toml": '[run.cache]\nbuild = { env = ["VITE_*"] }\n' });

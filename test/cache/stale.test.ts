@@ -173,7 +173,7 @@ test.skipIf(!CAN_TRACE)("whatever a script has seen makes it run again, and noth
     await putBack();
     expect([what, await go(project, env)]).toEqual([what, "hit"]);
   }
-  expect(await go(project, { DECLARED: "2" })).toContain("the variable DECLARED is another");
+  expect(await go(project, { DECLARED: "2" })).toContain("the variable DECLARED has changed");
   expect(await go(project, { DECLARED: "1", UNDECLARED: "1" })).toBe("hit");
   await project.write({ "app/unrelated": "changed", "other/file": "new", "app/one/other": "new" });
   expect(await go(project, env)).toBe("hit");
@@ -235,8 +235,9 @@ for (const isTraced of [true, false])
       const text = async (name: string) => await Bun.file(project.join(name)).text();
       const said = isTraced
         ? "format was not cached: it read and then changed $PROJECT/src/a; git does not ignore that, and a run that changes " +
-          "no source is kept; list it in ignore of [run.cache], if its old content does not matter"
-        : "format was not cached: while it ran, src/a is another; run it again";
+          "no source is kept; if its old content does not matter, set its rule in [run.cache] to: " +
+          'format = { outputs = ["src/**"], ignore = ["src/a"] }'
+        : "format was not cached: while it ran, src/a has changed; run it again";
       expect([await project.run("format"), await text("src/a")]).toEqual([said, "ONE"]);
       expect([await project.run("format"), await project.run("format")]).toEqual(["ran", "hit"]);
       await project.write({ "src/a": "edited" });

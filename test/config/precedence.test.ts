@@ -13,7 +13,7 @@ interface Rival {
   readonly args: readonly string[];
   readonly flags: readonly string[];
   readonly files?: Files;
-  /** Of the output, what the file alone leads to, and what the flags do. */
+  /** The output with the file alone, and with the flags too. */
   readonly file: RegExp;
   readonly flag: RegExp;
   /** A file of the project that the flags lead to. */
@@ -49,8 +49,8 @@ const SERVER = program(
 const OPTIONS = program('console.log(process.execArgv.filter((word) => word.startsWith("--prefer")).join())');
 const COUNTED: Files = {
   "a.test.ts":
-    'import { test, expect } from "bun:test"; import { f } from "./lib.ts"; test("named", () => { f(); console.log("on" + "ce"); expect(process.env.FAILS).toBe(undefined) });',
-  "b.test.ts": 'import { test } from "bun:test"; test("other", () => {});',
+    'import { test, expect } from "bun:test"; import { f } from "./lib.ts"; test("named test ran first", () => { f(); console.log("on" + "ce"); expect(process.env.FAILS).toBe(undefined) });',
+  "b.test.ts": 'import { test } from "bun:test"; test("other test ran too", () => {});',
   "lib.ts": "export function f() {}\n",
 };
 const tests = (
@@ -356,7 +356,7 @@ const NO_FLAG = [
   ...["smol", "macros", "run.silent", "run.rt", "run.if-present", "run.no-exit-on-error", "test.smol"],
   ...["install.frozenLockfile", "install.ignoreScripts", "install.exact", "install.peer"],
   ...["logLevel", "telemetry", "debug.editor", "install.logLevel"],
-  // Those of the file and of the flags are all imported, the file's first.
+  // The modules of the file are imported, and those of the flags after them.
   ...["preload", "test.preload"],
   ...[
     "test.root",
@@ -371,7 +371,7 @@ const NO_FLAG = [
 const NO_FLAG_SECTIONS =
   /^(?:serve\.static\.|run\.cache\.\*\.|cache\.remote\.|run\.remote\.|secrets\.\*\.|test\.coverageThreshold|install\.(?:scopes\.|registry\.|cache\.|hoist|publicHoist))/;
 
-test("each key of rtfig.toml has a flag that wins over it, or is named as one without", () => {
+test("every key of rtfig.toml has a flag that wins over it, or is named as one without", () => {
   const known = [RIVALS, ELSEWHERE, ENGINES].flatMap((table) => Object.keys(table)).concat(NO_FLAG);
   const names = KEYS.map(({ name }) => name);
   expect(names.filter((name) => !known.includes(name) && !NO_FLAG_SECTIONS.test(name))).toEqual([]);

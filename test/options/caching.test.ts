@@ -83,7 +83,7 @@ prove("why", "says what made a script run, or by what it was found", async () =>
   await project.write({ tool: "#!/bin/sh\ntrue\n" });
   expect(await say()).toBe(`build runs: ${project.join("tool")} has changed`);
   expect(await say({ LEVEL: "1" })).toBe("build runs: the variable LEVEL is new");
-  expect(await say({ LEVEL: "2" })).toBe("build runs: the variable LEVEL is another");
+  expect(await say({ LEVEL: "2" })).toBe("build runs: the variable LEVEL has changed");
   expect(await say({ LEVEL: "2" }, "--force")).toBe("build runs: nothing that is kept is to be used");
   expect(await say({ LEVEL: "2" })).toStartWith("build need not run: ");
   expect((await project.rt(["run", "build"])).stderr).not.toContain("need not run");
@@ -116,8 +116,10 @@ prove("verify-inputs", "fails where a script reads or writes more than is declar
   expect(first).toMatchObject({ status: 1 });
   const named = first.stderr.split("\n").filter((line) => line.startsWith("warn: "));
   expect(named).toEqual([
-    "warn: build reads app/hidden, which is not declared: inputs in [run.cache]",
-    "warn: build reads outside, which is not declared: inputs in [run.cache]",
+    "warn: build reads app/hidden, which is not declared",
+    "warn: build reads outside, which is not declared",
+    "warn: to declare that, set its rule in [run.cache] to: " +
+      'build = { inputs = ["hidden", "../outside"], outputs = ["out"], trace = false }',
   ]);
   await project.write({ "rtfig.toml": rule(', inputs = ["hidden", "../outside"]') });
   for (const _ of [1, 2])
@@ -129,6 +131,6 @@ prove("verify-inputs", "fails where a script reads or writes more than is declar
   const third = await verify("--verify-inputs");
   expect(third).toMatchObject({
     status: 1,
-    stderr: expect.stringContaining("build writes app/out, which is not declared: outputs in"),
+    stderr: expect.stringContaining("build writes app/out, which is not declared\nwarn: to declare that, "),
   });
 });

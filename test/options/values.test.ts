@@ -9,10 +9,10 @@ import { runIn } from "./prove.ts";
 
 const FILES = { "package.json": { scripts: { s: "echo ran" } }, "a.ts": 'console.log("ran")' };
 
-describe.concurrent("an empty value", () => {
+describe.concurrent("empty values", () => {
   for (const { name, value } of OPTIONS) {
     if (!value || value.kind === "optional" || value.isCode) continue;
-    test(`of --${name} is an error, and nothing runs`, async () => {
+    test(`an empty value of --${name} is an error, and nothing runs`, async () => {
       for (const words of [[`--${name}=`], [`--${name}`, ""]]) {
         const { stdout, stderr, status } = await runIn(FILES, [...words, "a.ts"]);
         expect({ stdout, status }).toEqual({ stdout: "", status: 1 });
@@ -23,7 +23,7 @@ describe.concurrent("an empty value", () => {
 
   for (const { name, as, kinds, choices } of KEYS) {
     if (typeof as !== "string" || choices || !kinds.some((kind) => kind.startsWith("string"))) continue;
-    test(`of the key ${name} is an error with its line, and nothing runs`, async () => {
+    test(`an empty value of the key ${name} is an error with its line, and nothing runs`, async () => {
       const [section, key] = [name.split(".").slice(0, -1).join("."), name.split(".").at(-1)!];
       const line = `${key === "*" ? "A" : key} = ""`;
       const config = section === "" ? `\n${line}\n` : `[${section}]\n${line}\n`;
@@ -84,7 +84,7 @@ test("a definition that is not JSON is reported without its value, which may be 
   expect(stderr).not.toContain("secret-7");
 });
 
-test("each loader of the table is one that the engine takes, and it has no other", async () => {
+test("every loader of the table is one that the engine takes, and it has no other", async () => {
   await using project = await createProject({ "a.js": 'console.log("ran")' });
   const start = async (loader: string) =>
     await runRt({ program: [process.execPath], args: [`--loader=.x:${loader}`, "a.js"], cwd: project.path });

@@ -1,0 +1,130 @@
+// Hints that name configuration: pasted where they say, the line is valid, and the hint does not come again.
+import { expect, test } from "bun:test";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { parseConfig } from "../../src/config/rtfig.ts";
+import { createProject } from "../support/project.ts";
+import { waitUntil } from "../support/processes.ts";
+import { REPOSITORY } from "../support/rt.ts";
+import { CAN_TRACE, cachedProject } from "./cached-project.ts";
+
+const HINT = /set its rule in \[run\.cache\] to: (("(?:[^"\\]|\\.)*"|[\w-]+) = .*)$/m;
+
+/** rtfig.toml with the line of a hint in the place of the rule of that name. */
+function paste(config: string, output: string): string {
+  const [, line, name] = HINT.exec(output) ?? [];
+  if (line === undefined) throw new Error(`no hint in: ${output}`);
+  const rest = config.split("\n").filter((each) => each !== "[run.cache]" && !each.startsWith(`${name} =`));
+  return ["[run.cache]", line, ...rest].join("\n");
+}
+
+/** A script, the first run of which ends with a hint. */
+interface Case {
+  readonly script: string;
+  readonly files?: Readonly<Record<string, string>>;
+  readonly rule?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly said: RegExp;
+  readonly isGit?: true;
+  readonly name?: string;
+}
+
+const CASES: Readonly<Record<string, Case>> = {
+  "a file outside the project that it wrote": {
+    script: "echo x > $OUTSIDE/made",
+    said: /outside the project/,
+  },
+  "a file that git ignores and it rewrote": {
+    script: "echo x >> .tool && cat .tool > /dev/null",
+    files: { ".tool": "", ".gitignore": ".tool\n" },
+    rule: '{ env = ["A"], ignore = ["b c"] }',
+    said: /it read and then changed/,
+    isGit: true,
+  },
+  "a source that it rewrote": {
+    script: "echo x >> source && cat source > /dev/null",
+    files: { source: "" },
+    said: /git does not ignore that/,
+    isGit: true,
+  },
+  "a file that it rewrote without git": {
+    script: "echo x >> '[a].file' && cat '[a].file' > /dev/null",
+    files: { "[a].file": "" },
+    said: /it read and then changed/,
+  },
+  "a pipe that it made": { script: "rm -f p; mkfifo p", said: /neither a file nor a link/ },
+  "a variable that it did not get when it failed": {
+    script: 'echo x > out; test -n "$UNSEEN"',
+    env: { UNSEEN: "1" },
+    said: /did not get UNSEEN/,
+  },
+  "a variable that a build did not get": {
+    script: "echo $VITE_URL > out",
+    env: { VITE_URL: "x" },
+    said: /did not get VITE_URL/,
+    name: "web build",
+  },
+};
+
+test.skipIf(!CAN_TRACE).each(Object.entries(CASES))(
+  "the hint about %s can be pasted, and does not come again",
+  async (_, { script, files = {}, rule = "true", env, said, isGit, name = "t" }) => {
+    await using outside = await createProject();
+    const key = /^[\w-]+$/.test(name) ? name : JSON.stringify(name);
+    const config = `[run.cache]\n${key} = ${rule}\nother = true\n`;
+    await using project = await cachedProject(
+      { [name]: script.replaceAll("$OUTSIDE", outside.path), other: "true" },
+      { ...files, "rtfig.toml": config },
+    );
+    if (isGit) Bun.spawnSync(["git", "init", "-q"], { cwd: project.path });
+    const first = (await project.rt(["run", name], env)).stderr;
+    expect(first).toMatch(said);
+    const pasted = paste(config, first);
+    expect(parseConfig(pasted, "rtfig.toml").settings.length).toBeGreaterThan(1);
+    await project.write({ "rtfig.toml": pasted });
+    const second = await project.rt(["run", name], env);
+    expect(second.stderr).not.toMatch(said);
+    expect({ status: second.status, stderr: second.stderr }).toMatchObject({ status: 0 });
+  },
+);
+
+test.skipIf(!CAN_TRACE)(
+  "the hint about names above the project can be pasted, and does not come again",
+  async () => {
+    await using above = await createProject();
+    await using project = await cachedProject(
+      { t: "ls .. > seen; if test -e wait; then touch go; while test -e go; do sleep 0.02; done; fi" },
+      { wait: "" },
+      "t = true",
+      above.path,
+    );
+    const run = async (number: number) => {
+      const ran = project.rt(["--force", "run", "t"]);
+      await waitUntil(async () => existsSync(project.join("go")));
+      await above.write({ [`beside-${number}`]: "" });
+      await Bun.file(project.join("go")).delete();
+      return (await ran).stderr;
+    };
+    const first = await run(1);
+    expect(first).toContain("something else made or removed a file while it ran");
+    await project.write({ "rtfig.toml": paste("[run.cache]\nt = true\n", first) });
+    expect(await run(2)).not.toContain("was not cached");
+  },
+);
+
+test("every hint of a cached script that names [run.cache] is made as a line to paste", () => {
+  const folder = join(REPOSITORY, "src/cache");
+  const texts = readdirSync(folder).filter((name) => name.endsWith(".ts"));
+  const loose = texts.flatMap((name) =>
+    readFileSync(join(folder, name), "utf8")
+      .split("\n")
+      .filter((line) =>
+        /["'`].*\b(?:ignore|outputs|inputs|env|trace)\b[^"'`]*(?:in|of) \[run\.cache\]/.test(line),
+      )
+      .map((line) => `${name}: ${line.trim()}`),
+  );
+  expect(loose).toEqual([
+    'doubts.ts: "outputs of [run.cache] means $, which is not in the project",',
+    'environment.ts: const NAME_THEM = "if it needs some of them, list their names in env of its rule in [run.cache]";',
+  ]);
+});
