@@ -30,9 +30,10 @@ test.each<[words: string[], stderr: string, config?: string]>([
   ],
   [["--share-id=1"], `error: --share-id has no effect without --share\n${EXAMPLE}`],
   [["--share-name=a"], `error: --share-name has no effect without --share\n${EXAMPLE}`],
-  ...["http://:pass-w0rd@x", "redis://", "pass-w0rd", "redis://x/one", "redis://x/0?y", ""].map(
+  ...["http://:pass-w0rd@x", "redis://", "pass-w0rd", "redis://x/one", "redis://x/0?y"].map(
     (url): [string[], string] => [[`--share=${url}`, "--share-id=1"], ADDRESS],
   ),
+  [["--share=", "--share-id=1"], "error: --share needs a value\nhint: write it as --share=<url>\n"],
   ...["--shard=1/2", "--sequential", "--watch", "--force", "--no-cache", "--verify-inputs", "--remote"].map(
     (word): [string[], string] => [
       [...share, word],
