@@ -124,6 +124,7 @@ const SHARED: Readonly<Record<string, readonly string[]>> = {
 const ALONE: Readonly<Record<string, string>> = {
   "src/options/options": "a start without options does without the table",
   "src/options/commands": "`rt dev` asks for no more of the command line",
+  "src/own-output": "for a pipe that takes a part; others have it anyway",
   "src/run/file/in-process": "in main's own chunk",
   "src/settings/remote": "needs node:path, and few projects send scripts away",
   "src/workspace/lenient-json": "for a package.json that is no JSON",

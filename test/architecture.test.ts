@@ -55,6 +55,7 @@ const GROUND = [
   "complaint",
   "failure",
   "nearest",
+  "own-output",
   "printable",
   "process-number",
   "repository-name",
@@ -104,6 +105,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   errors: [],
   platform: [],
   ...Object.fromEntries(GROUND.map((name) => [name, GROUND])),
+  "own-output": ["platform", "failure"],
   version: ["package.json"],
 };
 
@@ -250,44 +252,37 @@ test("what rt starts, and looks for, gets the environment that rt was started wi
   expect(placesWith(searches, () => false)).toEqual([]);
 });
 
-/** Who writes to the terminal, and what. */
-const WRITERS: Readonly<Record<string, string>> = {
-  "src/cli/called.ts": "the version that Node.js would have",
-  "src/cli/answer.ts": "answers",
-  "src/cache/server/command.ts": "where it serves, and what goes wrong there",
-  "src/complaint.ts": "what is wrong, and what to do",
-  "src/debugger/announcement.ts": "where a debugger can connect",
-  "src/debugger/attachment.ts": "why no debugger can connect",
-  "src/run/execution.ts": "warnings, and a plan that is asked for",
-  "src/run/recalled.ts": "how much of a run was recalled, where that is asked for",
-  "src/run/target/shadowed.ts": "hints at a script with a command's name",
-  "src/run/remote-cache.ts": "why nothing is shared",
-  "src/run/remote/consent.ts": "what is not sent",
-  "src/settings/cache.ts": "that what a member's own rtfig.toml says counts for nothing",
-  "src/run/script/launch.ts": "the command of a script, and how a hook ended",
-  "src/run/script/stand-ins.ts": "that --rt has no place for its links",
-  "src/run/file/in-process.ts": "the address of a server, as the engine writes it",
-  "src/runtime/option-effects.ts": "that an option cannot be honoured on this system",
-  "src/run/watch/script-watch.ts": "what clears the screen",
-  "src/cli/picked.ts": "the offer to pick a script",
-  "src/picker/pick.ts": "the command line that was picked",
-  "src/picker/plain.ts": "questions, line by line",
-  "src/picker/prompt.ts": "the picker itself",
-  "src/upgrade/command.ts": "which version there is now",
+/** Each uses the engine's streams for another reason than to write. */
+const STREAM_USERS: Readonly<Record<string, string>> = {
+  "platform/posix/output.ts": "the system calls of src/own-output.ts and of the reporters",
+  "platform/posix/pipe.ts": "pipes to children",
+  "platform/posix/process.ts": "the first write of a script's line; src/own-output.ts writes the rest",
+  "platform/windows/output.ts": "the same for Windows, and the terminal's size",
+  "platform/windows/process.ts": "the same for Windows",
+  "src/debugger/announcement.ts": "runs in the engine's process, beside the program",
+  "src/debugger/attachment.ts": "runs in the engine's process, beside the program",
+  "src/picker/plain.ts": "a library reads lines and echoes them on a stream",
+  "src/picker/prompt.ts": "a library draws on a stream",
+  "src/run/file/in-process.ts": "the address of a server, as the engine prints it in the user's program",
+  "src/runtime/option-effects.ts": "runs in the user's program",
 };
 
-test("the terminal is written to by few", () => {
-  const pattern = /\bconsole\s*\.\s*\w+\s*\(|\bprocess\s*\.\s*std(?:out|err)\b|\bBun\s*\.\s*std(?:out|err)\b/;
-  const writers = product
-    .filter(({ path, code }) => path.startsWith("src/") && pattern.test(code))
+test("src/own-output.ts and the reporters' queue alone write to standard output and error", () => {
+  const pattern =
+    /\bconsole\s*\.\s*\w+\s*\(|\bprocess\s*\.\s*std(?:out|err)\b|\bstd(?:out|err)\b[^;=]*\}\s*=\s*process\b|\bBun\s*\.\s*std(?:out|err)\b|\bwriteSync\s*\(\s*(?:descriptor|1|2)\b|\blibc\(\)\.write\(\s*(?:descriptor|actual|1|2)\b|\bBun\.file\(\s*[12]\s*\)|\/dev\/(?:stdout|stderr|fd\/[12])\b/;
+  const users = product.filter(({ code }) => pattern.test(code)).map(({ path }) => path);
+  expect(users.filter((path) => !(path in STREAM_USERS))).toEqual([]);
+  expect(Object.keys(STREAM_USERS).filter((path) => !users.includes(path))).toEqual([]);
+  const callers = product
+    .filter(
+      ({ path, code }) => !path.startsWith("platform/") && /\bwriteSome\s*\(|\bhost\.write\s*\(/.test(code),
+    )
     .map(({ path }) => path);
-  const isReporter = (path: string) => path.startsWith("src/tasks/report/");
-  const isSecretsCommand = (path: string) =>
-    path.startsWith("src/secrets/") && path !== "src/secrets/secrets.ts";
-  expect(
-    writers.filter((path) => !(path in WRITERS) && !isReporter(path) && !isSecretsCommand(path)),
-  ).toEqual([]);
-  expect(Object.keys(WRITERS).filter((path) => !writers.includes(path))).toEqual([]);
+  expect(callers).toEqual([
+    "src/own-output.ts",
+    "src/run/script/launch.ts",
+    "src/tasks/report/output-queue.ts",
+  ]);
 });
 
 /** Files that say all in a line or two. */

@@ -87,8 +87,8 @@ export interface ProcessOperations {
    */
   hideMemory?(): void;
 
-  /** Writes a short text in one go. False when that did not work: nothing of it has been written then. */
-  write(descriptor: number, text: string): boolean;
+  /** Writes once. Returns how many bytes were written, or -1. */
+  write(descriptor: number, bytes: Uint8Array): number;
 
   /** Whether a file descriptor is a terminal. */
   isTerminal(descriptor: number): boolean;

@@ -68,7 +68,7 @@ function fcntl(descriptor: number, command: number, value: number): number {
 const LOWEST_HIGH = 64;
 
 /**
- * Moves a descriptor above every place that a child has for one: no other then takes its place while the child starts.
+ * Moves a descriptor above every place that a child has for one.
  * Returns it unchanged if the limit of open files is too low.
  * The new one is close-on-exec.
  */

@@ -145,11 +145,8 @@ const dieOf: ProcessOperations["dieOf"] = (signal) => {
   return 128 + number;
 };
 
-const write: ProcessOperations["write"] = (descriptor, text) => {
-  const bytes = encodeCString(text);
-  const length = bytes.length - 1;
-  return Number(libc().write(descriptor, ptr(bytes), length)) === length;
-};
+const write: ProcessOperations["write"] = (descriptor, bytes) =>
+  Number(libc().write(descriptor, ptr(bytes), bytes.length));
 
 const isTerminal: ProcessOperations["isTerminal"] = (descriptor) => libc().isatty(descriptor) === 1;
 

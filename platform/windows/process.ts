@@ -113,11 +113,11 @@ const dieOf: ProcessOperations["dieOf"] = (signal) =>
 
 const heeded: ProcessOperations["heeded"] = (signals) => [...signals];
 
-const write: ProcessOperations["write"] = (descriptor, text) => {
+const write: ProcessOperations["write"] = (descriptor, bytes) => {
   try {
-    return process.getBuiltinModule("node:fs").writeSync(descriptor, text) === Buffer.byteLength(text);
+    return process.getBuiltinModule("node:fs").writeSync(descriptor, bytes);
   } catch {
-    return false;
+    return -1;
   }
 };
 

@@ -3,6 +3,7 @@
 // Contract: the name is that of argv[0], without its directory. By any name that is not here, rt is rt.
 import { host } from "../../platform/process.ts";
 import type { Outcome } from "../run/outcome.ts";
+import { printLine } from "../own-output.ts";
 
 /** The words of rt's command line that the name stands for. */
 const WORDS: ReadonlyMap<string, readonly string[]> = new Map([
@@ -30,7 +31,7 @@ export function readCalled(argv0: string): Called {
 
 /** See run/script/stand-ins.ts. */
 async function runAsNode(words: readonly string[]): Promise<void> {
-  if (words[0] === "--version" || words[0] === "-v") return console.log(process.version);
+  if (words[0] === "--version" || words[0] === "-v") return printLine(process.version);
   const { translateNodeWords } = await import("../run/engine/node-words.ts");
   const readsInput = words.length === 0 || words[0] === "-";
   if (readsInput && !host.isTerminal(0) && host.isInputEmpty()) return;

@@ -15,7 +15,7 @@ import { selectsPackages } from "../settings/many.ts";
 import type { Settings } from "../settings/settings.ts";
 import { type Opened, openSettings } from "../settings/sources.ts";
 import { VERSION } from "../version.ts";
-import { printAnswer } from "./answer.ts";
+import { printLine } from "../own-output.ts";
 import { readCalled } from "./called.ts";
 import { runOwn, showHelp } from "./own-commands.ts";
 
@@ -45,8 +45,8 @@ async function parse(words: readonly string[], table: readonly Option[]): Promis
 
 async function carryOut(written: Invocation): Promise<Outcome> {
   const { asksFor, command } = written;
-  if (asksFor === "version") return await printAnswer(VERSION);
-  if (asksFor === "revision") return await printAnswer(describeRevision());
+  if (asksFor === "version") return printLine(VERSION);
+  if (asksFor === "revision") return printLine(describeRevision());
   if (asksFor === "help") return await showHelp(command);
   const { by } = COMMANDS[command ?? "run"]!;
   // As in `rt --filter app test`: the commands know no packages, the script of that name does.
@@ -105,7 +105,7 @@ async function carryOutPicked(invocation: Invocation, cwd: string): Promise<Outc
 
 async function showScripts(cwd: string): Promise<void> {
   const { listScripts } = await import("./list.ts");
-  await printAnswer(listScripts(cwd));
+  printLine(listScripts(cwd));
 }
 
 /** As the engine has its own, in which the commit follows the version: the same version of rt has the same engine. */

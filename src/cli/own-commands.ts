@@ -5,7 +5,7 @@ import type { FindServerUses } from "../config/server-use.ts";
 import type { Outcome } from "../run/outcome.ts";
 import { Failure } from "../failure.ts";
 import { oneLine } from "../printable.ts";
-import { printAnswer } from "./answer.ts";
+import { printLine } from "../own-output.ts";
 
 /** @param args behind the command's name */
 type Command = (args: readonly string[]) => Promise<Outcome>;
@@ -14,14 +14,14 @@ type Command = (args: readonly string[]) => Promise<Outcome>;
 const COMMANDS: Readonly<Record<string, Command>> = {
   help: withHelp("help", async (args) => {
     refuseMore("help", args.slice(1));
-    await printAnswer(await (await import("./help.ts")).answerHelp(args));
+    printLine(await (await import("./help.ts")).answerHelp(args));
   }),
   "debug-config": withHelp("debug-config", writeConfiguration),
   types: withHelp("types", async (args) => {
     refuseMore("types", args);
     const { readText, TYPES } = await import("./texts.ts");
     const { declareSecrets } = await import("../secrets/mapping/declaration.ts");
-    await printAnswer((await readText(TYPES)).trimEnd() + declareSecrets());
+    printLine((await readText(TYPES)).trimEnd() + declareSecrets());
   }),
   completions: withHelp("completions", complete),
   upgrade: withHelp("upgrade", async (args) =>
@@ -52,7 +52,7 @@ export async function runOwn(command: string, args: readonly string[]): Promise<
 
 export async function showHelp(command?: string): Promise<void> {
   const { renderHelp } = await import("./help.ts");
-  await printAnswer(await renderHelp(command));
+  printLine(await renderHelp(command));
 }
 
 /** For a command that does not answer --help itself. Behind `--` are the words that a shell wants completed. */
@@ -90,14 +90,14 @@ async function runCache(args: readonly string[]): Promise<Outcome> {
 }
 
 async function print(text: string | undefined): Promise<void> {
-  if (text !== undefined) await printAnswer(text);
+  if (text !== undefined) printLine(text);
 }
 
 async function writeConfiguration(args: readonly string[]): Promise<Outcome> {
   const { writeDebugConfig } = await import("./debug-config.ts");
   const searchPath = host.originalVariable("PATH") ?? "";
   const { text, isWritten } = writeDebugConfig(args[0], process.cwd(), searchPath);
-  await printAnswer(text);
+  printLine(text);
   return isWritten ? undefined : 1;
 }
 
@@ -111,7 +111,7 @@ async function complete([shell, separator, ...words]: readonly string[]): Promis
   if (shell !== "query" && separator !== undefined) refuseMore("completions", [separator]);
   const { completionLines, completionText } = await import("./completions.ts");
   const { readText } = await import("./texts.ts");
-  await printAnswer(
+  printLine(
     shell === "query"
       ? completionLines(separator === "--" ? words : [], process.cwd())
       : (await readText(completionText(shell))).trimEnd(),

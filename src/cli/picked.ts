@@ -5,6 +5,7 @@ import { type Invocation, UsageError } from "../options/parse.ts";
 import type { Outcome } from "../run/outcome.ts";
 import { quoteArgument } from "../run/script/quoting.ts";
 import { oneLine } from "../printable.ts";
+import { report } from "../own-output.ts";
 
 /** As a shell shows what Ctrl-C has ended. */
 const CANCELLED = 130;
@@ -57,7 +58,7 @@ const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 export async function isPickWanted(): Promise<boolean | { readonly signal: NodeJS.Signals }> {
   const variable = host.originalVariable;
   if (!canPick() || !host.isTerminal(1) || variable("CI") || variable("TERM") === "dumb") return false;
-  process.stderr.write("\nEnter picks one of them, any other key leaves ");
+  report("\nEnter picks one of them, any other key leaves ");
   const { stdin } = process;
   const heard = Promise.withResolvers<string | { readonly signal: NodeJS.Signals }>();
   const hear = (signal: NodeJS.Signals) => heard.resolve({ signal });
@@ -72,6 +73,6 @@ export async function isPickWanted(): Promise<boolean | { readonly signal: NodeJ
   stdin.setRawMode(false);
   stdin.pause().unref(); // nothing else keeps rt from ending
   for (const signal of SIGNALS) process.off(signal, hear);
-  process.stderr.write("\n");
+  report("\n");
   return typeof answer === "string" ? answer === "\r" || answer === "\n" : answer;
 }

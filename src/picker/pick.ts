@@ -6,6 +6,7 @@ import { readHistory, remember } from "./history.ts";
 import { askInLines } from "./plain.ts";
 import { type Answer, askOnTerminal, type PromptOptions } from "./prompt.ts";
 import { splitLine } from "./words.ts";
+import { report } from "../own-output.ts";
 
 export interface Selected {
   readonly scriptName: string;
@@ -42,7 +43,7 @@ export async function pickScript(
   if (typeof answer === "string") return { signal: answer };
   const { choice, args } = answer;
   remember(found.root, { directory: choice.directory, scriptName: choice.scriptName, args });
-  if (!isPlain) process.stderr.write(`$ ${options.describe(answer)}\n`);
+  if (!isPlain) report(`$ ${options.describe(answer)}\n`);
   return { scriptName: choice.scriptName, args: splitLine(args) ?? [], selector: choice.selector };
 }
 

@@ -4,6 +4,7 @@ import { createInterface, type Interface } from "node:readline/promises";
 import type { Answer, PromptOptions } from "./prompt.ts";
 import { search } from "./search.ts";
 import { splitLine } from "./words.ts";
+import { report } from "../own-output.ts";
 
 const MOST_SHOWN = 20;
 
@@ -17,7 +18,7 @@ export async function askInLines({
   // The answers that come before they are asked for are not lost.
   const lines = questions[Symbol.asyncIterator]();
   const ask = async (text: string) => {
-    process.stderr.write(text);
+    report(text);
     const { value, done } = await lines.next();
     return done ? undefined : (value as string).trim();
   };
@@ -26,9 +27,9 @@ export async function askInLines({
     for (;;) {
       const shown = found.slice(0, MOST_SHOWN);
       for (const [index, { label, command }] of shown.entries())
-        process.stderr.write(`${index + 1}. ${label}: ${command}\n`);
-      if (found.length > shown.length) process.stderr.write(`And ${found.length - shown.length} more\n`);
-      if (found.length === 0) process.stderr.write("No script is called so\n");
+        report(`${index + 1}. ${label}: ${command}\n`);
+      if (found.length > shown.length) report(`And ${found.length - shown.length} more\n`);
+      if (found.length === 0) report("No script is called so\n");
       const told = await ask("Number of a script, or a part of its name; empty to leave: ");
       if (!told) return undefined;
       const choice = /^\d+$/.test(told) ? shown[Number(told) - 1] : undefined;
@@ -39,7 +40,7 @@ export async function askInLines({
       const args = await askArguments(ask, choice.args);
       if (args === undefined) return undefined;
       const answer = { choice, args };
-      process.stderr.write(`${describe(answer)}\n`);
+      report(`${describe(answer)}\n`);
       return answer;
     }
   } finally {
@@ -55,7 +56,7 @@ async function askArguments(
   for (;;) {
     const told = await ask(`Arguments${before}; empty for none: `);
     if (told === undefined || splitLine(told)) return told;
-    process.stderr.write("A quote is not closed\n");
+    report("A quote is not closed\n");
   }
 }
 

@@ -6,6 +6,7 @@ import { isCancel, Prompt } from "@clack/core";
 import type { Choice } from "./choices.ts";
 import { search } from "./search.ts";
 import { splitLine } from "./words.ts";
+import { report } from "../own-output.ts";
 
 const MOST_SHOWN = 12;
 /** Lines besides the list. */
@@ -103,7 +104,7 @@ class Picker extends Prompt<Answer> {
    * memory of that is not for others, but there is no other way.
    */
   drawAnew(): void {
-    process.stderr.write("\x1b[2J\x1b[H");
+    report("\x1b[2J\x1b[H");
     (this as unknown as { _prevFrame: string })._prevFrame = "";
   }
 

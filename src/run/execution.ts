@@ -13,6 +13,7 @@ import { SUPERVISED } from "./engine/own-variables.ts";
 import type { Outcome, Reopen } from "./outcome.ts";
 import type { Plan } from "./plan.ts";
 import { fetchFor, openTargetSecrets, type TargetSecrets } from "./secrets.ts";
+import { reportLine } from "../own-output.ts";
 
 /** @param runsCode whether code of the user's runs, which is to see `rt` */
 export async function execute(
@@ -24,7 +25,7 @@ export async function execute(
 ): Promise<Outcome> {
   const secrets = await openTargetSecrets(plan, settings, config);
   if (host.originalVariable("RT_DEBUG") === "plan")
-    console.error(JSON.stringify({ ...plan, ...(secrets?.isGiven && { secrets: secrets.shown }) }));
+    reportLine(JSON.stringify({ ...plan, ...(secrets?.isGiven && { secrets: secrets.shown }) }));
   try {
     return await carryOut(plan, settings, runsCode, config, secrets, reopen);
   } finally {
@@ -105,7 +106,7 @@ async function executeScript(
       return await (
         await import("./many.ts")
       ).runCached(task, settings, config, process.cwd(), secrets?.provision);
-    if (task && reason) console.error(`warning: ${reason}`);
+    if (task && reason) reportLine(`warning: ${reason}`);
   }
   const [fetched, { launchProgram, launchScript, prepared, early }] = await Promise.all([
     fetchFor(secrets),
@@ -149,19 +150,17 @@ async function executeInEngine(
     return await watchScript(settings);
   if (file && code.isWatched && host.originalVariable(SUPERVISED) !== "1") {
     for (const option of watch?.narrowing ?? [])
-      console.error(
-        `warning: ${option} has no effect on a file: what it imports is watched, and nothing else`,
-      );
+      reportLine(`warning: ${option} has no effect on a file: what it imports is watched, and nothing else`);
     const { superviseEngine } = await import("./watch/engine-watch.ts");
     return await superviseEngine(again!.code, file);
   }
   if (code.envFiles.length > 0 || code.tsconfig !== undefined || code.preloads.length > 0) {
     const { requirePreloads, requireTsconfig, warnAboutEnvFiles } = await import("./named-files.ts");
-    for (const line of warnAboutEnvFiles(code.envFiles)) console.error(line);
+    for (const line of warnAboutEnvFiles(code.envFiles)) reportLine(line);
     requireTsconfig(code);
     requirePreloads(code, process.cwd());
   }
-  for (const line of code.unmet) console.error(line);
+  for (const line of code.unmet) reportLine(line);
   let path: string | undefined;
   if (!runsCode || code.forceRuntime) {
     const { pathForEngine } = await import("./script/stand-ins.ts");
@@ -263,9 +262,9 @@ async function watchScript(settings: Settings, input?: Uint8Array<ArrayBuffer>):
 async function warnAboutScript({ target, script }: Settings): Promise<void> {
   if (script.envFiles.length > 0) {
     const { warnAboutEnvFiles } = await import("./named-files.ts");
-    for (const line of warnAboutEnvFiles(script.envFiles)) console.error(line);
+    for (const line of warnAboutEnvFiles(script.envFiles)) reportLine(line);
   }
-  if (script.idle.length > 0) console.error(describeIdle(script, target));
+  if (script.idle.length > 0) reportLine(describeIdle(script, target));
 }
 
 function describeIdle({ idle }: ScriptSettings, target: string | undefined): string {

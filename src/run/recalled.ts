@@ -38,6 +38,7 @@ import {
 } from "../tasks/run-tasks.ts";
 import { VERSION } from "../version.ts";
 import { KnownHit, type KnownPlan, KnownTask } from "./known-task.ts";
+import { reportLine } from "../own-output.ts";
 
 /** Of fewer scripts the ordinary way is as quick. */
 const FEWEST = 10;
@@ -143,7 +144,7 @@ class Recall {
       plan,
     );
     if (host.originalVariable("RT_DEBUG") === "recall")
-      console.error(`recalled ${this.#told.size} of ${plan.tasks.length} scripts`);
+      reportLine(`recalled ${this.#told.size} of ${plan.tasks.length} scripts`);
     if (isPlanPlain(plan)) attempt(() => this.#keep(plan, isExpectedAgain));
     return status;
   }

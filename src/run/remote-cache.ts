@@ -24,6 +24,7 @@ import { fillHeader } from "../settings/remote-server.ts";
 import { cacheUse } from "../settings/server-uses.ts";
 import type { Task } from "../tasks/run-tasks.ts";
 import { textField } from "../workspace/package-json.ts";
+import { reportLine } from "../own-output.ts";
 
 /**
  * Undefined where none of these is cached, and where it cannot be used, which is told. Throws Failure where it has to be.
@@ -44,8 +45,8 @@ export async function openRemoteCache(
   if (opened instanceof RemoteCache) return opened;
   const [first, ...hints] = opened;
   if (isNeeded) throw new Failure(`--share needs the shared cache: ${first}`, hints);
-  console.error(`warning: ${first}`);
-  for (const hint of hints) console.error(`hint: ${hint}`);
+  reportLine(`warning: ${first}`);
+  for (const hint of hints) reportLine(`hint: ${hint}`);
   return undefined;
 }
 

@@ -18,6 +18,7 @@ import { checkText, secrets, toSecretsError } from "./secrets.ts";
 import { ENTRY_FLAGS, SECRETS_COMMANDS, type SecretsCommand, type SecretsCommandName } from "./commands.ts";
 import { isTerminal, print, withoutLineBreak } from "./streams.ts";
 import { complain, readWords, WordsError } from "./words.ts";
+import { reportLine } from "../own-output.ts";
 
 const DONE = 0;
 const ABSENT = 1;
@@ -246,7 +247,7 @@ async function explain(error: unknown, isJson: boolean, mayUseFile: boolean): Pr
   const [what, remedy] = name === "SecretsError" ? splitRemedy(message) : [message, hint];
   complain(what, remedy);
   if (code === "ERR_SECRETS_UNAVAILABLE" && mayUseFile)
-    for (const hint of WITHOUT_STORE) console.error(`hint: ${hint}`);
+    for (const hint of WITHOUT_STORE) reportLine(`hint: ${hint}`);
   // If that cannot be printed, the line above and the exit code still tell.
   if (isJson && name === "SecretsError")
     await printJson({ error: { code, message: what, hint: remedy } }).catch(() => {});

@@ -2,6 +2,7 @@
 import { host } from "../../platform/process.ts";
 import { isTerminal } from "./streams.ts";
 import { WordsError } from "./words.ts";
+import { report } from "../own-output.ts";
 
 /** False for anything but yes. Throws WordsError where nobody can be asked: `consequence` says what that means. */
 export async function confirm(question: string, consequence: string): Promise<boolean> {
@@ -11,7 +12,7 @@ export async function confirm(question: string, consequence: string): Promise<bo
       "--yes does it without a question",
     );
   host.dropInput();
-  process.stderr.write(`${question} [y/N] `);
+  report(`${question} [y/N] `);
   let answer = "";
   for await (const chunk of Bun.stdin.stream()) {
     answer += new TextDecoder().decode(chunk);

@@ -4,9 +4,10 @@
 // less than some tokens have; the few keys of editing that people use are handled here. Pastes are asked to be
 // marked (bracketed paste), so that a key of many lines can be pasted: unmarked, its second line would go to
 // the shell as a command.
-import { readSync, writeSync } from "node:fs";
+import { readSync } from "node:fs";
 import { isatty, ReadStream } from "node:tty";
 import { host } from "../../platform/process.ts";
+import { report } from "../own-output.ts";
 
 export interface Typed {
   readonly text: string;
@@ -55,10 +56,10 @@ export async function promptHidden(question: string): Promise<string | null> {
   const show = () => {
     terminal.setRawMode(false); // or the stream believes that nothing has to be done
     terminal.setRawMode(true);
-    write(canMark ? MARK_PASTES + question : question);
+    report(canMark ? MARK_PASTES + question : question);
   };
   const restore = () => {
-    write(canMark ? `${LEAVE_PASTES}\n` : "\n");
+    report(canMark ? `${LEAVE_PASTES}\n` : "\n");
     terminal.setRawMode(false);
   };
   const listen = () => {
@@ -117,14 +118,5 @@ async function* readKeys(hasInput: () => boolean): AsyncGenerator<Uint8Array> {
     if (length === 0) return;
     yield keys.subarray(0, length);
     keys.fill(0);
-  }
-}
-
-/** At once, since the program may end; the terminal may be gone. */
-function write(text: string): void {
-  try {
-    writeSync(2, text);
-  } catch {
-    // nobody sees it
   }
 }

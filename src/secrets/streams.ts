@@ -3,6 +3,7 @@
 // Contract: the bytes that are read and written here are zeroed when they have been used; a value is decoded whole or refused.
 import { readSync } from "node:fs";
 import { OWN_SYSTEM } from "../../platform/own-program.ts";
+import { writeOwn } from "../own-output.ts";
 import { WordsError } from "./words.ts";
 
 /** Bytes. No protocol of the helpers comes near it. */
@@ -15,10 +16,9 @@ export async function isTerminal(descriptor: number): Promise<boolean> {
 
 /** Ends when all is written, so that the process may be ended after it. */
 export async function print(text: string): Promise<void> {
-  if (text === "") return; // the engine would empty the file that it writes to
   const bytes = new TextEncoder().encode(text);
   try {
-    await Bun.write(Bun.stdout, bytes);
+    writeOwn(1, bytes);
   } catch (error) {
     const { code } = error as { code?: string };
     if (code === "EPIPE") throw error; // whoever read the output has had enough

@@ -3,6 +3,7 @@
 // Surprising: a message never repeats a word in full that may be a value typed in the wrong place.
 import { printable } from "../printable.ts";
 import { type Flag, FLAGS } from "./commands.ts";
+import { reportLine } from "../own-output.ts";
 
 export interface Words {
   readonly options: ReadonlySet<string>;
@@ -60,6 +61,6 @@ export function readWords(words: readonly string[], flags: readonly Flag[] = FLA
 
 /** Prints what went wrong, and what to do where that is known; both show what is in them, as printable() makes them. */
 export function complain(message: string, hint?: string, kind: "error" | "warning" = "error"): void {
-  console.error(`${kind}: ${message}`);
-  if (hint) console.error(`hint: ${hint}`);
+  reportLine(`${kind}: ${message}`);
+  if (hint) reportLine(`hint: ${hint}`);
 }

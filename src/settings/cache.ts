@@ -12,6 +12,7 @@ import type { GivenOptions } from "../options/parse.ts";
 import { printable } from "../printable.ts";
 import { readRemoteCache, type RemoteCacheSettings } from "./remote-cache.ts";
 import { ruleNamed } from "./script-rules.ts";
+import { reportLine } from "../own-output.ts";
 
 /** What the file says of one script; globs are relative to its package. */
 export interface CacheRule {
@@ -71,9 +72,7 @@ export function findCacheConfig(config: Config | undefined, cwd: string): Config
   if (root === realpathSync(cwd)) return config;
   if (config && speaksOfCache(config)) {
     const [own, other] = [join(cwd, FILE_NAME), file].map(printable);
-    console.error(
-      `warning: what ${own} says in [run.cache] counts for nothing: the root project's is ${other}`,
-    );
+    reportLine(`warning: what ${own} says in [run.cache] counts for nothing: the root project's is ${other}`);
   }
   return files.readFile(file, 1) === "ENOENT" ? undefined : readConfig(file);
 }

@@ -18,6 +18,7 @@ import { readVersion, restore, swap } from "./replace.ts";
 import { createDraft, inWorkspace } from "./workspace.ts";
 import { Failure } from "../failure.ts";
 import { printable } from "../printable.ts";
+import { printLine } from "../own-output.ts";
 
 /** Who else may have put rt where it is, and does upgrades there. */
 const OWNERS: ReadonlyArray<readonly [pattern: RegExp, name: string]> = [
@@ -33,11 +34,11 @@ export async function runUpgradeCommand(args: string[]): Promise<void> {
   if (owner) throw new Failure(`${program} was installed by ${owner}`, `upgrade it with ${owner} as well`);
   if (words.isRollback) {
     const version = await restore(program);
-    return console.log(`rt is ${version} again, at ${program}`);
+    return printLine(`rt is ${version} again, at ${program}`);
   }
   const version = await upgrade(program, words);
-  console.log(`rt ${VERSION} is now ${version}, at ${program}`);
-  console.log(`rt upgrade --rollback brings ${VERSION} back`);
+  printLine(`rt ${VERSION} is now ${version}, at ${program}`);
+  printLine(`rt upgrade --rollback brings ${VERSION} back`);
 }
 
 interface Words {

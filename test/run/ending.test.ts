@@ -1,5 +1,6 @@
 // How a run of a script ends: with the script's own exit code, or of the script's own signal.
 import { describe, expect, test } from "bun:test";
+import { createMark, waitUntil } from "../support/processes.ts";
 import { createProject } from "../support/project.ts";
 import { expectRt, RT, runRt, startRt } from "../support/rt.ts";
 import { type Row, testTranscripts } from "../support/transcripts.ts";
@@ -219,5 +220,26 @@ describe.concurrent("a signal", () => {
       const { stdout } = await runRt({ args: ["--silent", script], cwd: project.path });
       expect(stdout).toStartWith(expected.stdout);
     }
+  });
+});
+
+describe.skipIf(process.platform !== "linux").concurrent("rt run --shell rt", () => {
+  for (const signal of ["SIGTERM", "SIGHUP", "SIGINT"] as const)
+    test(`ends the program of the script when rt gets ${signal}`, async () => {
+      await using project = await createProject(scripts({ go: "echo up && sleep 1017" }));
+      const mark = createMark();
+      const child = startRt({ args: ["run", "--shell", "rt", "go"], cwd: project.path, env: mark.env });
+      await child.stdout.getReader().read();
+      await waitUntil(() => mark.find().some(({ command }) => command.includes("sleep 1017")));
+      child.kill(signal);
+      await child.exited;
+      expect(child.signalCode).toBe(signal);
+      await waitUntil(() => mark.find().length === 0);
+    });
+
+  test("ends with the exit code of the script", async () => {
+    await using project = await createProject(scripts({ go: "sh -c 'exit 7'" }));
+    const { status } = await runRt({ args: ["run", "--shell", "rt", "go"], cwd: project.path });
+    expect(status).toBe(7);
   });
 });

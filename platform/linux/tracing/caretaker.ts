@@ -21,6 +21,6 @@ export function takeCare(words: readonly string[]): number {
 }
 
 function refuse(): number {
-  operations.write(2, "error: This is a part of rt that only rt starts\n");
+  operations.write(2, new TextEncoder().encode("error: This is a part of rt that only rt starts\n"));
   return 2;
 }

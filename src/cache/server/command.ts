@@ -7,6 +7,7 @@ import { cacheDirectory } from "../store.ts";
 import { startServer } from "./server.ts";
 import { Shelves } from "./shelves.ts";
 import { ACCESSES, addToken, Tokens } from "./tokens.ts";
+import { printLine, reportLine } from "../../own-output.ts";
 
 const MEGABYTE = 1_000_000;
 /** Milliseconds for what is on its way when it is to end: less than those who end it wait before they kill it. */
@@ -72,7 +73,7 @@ export function serveCache(args: readonly string[]): string | undefined {
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, end);
   const { count } = tokens;
   const size = `${(shelves.size / MEGABYTE).toFixed(1)} MB in ${oneLine(directory)}`;
-  console.log(`Serving at ${server.url.href}: ${count} ${count === 1 ? "token" : "tokens"}, ${size}`);
+  printLine(`Serving at ${server.url.href}: ${count} ${count === 1 ? "token" : "tokens"}, ${size}`);
   return undefined;
 }
 
@@ -105,7 +106,7 @@ export function makeToken(args: readonly string[]): string {
 }
 
 function complain(line: string): void {
-  console.error(`error: ${oneLine(line)}`);
+  reportLine(`error: ${oneLine(line)}`);
 }
 
 function asksForHelp(args: readonly string[]): boolean {

@@ -6,6 +6,7 @@ import { fillHeader, variablesIn } from "../../settings/remote-server.ts";
 import { remoteUse } from "../../settings/server-uses.ts";
 import { findMapping } from "../../secrets/mapping/mapping-file.ts";
 import { readVariables } from "../remote-cache.ts";
+import { reportLine } from "../../own-output.ts";
 
 /** Returns the settings with values in the headers. Throws Failure, also where a person has not allowed it. */
 export async function authorizeRemote(
@@ -38,7 +39,7 @@ export function withoutSecrets(
     const kept = script.env.filter((name) => secrets.has(name));
     if (kept.length === 0) return script;
     if (warns)
-      console.error(
+      reportLine(
         `warning: ${kept.join(", ")} of run.remote.scripts.${oneLine(script.name)}.env stays on this machine: it is in [secrets]`,
       );
     return { ...script, env: script.env.filter((name) => !secrets.has(name)) };

@@ -123,7 +123,7 @@ export async function launchScript(
   const answer = lines.length === 1 ? context.shell.answer(lines[0]!.line) : undefined;
   if (answer) {
     echo(lines[0]!.line, settings);
-    if (answer.output === "" || host.write(1, answer.output)) return answer.code;
+    if (answer.output === "" || show(1, answer.output)) return answer.code;
   }
   // What one of them shows, a log of another may repeat.
   const shown = [...allOf(lines.map(({ event }) => secretsFor(event))), ...(supply.inherited ?? [])];
@@ -201,7 +201,13 @@ async function becomeOrAttend(
     const outcome = await attendIfRedacted(command, secrets, "end", early);
     if (outcome !== undefined) return outcome;
   }
-  return isFirstProcess() ? await stayBefore(command, command.descriptors) : host.replace(command);
+  const mustStay = isFirstProcess() || outlivesItsShell(command);
+  return mustStay ? await stayBefore(command, command.descriptors) : host.replace(command);
+}
+
+/** The engine's shell does not pass signals on: a signal that ends it would leave its programs running. */
+function outlivesItsShell({ engine = false }: ReplaceRequest): boolean {
+  return engine && host.defaultShell === "system";
 }
 
 /**
@@ -244,16 +250,34 @@ async function stayBefore(
   }
 }
 
-/** Characters. Of more than 4096 bytes, a pipe that does not wait may take a part, which must not be written again. */
-const LONGEST_WHOLE = 1365;
+/** False if nothing could be written. The rest of what a pipe takes in parts is written by a module that few runs load. */
+function show(descriptor: 1 | 2, text: string): boolean {
+  const bytes = new TextEncoder().encode(text);
+  const count = host.write(descriptor, bytes);
+  if (count <= 0 || count === bytes.length) return count > 0;
+  writeRest(descriptor, bytes.subarray(count));
+  return true;
+}
 
-/** Not by `console.error`, which has colours of its own on a terminal, or `process.stderr`, which takes long to make. */
+function writeRest(descriptor: 1 | 2, rest: Uint8Array): void {
+  const { writeOwn } = require("../../own-output.ts") as typeof import("../../own-output.ts");
+  try {
+    writeOwn(descriptor, rest);
+  } catch {
+    // Its reader has gone.
+  }
+}
+
+function showLine(line: string): void {
+  if (!show(2, `${line}\n`)) writeRest(2, new TextEncoder().encode(`${line}\n`));
+}
+
 function echo(command: string, { silent }: ScriptSettings): void {
   if (silent) return;
   const useColor = wantsColor(host.originalVariable, () => host.isTerminal(2));
   const shown = fitToPrint(command);
   const line = useColor ? `\x1b[0;35m$\x1b[0m \x1b[2m\x1b[1m${shown}\x1b[0m` : `$ ${shown}`;
-  if (line.length > LONGEST_WHOLE || !host.write(2, `${line}\n`)) console.error(line);
+  showLine(line);
 }
 
 /** Few commands have anything in them that is not; a pattern would take longer than to look. */
@@ -267,7 +291,7 @@ function fitToPrint(text: string): string {
 export function describeEnding(name: string, ending: Ending, { silent }: ScriptSettings): void {
   if (silent) return;
   const event = fitToPrint(name);
-  if (typeof ending === "number") return console.error(`error: script "${event}" exited with code ${ending}`);
+  if (typeof ending === "number") return showLine(`error: script "${event}" exited with code ${ending}`);
   if (ending.signal === "SIGINT") return;
-  console.error(`error: script "${event}" was terminated by signal ${ending.signal}`);
+  showLine(`error: script "${event}" was terminated by signal ${ending.signal}`);
 }

@@ -78,7 +78,8 @@ function warnOfNode(reason: string): void {
   isWarned = true;
   // Imported here: its patterns would be made at every start of a script.
   const { oneLine } = require("../../printable.ts") as typeof import("../../printable.ts");
-  console.error(`warning: --rt does not change what "node" means to the programs below. ${oneLine(reason)}`);
+  const { reportLine } = require("../../own-output.ts") as typeof import("../../own-output.ts");
+  reportLine(`warning: --rt does not change what "node" means to the programs below. ${oneLine(reason)}`);
 }
 
 function makeLink(name: string): string {

@@ -2,6 +2,7 @@
 // `"test": "rt test"` means the command: neither it nor who types the same words is told anything.
 import { host } from "../../../platform/process.ts";
 import { findPackageJson, scriptOf } from "../../workspace/package-json.ts";
+import { reportLine } from "../../own-output.ts";
 
 /** Names that package managers run as scripts by themselves: having one says nothing about what was meant. */
 const LIFECYCLE = new Set(["install", "publish", "pack"]);
@@ -12,5 +13,5 @@ export function hintAtShadowedScript(command: string, cwd: string): void {
   const located = findPackageJson(cwd);
   const script = located && scriptOf(located.manifest, command);
   if (script === null || [`rt ${command}`, `bun ${command}`].includes(script.trim())) return;
-  console.error(`hint: this is rt's own "${command}"; the script of that name runs with: rt run ${command}`);
+  reportLine(`hint: this is rt's own "${command}"; the script of that name runs with: rt run ${command}`);
 }

@@ -21,6 +21,7 @@ import { findPackageJson } from "../../workspace/package-json.ts";
 import { Changes } from "./changes.ts";
 import { readScope } from "./scope.ts";
 import { WatchNotes } from "./notes.ts";
+import { writeOwn } from "../../own-output.ts";
 
 /** How long what was asked to end may take before it is killed. */
 const GRACE = 5_000; // ms
@@ -114,7 +115,7 @@ export async function watchRun(
 }
 
 export async function clearScreen(): Promise<void> {
-  if (host.isTerminal(1)) await Bun.write(Bun.stdout, CLEAR);
+  if (host.isTerminal(1)) writeOwn(1, CLEAR);
 }
 
 async function endingOf({ done }: Child): Promise<Ending> {

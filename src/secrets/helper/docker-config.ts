@@ -25,6 +25,7 @@ import { printable } from "../../printable.ts";
 import { WordsError } from "../words.ts";
 import { addMember, removeMember } from "./json-members.ts";
 import { ownPath } from "./program.ts";
+import { printLine, reportLine } from "../../own-output.ts";
 
 const STORE = "credsStore";
 const OWN = "rt";
@@ -43,15 +44,15 @@ export function installDocker(): void {
   const link = installLink();
   if (store !== OWN)
     writeText(config, addMember(store === "" ? removeMember(text, STORE) : text, STORE, OWN));
-  console.log(`docker keeps its logins with rt (${STORE} in ${printable(config)}, ${printable(link)})`);
+  printLine(`docker keeps its logins with rt (${STORE} in ${printable(config)}, ${printable(link)})`);
   if (hasPasswords(members.auths))
-    console.log(
+    printLine(
       "Passwords that the file has stay in it until docker logs out of those registries and in again",
     );
-  console.log("To undo it: rt secrets helper --uninstall docker");
+  printLine("To undo it: rt secrets helper --uninstall docker");
   const directories = (host.originalVariable("PATH") ?? "").split(delimiter);
   if (!directories.includes(dirname(link)))
-    console.error(`hint: docker finds its helper on PATH only; add ${printable(dirname(link))} to it`);
+    reportLine(`hint: docker finds its helper on PATH only; add ${printable(dirname(link))} to it`);
 }
 
 export function uninstallDocker(): void {
@@ -61,7 +62,7 @@ export function uninstallDocker(): void {
   if (isDone) writeText(config, removeMember(text, STORE));
   const link = linkPath();
   if (isOwnLink(link)) rmSync(link);
-  console.log(
+  printLine(
     isDone
       ? "docker keeps its logins with rt no more; they are still in the credential store"
       : "docker does not keep its logins with rt",

@@ -8,6 +8,7 @@ import { host } from "../../../platform/process.ts";
 import { printable } from "../../printable.ts";
 import { WordsError } from "../words.ts";
 import { ownPath } from "./program.ts";
+import { printLine } from "../../own-output.ts";
 
 const KEY = "credential.helper";
 /** A line of ours, wherever that rt is or was. */
@@ -23,18 +24,18 @@ export function installGit(isLocal: boolean): void {
     removeOwn(scope, before);
     runGit(["config", scope, "--add", KEY, line]);
   }
-  console.log(`git asks rt for passwords (${KEY}, ${scope})`);
+  printLine(`git asks rt for passwords (${KEY}, ${scope})`);
   if (others.length > 0)
-    console.log(
+    printLine(
       `It also asks ${others.map(printable).join(", ")}, and gives each of them what it should store`,
     );
-  console.log(`To undo it: rt secrets helper --uninstall${isLocal ? " --local" : ""} git`);
+  printLine(`To undo it: rt secrets helper --uninstall${isLocal ? " --local" : ""} git`);
 }
 
 export function uninstallGit(isLocal: boolean): void {
   const scope = isLocal ? "--local" : "--global";
   const isDone = removeOwn(scope, readHelpers(scope));
-  console.log(
+  printLine(
     isDone
       ? `git asks rt no more (${KEY}, ${scope}); the passwords are still in the credential store`
       : `git does not ask rt (${KEY}, ${scope})`,

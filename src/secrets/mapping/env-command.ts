@@ -17,6 +17,7 @@ import { parseRowName } from "./grants.ts";
 import type { FindServerUses } from "../../config/server-use.ts";
 import { findConsents, type ProjectConsents } from "./project-consents.ts";
 import { describeRegistries, describeServers, fingerprint, isTrusted, withoutLogin } from "./trust.ts";
+import { reportLine } from "../../own-output.ts";
 
 const DONE = 0;
 const ABSENT = 1;
@@ -87,7 +88,7 @@ function warnOfUnknown(script: string): void {
   const located = script.includes("#") ? null : findPackageJson(process.cwd());
   if (!located || scriptOf(located.manifest, script) !== null) return;
   const [similar] = nearest(script, scriptNames(located.manifest));
-  console.error(
+  reportLine(
     `warning: There is no script "${oneLine(script)}" in package.json` +
       (similar === undefined ? "" : `\nhint: did you mean ${oneLine(similar)}?`),
   );

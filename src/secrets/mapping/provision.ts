@@ -22,6 +22,7 @@ import { grantedNames, isForOne, type ScriptName, withheldNames } from "./grants
 import { findMapping } from "./mapping-file.ts";
 import { isTrusted, requireTrust } from "./trust.ts";
 import { faultOfName } from "./variable-name.ts";
+import { reportLine } from "../../own-output.ts";
 
 /** One that the command line asks for. */
 interface Asked {
@@ -110,7 +111,7 @@ export function openProvision({
   function warnIfCommon({ name, value }: SecretValue): void {
     if (showsSecrets || !isCommon(value) || warned.has(name)) return;
     warned.add(name);
-    console.error(
+    reportLine(
       `warning: The value of ${name} is a common word or number: [${name}] stands in its place wherever it is shown\n` +
         `hint: where it is no secret, write "redact = false" in [secrets.${name}] of rtfig.toml`,
     );

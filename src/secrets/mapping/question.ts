@@ -3,6 +3,7 @@
 // Surprising: the answer is read at once and by itself, without a stream: one that waits in a thread would take the first
 // key that is meant for the script.
 import { host } from "../../../platform/process.ts";
+import { report } from "../../own-output.ts";
 
 export function canAsk(): boolean {
   return host.isTerminal(0) && host.isTerminal(2);
@@ -10,19 +11,18 @@ export function canAsk(): boolean {
 
 /** Lines, as they stand; what is in them is shown as printable() makes it. */
 export function tell(lines: readonly string[]): void {
-  const { writeSync } = process.getBuiltinModule("node:fs");
-  writeSync(2, lines.map((line) => `${line}\n`).join(""));
+  report(lines.map((line) => `${line}\n`).join(""));
 }
 
 /** Whether a line came that says yes; everything else says no. Input from before the question is not an answer. */
 export function askYes(question: string): boolean {
-  const { readSync, writeSync } = process.getBuiltinModule("node:fs");
+  const { readSync } = process.getBuiltinModule("node:fs");
   host.dropInput();
-  writeSync(2, `${question} [y/N] `);
+  report(`${question} [y/N] `);
   const line = new Uint8Array(1024);
   try {
     const length = readWhenThere(() => readSync(0, line));
-    if (length === 0) writeSync(2, "\n");
+    if (length === 0) report("\n");
     return /^\s*y(?:es)?\s*$/i.test(new TextDecoder().decode(line.subarray(0, length)));
   } catch {
     return false; // the terminal is gone

@@ -18,6 +18,7 @@ import {
   removeAllowance,
   requireAllTrust,
 } from "./trust.ts";
+import { printLine } from "../../own-output.ts";
 
 /** Throws Failure. */
 export function runTrustCommand(words: readonly string[], findUses: FindServerUses): number {
@@ -53,14 +54,14 @@ function allow(config: Config | undefined, findUses: FindServerUses): number {
     const what = each.servers
       ? describeServers(each.servers).map((line) => `${how}: ${line}`)
       : [`${printable(each.folder)} is ${how} to read secrets`];
-    for (const line of what) console.log(line);
+    for (const line of what) printLine(line);
   }
   return 0;
 }
 
 function list(): number {
   for (const { hash, folder, names } of listAllowances())
-    console.log(`${printable(folder)}\t${names.map(printable).join(" ")}\t${hash}`);
+    printLine(`${printable(folder)}\t${names.map(printable).join(" ")}\t${hash}`);
   return 0;
 }
 
@@ -69,7 +70,7 @@ function remove(what = findRoot(process.cwd()) ?? process.cwd()): number {
   const found = listAllowances().filter(isMeant);
   for (const each of found) {
     removeAllowance(each);
-    console.log(`${printable(each.folder)} is no longer allowed to read secrets`);
+    printLine(`${printable(each.folder)} is no longer allowed to read secrets`);
   }
   return found.length > 0
     ? 0

@@ -24,6 +24,7 @@ import { takesCredentials } from "./asking-tools.ts";
 import { readNpmrcs, toGrants } from "./project-registries.ts";
 import { requireRegistryConsent } from "./registry-consent.ts";
 import { fillRegistries, findRegistryUses, type RegistryUse } from "./registry-tokens.ts";
+import { reportLine } from "../../own-output.ts";
 
 /**
  * A configuration for the engine alone; undefined where the engine finds all that it needs by itself. Throws
@@ -46,7 +47,7 @@ export async function configWithTokens(
   if (wanted.length === 0) return undefined;
   if (!handing.canHandText()) {
     const names = [...new Set(wanted.flatMap((use) => secretsOf(use, mapping)))].map(({ name }) => name);
-    console.error(
+    reportLine(
       `warning: ${names.join(", ")}: on this system, rt ${tool} has them from the environment alone`,
     );
     return undefined;

@@ -1,0 +1,95 @@
+// rt's own output arrives once and whole: behind what others append to the same file, and on a pipe that does not block.
+import { describe, expect, test } from "bun:test";
+import { createProject, type Project } from "../support/project.ts";
+import { cleanEnvironment, RT, runRt } from "../support/rt.ts";
+
+const LONG = "x".repeat(20_000);
+const FILES = {
+  "package.json": {
+    scripts: Object.fromEntries(
+      Array.from({ length: 200 }, (_, each) => [`script-${each}`, `echo ${each} ${each}`]),
+    ),
+  },
+  "many/package.json": { scripts: { go: `echo ${LONG}`, pick: "true" } },
+  "rtfig.toml": Array.from(
+    { length: 200 },
+    (_, each) => `[secrets.NAME_${each}]\nfrom = "com.acme.${"x".repeat(30)}/name-${each}"\n`,
+  ).join(""),
+};
+
+/** Commands with more than 4,096 bytes of output, on standard output or error. */
+const COMMANDS: Readonly<Record<string, readonly string[]>> = {
+  "rt types": ["types"],
+  "rt help caching": ["help", "caching"],
+  "rt run": ["run"],
+  "rt completions bash": ["completions", "bash"],
+  "rt debug-config": ["debug-config"],
+  "rt doctor": ["doctor"],
+  "rt secrets list": ["secrets", "list"],
+  "rt secrets env": ["secrets", "env"],
+  "rt --help": ["--help"],
+  "a script that rt answers": ["--cwd", "many", "run", "go"],
+  "an unknown name": ["run", "nothing-of-that-name"],
+};
+
+/** Each writes in a way of its own, or did. */
+const ON_PIPES = ["rt types", "rt run", "rt secrets list"];
+
+async function withProject(use: (project: Project) => Promise<void>): Promise<void> {
+  await using project = await createProject(FILES);
+  await use(project);
+}
+
+describe.skipIf(process.platform === "win32").concurrent("rt's own output", () => {
+  for (const [title, args] of Object.entries(COMMANDS)) {
+    test(`of ${title} comes behind what another program has appended to the same file`, () =>
+      withProject(async (project) => {
+        const plain = await runRt({ args, cwd: project.path });
+        await Bun.write(project.join("out"), "first\n");
+        // The shell opens the file to append; its position is still at the start when rt begins.
+        const line = `exec >>out 2>&1; printf 'second\\n' >other; cat other >>out; "$@"; printf 'last\\n' >>out`;
+        const program = ["sh", "-c", line, "sh", RT, ...args];
+        await runRt({ program, cwd: project.path });
+        const text = await Bun.file(project.join("out")).text();
+        expect(text).not.toContain("\0");
+        const lines = (all: string) => all.split("\n").filter(Boolean).toSorted();
+        expect(text).toStartWith("first\nsecond\n");
+        expect(text).toEndWith("last\n");
+        expect(lines(text)).toEqual(lines(`first\nsecond\nlast\n${plain.stdout}\n${plain.stderr}`));
+      }));
+
+    if (process.platform !== "linux" || !ON_PIPES.includes(title)) continue;
+    test(
+      `of ${title} arrives once on a pipe that does not block`,
+      () =>
+        withProject(async (project) => {
+          const plain = await runRt({ args, cwd: project.path });
+          const child = Bun.spawn(["python3", "-c", SMALL_PIPE, RT, ...args], {
+            cwd: project.path,
+            env: cleanEnvironment(),
+            stdout: "pipe",
+          });
+          expect(await new Response(child.stdout).text()).toBe(plain.stdout);
+        }),
+      60_000,
+    );
+  }
+});
+
+/** Reads the program's standard output from a pipe of 4,096 bytes, when it is full for the first time. */
+const SMALL_PIPE = `
+import array, fcntl, os, subprocess, sys, termios, time
+reader, writer = os.pipe()
+fcntl.fcntl(writer, 1031, 4096)
+os.set_blocking(writer, False)
+child = subprocess.Popen(sys.argv[1:], stdin=subprocess.DEVNULL, stdout=writer, stderr=subprocess.DEVNULL)
+os.close(writer)
+count = array.array("i", [0])
+while child.poll() is None and count[0] < 4096:
+    fcntl.ioctl(reader, termios.FIONREAD, count)
+    time.sleep(0.005)
+while True:
+    bytes = os.read(reader, 65536)
+    if not bytes: break
+    sys.stdout.buffer.write(bytes)
+`;
