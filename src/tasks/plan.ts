@@ -6,7 +6,13 @@
 // scripts that watch never end. A package without the script is passed over, unless no package has it, or
 // `--workspaces` without `--filter` asks for it in all.
 import type { Cause } from "../workspace/affected.ts";
-import { allMembers, isThere, type Selection, selectMembers } from "../workspace/filter.ts";
+import {
+  allMembers,
+  isThere,
+  type Selection,
+  selectMembers,
+  workspacePackages,
+} from "../workspace/filter.ts";
 import { type DependencyGraph, linkMembers } from "../workspace/dependencies.ts";
 import { type Member, openWorkspace, type Workspace } from "../workspace/members.ts";
 import {
@@ -106,11 +112,18 @@ export async function selectPackages(request: SelectionRequest): Promise<Selecte
   const workspace = openWorkspace(request.cwd);
   const { members, broken } = workspace;
   const graph = linkMembers(members);
+  const defaultPackages = request.affected === undefined ? workspacePackages : allMembers;
   const selection: Selection =
     request.filters.length > 0
       ? selectMembers(workspace, graph, request.filters, request.cwd, request.ifPresent)
-      : { indices: allMembers(members), unmatched: [], unreadable: broken.filter(isThere) };
+      : { indices: defaultPackages(members), unmatched: [], unreadable: broken.filter(isThere) };
   const { unreadable } = selection;
+  const isAsked = request.filters.length === 0 && request.affected === undefined && !request.ifPresent;
+  if (isAsked && !workspace.isDeclared && selection.indices.length === 0 && unreadable.length === 0)
+    throw new Failure(
+      "--workspaces found no packages below this folder",
+      'list them in package.json, as in "workspaces": ["packages/*"], or leave out --workspaces',
+    );
   let affected: SelectedPackages["affected"];
   if (unreadable.length > 0 && !request.noExitOnError) throw unreadable[0]!;
   const notices = broken.map(({ message }) => message);

@@ -115,9 +115,14 @@ export function selectMembers(
   }
 }
 
-/** What `--workspaces` means: every member but the root. */
+/** Selects every member but the root. */
 export function allMembers(members: readonly Member[]): number[] {
   return members.flatMap(({ isRoot }, index) => (isRoot ? [] : [index]));
+}
+
+/** Selects what `--workspaces` means: every member but the package of the root's directory. */
+export function workspacePackages(members: readonly Member[]): number[] {
+  return members.flatMap(({ path }, index) => (path === "." ? [] : [index]));
 }
 
 /** A package that is listed and not there may have been left out on purpose: a submodule, a part of a container. */

@@ -8,7 +8,8 @@
 // everything that follows from them is the same on every machine.
 //
 // Surprising: the root is a member that only an exact name or path selects (`isRoot`), or a script of the
-// root that runs `--filter '*'` would start itself. A member that does not parse, and a folder that cannot be
+// root that runs `--filter '*'` would start itself. Without a declaration that is the package of the current directory, if
+// there are others below. A member that does not parse, and a folder that cannot be
 // listed though a declared pattern leads through it, are not fatal here: they are listed in `broken`, and the
 // caller decides.
 import { directories } from "../../platform/directories.ts";
@@ -171,8 +172,7 @@ function collectMembers(root: string, patterns: readonly string[], where: string
       if (manifest === null && isLost(directory) && holdsPackage(directory)) tellLost(directory, broken);
       return manifest === undefined;
     }
-    const isRoot = isDeclared && path === ".";
-    members.set(path, { directory, path, name: textField(manifest, "name"), manifest, isRoot });
+    members.set(path, { directory, path, name: textField(manifest, "name"), manifest, isRoot: path === "." });
     paths.push(path);
     return true;
   };
@@ -201,6 +201,8 @@ function collectMembers(root: string, patterns: readonly string[], where: string
   }
   const inOrder: Member[] = [];
   for (const path of paths.sort()) inOrder.push(members.get(path)!);
+  // A single package is not the root of others.
+  if (!isDeclared && inOrder.length === 1) inOrder[0] = { ...inOrder[0]!, isRoot: false };
   return { root, isDeclared, members: inOrder, broken };
 }
 

@@ -11,6 +11,18 @@ const SAYS = "console.log(typeof Bun, typeof rt, process.argv.slice(2).join())";
 const BY_ENV = `#!/usr/bin/env node\n${SAYS}\n`;
 const BY_PATH = `#!/usr/bin/node\n${SAYS}\n`;
 
+testSilently("--rt runs a program that is marked for Node.js", [
+  ...["node ", "node\t", "node\r", "node  \t"].map((words): Row => [
+    `when its first line ends as in ${JSON.stringify(words)}`,
+    {
+      files: { "package.json": {}, "node_modules/.bin/cli": `#!/usr/bin/env ${words}\n${SAYS}\n` },
+      executable: ["node_modules/.bin/cli"],
+      args: ["--rt", "run", "cli", "a"],
+      stdout: "object object a\n",
+    },
+  ]),
+]);
+
 /** What a package makes of a condition. */
 const CONDITION = {
   "package.json": { imports: { "#a": { special: "./special.cjs", default: "./default.cjs" } } },

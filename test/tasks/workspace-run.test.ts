@@ -250,3 +250,43 @@ test("what could not start is one of those that the summary counts and names as 
   const { stderr } = await runRt({ args: ["run", "--workspaces", "t"], cwd: project.path });
   expect(stderr).toContain(": 1 succeeded, 1 failed\nFailed:  a t (Cannot start: the command and its ");
 });
+
+describe("a project without workspaces", () => {
+  const FOUND = {
+    "package.json": { name: "top", scripts: { t: `${RT} --silent run --filter '*' t`, u: "echo top" } },
+    "libs/a/package.json": { name: "a", scripts: { t: "echo a", u: "echo a" } },
+  };
+
+  test("lets a script of the top folder run the other packages with --filter '*'", () =>
+    expectRt({ files: FOUND, args: ["--silent", "run", "t"], stdout: "a t: a\na t: Exited with code 0\n" }));
+
+  test("runs the top folder's package with --filter when its name or path is given", () =>
+    expectRt({
+      files: FOUND,
+      args: ["--silent", "run", "--sequential", "--filter", "top", "--filter", "./libs/a", "u"],
+      stdout: "top:u | top\na:u   | a\n",
+      stderr: /^top:u \| Done in .*\na:u   \| Done in .*\n$/,
+    }));
+
+  test("runs every package but the top folder's with --workspaces", () =>
+    expectRt({
+      files: FOUND,
+      args: ["--silent", "run", "--workspaces", "u"],
+      stdout: "a u: a\na u: Exited with code 0\n",
+    }));
+
+  test("refuses --workspaces when it has one package", () =>
+    expectRt({
+      files: { "package.json": { name: "top", scripts: { u: "echo top" } } },
+      args: ["--silent", "run", "--workspaces", "u"],
+      stderr: /^error: --workspaces found no packages below this folder\nhint: .*\n$/,
+      status: 1,
+    }));
+
+  test("runs its only package with --filter '*'", () =>
+    expectRt({
+      files: { "package.json": { name: "top", scripts: { u: "echo top" } } },
+      args: ["--silent", "run", "--filter", "*", "u"],
+      stdout: "top u: top\ntop u: Exited with code 0\n",
+    }));
+});

@@ -158,7 +158,7 @@ function asNode(words: readonly string[]): Target {
 }
 
 /** Node.js by whatever path, alone or behind `env`, and options for it; other uses of `env` are the system's to read. */
-const STARTS_NODE = /^#!\s*(?:\S*\/env\s+(?:-S\s*)?)?(?:\S*\/)?node(?:js)?(?:\s+(.*?))?\s*$/;
+const STARTS_NODE = /^#!\s*(?:\S*\/env\s+(?:-S\s*)?)?(?:\S*\/)?node(?:js)?(?:\s+(\S.*?))?\s*$/;
 
 /** The program as rt starts it in the place of Node.js; undefined when it is marked for something else. */
 function markedForNode(path: string): Target | undefined {
