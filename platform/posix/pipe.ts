@@ -68,9 +68,8 @@ function fcntl(descriptor: number, command: number, value: number): number {
 const LOWEST_HIGH = 64;
 
 /**
- * Moves a descriptor above every place that a child has for one.
- * Returns it unchanged if the limit of open files is too low.
- * The new one is close-on-exec.
+ * Moves a descriptor above every place that a child has for one. Returns the new one, which is close-on-exec.
+ * If the limit of open files is too low, the descriptor stays where it is.
  */
 export function moveUp(descriptor: number): number {
   const moved = fcntl(descriptor, F_DUPFD_CLOEXEC, LOWEST_HIGH);

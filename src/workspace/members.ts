@@ -8,8 +8,8 @@
 // everything that follows from them is the same on every machine.
 //
 // Surprising: the root is a member that only an exact name or path selects (`isRoot`), or a script of the
-// root that runs `--filter '*'` would start itself. Without a declaration that is the package of the current directory, if
-// there are others below. A member that does not parse, and a folder that cannot be
+// root that runs `--filter '*'` would start itself. Without a declaration the current directory's package is the root,
+// if there are others below. A member that does not parse, and a folder that cannot be
 // listed though a declared pattern leads through it, are not fatal here: they are listed in `broken`, and the
 // caller decides.
 import { directories } from "../../platform/directories.ts";

@@ -42,7 +42,7 @@ async function withProject(use: (project: Project) => Promise<void>): Promise<vo
 
 describe.skipIf(process.platform === "win32").concurrent("rt's own output", () => {
   for (const [title, args] of Object.entries(COMMANDS)) {
-    test(`of ${title} comes behind what another program has appended to the same file`, () =>
+    test(`${title} writes behind the text that another program has appended to the same file`, () =>
       withProject(async (project) => {
         const plain = await runRt({ args, cwd: project.path });
         await Bun.write(project.join("out"), "first\n");
@@ -60,7 +60,7 @@ describe.skipIf(process.platform === "win32").concurrent("rt's own output", () =
 
     if (process.platform !== "linux" || !ON_PIPES.includes(title)) continue;
     test(
-      `of ${title} arrives once on a pipe that does not block`,
+      `${title} writes each byte once to a pipe that does not block`,
       () =>
         withProject(async (project) => {
           const plain = await runRt({ args, cwd: project.path });
