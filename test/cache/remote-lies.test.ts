@@ -4,6 +4,7 @@ import { readdir, rm } from "node:fs/promises";
 import { zstdCompressSync } from "node:zlib";
 import { createCertificates } from "../support/certificates.ts";
 import { startRt } from "../support/rt.ts";
+import { allowAll } from "../support/trusted.ts";
 import { CAN_TRACE, cachedProject, type CachedProject } from "./cached-project.ts";
 import { editIndex, editTar, type LyingServer, startLyingServer } from "./lying-server.ts";
 import { KEY } from "./served.ts";
@@ -220,7 +221,8 @@ test.skipIf(!CAN_TRACE)("who ends a run waits for no upload, and for no answer",
       return new Promise<Response>(() => {});
     });
     await using project = await projectFor(server);
-    const env = { XDG_CACHE_HOME: project.cache, ...VARIABLES };
+    const allowed = await allowAll(project.path, VARIABLES);
+    const env = { XDG_CACHE_HOME: project.cache, ...VARIABLES, ...allowed };
     const child = startRt({ args: ["run", "build"], cwd: project.path, env });
     await asked.promise;
     child.kill("SIGINT");
