@@ -251,6 +251,10 @@ const REMOTE: readonly Key[] = within("run.remote", [
   }),
 ]);
 const SECRETS: readonly Key[] = [
+  key("project.id", "string", '"shop-3f9c27d1a8b44e02"', {
+    isOwn: true,
+    help: "The identifier that files of age are bound to; rt secrets share bind writes it",
+  }),
   key("run.secrets.*", "strings", '["NPM_TOKEN"]', {
     isOfSecrets: true,
     help: "The secrets that scripts of this name get: a name, a glob, or package#script",

@@ -18,7 +18,7 @@ export interface Flag {
 }
 
 /** What `rt secrets share` does. */
-export const SHARE_ACTIONS = ["key", "new-key", "add", "remove", "list"] as const;
+export const SHARE_ACTIONS = ["key", "new-key", "add", "remove", "list", "bind"] as const;
 
 export const SECRETS_COMMANDS = {
   get: { usage: "<service> <name>", help: "Print a value", takes: [2, 2], hasJson: true },
@@ -142,6 +142,7 @@ export const CHECK_FLAGS: readonly Flag[] = [
 /** Options of `rt secrets share`. */
 export const SHARE_FLAGS: readonly Flag[] = [
   { name: "file", value: "file", help: "Another file than secrets.age" },
+  { name: "yes", short: "y", help: "For bind: do not ask" },
   { name: "json", help: "Print JSON" },
   { name: "help", short: "h", help: "Show this help" },
 ];

@@ -1,10 +1,11 @@
 // A file of the project that is exchanged for another text: whole or not at all, with its permissions and owner.
 //
-// Contract: a link is not followed, since what it leads to may be another project's; what is no regular file (a pipe of
-// another program's, a device) and what has a second name, which would keep the old text, is refused. Between reading and
-// exchanging nothing is lost of what somebody else has written meanwhile: then nothing is exchanged. The new text lies beside
-// the file, maybe with values in it that no .gitignore means: who ends rt by Ctrl-C or TERM ends that too, and what one that
-// was killed has left goes when the same file is exchanged next.
+// Invariants:
+// - No link is followed on the way to the file: its target may belong to another project.
+// - A pipe, a device, and a file with a second name, which would keep the old text, are refused.
+// - If another program writes to the file between the read and the exchange, nothing is exchanged.
+// - The new text is written beside the file, where no .gitignore may cover it. Ctrl-C and TERM remove it. The next exchange
+//   of the same file removes the draft of a killed process.
 import {
   chmodSync,
   chownSync,
@@ -16,13 +17,15 @@ import {
   openSync,
   readdirSync,
   readFileSync,
+  realpathSync,
   renameSync,
   rmSync,
   type Stats,
   writeFileSync,
 } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { basename, dirname, isAbsolute, join, parse, relative, resolve, sep } from "node:path";
 import { whenEnded } from "../../platform/ending.ts";
+import { findRoot } from "../config/root-project.ts";
 import { printable } from "../printable.ts";
 import { isTaken } from "../process-number.ts";
 import { WordsError } from "./words.ts";
@@ -40,10 +43,14 @@ export interface ProjectFile {
   readonly stats?: Stats;
 }
 
-/** Throws WordsError; for a file that is not there, unless that `mayBeAbsent`. */
-export function readProjectFile(path: string, mayBeAbsent = false): ProjectFile {
+/**
+ * Throws WordsError; for a file that is not there, unless that `mayBeAbsent`.
+ * @param base a folder that is named without links: the project's, by default that of the working directory
+ */
+export function readProjectFile(path: string, mayBeAbsent = false, base = projectFolder()): ProjectFile {
   const shown = printable(path);
   try {
+    requireNoLink(path, base);
     const named = lstatSync(path);
     if (named.isSymbolicLink())
       throw new WordsError(`${shown} is a link, which rt does not follow`, "name the file that it leads to");
@@ -64,6 +71,31 @@ export function readProjectFile(path: string, mayBeAbsent = false): ProjectFile 
     if (code === "ERR_ENCODING_INVALID_ENCODED_DATA")
       throw new WordsError(`${shown} could not be read (it is not text in UTF-8)`, "save it as UTF-8");
     throw new WordsError(`${shown} could not be read (${code})`);
+  }
+}
+
+function projectFolder(): string {
+  const here = realpathSync(".");
+  return findRoot(here) ?? here;
+}
+
+/**
+ * Looks at each folder on the way from the base to the file, up and down. A folder of the file system's root may be a link:
+ * it is the system's, as /tmp of macOS is.
+ */
+function requireNoLink(path: string, base: string): void {
+  const way = relative(base, resolve(path));
+  if (isAbsolute(way)) return; // another drive
+  let folder = base;
+  for (const name of way.split(sep).slice(0, -1)) {
+    const above = folder;
+    folder = join(folder, name);
+    if (name === ".." || (above === parse(above).root && above !== base)) continue;
+    if (lstatSync(folder, { throwIfNoEntry: false })?.isSymbolicLink())
+      throw new WordsError(
+        `${printable(path)} is behind a link, "${printable(relative(base, folder))}", which rt does not follow`,
+        "name the file by the folder that the link leads to",
+      );
   }
 }
 

@@ -141,7 +141,12 @@ describe.skipIf(process.platform !== "linux")("rt secrets import", () => {
     expect(await rt("secrets", "share", "key")).toMatchObject({ status: 0 });
     await shop.write({ "team/note": "" });
     const moved = await rt(...words);
-    expect(moved).toMatchObject({ stderr: "", status: 0 });
+    expect(moved).toMatchObject({
+      stderr: expect.stringMatching(
+        /^warning: rtfig\.toml has the identifier of this project now; .*\nhint: .*\n$/,
+      ),
+      status: 0,
+    });
     expect(moved.stdout).toMatch(/^move  NPM_TOKEN +age:team\/s\.age, NPM_TOKEN$/m);
     expect(moved.stdout).toContain(`Moved ${MOVED.length} values to team/s.age\n`);
     for (const value of [TOKEN, PASSWORD, "MIIB"]) expect(moved.stdout).not.toContain(value);
@@ -152,6 +157,7 @@ describe.skipIf(process.platform !== "linux")("rt secrets import", () => {
       ),
     );
     expect(Bun.TOML.parse(await read(shop, "rtfig.toml"))).toEqual({
+      project: { id: expect.stringMatching(/-[0-9a-f]{16}$/) },
       run: { secrets: { dev: MOVED } },
       secrets: Object.fromEntries(MOVED.map((name) => [name, { from: "age:team/s.age" }])),
     });

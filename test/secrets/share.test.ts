@@ -64,7 +64,15 @@ describe.skipIf(process.platform !== "linux")("secrets.age", () => {
     // In the wrong folder nobody is let in, and no file is made that would say so.
     expect(await secrets(["share", "add", ciPublic, "the server"])).toEqual(none);
     expect(await Bun.file(project.join("secrets.age")).exists()).toBe(false);
-    expect(await secrets(["set", "--file", "secrets.age", "DEPLOY_TOKEN"], `${TOKEN}\n`)).toEqual(done());
+    expect(await secrets(["set", "--file", "secrets.age", "DEPLOY_TOKEN"], `${TOKEN}\n`)).toEqual({
+      stdout: "",
+      stderr:
+        "warning: rtfig.toml has the identifier of this project now; secrets.age is bound to it\nhint: commit rtfig.toml together with secrets.age\n",
+      status: 0,
+    });
+    const [, id] = /\n\n\[project\]\nid = "([\w-]+-[0-9a-f]{16})"\n$/.exec(
+      await Bun.file(project.join("rtfig.toml")).text(),
+    )!;
     expect(await secrets(["share", "add", ciPublic, "the\x1b[2J server"])).toEqual(done());
     expect(await secrets(["share", "list"])).toEqual(
       done(`reader\t${key}reader\t${ciPublic}\tthe\\u001b[2J server\nsecret\tDEPLOY_TOKEN\n`),
@@ -81,6 +89,7 @@ describe.skipIf(process.platform !== "linux")("secrets.age", () => {
     const { stdout, status } = await decrypt();
     expect(status).toBe(0);
     expect(JSON.parse(stdout)).toEqual({
+      project: id,
       readers: [{ key: key.trim() }, { key: ciPublic, name: "the\x1b[2J server" }],
       secrets: { DEPLOY_TOKEN: TOKEN, OTHER: "a\nb\n" },
     });
@@ -198,6 +207,7 @@ describe.skipIf(process.platform !== "linux")("secrets.age", () => {
     expect(await secrets(["delete", "--file", "secrets.age", "OTHER"])).toEqual(done());
     expect((await secrets(["delete", "--file", "secrets.age", "OTHER"])).status).toBe(1);
     expect(JSON.parse((await secrets(["list", "--file", "secrets.age", "--json"])).stdout)).toEqual({
+      project: expect.stringMatching(/-[0-9a-f]{16}$/),
       readers: [{ key: key.trim() }],
       secrets: ["DEPLOY_TOKEN"],
     });
@@ -336,7 +346,7 @@ describe.skipIf(process.platform !== "linux")("secrets.age", () => {
         "error: The secret TOKEN is not there\nhint: TOKEN: own.age is not there: rt secrets set --file own.age TOKEN makes it\n",
       status: 1,
     });
-    await own.write({ "rtfig.toml": config("optional = true\n") });
+    await own.write({ "rtfig.toml": `[project]\nid = "own-project"\n${config("optional = true\n")}` });
     expect(await show()).toEqual(left);
     const set = ["secrets", "set", "--file", "own.age", "TOKEN"];
     await runRt({ args: set, stdin: TOKEN, cwd: own.path, env: { ...NO_BUS, RT_AGE_KEY: ciKey } });

@@ -21,13 +21,15 @@ import { print } from "../streams.ts";
 import { complain, readWords, type Words, WordsError } from "../words.ts";
 import { readEngineValues } from "./engine-values.ts";
 import { findAssignments, replaceSpans } from "./env-file.ts";
-import { describeAddress, mappingPath, storeAll } from "./destination.ts";
+import { describeAddress, mappingPath, pathOf, storeAll } from "./destination.ts";
 import { draftFile, type ProjectFile, readProjectFile } from "../exchanged-file.ts";
 import { addToMapping, parseMappingText, tableAt } from "./mapping-text.ts";
 import { movedLine } from "./moved-line.ts";
 import { type Address, type Move, type Plan, planImport, type StoreAddress } from "./plan.ts";
 import { defaultService } from "./project-service.ts";
 import { undoImport } from "./undo.ts";
+import { openOrCreate } from "../share/age-file.ts";
+import { ensureProjectId } from "../share/project-id.ts";
 
 const DONE = 0;
 const DECLINED = 1;
@@ -207,9 +209,10 @@ function describePlan(
 async function carryOut(
   moves: readonly Move[],
   file: ProjectFile,
-  mapping: ProjectFile,
+  mappingBefore: ProjectFile,
   scripts: readonly string[],
 ): Promise<void> {
+  const mapping = await bindProject(moves, mappingBefore);
   const known = tableAt(parseMappingText(mapping.text, mapping.path), "secrets");
   const additions = moves.filter(({ name }) => !Object.hasOwn(known, name));
   const names = moves.map(({ name }) => name);
@@ -223,6 +226,16 @@ async function carryOut(
   await storeAll(moves, new Set(Object.keys(known)));
   newMapping.putInPlace();
   newFile.putInPlace();
+}
+
+/** An encrypted file is bound to the identifier of the project, which rtfig.toml needs before. */
+async function bindProject(moves: readonly Move[], mapping: ProjectFile): Promise<ProjectFile> {
+  const move = moves.find(({ address }) => address.file !== undefined);
+  if (!move) return mapping;
+  const path = pathOf(move.address.file!);
+  await openOrCreate(path); // what stands in the way leaves rtfig.toml as it is
+  ensureProjectId(path);
+  return readProjectFile(mapping.path);
 }
 
 /** Where there is no store, a file can be one. */

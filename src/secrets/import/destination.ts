@@ -103,6 +103,6 @@ export async function readValue(address: Address): Promise<string | null> {
   return (await openShared(pathOf(address.file), address.file)).content.secrets.get(address.name) ?? null;
 }
 
-function pathOf(file: FileAddress["file"]): string {
+export function pathOf(file: FileAddress["file"]): string {
   return join(mappingPath(), "..", file);
 }

@@ -3,14 +3,15 @@
 // Surprising: what this does without is loaded by nobody else: the library is larger than all the rest of a run.
 
 import type { OpenFiles } from "../share/age-file.ts";
+import type { Source } from "./mapping.ts";
 
 /** The value, which is the caller's to zero; or why there is none, as a sentence. Throws Failure. */
 export async function readAgeFile(
-  file: string,
+  source: Extract<Source, { kind: "age" }>,
   name: string,
   folder: string,
   opened: OpenFiles,
 ): Promise<Uint8Array | string> {
   const { readEntry } = await import("../share/age-file.ts");
-  return await readEntry(file, name, folder, opened);
+  return await readEntry(source, name, folder, opened);
 }

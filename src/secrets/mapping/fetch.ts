@@ -68,7 +68,7 @@ async function readSource({ name, source }: MappedSecret, folder: string, files:
     }
     case "age": {
       const { readAgeFile } = await import("./age-source.ts");
-      return await readAgeFile(source.file, name, folder, files);
+      return await readAgeFile(source, name, folder, files);
     }
   }
 }

@@ -11,6 +11,7 @@
 // Surprising: node:fs and node:path are asked for where they are needed. A package in the working directory, which is most of
 // them, needs neither, and loading them takes as long as all else here.
 import { FILE_NAME } from "../../config/file.ts";
+import { projectIdIn } from "../../config/project-id.ts";
 import { findRoot } from "../../config/root-project.ts";
 import { type Config, readConfig } from "../../config/rtfig.ts";
 import { files } from "../../../platform/files.ts";
@@ -26,8 +27,11 @@ import { tell } from "./question.ts";
  */
 export function findMapping(from: string, config: Config | undefined): Mapping | undefined {
   if (config && config.file !== FILE_NAME) {
-    const mapping = openMapping(config, path().dirname(realPath(path().resolve(config.file))));
     const root = findRoot(from) ?? from;
+    const folder = path().dirname(realPath(path().resolve(config.file)));
+    const hasFiles = config.text.includes("age:"); // the other rtfig.toml may be one that cannot be read
+    const project = projectIdIn(config) ?? (hasFiles ? idOf(readRootConfig(root)) : undefined);
+    const mapping = openMapping(config, folder, project);
     return mapping && { ...mapping, named: config.file, registries: registriesOf(mapping, [config], root) };
   }
   const root = findRoot(from);
@@ -75,8 +79,12 @@ function explain(root: string | undefined): string {
   return root === undefined ? "it is a dependency's" : `the root project is in ${printable(root)}`;
 }
 
-function openMapping(config: Config, folder: string): Mapping | undefined {
-  return speaksOfSecrets(config) ? readMapping(config, folder) : undefined;
+function openMapping(config: Config, folder: string, project?: string): Mapping | undefined {
+  return speaksOfSecrets(config) ? readMapping(config, folder, project) : undefined;
+}
+
+function idOf(config: Config | undefined): string | undefined {
+  return config && projectIdIn(config);
 }
 
 function speaksOfSecrets({ settings }: Config): boolean {

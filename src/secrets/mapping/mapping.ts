@@ -5,6 +5,7 @@
 // by "package#script" for one package alone; without a package a row is for the scripts of all packages.
 import type { Config } from "../../config/rtfig.ts";
 import { lineOf } from "../../config/location.ts";
+import { projectIdIn } from "../../config/project-id.ts";
 import type { ServerUse } from "../../config/server-use.ts";
 import { Failure } from "../../failure.ts";
 import { nearest } from "../../nearest.ts";
@@ -16,8 +17,8 @@ import { faultOfName } from "./variable-name.ts";
 export type Source =
   | { readonly kind: "store"; readonly service: string; readonly name: string }
   | { readonly kind: "command"; readonly argv: readonly string[] }
-  /** The entry of the same name in a file that is encrypted with age. */
-  | { readonly kind: "age"; readonly file: string };
+  /** The entry of the same name in a file that is encrypted with age and bound to this project. */
+  | { readonly kind: "age"; readonly file: string; readonly project: string | undefined };
 
 export interface MappedSecret {
   /** The variable's. */
@@ -59,11 +60,11 @@ export interface Mapping {
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** @param folder that `config` lies in. Throws Failure. */
-export function readMapping(config: Config, folder: string): Mapping {
+/** @param folder that `config` lies in. Throws Failure. @param project the identifier that its files of age are bound to */
+export function readMapping(config: Config, folder: string, project = projectIdIn(config)): Mapping {
   const { secrets = {}, run = {} } = config.content as { secrets?: Row; run?: Row };
   const known = new Map(
-    Object.entries(secrets).map(([name, row]) => [name, readSecret(name, row as Row, config)]),
+    Object.entries(secrets).map(([name, row]) => [name, readSecret(name, row as Row, config, project)]),
   );
   const grants = Object.entries((run.secrets ?? {}) as Record<string, readonly string[]>).map(
     ([pattern, names]) => readGrant(pattern, names, known, config),
@@ -76,7 +77,7 @@ export function namesFor({ grants }: Mapping, script: ScriptName): string[] {
   return [...new Set(grants.filter((grant) => isFor(grant, script)).flatMap(({ names }) => names))];
 }
 
-function readSecret(name: string, row: Row, config: Config): MappedSecret {
+function readSecret(name: string, row: Row, config: Config, project: string | undefined): MappedSecret {
   const fault = faultOfName(name);
   if (fault) throw failureAt(config, ["secrets", name], `"${printable(name)}" ${fault}`);
   const { from, about, optional = false, redact = true } = row;
@@ -89,7 +90,7 @@ function readSecret(name: string, row: Row, config: Config): MappedSecret {
     );
   return {
     name,
-    source: readSource(name, from, config),
+    source: readSource(name, from, config, project),
     about: about as string | undefined,
     isOptional: optional as boolean,
     isRedacted: redact as boolean,
@@ -98,13 +99,13 @@ function readSecret(name: string, row: Row, config: Config): MappedSecret {
 
 const AGE = "age:";
 
-function readSource(name: string, from: unknown, config: Config): Source {
+function readSource(name: string, from: unknown, config: Config, project: string | undefined): Source {
   const wrong = (message: string, hint?: string) =>
     failureAt(config, ["secrets", name, "from"], `secrets.${name}.from ${message}`, hint);
   if (typeof from === "string") {
     if (!from.startsWith(AGE)) return readAddress(from, wrong);
     if (from === AGE) throw wrong("names no file behind age:", 'write it as "age:secrets.age"');
-    return { kind: "age", file: from.slice(AGE.length) };
+    return { kind: "age", file: from.slice(AGE.length), project };
   }
   const table = from as { service?: string; name?: string; command?: readonly string[] };
   const keys = Object.keys(table).sort().join();

@@ -54,7 +54,7 @@ function asList(source: Source): unknown[] {
     case "command":
       return [source.kind, ...source.argv];
     case "age":
-      return [source.kind, source.file];
+      return [source.kind, source.file, ...(source.project === undefined ? [] : [source.project])];
   }
 }
 
@@ -65,6 +65,8 @@ export interface Allowance {
   readonly names: readonly string[];
   /** The hash of the same without its registries, where it has some. */
   readonly scripts?: string | undefined;
+  /** The identifier that its files of age are bound to. */
+  readonly project?: string | undefined;
 }
 
 export function isTrusted(mapping: Mapping, purpose: Purpose = "all"): boolean {
@@ -143,6 +145,28 @@ function describeMapping(mapping: Mapping): string[] {
     ...grants.map(({ pattern, names }) => `script ${quoted(pattern)} gets ${names.join(", ") || "none"}`),
     ...describeServers(mapping.servers ?? []),
     ...describeRegistries(mapping),
+    ...describeProject(mapping),
+  ];
+}
+
+function projectOf({ secrets }: Mapping): string | undefined {
+  return [...secrets.values()].flatMap(({ source }) =>
+    source.kind === "age" ? source.project : undefined,
+  )[0];
+}
+
+/** The project whose files of age are read, and folders that are allowed to read the same: clones, or what is copied here. */
+function describeProject(mapping: Mapping): string[] {
+  const project = projectOf(mapping);
+  if (project === undefined) return [];
+  const others = listAllowances().filter(
+    (each) => each.project === project && each.folder !== mapping.folder,
+  );
+  return [
+    `files of age are those of the project ${quoted(project)}`,
+    ...[...new Set(others.map(({ folder }) => folder))].map(
+      (folder) => `${quoted(folder)} has the same identifier: say yes if this is a copy of that project`,
+    ),
   ];
 }
 
@@ -187,7 +211,8 @@ function remember(mapping: Mapping): void {
   const files = openOwnFiles("trust");
   if (!files) throw new Failure("There is no place to remember what is allowed: HOME is not set", hint);
   try {
-    const content = { folder, names: [...names], ...(scripts !== hash && { scripts }) };
+    const project = projectOf(mapping);
+    const content = { folder, names: [...names], ...(scripts !== hash && { scripts }), project };
     files.write(hash, `${JSON.stringify(content)}\n`);
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
@@ -208,9 +233,12 @@ const HASH = /^[0-9a-f]{64}$/;
 function readAllowance(hash: string): Allowance | undefined {
   const text = openOwnFiles("trust")?.read(hash);
   try {
-    const { folder, names, scripts } = JSON.parse(text ?? "") as Readonly<Record<string, unknown>>;
+    const { folder, names, scripts, project } = JSON.parse(text ?? "") as Readonly<Record<string, unknown>>;
     if (typeof folder === "string" && Array.isArray(names))
-      return { hash, folder, names: names.map(String), scripts: scripts as string | undefined };
+      return {
+        ...{ hash, folder, names: names.map(String) },
+        ...{ scripts: scripts as string | undefined, project: project as string | undefined },
+      };
   } catch {
     // none, or no file of ours
   }

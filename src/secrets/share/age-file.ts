@@ -1,10 +1,12 @@
 // A file of secrets that is encrypted with age to those who may read it, and lies in the repository. `age --decrypt` reads
 // it as well: what comes out is JSON.
 //
-//   { "readers": [{ "key": "age1...", "name": "alice" }], "secrets": { "NPM_TOKEN": "..." } }
+//   { "project": "shop-3f9c27d1a8b44e02", "readers": [{ "key": "age1...", "name": "alice" }], "secrets": { "NPM_TOKEN": "..." } }
 //
-// Contract: what is decrypted stays in memory. The readers stand inside, since whoever could add one to a list outside would
-// be sent all that is encrypted next.
+// Invariants:
+// - A file is valid in the one project that it is bound to (project-id.ts).
+// - Decrypted text stays in memory.
+// - The list of readers is encrypted too: a reader added to a list in plain text would receive the next secrets.
 //
 // Surprising: age proves who can read a file, not who has written it. Whoever can write to the repository can replace the
 // whole, and what comes out is read as from a stranger.
@@ -12,10 +14,12 @@ import { armor, Decrypter, Encrypter, generateX25519Identity, identityToRecipien
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { Failure } from "../../failure.ts";
-import { printable } from "../../printable.ts";
+import { printable, quoted } from "../../printable.ts";
 import { draftFile, type ProjectFile, readProjectFile } from "../exchanged-file.ts";
 import { WordsError } from "../words.ts";
+import { shellWord } from "../import/moved-line.ts";
 import { findIdentities, KEY_VARIABLE, PUBLIC } from "./identity.ts";
+import { ensureProjectId, findProjectId, requireOwnId } from "./project-id.ts";
 
 export interface Reader {
   readonly key: string;
@@ -23,6 +27,8 @@ export interface Reader {
 }
 
 export interface SharedSecrets {
+  /** The project that the file is bound to; absent in a file of an earlier version, which has to be bound first. */
+  readonly project?: string | undefined;
   readonly readers: readonly Reader[];
   readonly secrets: ReadonlyMap<string, string>;
 }
@@ -54,7 +60,7 @@ export type OpenFiles = Map<string, Promise<OpenFile>>;
  * @param folder that `file` is relative to
  */
 export async function readEntry(
-  file: string,
+  { file, project }: { readonly file: string; readonly project?: string | undefined },
   name: string,
   folder: string,
   opened: OpenFiles,
@@ -62,9 +68,11 @@ export async function readEntry(
   const path = resolve(folder, file);
   if (!existsSync(path))
     return `${printable(file)} is not there: rt secrets set --file ${printable(file)} ${name} makes it`;
-  const reading = opened.get(path) ?? openShared(path, file).catch(toFailure);
+  const reading = opened.get(path) ?? decryptShared(path, file, folder).catch(toFailure);
   opened.set(path, reading);
-  const value = (await reading).content.secrets.get(name);
+  const { content } = await reading;
+  requireBound(content, project, file);
+  const value = content.secrets.get(name);
   if (value !== undefined) return new TextEncoder().encode(value);
   return `${printable(file)} has no such entry: rt secrets set --file ${printable(file)} ${name}`;
 }
@@ -75,9 +83,42 @@ function toFailure(error: unknown): never {
   throw name === "WordsError" ? new Failure(message, hint) : error;
 }
 
-/** Throws Failure, WordsError. @param shown the path as messages have it */
+/** Opens a file of the project that it is in. Throws Failure, WordsError. @param shown the path as messages have it */
 export async function openShared(path: string, shown = path): Promise<OpenFile> {
-  const file = readProjectFile(path, true);
+  const opened = await decryptShared(path, shown);
+  const project = findProjectId(path);
+  requireBound(opened.content, project, shown);
+  requireOwnId(path, project!);
+  return opened;
+}
+
+/** Throws Failure. @param project that of the reader */
+export function requireBound(
+  { project: owner }: SharedSecrets,
+  project: string | undefined,
+  shown: string,
+): void {
+  if (owner !== undefined && owner === project) return;
+  if (owner === undefined)
+    throw new Failure(
+      `${printable(shown)} is not bound to a project, so it may be a copy of another project's file`,
+      `check where it comes from, then bind it: ${bindCommand(shown)}`,
+    );
+  throw new Failure(
+    `${printable(shown)} belongs to another project, ${quoted(owner)}`,
+    project === undefined
+      ? "rtfig.toml of this project has no [project] id; get both files back from git"
+      : `get the file of this project, ${quoted(project)}, back from git`,
+  );
+}
+
+function bindCommand(file: string): string {
+  return `rt secrets share bind --file ${shellWord(file)}`;
+}
+
+/** Decrypts a file of any project. Throws as `openShared`. @param base as of `readProjectFile` */
+export async function decryptShared(path: string, shown = path, base?: string): Promise<OpenFile> {
+  const file = readProjectFile(path, true, base);
   if (!file.stats)
     throw new WordsError(
       `There is no ${printable(shown)}`,
@@ -135,13 +176,18 @@ export async function openOrCreate(path: string): Promise<OpenFile> {
 /** Throws Failure, which quotes nothing. */
 function parseContent(text: string, shown: string): SharedSecrets {
   try {
-    const { readers, secrets } = JSON.parse(text) as { readers: Reader[]; secrets: Record<string, string> };
+    const { project, readers, secrets } = JSON.parse(text) as {
+      project?: string;
+      readers: Reader[];
+      secrets: Record<string, string>;
+    };
     const isReader = ({ key, name }: Reader) =>
       PUBLIC.test(key) && (name === undefined || typeof name === "string");
     const entries = Object.entries(secrets);
     if (readers.length === 0 || !readers.every(isReader)) throw new Error();
     if (!entries.every(([, value]) => typeof value === "string")) throw new Error();
-    return { readers: readers.map(({ key, name }) => ({ key, name })), secrets: new Map(entries) };
+    if (project !== undefined && typeof project !== "string") throw new Error();
+    return { project, readers: readers.map(({ key, name }) => ({ key, name })), secrets: new Map(entries) };
   } catch {
     throw new Failure(
       `${printable(shown)} has something else in it than rt writes`,
@@ -150,12 +196,17 @@ function parseContent(text: string, shown: string): SharedSecrets {
   }
 }
 
-/** Exchanges the file for a new one. Throws WordsError. */
+/** Exchanges the file for a new one, which is bound to the project that it is in. Throws Failure, WordsError. */
 export async function writeShared(file: ProjectFile, { readers, secrets }: SharedSecrets): Promise<void> {
+  const project = ensureProjectId(file.path);
   const encrypter = new Encrypter();
   for (const { key } of readers) encrypter.addRecipient(key);
   const names = [...secrets.keys()].toSorted();
-  const content = { readers, secrets: Object.fromEntries(names.map((name) => [name, secrets.get(name)])) };
+  const content = {
+    project,
+    readers,
+    secrets: Object.fromEntries(names.map((name) => [name, secrets.get(name)])),
+  };
   const encrypted = await encrypter.encrypt(`${JSON.stringify(content, null, 2)}\n`);
   using draft = draftFile(file, `${armor.encode(encrypted).trimEnd()}\n`);
   draft.putInPlace();

@@ -3,25 +3,30 @@
 // Contract: as for the store: values come from the terminal or standard input and go to the standard output of `get` alone.
 import { escapeJson, printable } from "../../printable.ts";
 import { SHARE_ACTIONS, SHARE_FLAGS } from "../commands.ts";
+import { confirm } from "../confirmation.ts";
 import { faultOfName } from "../mapping/variable-name.ts";
 import { isTerminal, print } from "../streams.ts";
 import { complain, readWords, WordsError } from "../words.ts";
 import {
+  decryptShared,
   isPublicKey,
   newKey,
   openOrCreate,
   openShared,
   ownPublicKeys,
   type Reader,
+  requireBound,
+  type SharedSecrets,
   writeShared,
 } from "./age-file.ts";
 import { storeKey } from "./identity.ts";
+import { findProjectId } from "./project-id.ts";
 
 const DONE = 0;
 const ABSENT = 1;
 const DEFAULT_FILE = "secrets.age";
 
-type Action = (file: string, operands: readonly string[], isJson: boolean) => Promise<number>;
+type Action = (file: string, operands: readonly string[], options: ReadonlySet<string>) => Promise<number>;
 
 const ACTIONS: Readonly<
   Record<(typeof SHARE_ACTIONS)[number], { readonly takes: readonly [number, number]; readonly act: Action }>
@@ -31,6 +36,7 @@ const ACTIONS: Readonly<
   add: { takes: [1, 2], act: addReader },
   remove: { takes: [1, 1], act: removeReader },
   list: { takes: [0, 0], act: listAll },
+  bind: { takes: [0, 0], act: bindFile },
 };
 
 /** Throws WordsError, Failure, and what the store throws. */
@@ -51,7 +57,7 @@ export async function runShareCommand(
   const [fewest, most] = action.takes;
   if (rest.length < fewest || rest.length > most)
     throw new WordsError(`rt secrets share ${word} takes ${most === 0 ? "no words" : "a public key"}`);
-  return await action.act(values.get("file")?.at(-1) ?? DEFAULT_FILE, rest, options.has("json"));
+  return await action.act(values.get("file")?.at(-1) ?? DEFAULT_FILE, rest, options);
 }
 
 /** This machine's, made at first. */
@@ -105,16 +111,35 @@ async function removeReader(file: string, [key]: readonly string[]): Promise<num
   return DONE;
 }
 
-async function listAll(file: string, _: readonly string[], isJson: boolean): Promise<number> {
-  const { readers, secrets } = (await openShared(file)).content;
-  const names = [...secrets.keys()];
-  if (isJson) await print(`${escapeJson(JSON.stringify({ readers, secrets: names }, null, 2))}\n`);
-  else
-    await print(
-      [...readers.map(describeReader), ...names.map((name) => `secret\t${printable(name)}`)]
-        .map((line) => `${line}\n`)
-        .join(""),
-    );
+/** Lists a file of any project, without its values. */
+async function listAll(file: string, _: readonly string[], options: ReadonlySet<string>): Promise<number> {
+  const { content } = await decryptShared(file);
+  const { project, readers, secrets } = content;
+  const answer = { project, readers, secrets: [...secrets.keys()] };
+  await print(
+    options.has("json") ? `${escapeJson(JSON.stringify(answer, null, 2))}\n` : describeContent(content),
+  );
+  return DONE;
+}
+
+function describeContent({ readers, secrets }: SharedSecrets): string {
+  return [...readers.map(describeReader), ...[...secrets.keys()].map((name) => `secret\t${printable(name)}`)]
+    .map((line) => `${line}\n`)
+    .join("");
+}
+
+/** For a file of an earlier version: a person says that it is this project's. */
+async function bindFile(file: string, _: readonly string[], options: ReadonlySet<string>): Promise<number> {
+  const { file: opened, content } = await decryptShared(file);
+  if (content.project !== undefined) {
+    requireBound(content, findProjectId(file), file);
+    complain(`${printable(file)} is bound to this project already`, undefined, "warning");
+    return DONE;
+  }
+  await print(describeContent(content));
+  const question = `Is ${printable(file)}, with these secrets, a file of this project?`;
+  if (!options.has("yes") && !(await confirm(question, "nothing was bound"))) return ABSENT;
+  await writeShared(opened, content);
   return DONE;
 }
 
@@ -146,7 +171,7 @@ export async function runEntryCommand(
   const [name = "", ...more] = operands;
   if (command === "list") {
     if (operands.length > 0) throw new WordsError("With --file, rt secrets list takes no words");
-    return await listAll(path, [], isJson);
+    return await listAll(path, [], new Set(isJson ? ["json"] : []));
   }
   if (name === "" || more.length > 0)
     throw new WordsError(

@@ -1,0 +1,16 @@
+// `[project] id` of an rtfig.toml: the identifier that files of age are bound to.
+import { Failure } from "../failure.ts";
+import { lineOf } from "./location.ts";
+import type { Config } from "./rtfig.ts";
+
+const ID = /^[A-Za-z0-9][\w.@/-]{7,127}$/;
+
+/** Undefined if there is none. Throws Failure. */
+export function projectIdIn({ content, text, file }: Config): string | undefined {
+  const { id } = (content.project ?? {}) as { id?: string };
+  if (id === undefined || ID.test(id)) return id;
+  throw new Failure(
+    `${file}:${lineOf(text, ["project", "id"])}: project.id needs 8 to 128 letters, digits and . _ @ / -`,
+    `rt secrets share bind writes one into a file that has none`,
+  );
+}
