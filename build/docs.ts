@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import { renderConfiguration, renderExample } from "./docs/configuration.ts";
 import { renderContents } from "./docs/contents.ts";
+import { renderDifferences } from "./docs/differences.ts";
 import { renderErrors } from "./docs/errors.ts";
 import { renderReadme } from "./docs/figures.ts";
 import { renderOptions } from "./docs/options.ts";
@@ -12,6 +13,7 @@ export const GENERATED: ReadonlyArray<{ file: string; render(): string | Promise
   { file: "docs/README.md", render: renderContents },
   { file: "docs/options.md", render: renderOptions },
   { file: "docs/configuration.md", render: renderConfiguration },
+  { file: "docs/differences.md", render: renderDifferences },
   { file: "docs/errors.md", render: renderErrors },
   { file: "rtfig.toml.example", render: renderExample },
   { file: "docs/targets.md", render: renderTargets },

@@ -493,7 +493,7 @@ export const OPTIONS: readonly Option[] = [
       name: "port",
       value: { ...number("port"), max: 65_535, example: "3000" },
       by: "both",
-      help: "Default port of the HTTP server; PORT for scripts",
+      help: "Default port of the HTTP server; sets PORT and BUN_PORT of what runs",
     },
     {
       name: "fetch-preconnect",
