@@ -26,6 +26,28 @@ async function source(from: string): Promise<string> {
   return JSON.parse(stderr.split("\n")[0]!).secrets[0].source;
 }
 
+effect("project.id", "is the project whose files of age are read", async () => {
+  await using project = await createProject({
+    "package.json": MANIFEST,
+    "rtfig.toml": `[project]\nid = "com.acme.shop"\n[secrets.TOKEN]\nfrom = "age:s.age"\n[run.secrets]\nshow = ["TOKEN"]`,
+  });
+  const { stdout: RT_AGE_KEY } = await runRt({ args: ["secrets", "share", "new-key"] });
+  const rt = async (args: string[]) => {
+    const env = { RT_AGE_KEY, RT_TRUST: await trustOf(project.path) };
+    return await runRt({ args, cwd: project.path, env, stdin: "a value" });
+  };
+  expect(await rt(["secrets", "set", "--file=s.age", "TOKEN"])).toEqual({
+    stdout: "",
+    stderr: "",
+    status: 0,
+  });
+  const show = ["--silent", "--no-redact", "run", "show"];
+  expect((await rt(show)).stdout).toBe("got a value\n");
+  const text = await Bun.file(project.join("rtfig.toml")).text();
+  await project.write({ "rtfig.toml": text.replace("com.acme.shop", "com.acme.other") });
+  expect((await rt(show)).stderr).toStartWith('error: s.age belongs to another project, "com.acme.shop"\n');
+});
+
 effect("run.secrets.*", "names the scripts that get a secret", async () => {
   const config = `[secrets.TOKEN]\n${PRINT}\n[run.secrets]\n"sh*" = ["TOKEN"]`;
   expect(await run(config)).toEqual({ stdout: "got a value\n", stderr: "", status: 0 });
