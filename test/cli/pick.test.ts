@@ -1,6 +1,7 @@
 // `rt run --pick` in a real terminal: search, run, arguments, leave, another size, thousands of scripts; and where there is no
 // terminal, or none that can be drawn on.
 import { afterAll, describe, expect, test } from "bun:test";
+import { existsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { splitLine } from "../../src/picker/words.ts";
@@ -367,4 +368,17 @@ test.skipIf(process.platform === "win32")("options that choose packages do not g
   });
   await terminal.shows("error: --pick and --filter exclude each other");
   expect(await terminal.ends()).toBe(1);
+});
+
+test.skipIf(process.platform === "win32")("a list of scripts ends when its terminal is gone", async () => {
+  await using project = await createProject({ "package.json": { scripts: { a: "true", b: "true" } } });
+  // What rt gets of the terminal's end is only that nothing can be read: a shell that leads the session ignores the signal.
+  const line = `trap '' HUP; ${RT} run --pick; echo $? > ended`;
+  await using terminal = startOnTerminal(["sh", "-c", line], cleanEnvironment({ TERM: "xterm" }), {
+    cwd: project.path,
+    isInControl: true,
+  });
+  await terminal.shows("b");
+  terminal.hangUp();
+  await waitUntil(() => existsSync(project.join("ended")));
 });

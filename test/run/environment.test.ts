@@ -378,3 +378,16 @@ test("what another rt has left there, of another process, is nothing to go by", 
   const options = { args: ["--smol", "a.ts"], cwd: project.path, env: { RT_BECAME: "1" } };
   expect(await runRt(options)).toEqual({ stdout: "mine function\n", stderr: "", status: 0 });
 });
+
+test("npm_config_local_prefix is the package's folder when a program starts in a folder below it", async () => {
+  await using project = await createProject(
+    {
+      "package.json": { name: "project" },
+      "below/deep/x": "",
+      "node_modules/.bin/prefix": '#!/bin/sh\necho "$npm_config_local_prefix"\n',
+    },
+    ["node_modules/.bin/prefix"],
+  );
+  const cwd = project.join("below/deep");
+  expect(await runRt({ args: ["run", "prefix"], cwd })).toMatchObject({ stdout: `${project.path}\n` });
+});

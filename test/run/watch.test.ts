@@ -225,6 +225,18 @@ describe("what a user writes", () => {
     await rename(live.project.join(".git/index.lock"), live.project.join(".git/index"));
     await live.see("rt: a.ts changed");
   });
+
+  test("waits for Git's lock longer than for a burst of changes", async () => {
+    const files = { ...scripts(`${SAY} && sleep 1000`), ".git/HEAD": "", "a.ts": "", "b.ts": "" };
+    await using live = await watch(files);
+    await live.see("started 0.");
+    await live.project.write({ ".git/index.lock": "", "a.ts": "1" });
+    // Git's own checkout of many files takes as long; a burst without a lock ends after 1 s.
+    await Bun.$`sleep 3`.quiet();
+    await live.project.write({ "b.ts": "1" });
+    await rename(live.project.join(".git/index.lock"), live.project.join(".git/index"));
+    await live.see("rt: a.ts and 1 more changed");
+  });
 });
 
 function commit(message: string): string {

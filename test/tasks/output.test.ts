@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { appendFile, rm } from "node:fs/promises";
 import { createProject } from "../support/project.ts";
-import { RT, runRt, startRt } from "../support/rt.ts";
+import { expectRt, RT, runRt, startRt } from "../support/rt.ts";
 import { createRandom } from "../support/random.ts";
 
 async function runCat(bytes: Uint8Array): Promise<Buffer> {
@@ -248,6 +248,17 @@ describe("on GitHub Actions", () => {
     });
     expect(stdout).toContain("::group::b t\nopen\n::endgroup::\nb t: Done");
   });
+
+  test.each([
+    ["--parallel", { stdout: "t | a\nt | half\n", stderr: /^t \| b\nt \| rest\nt \| Done in .*\n$/ }],
+    ["--sequential", { stdout: "t | a\nt | half\n", stderr: /^t \| b\nt \| rest\nt \| Done in .*\n$/ }],
+  ])("%s shows the last line of standard output and error when it has no line break", (option, shown) =>
+    expectRt({
+      files: { "package.json": { scripts: { t: "echo a; echo b >&2; printf half; printf rest >&2" } } },
+      args: ["run", "--silent", option, "t"],
+      ...shown,
+    }),
+  );
 
   test("annotations go without a label", async () => {
     await using project = await createProject({
