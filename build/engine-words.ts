@@ -28,6 +28,19 @@ const TEXTS: ReadonlyArray<readonly [text: RegExp, change: string]> = [
   [/(?<=[ '"`(m])bunx(?=[ '"`)\x1b])|bunx(?= has no )/y, "rt x"],
 ];
 
+/**
+ * Whole templates, in which each text has its length in front of it: one of them becomes shorter and another one longer, so
+ * that the blank stands where it is not seen, or where other headings have it.
+ */
+const TEMPLATES: ReadonlyArray<readonly [template: string, change: string]> = [
+  ["\x18bun: command not found: \xc0\x01\n\x00", "\x17rt: command not found: \xc0\x02 \n\x00"],
+  ["\x04bun \xc0\x02 v\xc0", "\x03rt \xc0\x03  v\xc0"],
+  [
+    "\x0c\x1b[0m\x1b[1mbun \xc0\x0a \x1b[0m\x1b[2mv\xc0",
+    "\x0b\x1b[0m\x1b[1mrt \xc0\x0b  \x1b[0m\x1b[2mv\xc0",
+  ],
+];
+
 /** In front of a match: it belongs to a path, an option or a name, is a value in a file, or is no text at all. */
 const NOT_BEHIND = /(?:[./@$_-]|[^\x00-\x7e]|": "|="|(?:source|target) )$/;
 /** Behind the engine's name: a script of npm's, sources in JavaScript, and a program's name for itself. */
@@ -43,6 +56,7 @@ const REACH = 32;
 export function renameTools(program: Uint8Array, engine: Uint8Array): void {
   const ours = Buffer.from(program.buffer, program.byteOffset, program.length);
   const theirs = Buffer.from(engine.buffer, engine.byteOffset, engine.length);
+  for (const [template, change] of TEMPLATES) changeTemplate(ours, theirs, template, change);
   for (let at = theirs.indexOf("bun"); at >= 0; at = theirs.indexOf("bun", at + 1)) {
     const from = Math.max(0, at - REACH);
     const change = changeAt(theirs.toString("latin1", from, at + REACH), at - from);
@@ -50,6 +64,12 @@ export function renameTools(program: Uint8Array, engine: Uint8Array): void {
     const end = at + change.length;
     if (ours.compare(theirs, at, end, at, end) === 0) ours.write(change, at, "latin1");
   }
+}
+
+function changeTemplate(ours: Buffer, theirs: Buffer, template: string, change: string): void {
+  const text = Buffer.from(template, "latin1");
+  for (let at = theirs.indexOf(text); at >= 0; at = theirs.indexOf(text, at + 1))
+    if (text.equals(ours.subarray(at, at + text.length))) ours.write(change, at, "latin1");
 }
 
 /** What to write at a place of a text, of the length of what it takes the place of. */

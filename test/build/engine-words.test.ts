@@ -17,6 +17,8 @@ test.each([
   ["run 'bun pm trust \xc07' and", "run 'rt pm trust  \xc07' and"],
   ["Run 'bun \xc0\x1d --help'", "Run 'rt  \xc0\x1d --help'"],
   ["\0\rbun install v\xc0\x01\n", "\0\rrt install  v\xc0\x01\n"],
+  ["\0\x04bun \xc0\x02 v\xc0\x01\n", "\0\x03rt \xc0\x03  v\xc0\x01\n"],
+  ["\x18bun: command not found: \xc0\x01\n\0", "\x17rt: command not found: \xc0\x02 \n\0"],
   ["\x1b[36mbun patch\x1b[0m on", "\x1b[36mrt patch \x1b[0m on"],
   ["\x1b[36mbun\x1b[0m\x1b[2m install", "\x1b[36mrt\x1b[0m \x1b[2m install"],
   ["<green>bun audit fix<r>", "<green>rt audit fix <r>"],

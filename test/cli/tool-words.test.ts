@@ -39,7 +39,7 @@ describe.concurrent("a tool's heading", () => {
   const files = packageWith({});
   for (const [args, heading] of [
     [["install"], "rt install  v"],
-    [["remove", "absent"], "rt  remove v"],
+    [["remove", "absent"], "rt remove  v"],
     [["pm", "trust"], "rt pm trust  v"],
     [["test"], "rt test  v"],
     [["prune"], "rt prune  v"],
@@ -48,6 +48,14 @@ describe.concurrent("a tool's heading", () => {
       const { stdout, stderr } = await said(args, files);
       expect(stdout + stderr).toStartWith(heading);
     });
+});
+
+test.each([
+  [["exec", "absent-command"], ""],
+  [["--silent", "--shell=rt", "run", "s"], ""],
+])("rt %p names rt when a command is not found", async (args, stdout) => {
+  const result = await said(args, { "package.json": { scripts: { s: "absent-command" } } });
+  expect(result).toMatchObject({ stdout, stderr: "rt: command not found: absent-command \n" });
 });
 
 describe.concurrent("a hint", () => {
