@@ -22,6 +22,15 @@ export function wayOf({ stderr, status }: RtResult, path: string): string {
   return warning?.replaceAll(path, "$PROJECT").slice("warn: ".length) ?? "ran";
 }
 
+/**
+ * Names the file of the system that has changed since the last run. A package that is installed beside the tests changes
+ * /etc/ld.so.cache, which nearly each program reads: then a run is right to run again.
+ */
+function describeOtherChange(why: string): string {
+  const changed = /\s(\/(?:etc|usr|lib|lib64|bin)\/\S+) (?:has|is) /.exec(why);
+  return changed ? `, since ${changed[1]} has changed: was a package installed?` : "";
+}
+
 /** @param config lines of [run.cache] @param place where the project is made, in place of the directory for temporary files */
 export async function cachedProject(
   scripts: Readonly<Record<string, string>>,
@@ -52,7 +61,12 @@ export async function cachedProject(
     ...project,
     cache: cache.path,
     rt,
-    run: async (script, env) => wayOf(await rt(["run", script], env), project.path),
+    async run(script, env) {
+      const way = wayOf(await rt(["run", script], env), project.path);
+      return way === "ran"
+        ? `ran${describeOtherChange((await rt(["cache", "why", script], env)).stdout)}`
+        : way;
+    },
     async [Symbol.asyncDispose]() {
       await project[Symbol.asyncDispose]();
       await cache[Symbol.asyncDispose]();
