@@ -65,7 +65,7 @@ const SHARED: Readonly<Record<string, readonly string[]>> = {
   "debugger-texts": ["src/run/engine/debugger-texts"],
   "script-start": ["src/run/script-start", "src/run/script/launch"],
   attended: ["src/run/script/places", "src/run/script/attended", "src/redaction/length"],
-  redaction: ["src/redaction/stream"],
+  redaction: ["src/redaction/stream", "src/redaction/text", "src/redaction/printers"],
   many: [
     "src/run/many",
     "src/run/watch/script-watch",

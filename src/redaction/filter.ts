@@ -10,6 +10,7 @@
 //
 // Surprising: after `release` something of what is held has been shown. Should it turn out to be a value, the mark stands
 // behind that; should it have been shown as a mark, what belongs to the same piece gets no second one.
+import { type DumpText, findInDumps, findOpenDump } from "./dump-search.ts";
 import type { Match, Patterns } from "./patterns.ts";
 import { AT_START, ESCAPE, type Reading, VisibleText } from "./visible-text.ts";
 
@@ -51,6 +52,12 @@ export class RedactionFilter {
   /** What of it has been shown. */
   #shown = 0;
   #regions: Region[] = [];
+  /** The held bytes may be the beginning of a hex dump. */
+  #isDumpHeld = false;
+  /** How far it may be shown then: two bytes of a value. */
+  #dumpEnd = 0;
+  /** The letter in front of it. */
+  #before = "";
 
   constructor(patterns: Patterns) {
     this.#patterns = patterns;
@@ -78,11 +85,12 @@ export class RedactionFilter {
   #heldBefore(bytes: Uint8Array): Uint8Array {
     const held = this.#held;
     const { longest } = this.#patterns;
-    const isPlain = this.#regions.length === 0 && this.#reading.state === AT_START.state;
+    const isPlain = !this.#isDumpHeld && this.#regions.length === 0 && this.#reading.state === AT_START.state;
     if (held.length === 0 || !isPlain || bytes.length < LONG || longest > LONG) return NOTHING;
     if (this.#shown > this.#base || held.includes(ESCAPE) || bytes.includes(ESCAPE)) return NOTHING;
     const seam = joined([held, bytes.subarray(0, longest)]);
     if (this.#patterns.find(seam, seam.length, 0).some(({ start }) => start < held.length)) return NOTHING;
+    this.#before = String.fromCharCode(held.at(-1)!);
     this.#held = NOTHING;
     this.#base += held.length;
     this.#shown = this.#base;
@@ -93,9 +101,16 @@ export class RedactionFilter {
     const seen = this.#held.length;
     const piece = seen === 0 ? bytes : joined([this.#held, bytes]);
     const visible = this.#visibleIn(piece);
-    this.#merge(this.#findAll(piece, visible, seen));
+    this.#merge(this.#findAll(piece, visible, seen, false));
     let keep = this.#patterns.beginning(piece, piece.length, 0);
     if (visible) keep = Math.min(keep, this.#visibleBeginning(piece, visible));
+    const dump = findOpenDump(this.#patterns, this.#textOf(piece, visible));
+    this.#isDumpHeld = dump !== undefined;
+    if (dump) {
+      const { start, publicEnd } = dump;
+      keep = Math.min(keep, visible ? visible.placeOf(start) : start);
+      this.#dumpEnd = this.#base + (visible ? visible.placeOf(publicEnd) : publicEnd);
+    }
     const open = this.#regions.find(({ end }) => end > this.#base + keep);
     if (open) keep = Math.min(keep, open.start - this.#base);
     const output = this.#show(piece, visible, keep);
@@ -112,6 +127,7 @@ export class RedactionFilter {
       const shown = this.#patterns.publicEnd(visible.bytes, visible.length);
       if (shown < visible.length) end = Math.min(end, visible.placeOf(shown));
     }
+    if (this.#isDumpHeld) end = Math.min(end, this.#dumpEnd - this.#base);
     const region = this.#regions[0];
     if (region && region.start - this.#base <= end) end = region.end - this.#base;
     return this.#show(piece, visible, end);
@@ -121,6 +137,7 @@ export class RedactionFilter {
   end(): Uint8Array {
     const piece = this.#held;
     const visible = this.#visibleIn(piece);
+    if (this.#isDumpHeld) this.#merge(this.#findAll(piece, visible, piece.length, true));
     const output = this.#show(piece, visible, piece.length).slice();
     this.#keep(piece, visible, piece.length);
     return output;
@@ -133,20 +150,35 @@ export class RedactionFilter {
   }
 
   /** In the order of their ends. */
-  #findAll(piece: Uint8Array, visible: VisibleText | undefined, seen: number): Found[] {
+  #findAll(piece: Uint8Array, visible: VisibleText | undefined, seen: number, isFinal: boolean): Found[] {
     const found: Found[] = [];
     for (const match of this.#patterns.find(piece, piece.length, seen))
       found.push({ start: match.start, end: match.end, match, isLiteral: true });
-    if (visible) {
-      const { bytes, length } = visible;
-      for (const match of this.#patterns.find(bytes, length, visible.visibleBefore(seen))) {
-        const start = visible.placeOf(match.start);
-        const end = visible.placeOf(match.end - 1) + 1;
-        const between = end - start - (match.end - match.start);
-        if (between > 0 && between <= MOST_BETWEEN) found.push({ start, end, match, isLiteral: false });
-      }
+    const before = visible ? visible.visibleBefore(seen) : seen;
+    const matches = visible ? this.#patterns.find(visible.bytes, visible.length, before) : [];
+    const dumps = findInDumps(
+      this.#patterns,
+      this.#textOf(piece, visible),
+      before,
+      this.#isDumpHeld,
+      isFinal,
+    );
+    for (const { start, end, match } of dumps) {
+      const places = visible ? [visible.placeOf(start), visible.placeOf(end - 1) + 1] : [start, end];
+      found.push({ start: places[0]!, end: places[1]!, match, isLiteral: !visible });
+    }
+    for (const match of matches) {
+      const start = visible!.placeOf(match.start);
+      const end = visible!.placeOf(match.end - 1) + 1;
+      const between = end - start - (match.end - match.start);
+      if (between > 0 && between <= MOST_BETWEEN) found.push({ start, end, match, isLiteral: false });
     }
     return found.sort((one, other) => one.end - other.end || one.start - other.start);
+  }
+
+  #textOf(piece: Uint8Array, visible: VisibleText | undefined): DumpText {
+    const { bytes: text, length } = visible ?? { bytes: piece, length: piece.length };
+    return { text, length, before: this.#before };
   }
 
   #merge(found: readonly Found[]): void {
@@ -161,7 +193,13 @@ export class RedactionFilter {
         isMarked: false,
         literal: isLiteral ? [this.#base + from, end] : [],
       };
+      // A dump has several regions, which are found at its end.
+      const later: Region[] = [];
       for (let last = this.#regions.at(-1); last && last.end > region.start; last = this.#regions.at(-1)) {
+        if (last.start >= region.end) {
+          later.push(this.#regions.pop()!);
+          continue;
+        }
         if (end - last.start > MOST_MERGED && region.start >= last.start) {
           region.start = last.end;
           break;
@@ -170,6 +208,7 @@ export class RedactionFilter {
         region = union(last, region);
       }
       if (region.start < region.end) this.#regions.push(region);
+      this.#regions.push(...later.toReversed());
     }
   }
 
@@ -238,6 +277,7 @@ export class RedactionFilter {
     const held = start === piece.length ? NOTHING : piece.slice(start);
     this.#held.fill(0);
     this.#held = held;
+    if (start > 0) this.#before = String.fromCharCode(piece[start - 1]!);
     const { screens = [] } = visible ?? {};
     for (const { at, isSecond } of screens) if (at <= start) this.#isSecondScreen = isSecond;
     if (visible)

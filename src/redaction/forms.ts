@@ -1,5 +1,5 @@
-// The ways in which a value may be written: as it is, with other line ends, each of its lines, and in the encodings that
-// programs use without being asked (JSON, URLs, HTML, hex, base64).
+// All forms in which a program may write a value: unchanged, with other line breaks, quoted by a printer, in hexadecimal and
+// in base64. Each line of a value of several lines has the first and the third of these forms too.
 //
 // Contract: pure, and bytes only, since no text of the engine's can be zeroed: what is made on the way is zeroed here, what
 // is given back by who asked for it. No form is shorter than SHORTEST. A form that starts in the same way for
@@ -7,79 +7,72 @@
 //
 // Surprising: base64 is looked for without the letters that also depend on what stands before and behind the value, so
 // that it is found in the middle of a longer text; they stay to be seen, which is 2 to 4 bits.
-import {
-  inBase64,
-  inBase64Url,
-  inHex,
-  inHtml,
-  inJson,
-  inUrl,
-  specialPlaces,
-  withLineBreaks,
-  wrapped,
-} from "./encodings.ts";
+import { inBase64, inBase64Url, inHex, withLineBreaks } from "./encodings.ts";
 import { SHORTEST } from "./length.ts";
+import { quotedForms } from "./quoted-forms.ts";
+
+/** Where programs may break the lines of an encoded value: behind a multiple of `every` letters, counted from `offset`. */
+export interface Wrapping {
+  readonly every: number;
+  readonly offset: number;
+}
 
 export interface Form {
   readonly bytes: Uint8Array;
   /** How many of its bytes may be shown while it is not known whether the rest will come. */
   readonly publicLength: number;
+  /** Undefined if the form is in one piece. */
+  readonly wrapping?: Wrapping | undefined;
 }
-
-/** Letters in a line: what `base64` and openssl write, and `xxd -p`. */
-const BASE64_WIDTHS = [76, 64];
-const HEX_WIDTH = 60;
 
 /** None for what is shorter than SHORTEST without the line breaks at its end. */
 export function formsOf(secret: Uint8Array): Form[] {
   const value = withoutEnd(secret);
   if (value.length < SHORTEST) return [];
   const forms: Form[] = [];
-  addForms(forms, alike(value), publicStart(value));
-  addForms(forms, unlike(value), 0);
+  addForms(forms, textForms(value), publicStart(value));
+  for (const line of linesOf(value)) addForms(forms, textForms(line), 0);
+  addEncodings(forms, value);
   return forms;
 }
 
 /** @param start what of each is known to everybody */
-function addForms(forms: Form[], made: readonly Uint8Array[], start: number): void {
+function addForms(forms: Form[], made: readonly Uint8Array[], start: number, wrapping?: Wrapping): void {
   for (const bytes of made) {
     if (bytes.length < SHORTEST) bytes.fill(0);
-    else forms.push({ bytes, publicLength: Math.min(start + 2, bytes.length >> 1) });
+    else forms.push({ bytes, publicLength: Math.min(start + 2, bytes.length >> 1), wrapping });
   }
 }
 
 /** What begins as the value does. */
-function alike(value: Uint8Array): Uint8Array[] {
+function textForms(value: Uint8Array): Uint8Array[] {
   const made: Uint8Array[] = [value.slice()];
   if (value.includes(NEWLINE))
     made.push(withLineBreaks(value, [NEWLINE]), withLineBreaks(value, [RETURN, NEWLINE]));
-  const places = specialPlaces(value);
-  if (places.length > 0)
-    made.push(...inJson(value, places), ...inUrl(value, places), ...inHtml(value, places));
-  return made;
+  return [...made, ...quotedForms(value)];
 }
 
-function unlike(value: Uint8Array): Uint8Array[] {
-  const made: Uint8Array[] = value.includes(NEWLINE) ? linesOf(value) : [];
-  for (const hex of inHex(value)) {
-    if (hex.length > HEX_WIDTH) made.push(...wrapped(hex, HEX_WIDTH));
-    made.push(hex);
-  }
+function addEncodings(forms: Form[], value: Uint8Array): void {
+  addForms(forms, inHex(value), 0, { every: 2, offset: 0 });
   for (const lead of [0, 1, 2]) {
     const text = inBase64(value, lead);
     const urlText = inBase64Url(text);
-    for (const each of urlText ? [text, urlText] : [text]) {
-      for (const width of lead === 0 ? BASE64_WIDTHS : [])
-        if (each.length > width) made.push(...wrapped(each, width));
-      made.push(each);
-    }
+    // The first letter of the form is not the first letter of its group of four.
+    const wrapping = { every: 4, offset: -Math.ceil((lead * 8) / 6) };
+    // In a URL, and in JSON with "\/".
+    addForms(forms, quotedForms(text), 0);
+    addForms(forms, urlText ? [text, urlText] : [text], 0, wrapping);
   }
-  return made;
+  const encoded = inBase64(value, 0);
+  for (const lead of [0, 1, 2]) addForms(forms, [inBase64(encoded, lead)], 0);
+  encoded.fill(0);
 }
 
 const NEWLINE = 0x0a;
 const RETURN = 0x0d;
 const SPACE = 0x20;
+const BACKSLASH = 0x5c;
+const LETTER_N = 0x6e;
 
 /** $(...) takes the line breaks at the end away, and so do people. */
 function withoutEnd(value: Uint8Array): Uint8Array {
@@ -88,18 +81,32 @@ function withoutEnd(value: Uint8Array): Uint8Array {
   return value.subarray(0, end);
 }
 
-/** Copies, without the space around them, and without the lines that say what a key is. */
+/** Without the space around them, and without the lines that say what a key is. A key in JSON has lines that end with "\n". */
 function linesOf(value: Uint8Array): Uint8Array[] {
+  const isKey = Buffer.from(value.buffer, value.byteOffset, value.length).includes("-----BEGIN ");
+  if (!isKey && !value.includes(NEWLINE)) return [];
   const lines: Uint8Array[] = [];
-  for (let start = 0; start < value.length;) {
-    const found = value.indexOf(NEWLINE, start);
-    let end = found < 0 ? value.length : found;
-    const next = end + 1;
-    while (start < end && value[start]! <= SPACE) start += 1;
-    while (end > start && value[end - 1]! <= SPACE) end -= 1;
-    const line = value.subarray(start, end);
-    if (!startsWith(line, "-----")) lines.push(line.slice());
-    start = next;
+  let start = 0;
+  const add = (from: number, to: number) => {
+    let [first, end] = [from, to];
+    while (first < end && value[first]! <= SPACE) first += 1;
+    while (end > first && value[end - 1]! <= SPACE) end -= 1;
+    const line = value.subarray(first, end);
+    if (end - first >= SHORTEST && end - first < value.length && !startsWith(line, "-----")) lines.push(line);
+  };
+  let isParted = false;
+  let lineStart = 0;
+  for (let at = 0; at <= value.length; at += 1) {
+    const isEnd = at === value.length || value[at] === NEWLINE;
+    const isEscaped = isKey && value[at] === BACKSLASH && value[at + 1] === LETTER_N;
+    if (!isEnd && !isEscaped) continue;
+    add(start, at);
+    start = isEscaped ? at + 2 : at + 1;
+    if (isEscaped) isParted = true;
+    if (!isEnd) continue;
+    if (isParted) add(lineStart, at);
+    isParted = false;
+    lineStart = start;
   }
   return lines;
 }

@@ -1,11 +1,13 @@
 // The values of one script, and the streams that it writes them to.
 //
 //   const redaction = openRedaction(secrets)
-//   const output = redaction.stream((bytes) => ...)     output.push(bytes) as they come, output.end() at their end
+//   const output = redaction.stream((bytes) => ..., isTerminal)     output.push(bytes) as they come, output.end() at their end
 //   redaction.zero()
 //
-// Contract: what a stream holds back, since it may begin a value, is looked at again when nothing has come for PATIENCE:
-// then as much of it is shown as says nothing, so that a prompt is seen. After `zero` nothing of a value is kept.
+// Invariants:
+// - A stream holds back a possible beginning of a value until the next bytes decide it, or the stream ends.
+// - A user may wait for a prompt on a terminal. After PATIENCE without bytes the terminal gets the public part of it.
+// - After `zero` no part of a value is in memory.
 import { RedactionFilter } from "./filter.ts";
 import { refuseShort } from "./length.ts";
 import { Patterns } from "./patterns.ts";
@@ -19,19 +21,21 @@ export type Write = (bytes: Uint8Array) => void | Promise<void>;
 export class Redactor {
   readonly #filter: RedactionFilter;
   readonly #write: Write;
+  readonly #isTerminal: boolean;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #last = 0;
 
-  constructor(patterns: Patterns, write: Write) {
+  constructor(patterns: Patterns, write: Write, isTerminal: boolean) {
     this.#filter = new RedactionFilter(patterns);
     this.#write = write;
+    this.#isTerminal = isTerminal;
   }
 
   push(bytes: Uint8Array): void | Promise<void> {
     let pending: void | Promise<void> = undefined;
     for (const output of this.#filter.push(bytes))
       if (output.length > 0) pending = this.#write(output) ?? pending;
-    if (this.#filter.isHolding) {
+    if (this.#isTerminal && this.#filter.isHolding) {
       this.#last = performance.now();
       this.#timer ??= setTimeout(() => this.#look(), PATIENCE);
     }
@@ -45,6 +49,7 @@ export class Redactor {
 
   /** Shows of what is held what says nothing, without waiting: the terminal gets other hands. */
   release(): void | Promise<void> {
+    if (!this.#isTerminal) return;
     const output = this.#filter.release();
     if (output.length > 0) return this.#write(output);
   }
@@ -84,10 +89,14 @@ export interface LearningOutput extends RedactedOutput {
 }
 
 /** Both streams of a program. Throws Failure. */
-export function openOutput(secrets: readonly SecretValue[], deliver: Deliver): LearningOutput {
+export function openOutput(
+  secrets: readonly SecretValue[],
+  deliver: Deliver,
+  isTerminal: boolean,
+): LearningOutput {
   const redaction = openRedaction(secrets);
-  const output = redaction.stream((bytes) => deliver(bytes, false));
-  const error = redaction.stream((bytes) => deliver(bytes, true));
+  const output = redaction.stream((bytes) => deliver(bytes, false), isTerminal);
+  const error = redaction.stream((bytes) => deliver(bytes, true), isTerminal);
   return {
     push: (bytes, isError) => (isError ? error : output).push(bytes),
     async end() {
@@ -100,7 +109,8 @@ export function openOutput(secrets: readonly SecretValue[], deliver: Deliver): L
 }
 
 export interface Redaction {
-  stream(write: Write): Redactor;
+  /** @param isTerminal a user may wait for what is held back */
+  stream(write: Write, isTerminal?: boolean): Redactor;
   /** From now on these are kept out of all of its streams. Throws Failure. */
   learn(secrets: readonly SecretValue[]): void;
   /** Of the streams all must have ended. */
@@ -113,8 +123,8 @@ export function openRedaction(secrets: readonly SecretValue[]): Redaction {
   let patterns = new Patterns(secrets);
   const streams: Redactor[] = [];
   return {
-    stream(write) {
-      const stream = new Redactor(patterns, write);
+    stream(write, isTerminal = true) {
+      const stream = new Redactor(patterns, write, isTerminal);
       streams.push(stream);
       return stream;
     },

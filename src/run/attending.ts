@@ -3,13 +3,17 @@
 //
 // Contract: in a watched run a script that starts again may get another value than before, while others run on with the old one,
 // and each may pass its own to the other. So nobody's output has either of them, neither of what has started already.
+import { host } from "../../platform/process.ts";
 import type { ChildExit } from "../../platform/contract/process-tree.ts";
 import type { SecretValue } from "../redaction/secret-value.ts";
 import type { Deliver, RedactedOutput } from "../redaction/stream.ts";
+import type { Hide } from "../redaction/text.ts";
 import type { ShellCommand } from "./script/shell.ts";
 
 export interface Attending {
   readonly redact: (deliver: Deliver) => RedactedOutput;
+  /** A text of rt's own with names in place of values. */
+  readonly hide: Hide;
   /** Undefined where nothing is to be kept out. */
   attend(command: ShellCommand, directory: string): (() => Promise<ChildExit>) | undefined;
   /** These are all secrets now. Throws Failure as `loadAttending` does. */
@@ -21,17 +25,19 @@ export interface Attending {
  * @param first secrets of all scripts of the run. Throws Failure where a value cannot be kept out of what is shown.
  */
 export async function loadAttending(first: readonly SecretValue[]): Promise<Attending> {
-  const [{ attend }, { planAttendance }, { openOutput }, { hasRedacted, refuseShort }] = await Promise.all([
-    import("./script/attended.ts"),
-    import("./script/places.ts"),
-    import("../redaction/stream.ts"),
-    import("../redaction/length.ts"),
-  ]);
+  const [{ attend }, { planAttendance }, { openOutput }, { hasRedacted, refuseShort }, { hideValues }] =
+    await Promise.all([
+      import("./script/attended.ts"),
+      import("./script/places.ts"),
+      import("../redaction/stream.ts"),
+      import("../redaction/length.ts"),
+      import("../redaction/text.ts"),
+    ]);
   const open = new Set<ReturnType<typeof openOutput>>();
   let secrets: readonly SecretValue[] = [];
   const attending: Attending = {
     redact(deliver) {
-      const output = openOutput(secrets, deliver);
+      const output = openOutput(secrets, deliver, host.isTerminal(1) || host.isTerminal(2));
       open.add(output);
       return {
         push: output.push,
@@ -41,6 +47,7 @@ export async function loadAttending(first: readonly SecretValue[]): Promise<Atte
         },
       };
     },
+    hide: (text, hasArguments) => hideValues(text, secrets, hasArguments),
     attend(command, directory) {
       const way = planAttendance(hasRedacted(secrets));
       if (way.way === "become") return undefined;

@@ -239,7 +239,7 @@ function commandFor(
   const line = appendArguments(scriptOf(manifest, scriptName) ?? "", args);
   const receiver = receiverOf({ manifest }, scriptName, !isMain);
   const secrets = provision?.valuesFor(receiver) ?? [];
-  const mayEvaluate = isCollected && !isKept && secrets.length === 0;
+  const mayEvaluate = isCollected && !isKept && secrets.length === 0 && !attending;
   if (mayEvaluate && context.settings.shell === "rt" && needsNoProcess(line, originalEnvironment)) {
     return { argv: [], cwd: directory, env: {}, evaluate: () => evaluate(line, directory) };
   }
@@ -260,9 +260,10 @@ function commandFor(
   };
   if (!attending) return command;
   // Those of the others too: what one has from the environment, or from a file of another's, it may show as well.
-  if (isCollected) return { ...command, redact: attending.redact };
+  const { redact, hide } = attending;
+  if (isCollected) return { ...command, redact, hide };
   const start = { ...shell, environment: { ...withoutVariables(withheld), ...variables } };
-  return { ...command, attend: attending.attend(start, directory) };
+  return { ...command, hide, attend: attending.attend(start, directory) };
 }
 
 async function collect({ code, output }: Answer): Promise<ShellResult> {

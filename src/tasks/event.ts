@@ -1,11 +1,19 @@
 // Everything that can happen in a run, as one union. The scheduler emits; only reporters turn it into text.
 import type { ChildExit } from "../../platform/contract/process-tree.ts";
+import type { Hide } from "../redaction/text.ts";
 import type { Outcome, Step, Task } from "./task.ts";
 import type { Where } from "./where.ts";
 
 /** Times are milliseconds since the start of the run, of a watched one since that of the round. */
 export type TaskEvent =
-  | { readonly type: "step-start"; readonly task: Task; readonly step: Step; readonly at: number }
+  | {
+      readonly type: "step-start";
+      readonly task: Task;
+      readonly step: Step;
+      /** Puts names in place of values. Absent in a run without secrets. */
+      readonly hide?: Hide | undefined;
+      readonly at: number;
+    }
   /** `bytes` are only valid during the call. */
   | {
       readonly type: "output";

@@ -107,14 +107,15 @@ export class Steps {
     const family = watched && { family: familyOf(task) };
     const deliver = (bytes: Uint8Array, isError: boolean) =>
       emit({ type: "output", task, step, bytes, isError });
+    const begin = { type: "step-start", task, step, hide: command.hide, at } as const;
     if (command.evaluate) {
-      emit({ type: "step-start", task, step, at });
+      emit(begin);
       const { code, stdout } = await command.evaluate();
       if (stdout.length > 0) await deliver(stdout, false);
       return { code, signal: null };
     }
     if (output === "inherit" && command.attend) {
-      emit({ type: "step-start", task, step, at });
+      emit(begin);
       return await command.attend();
     }
     if (cached) {
@@ -123,9 +124,9 @@ export class Steps {
         cached.keepOutput(index, bytes, isError);
         return deliver(bytes, isError);
       };
-      const start = (begin: (onOutput: typeof deliver) => Child) => {
+      const start = (startChild: (onOutput: typeof deliver) => Child) => {
         const redacted = command.redact?.(keep);
-        const child = begin(redacted?.push ?? keep);
+        const child = startChild(redacted?.push ?? keep);
         return this.#awaitExit(child, task, redacted);
       };
       const request = { cwd: command.cwd, output: "separate", ...family } as const;
@@ -135,7 +136,7 @@ export class Steps {
         isTraced = followed.isTraced;
         return followed;
       });
-      emit({ type: "step-start", task, step, at });
+      emit(begin);
       const ended = await exit;
       // Where the system does not let it be followed, nothing has been started yet.
       if (this.#options.isOver() || (await isTraced)) return ended;
@@ -158,7 +159,7 @@ export class Steps {
       onOutput,
       ...family,
     });
-    emit({ type: "step-start", task, step, at });
+    emit(begin);
     return await this.#awaitExit(child, task, redacted);
   }
 

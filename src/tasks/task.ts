@@ -1,6 +1,7 @@
 // The words of this folder: what is asked for, and the tasks that come of it.
 import type { Child, ChildExit, ChildRequest, StopSignal } from "../../platform/contract/process-tree.ts";
 import type { Deliver, RedactedOutput } from "../redaction/stream.ts";
+import type { Hide } from "../redaction/text.ts";
 import type { ManySettings } from "../settings/many.ts";
 import type { Board } from "../share/board.ts";
 import type { Workspace } from "../workspace/members.ts";
@@ -15,6 +16,8 @@ export interface Command {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Where it gets secrets: keeps their values out of what is delivered. */
+  /** Puts names in place of values in a text of rt's own, which may have the user's arguments. */
+  readonly hide?: Hide | undefined;
   readonly redact?: ((deliver: Deliver) => RedactedOutput) | undefined;
   /**
    * Where its output goes to the terminal as it is: runs it with its secrets kept out of that. Signals are its own affair.

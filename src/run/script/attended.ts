@@ -63,7 +63,8 @@ export async function attend(
       isIncomplete ||= code !== "EPIPE" && code !== "EIO";
       if (typeof attended === "object") attended.hangUp(descriptor);
     };
-    return { queue, redactor: opened.stream((bytes) => queue.write(descriptor, bytes)) };
+    const isTerminal = places[descriptor] === "terminal";
+    return { queue, redactor: opened.stream((bytes) => queue.write(descriptor, bytes), isTerminal) };
   };
   let redaction: Redaction | undefined;
   const streams: Partial<Record<1 | 2, Stream>> = {};

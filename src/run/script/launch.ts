@@ -120,13 +120,15 @@ export async function launchScript(
   let { early } = supply;
   const { directory } = target.package;
   const { context, lines, steps: ready } = prepared ?? openScript(plan, settings);
-  const answer = lines.length === 1 ? context.shell.answer(lines[0]!.line) : undefined;
+  // A log of one script may repeat the output of another.
+  const shown = [...allOf(lines.map(({ event }) => secretsFor(event))), ...(supply.inherited ?? [])];
+  const isRedacted = shown.some((secret) => secret.isRedacted);
+  const showCommand = (line: string) => echo(line, settings, isRedacted ? shown : [], plan.args.length > 0);
+  const answer = lines.length === 1 && !isRedacted ? context.shell.answer(lines[0]!.line) : undefined;
   if (answer) {
-    echo(lines[0]!.line, settings);
+    showCommand(lines[0]!.line);
     if (answer.output === "" || show(1, answer.output)) return answer.code;
   }
-  // What one of them shows, a log of another may repeat.
-  const shown = [...allOf(lines.map(({ event }) => secretsFor(event))), ...(supply.inherited ?? [])];
   if (supply !== NOTHING) {
     const { refuseShort } = await import("../../redaction/length.ts");
     refuseShort(shown);
@@ -142,7 +144,7 @@ export async function launchScript(
   const descriptors =
     inherited ?? context.descriptors ?? (steps.length > 0 ? host.inheritedDescriptors() : undefined);
   for (const step of steps) {
-    echo(step.command, settings);
+    showCommand(step.command);
     const next = step === steps.at(-1) ? "replacement" : "step";
     const ending = await runStep(step, shown, descriptors!, next, early);
     early = undefined;
@@ -150,7 +152,7 @@ export async function launchScript(
     describeEnding(step.event, ending, settings);
     return ending;
   }
-  if (!answer) echo(last.command, settings);
+  if (!answer) showCommand(last.command);
   const outcome = await becomeOrAttend(commandOf(last, descriptors), shown, early);
   if (typeof outcome !== "string") return outcome;
   const hint =
@@ -272,12 +274,22 @@ function showLine(line: string): void {
   if (!show(2, `${line}\n`)) writeRest(2, new TextEncoder().encode(`${line}\n`));
 }
 
-function echo(command: string, { silent }: ScriptSettings): void {
+function echo(
+  command: string,
+  { silent }: ScriptSettings,
+  secrets: readonly SecretValue[],
+  hasArguments: boolean,
+): void {
   if (silent) return;
   const useColor = wantsColor(host.originalVariable, () => host.isTerminal(2));
-  const shown = fitToPrint(command);
+  const shown = fitToPrint(secrets.length > 0 ? hideIn(command, secrets, hasArguments) : command);
   const line = useColor ? `\x1b[0;35m$\x1b[0m \x1b[2m\x1b[1m${shown}\x1b[0m` : `$ ${shown}`;
   showLine(line);
+}
+
+function hideIn(command: string, secrets: readonly SecretValue[], hasArguments: boolean): string {
+  const { hideValues } = require("../../redaction/text.ts") as typeof import("../../redaction/text.ts");
+  return hideValues(command, secrets, hasArguments);
 }
 
 /** Few commands have anything in them that is not; a pattern would take longer than to look. */

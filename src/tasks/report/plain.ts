@@ -19,9 +19,9 @@ export function createPlainReporter({ queue, useColor, silent }: PlainOptions): 
       switch (event.type) {
         case "step-start": {
           if (silent) return;
-          const command = oneLine(
-            [event.step.command, ...(event.step.isMain ? event.task.args : [])].join(" "),
-          );
+          const args = event.step.isMain ? event.task.args : [];
+          const line = [event.step.command, ...args].join(" ");
+          const command = oneLine(event.hide?.(line, args.length > 0) ?? line);
           return say(useColor ? `\x1b[0;35m$\x1b[0m \x1b[2m\x1b[1m${command}\x1b[0m` : `$ ${command}`);
         }
         case "output":
