@@ -12,8 +12,8 @@ export interface Candidate {
   readonly isOthers: boolean;
   /** The file that it is in; absent where it is others'. */
   readonly file?: string;
-  /** Whether its contents are in the store, as far as anybody knows. Paths of the entry are absolute. */
-  prepare(entry: Entry): Promise<boolean>;
+  /** Fetches its contents into the store; the reason as text if they do not arrive. Paths of the entry are absolute. */
+  prepare(entry: Entry): Promise<string | undefined>;
   /** It is taken. */
   use(): void;
 }
@@ -43,7 +43,7 @@ export async function* findCandidates(
       kept: entry,
       isOthers: false,
       file: path,
-      prepare: async () => true,
+      prepare: async () => undefined,
       use: () => known.use(key, path, index === 0),
     };
   if (shared?.cache.isRead) yield* findShared(lookup, shared);
@@ -58,10 +58,12 @@ async function* findShared({ store, access, key, place, seen }: Lookup, shared: 
       kept,
       isOthers: true,
       prepare: async (entry: Entry) => {
-        if (cache.findOutside(entry, place) !== undefined) return false;
+        const outside = cache.findOutside(entry, place);
+        if (outside !== undefined)
+          return `its result contains ${outside}, which a shared result must not contain`;
         const isThere = await cache.fetch(entry, store);
         seen.forget();
-        return isThere;
+        return isThere ? undefined : "the shared cache does not return what it made";
       },
       use: () => {
         if (access.isWritten) keep(kept, key, store);

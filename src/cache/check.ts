@@ -7,6 +7,7 @@ import type { List, Look, PathState } from "../../platform/contract/tracing.ts";
 import type { Condition, Entry, Output } from "./entry.ts";
 import type { Hashes } from "./hashes.ts";
 import type { Matcher } from "./patterns.ts";
+import { isRepository, REPOSITORY } from "./place.ts";
 import type { Sights } from "./sights.ts";
 import type { Seen } from "./seen.ts";
 
@@ -95,8 +96,10 @@ function compareNames(
   path: string,
 ): { readonly difference: string | null; readonly added: readonly string[] } {
   if (now === null) return { difference: before.length === 0 ? null : `${path} cannot be listed`, added: [] };
-  const [old, fresh] = [new Set(before), new Set(now)];
-  const added = now.filter((name) => !old.has(name)).map((name) => `${path}/${name.slice(1)}`);
+  const old = new Set(before);
+  const found = old.has(REPOSITORY) ? now.map((name) => (isRepository(name) ? REPOSITORY : name)) : now;
+  const fresh = new Set(found);
+  const added = found.filter((name) => !old.has(name)).map((name) => `${path}/${name.slice(1)}`);
   const removed = before.find((name) => !fresh.has(name));
   if (added.length > 0)
     return { difference: `${added[0]} is new`, added: removed === undefined ? added : [] };

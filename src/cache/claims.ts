@@ -4,6 +4,7 @@
 // Contract: a failure is never taken for what was made, nor the other way round: they have different keys.
 import type { KeptEntry } from "./entry.ts";
 import { hashBytes } from "./hashes.ts";
+import type { Field, Key } from "./key.ts";
 import { type Log, type Piece, readLog } from "./log.ts";
 import type { Publication } from "./script.ts";
 import type { SharedCache } from "./shared.ts";
@@ -12,7 +13,7 @@ import type { Store } from "./store.ts";
 export interface Sharing {
   readonly cache: SharedCache;
   /** Of the script: all that start it in the same way come to it. */
-  readonly key: string;
+  readonly key: Key;
   readonly store: Store;
 }
 
@@ -21,6 +22,13 @@ export function claimKey(claim: string, key: string, kind: "made" | "failed"): s
   return hashBytes(`rt claim 1\0${kind}\0${claim}\0${key}`);
 }
 
+/** The key of the cache key's fields: a machine that starts the script differently computes it too. */
+function fieldsKey(claim: string): string {
+  return hashBytes(`rt claim 1\0fields\0${claim}`);
+}
+
+const NOTHING = { conditions: [], outputs: [], own: [], root: "", mentioned: [] };
+
 /** Whether it counts. @param mayLeave whether others may have it */
 export async function publishMade(
   { cache, key, store }: Sharing,
@@ -28,7 +36,45 @@ export async function publishMade(
   kept: KeptEntry,
   mayLeave: boolean,
 ): Promise<boolean> {
-  return await publish(mayLeave && (await cache.offer(claimKey(claim, key, "made"), kept, store)));
+  if (!mayLeave) return await publish(false);
+  const { label, created } = kept;
+  const fields = store.keepBytes(Buffer.from(JSON.stringify(shortenFields(key.fields, claim))));
+  const [isThere] = await Promise.all([
+    cache.offer(claimKey(claim, key.hash, "made"), kept, store),
+    cache.offer(fieldsKey(claim), { label, created, duration: 0, log: fields, ...NOTHING }, store),
+  ]);
+  return await publish(isThere);
+}
+
+/**
+ * Shortens each hash to 16 bits that depend on the claim. That is enough to find the field that differs. It is too little to
+ * find the value of a variable by trial.
+ */
+export function shortenFields(fields: readonly Field[], claim: string): Field[] {
+  return fields.map(({ name, hash }) => ({
+    name,
+    hash: hashBytes(`${claim}\0${name}\0${hash}`).slice(0, 4),
+  }));
+}
+
+/** Returns the shortened fields of the key under which a claim was published; undefined if they are unavailable. */
+export async function readKeyFields(
+  { cache, store }: Sharing,
+  claim: string,
+): Promise<readonly Field[] | undefined> {
+  const [entry] = await cache.find(fieldsKey(claim));
+  if (!entry || entry.outputs.length > 0 || !(await cache.fetch(entry, store))) return undefined;
+  try {
+    const fields: unknown = JSON.parse(Buffer.from(store.readBlob(entry.log) ?? []).toString());
+    return Array.isArray(fields) && fields.every(isField) ? fields : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isField(value: unknown): value is Field {
+  const { name, hash } = (value ?? {}) as Partial<Field>;
+  return typeof name === "string" && typeof hash === "string";
 }
 
 /** @param log what it wrote; undefined where others may not have it */
@@ -42,9 +88,8 @@ export async function publishFailure(
   let isThere = false;
   try {
     if (log && !log.isTooLarge) {
-      const nothing = { conditions: [], outputs: [], own: [], root: "", mentioned: [] };
       const told = { label, created: Date.now(), duration, log: store.keepBytes(log.toBytes()) };
-      isThere = await cache.offer(claimKey(claim, key, "failed"), { ...told, ...nothing }, store);
+      isThere = await cache.offer(claimKey(claim, key.hash, "failed"), { ...told, ...NOTHING }, store);
     }
   } catch {
     // A full disk: the others hear of it without what it wrote.
@@ -57,7 +102,7 @@ export async function readFailureLog(
   { cache, key, store }: Sharing,
   claim: string,
 ): Promise<readonly Piece[] | undefined> {
-  const [entry] = await cache.find(claimKey(claim, key, "failed"));
+  const [entry] = await cache.find(claimKey(claim, key.hash, "failed"));
   if (!entry || entry.outputs.length > 0 || !(await cache.fetch(entry, store))) return undefined;
   const log = store.readBlob(entry.log);
   return log ? readLog(log) : undefined;

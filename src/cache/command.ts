@@ -1,13 +1,14 @@
 // `rt cache`: how much is kept, why a script ran or did not, and an end to some or all of it.
 //
 // Surprising: what other versions of rt have kept, in a format of theirs, goes with what goes: nothing else would remove it.
-import { lstatSync, readdirSync, rmSync } from "node:fs";
+import { lstatSync, readdirSync, realpathSync, rmSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { OWNER_ADVICE, requireOwnDirectory } from "../../platform/own-path.ts";
 import { nearest } from "../nearest.ts";
 import { Failure } from "../failure.ts";
 import { oneLine } from "../printable.ts";
 import { type Finding, parseFinding } from "./finding.ts";
+import { isBelow } from "./place.ts";
 import { LARGEST, Store, storeDirectory } from "./store.ts";
 
 const WORDS = ["status", "prune", "clear", "why", "import", "serve", "token"];
@@ -115,12 +116,22 @@ function explain(directory: string, [script, ...more]: readonly string[]): strin
   if (script === undefined || more.length > 0)
     throw new Failure("rt cache why needs one script", "as in: rt cache why build");
   const findings = isThere(directory) ? allFindings(new Store(directory)) : [];
-  const meant = findings.filter(({ label }) => label === script || label.split(/[ :]/).includes(script));
-  if (meant.length === 0)
+  const named = findings.filter(({ label }) => label === script || label.split(/[ :]/).includes(script));
+  if (named.length === 0)
     throw new Failure(`Nothing is known of a script "${script}"`, "it has not run with [run.cache] yet");
+  const cwd = realpathSync(".");
+  const around = named.filter(({ root }) => root !== undefined && (cwd === root || isBelow(cwd, root)));
+  const longest = around.reduce((length, { root }) => Math.max(length, root!.length), 0);
+  const own = around.filter(({ root }) => root!.length === longest);
+  // Outside of all projects, each line names the folder of its project.
+  const meant = own.length > 0 ? own : named;
+  const placeOf = ({ root }: Finding) => (own.length > 0 || root === undefined ? "" : ` in ${oneLine(root)}`);
   return meant
     .toSorted((a, b) => b.at - a.at)
-    .map(({ label, text, at }) => `${oneLine(label)}, ${new Date(at).toISOString()}: ${oneLine(text)}`)
+    .map((each) => {
+      const { label, text, at } = each;
+      return `${oneLine(label)}${placeOf(each)}, ${new Date(at).toISOString()}: ${oneLine(text)}`;
+    })
     .join("\n");
 }
 

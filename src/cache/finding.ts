@@ -1,5 +1,5 @@
 // What was found out about a script when it was last looked at, for `rt cache why`, and for the next look.
-import type { Condition, Entry } from "./entry.ts";
+import type { Condition, Entry, KeptEntry } from "./entry.ts";
 import { hashBytes } from "./hashes.ts";
 import { UNKEPT } from "./doubts.ts";
 import { compareKeys, type Field, type Key } from "./key.ts";
@@ -10,6 +10,8 @@ import type { Store } from "./store.ts";
 /** What is known of a script for `rt cache why`. */
 export interface Finding {
   readonly label: string;
+  /** The root of the project; absent in what older versions wrote. */
+  readonly root?: string;
   readonly at: number;
   readonly text: string;
   readonly key: string;
@@ -30,6 +32,7 @@ export function parseFinding(text: string | null): Finding | undefined {
 export class Findings {
   readonly #id: string;
   readonly #label: string;
+  readonly #root: string;
   readonly #store: Store;
   readonly #known: KnownEntries;
   #last: { readonly finding: Finding | undefined } | undefined;
@@ -43,6 +46,7 @@ export class Findings {
   ) {
     this.#id = hashBytes(`${root}\0${packageDirectory}\0${scriptName}`);
     this.#label = label;
+    this.#root = root;
     this.#store = store;
     this.#known = known;
   }
@@ -71,10 +75,11 @@ export class Findings {
     const print = hashBytes(JSON.stringify([this.#label, text, hash]));
     if (isHit && this.#known.isFound(this.#id, print)) return;
     const { last } = this;
-    const finding: Finding = { label: this.#label, at: Date.now(), text, key: hash, fields };
+    const [label, root] = [this.#label, this.#root];
+    const finding: Finding = { label, root, at: Date.now(), text, key: hash, fields };
+    const isSame = last?.text === text && last.key === hash && last.label === label && last.root === root;
     // A run of hits writes nothing.
-    if (isHit && last?.text === text && last.key === hash && last.label === this.#label)
-      return this.#known.noteFound(this.#id, print);
+    if (isHit && isSame) return this.#known.noteFound(this.#id, print);
     try {
       this.#store.writeFinding(this.#id, JSON.stringify(finding));
     } catch {
@@ -95,4 +100,12 @@ export function describeHit({ conditions, created }: Entry, where = ""): string 
   const paths = conditions.length === 0 ? "declared" : `${countPaths(conditions)} paths`;
   const when = new Date(created).toISOString();
   return `nothing that it depends on (${paths}) has changed since ${when}${where}`;
+}
+
+/** Explains why an entry of another checkout does not apply here. */
+export function describeForeignPlace({ root, mentioned }: KeptEntry): string {
+  if (mentioned.includes(root))
+    return `its output contains the path of the project, so it is valid only in ${root}`;
+  const words = mentioned.map((word) => JSON.stringify(word)).join(", ");
+  return `its output contains ${words} from the path of the project, so it is valid only in ${root}`;
 }

@@ -12,9 +12,15 @@ import type { Store } from "./store.ts";
 
 const CHUNK = 4 << 20;
 
-/** Of what a script has made. @param log what it wrote to the terminal */
-export function mentionsIn({ outputs }: Entry, root: string, log: Uint8Array, store: Store): string[] {
-  const mentions = new Mentions(root);
+/** Returns the words that the outputs contain. @param log the output log @param more further words to look for */
+export function mentionsIn(
+  { outputs }: Entry,
+  root: string,
+  log: Uint8Array,
+  store: Store,
+  more: readonly string[] = [],
+): string[] {
+  const mentions = new Mentions(root, more);
   mentions.lookAt(log);
   for (const output of outputs) {
     mentions.lookAt(Buffer.from(keepPath(output.path, root)));
@@ -32,9 +38,9 @@ export class Mentions {
   readonly #overlap: number;
   readonly found = new Set<string>();
 
-  constructor(root: string) {
+  constructor(root: string, more: readonly string[] = []) {
     this.#root = root;
-    this.#words = new Map(wordsOf(root).map((word) => [word, Buffer.from(word)]));
+    this.#words = new Map([...wordsOf(root), ...more].map((word) => [word, Buffer.from(word)]));
     const forms = [root, encodeURI(root), JSON.stringify(root).slice(1, -1)].map((each) => Buffer.from(each));
     this.#forms = [...forms, ...formsOf(Buffer.from(root)).map(({ bytes }) => Buffer.from(bytes))];
     this.#overlap = Math.max(...this.#forms.map(({ length }) => length)) + LONGEST_ESCAPE;

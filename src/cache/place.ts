@@ -80,6 +80,24 @@ export function keepEntry(entry: Entry, root: string, mentioned: readonly string
   };
 }
 
+/** The name of a repository's folder, which is a file in a git worktree. */
+export const REPOSITORY_NAME = ".git";
+const REPOSITORY_KINDS: readonly string[] = [`d${REPOSITORY_NAME}`, `f${REPOSITORY_NAME}`];
+/** In a listing: of either kind. */
+export const REPOSITORY = `?${REPOSITORY_NAME}`;
+
+export function isRepository(name: string): boolean {
+  return REPOSITORY_KINDS.includes(name);
+}
+
+/** Removes the type of `.git` from listings. A script that looks at `.git` itself has a separate condition for it. */
+export function withoutRepositoryKind(conditions: readonly Condition[]): Condition[] {
+  const generalize = (name: string) => (isRepository(name) ? REPOSITORY : name);
+  return conditions.map((each) =>
+    each[0] === "names" && each[2].some(isRepository) ? ["names", each[1], each[2].map(generalize)] : each,
+  );
+}
+
 /** Whether a path outside is the same one for every checkout. What is not there has more often been looked for. */
 export type IsFixed = (path: string, isThere: boolean) => boolean;
 

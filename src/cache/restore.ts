@@ -24,7 +24,7 @@ import { isBelow } from "./place.ts";
 import type { Store } from "./store.ts";
 
 /**
- * How many files were put back; null where that cannot be done.
+ * Returns the number of restored files, or the reason as text if the outputs cannot be restored.
  *
  * @param announce called before anything is touched, so that others know
  */
@@ -34,12 +34,14 @@ export async function restoreOutputs(
   store: Store,
   world: World,
   announce: () => { leave(): void },
-): Promise<number | null> {
+): Promise<number | string> {
   const missing: Output[] = [];
   for (const output of entry.outputs) {
-    if (!isBelow(output.path, root) || output.path.split(/[/\\]/).includes("..")) return null;
+    if (!isBelow(output.path, root) || output.path.split(/[/\\]/).includes(".."))
+      return `its result contains ${output.path}, which is outside the project`;
     if (await isOutput(output, world.look(output.path), world.hashes)) continue;
-    if (output.kind === "file" && !(await store.checkBlob(output.hash))) return null;
+    if (output.kind === "file" && !(await store.checkBlob(output.hash)))
+      return `the content of ${output.path} is missing from the cache, or damaged`;
     missing.push(output);
   }
   if (missing.length === 0) return 0;
@@ -50,8 +52,8 @@ export async function restoreOutputs(
     // A directory may forbid what has just been put into it.
     for (const output of ordered.toReversed())
       if (output.kind === "directory") chmodSync(output.path, output.mode);
-  } catch {
-    return null;
+  } catch (error) {
+    return `what it made cannot be restored: ${(error as Error).message}`;
   } finally {
     presence.leave();
     world.seen.forget();

@@ -9,11 +9,20 @@ import { host } from "../../platform/process.ts";
 import type { CacheRule, CacheSettings } from "../settings/cache.ts";
 import { type Candidate, findCandidates, type Lookup } from "./candidates.ts";
 import { compareEntry } from "./check.ts";
-import { claimKey, publishFailure, publishMade, readFailureLog, type Sharing } from "./claims.ts";
+import { deriveCleanStart } from "./clean-start.ts";
+import {
+  claimKey,
+  publishFailure,
+  publishMade,
+  readFailureLog,
+  readKeyFields,
+  type Sharing,
+  shortenFields,
+} from "./claims.ts";
 import { describeChange, describeDoubt, describeUnshared, type Doubted } from "./doubts.ts";
 import { cachedEnvironment, describeMissed, describeWithheld, findShown } from "./environment.ts";
-import type { Entry } from "./entry.ts";
-import { describeHit, FAILED, Findings } from "./finding.ts";
+import type { Entry, KeptEntry } from "./entry.ts";
+import { describeForeignPlace, describeHit, FAILED, Findings } from "./finding.ts";
 import { FollowedScript } from "./followed-script.ts";
 import { Inputs, listCounted } from "./inputs.ts";
 import type { KnownEntries } from "./known-entries.ts";
@@ -21,7 +30,16 @@ import { compareKeys, hashOf, type Key, makeKey, ownStamp } from "./key.ts";
 import { Leftovers } from "./leftovers.ts";
 import { type Piece, readLog } from "./log.ts";
 import { mentionsIn } from "./mention.ts";
-import { fixedPlaces, type IsFixed, isBelow, keepEntry, placeEntry, withoutBinariesAbove } from "./place.ts";
+import {
+  fixedPlaces,
+  type IsFixed,
+  isBelow,
+  keepEntry,
+  placeEntry,
+  REPOSITORY_NAME,
+  withoutBinariesAbove,
+  withoutRepositoryKind,
+} from "./place.ts";
 import type { Presence } from "./presence.ts";
 import { addDeclared, listDeclared, type Recorded, recordRun, type Rooted } from "./record.ts";
 import { restoreOutputs } from "./restore.ts";
@@ -29,6 +47,7 @@ import { type Basis, basisOf } from "./sights.ts";
 import type { CachedRun, CachedScript, Hit, Publication, StepRequest } from "./script.ts";
 import type { SharedCache } from "./shared.ts";
 import type { Store } from "./store.ts";
+import { oneLine } from "../printable.ts";
 import { adviseRewritten } from "./rewritten.ts";
 import { Rewritten, Unkept } from "./unkept.ts";
 import { verify } from "./verification.ts";
@@ -52,8 +71,8 @@ export class Run implements CachedRun {
   readonly #followed: FollowedScript;
   readonly #findings: Findings;
   #key: Key | undefined;
-  /** Where something is shared: what others that start the script in the same way come to as well. */
-  #sharedKey = "";
+  /** The key that other machines compute too if they start the script in the same way; absent if nothing is shared. */
+  #sharedKey: Key | undefined;
   /** What is kept of this run, or what it was found by. */
   #entry: Entry | undefined;
   /** The file of `#entry`, where it was found in one. */
@@ -89,11 +108,11 @@ export class Run implements CachedRun {
     this.#key = await this.#makeOwnKey();
     if (this.#shared) {
       const program = await hashOf(process.execPath, this.#world.hashes, look);
-      this.#sharedKey = (await this.#makeKey(this.#shared.secret, program)).hash;
+      this.#sharedKey = await this.#makeKey(this.#shared.secret, program);
     }
     this.why = "nothing that is kept is to be used";
     if (!this.#settings.isRead && !this.#shared?.isRead) return this;
-    const shared = this.#shared && { cache: this.#shared, key: this.#sharedKey };
+    const shared = this.#shared && { cache: this.#shared, key: this.#sharedKey!.hash };
     const difference = await this.#use(findCandidates(this.#lookup(this.#settings), shared), purpose);
     if (!this.hit) this.why = difference ?? this.#findings.explain(this.#key);
     if (purpose === "use") this.#tell(this.why);
@@ -114,7 +133,7 @@ export class Run implements CachedRun {
     for await (const { kept, isOthers, file, prepare, use } of candidates) {
       const entry = placeEntry(kept, root, this.#isFixed);
       if (!entry) {
-        difference ??= `the script has seen where it is, and so its result is only good in ${kept.root}`;
+        difference ??= describeForeignPlace(kept);
         continue;
       }
       const found = await compareEntry(entry, this.#world, left);
@@ -122,11 +141,11 @@ export class Run implements CachedRun {
         difference ??= found.difference;
         continue;
       }
-      const isToBeUsed = purpose === "use" && (await prepare(entry));
+      const obstacle = purpose === "look" ? undefined : await prepare(entry);
       const hit =
-        purpose === "look" ? NOT_APPLIED : isToBeUsed ? await this.#apply(entry, found.leftovers) : undefined;
-      if (!hit) {
-        difference ??= "what it made is damaged in the cache, or cannot be put back";
+        purpose === "look" ? NOT_APPLIED : (obstacle ?? (await this.#apply(entry, found.leftovers)));
+      if (typeof hit === "string") {
+        difference ??= hit;
         continue;
       }
       [this.hit, this.#entry, this.#file] = [hit, entry, file];
@@ -143,11 +162,20 @@ export class Run implements CachedRun {
   }
 
   async take(claim: string): Promise<boolean> {
-    const shared = { cache: this.#shared!, key: claimKey(claim, this.#sharedKey, "made") };
+    const shared = { cache: this.#shared!, key: claimKey(claim, this.#sharedKey!.hash, "made") };
     const access = { isRead: false, isWritten: this.#settings.isWritten };
     const difference = await this.#use(findCandidates(this.#lookup(access), shared), "use");
-    if (!this.hit) this.why = difference ?? "what it made there is not to be had, or it is started otherwise";
+    if (!this.hit) this.why = difference ?? (await this.#explainMissing(claim));
     return this.hit !== undefined;
+  }
+
+  /** Explains why nothing is stored for a claim under the key of this machine. */
+  async #explainMissing(claim: string): Promise<string> {
+    const fields = await readKeyFields(this.#sharing, claim);
+    const difference = fields && compareKeys(fields, shortenFields(this.#sharedKey!.fields, claim))[0];
+    return difference === undefined
+      ? "the shared cache does not return its result"
+      : `the machines start it differently: ${oneLine(difference)}`;
   }
 
   async readFailure(claim: string): Promise<readonly Piece[] | undefined> {
@@ -205,15 +233,17 @@ export class Run implements CachedRun {
     return recorded;
   }
 
-  /** @param leftovers which are to go */
-  async #apply(entry: Entry, leftovers: readonly string[]): Promise<Hit | undefined> {
+  /** Returns the reason as text if the outputs cannot be restored. */
+  async #apply(entry: Entry, leftovers: readonly string[]): Promise<Hit | string> {
     const log = this.#store.readBlob(entry.log);
-    if (!log) return undefined;
+    if (!log) return "its output log is missing from the cache, or damaged";
     const { root } = this.#settings;
     const gone = leftovers.map((path) => ({ path, kind: "absent" as const }));
     const wanted = { ...entry, outputs: [...entry.outputs, ...gone] };
     const restored = await restoreOutputs(wanted, root, this.#store, this.#world, this.#announce);
-    return restored === null ? undefined : { pieces: readLog(log), saved: entry.duration, restored };
+    return typeof restored === "string"
+      ? restored
+      : { pieces: readLog(log), saved: entry.duration, restored };
   }
 
   start(step: number, request: StepRequest): Child & { readonly isTraced: Promise<boolean> } {
@@ -255,32 +285,26 @@ export class Run implements CachedRun {
     const shared = this.#shared?.isWritten ? this.#shared : undefined;
     if ((!trace && this.#tracing) || !(this.#settings.isWritten || shared)) return lines;
     try {
-      const { conditions, outputs, own } = await this.#record(trace);
+      const recorded = await this.#record(trace);
       const shown = this.#findShown();
       if (shown !== undefined) throw new Unkept("secret", shown);
       if (log.isTooLarge) throw new Unkept("flood", "64 MB");
-      const entry: Entry = {
-        label: this.#script.label,
-        created: Date.now(),
-        duration: this.#followed.elapsed,
-        conditions,
-        outputs,
-        own,
-        log: this.#store.keepBytes(log.toBytes()),
-      };
-      const kept = keepEntry(
-        entry,
-        this.#settings.root,
-        mentionsIn(entry, this.#settings.root, log.bytes(), this.#store),
-      );
+      const bytes = this.#store.keepBytes(log.toBytes());
+      const [label, created, duration] = [this.#script.label, Date.now(), this.#followed.elapsed];
+      const entryOf = (each: Recorded): Entry => ({ label, created, duration, ...each, log: bytes });
+      const entry = entryOf(recorded);
+      const clean = this.#deriveCleanStart(recorded, trace);
+      // Other machines and checkouts mostly have no outputs of earlier runs.
+      const sent = clean ? entryOf(clean) : entry;
+      const kept = (clean ? [sent, entry] : [entry]).map((each) => this.#toKept(each));
       // After all of it was read: who comes from here on changes nothing of it.
       this.#followed.requireAlone();
-      const outside = shared?.findOutside(entry, this.#world);
+      const outside = shared?.findOutside(sent, this.#world);
       const mayLeave = outside === undefined;
-      if (publication && !(await publishMade(this.#sharing, publication, kept, mayLeave))) return lines;
-      if (this.#settings.isWritten) this.#store.addEntry(this.#key!.hash, kept);
+      if (publication && !(await publishMade(this.#sharing, publication, kept[0]!, mayLeave))) return lines;
+      if (this.#settings.isWritten) for (const each of kept) this.#store.addEntry(this.#key!.hash, each);
       this.#entry = entry;
-      if (mayLeave) void shared?.offer(this.#sharedKey, kept, this.#store);
+      if (mayLeave) void shared?.offer(this.#sharedKey!.hash, kept[0]!, this.#store);
       else lines.push(describeUnshared(this.#doubted, outside));
       this.#store.shrinkNowAndThen();
       return lines;
@@ -297,6 +321,25 @@ export class Run implements CachedRun {
     }
   }
 
+  #toKept(entry: Entry): KeptEntry {
+    const { root } = this.#settings;
+    const mentioned = mentionsIn(entry, root, this.#followed.log.bytes(), this.#store, [REPOSITORY_NAME]);
+    const isRepositoryShown = mentioned.includes(REPOSITORY_NAME);
+    const conditions = isRepositoryShown ? entry.conditions : withoutRepositoryKind(entry.conditions);
+    const ofPlace = mentioned.filter((word) => word !== REPOSITORY_NAME);
+    return keepEntry({ ...entry, conditions }, root, ofPlace);
+  }
+
+  /** Null where no outputs of earlier runs were there, or they count. */
+  #deriveCleanStart(recorded: Recorded, trace: Trace | undefined): Recorded | null {
+    const { isRead, root } = this.#settings;
+    if (!trace || !isRead) return null;
+    const earlier = this.#known
+      .entries(this.#key!.hash)
+      .flatMap(({ entry }) => placeEntry(entry, root, this.#isFixed) ?? []);
+    return deriveCleanStart(recorded, trace.paths, earlier, (hash) => this.#store.sizeOfBlob(hash));
+  }
+
   readonly #announce = (): Presence =>
     this.#store.announce([this.#world.packageDirectory, this.#script.scriptName]);
 
@@ -307,7 +350,7 @@ export class Run implements CachedRun {
   }
 
   get #sharing(): Sharing {
-    return { cache: this.#shared!, key: this.#sharedKey, store: this.#store };
+    return { cache: this.#shared!, key: this.#sharedKey!, store: this.#store };
   }
 
   get #doubted(): Doubted {

@@ -39,8 +39,8 @@ import { Presence, sweep } from "./presence.ts";
 
 /** Bytes. */
 export const LARGEST = 5 * 1024 ** 3;
-/** What is looked at of one key. */
-const MOST_ENTRIES = 8;
+/** The most entries of one key. A run may have two: clean-start.ts. */
+const MOST_ENTRIES = 16;
 /** Milliseconds. A content without an entry may be one that another rt is about to name. */
 const GRACE = 10 * 60_000;
 const PAUSE = 10 * 60_000;
@@ -131,6 +131,11 @@ export class Store {
     if (bytes && hashBytes(bytes) === hash) return bytes;
     rmSync(path, { force: true });
     return null;
+  }
+
+  /** Bytes; undefined if the content is missing. */
+  sizeOfBlob(hash: string): number | undefined {
+    return statSync(this.blobPath(hash), { throwIfNoEntry: false })?.size;
   }
 
   /** Whether a content is there and whole. */

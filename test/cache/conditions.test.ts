@@ -1,4 +1,4 @@
-// Each kind of condition of an entry, and each part of it, against real files: a row has one change that only this part
+// Compares each kind of condition of an entry, part by part, with real files. Each row has one change that only this part
 // notices. A part that is always met would be a stale hit.
 import { expect, test } from "bun:test";
 import { chmodSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
@@ -14,7 +14,7 @@ const HASH = hashBytes("text");
 
 interface Row {
   readonly condition: Condition;
-  /** What the run made; nothing by default. */
+  /** The outputs of the run; none by default. */
   readonly outputs?: readonly Output[];
   /** Makes the state that the run found. */
   readonly before: () => void;
@@ -235,7 +235,7 @@ const ROWS: readonly Row[] = [
   },
 ];
 
-/** What is different in the working directory; null where nothing is. */
+/** Compares with the working directory; null if the conditions are met. */
 async function differenceOf({ condition, outputs = [] }: Row, left?: Left): Promise<string | null> {
   const entry = { conditions: [condition], outputs } as unknown as Entry;
   const hashes = new Hashes(
@@ -285,7 +285,7 @@ test("an output is replaced where another run of the script has left a file, and
 
 const ALL_LEFT: Left = { has: async () => true, at: async (paths) => paths };
 
-test("what another run has left is replaced only where this run has made the file or the folder anew", async () => {
+test("an output of another run is replaced only where this run has created the file or the folder", async () => {
   await using project = await createProject({ "x/z": "", "other/z": "" });
   const at = project.join("x");
   const made: Output = { path: at, kind: "directory", mode: 0o755 };

@@ -1,10 +1,10 @@
 // What one checkout of a project has done, another one need not do: git worktrees, and folders of the same workspace. But
 // never where the script has seen, or could have found, something else there.
 import { expect, test } from "bun:test";
-import { cp, mkdir, rm, writeFile } from "node:fs/promises";
+import { chmod, cp, mkdir, rm, writeFile } from "node:fs/promises";
 import { createProject, type Project } from "../support/project.ts";
-import { type Environment, runRt } from "../support/rt.ts";
-import { CAN_TRACE } from "./cached-project.ts";
+import { cleanEnvironment, type Environment, runRt } from "../support/rt.ts";
+import { CAN_TRACE, cachedProject, wayOf } from "./cached-project.ts";
 
 /** Checkouts below one directory, with one cache. */
 interface Checkouts extends Project {
@@ -172,3 +172,36 @@ test.skipIf(!CAN_TRACE)(
     for (const _ of [1, 2]) expect(await all.run("one/node_modules/app", ["run", "build"])).toBe("ran");
   },
 );
+
+test.skipIf(!CAN_TRACE).each([
+  ["lists the root without looking at .git", "ls > /dev/null; node -p 'fs.readdirSync(\".\").length'", "hit"],
+  ["prints .git as a folder of the root", "find . -maxdepth 1 -type d", "ran"],
+  ["looks at .git itself", "test -d .git && echo a folder; true", "ran"],
+])("in a git worktree, a script that %s is found or runs accordingly", async (_, build, expected) => {
+  await using project = await cachedProject({ build }, { source: "hello\n" });
+  await using other = await createProject();
+  const git = (...words: string[]) => {
+    const env = cleanEnvironment({
+      ...{ GIT_AUTHOR_NAME: "a", GIT_AUTHOR_EMAIL: "a@example.com", GIT_CONFIG_GLOBAL: "/dev/null" },
+      ...{ GIT_COMMITTER_NAME: "a", GIT_COMMITTER_EMAIL: "a@example.com" },
+    });
+    expect(Bun.spawnSync(["git", ...words], { cwd: project.path, env }).exitCode).toBe(0);
+  };
+  git("init", "-q");
+  git("add", ".");
+  git("commit", "-qm", "one");
+  git("worktree", "add", "-q", other.join("tree"));
+  const inTree = async () =>
+    wayOf(
+      await runRt({
+        args: ["run", "build"],
+        cwd: other.join("tree"),
+        env: { XDG_CACHE_HOME: project.cache },
+      }),
+      "",
+    );
+  // The permissions of the root count.
+  await chmod(project.path, 0o755);
+  await chmod(other.join("tree"), 0o755);
+  expect([await project.run("build"), await inTree(), await inTree()]).toEqual(["ran", expected, "hit"]);
+});

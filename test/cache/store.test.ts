@@ -118,18 +118,18 @@ test.skipIf(!CAN_TRACE)("a hit makes an entry the last one to go, and a content 
   expect(await Bun.file(project.join("a.out")).text()).toBe("same for both\n");
 });
 
-test.skipIf(!CAN_TRACE)("of one script in one way the last eight runs are kept, and none twice", async () => {
+test.skipIf(!CAN_TRACE)("the store keeps the last 16 entries of a key, and no entry twice", async () => {
   await using project = await cachedProject({ t: "cat data" }, { data: "0" });
   expect(await project.run("t")).toBe("ran");
   expect((await project.rt(["--force", "run", "t"])).status).toBe(0);
   expect((await project.rt(["cache"])).stdout).toStartWith("1 run in ");
   const [first] = (await entriesOf(project)).values();
   await backdate(first!.path, 1);
-  for (let content = 1; content <= 8; content += 1) {
+  for (let content = 1; content <= 16; content += 1) {
     await project.write({ data: String(content) });
     expect(await project.run("t")).toBe("ran");
   }
-  expect((await project.rt(["cache"])).stdout).toStartWith("8 runs in ");
+  expect((await project.rt(["cache"])).stdout).toStartWith("16 runs in ");
   await project.write({ data: "1" });
   expect(await project.run("t")).toBe("hit");
   await project.write({ data: "0" });

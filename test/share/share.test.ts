@@ -208,3 +208,25 @@ test.skipIf(!CAN_TRACE)(
       expect(await Bun.file(`${path}/packages/b/out.txt`).text()).toBe("made\n");
   },
 );
+
+test.skipIf(!CAN_TRACE).each([
+  [
+    "contains the path of the project",
+    "pwd > out.txt",
+    {},
+    /runs here as well: its output contains the path of the project, so it is valid only in \S+\/checkout$/m,
+  ],
+  [
+    "was made with another value of a variable",
+    "echo made > out.txt",
+    { GATES: "elsewhere" },
+    /runs here as well: the machines start it differently: the variable GATES is another$/m,
+  ],
+])("a machine names the reason when the result of another %s", async (_, t, env, reason) => {
+  await using machines = await createMachines({ count: 2, packages: { a: { t: `${RECORD}; ${t}` } } });
+  const [first, second] = machines.all;
+  expect((await first!.start([]).result).status).toBe(0);
+  const { stderr, status } = await second!.start([], env).result;
+  expect({ stderr, status }).toEqual({ stderr: expect.stringMatching(reason), status: 0 });
+  expect(await machines.ran()).toHaveLength(2);
+});
