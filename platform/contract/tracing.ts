@@ -41,6 +41,17 @@ export interface TracedPath {
   readonly isConfirmed: boolean;
   /** At the first listing, sorted: a letter for the kind, and the name. */
   readonly names?: readonly string[];
+  /** Another program changed it between two calls of the tree, even if the last state is the first one again. */
+  readonly isUnsteady?: boolean;
+  /**
+   * The last folder of each walk in which it was listed: one program listed `/`, then a folder in that, and so on. Module
+   * resolvers do so.
+   */
+  readonly walks?: readonly string[];
+  /** It was listed outside of such walks too. */
+  readonly isListedAlone?: boolean;
+  /** Paths in it that another program added or removed between two listings. */
+  readonly unsteadyNames?: readonly string[];
 }
 
 export type Doubt =

@@ -8,6 +8,7 @@ import type { Condition, Entry, Output } from "./entry.ts";
 import type { Hashes } from "./hashes.ts";
 import type { Matcher } from "./patterns.ts";
 import { isRepository, REPOSITORY } from "./place.ts";
+import { isSought } from "./sought-names.ts";
 import type { Sights } from "./sights.ts";
 import type { Seen } from "./seen.ts";
 
@@ -47,7 +48,7 @@ export async function compareEntry(entry: Entry, world: World, left = NOTHING_LE
   for (const condition of entry.conditions) {
     const [kind, path] = condition;
     if (kind === "names") {
-      const names = compareNames(condition[2], namesOf(path, world, own), path);
+      const names = compareNames(condition[2], namesOf(path, world, own, condition[3]), path);
       if (names.difference === null) continue;
       // One that was made is made again where something else stands in its place, which may be a link to another.
       if (condition[2].length === 0 && world.look(path).kind !== "directory") continue;
@@ -81,11 +82,18 @@ async function judge(
   return verdict;
 }
 
-/** Null where there is no such directory. */
-export function namesOf(path: string, { list, isIgnored }: World, own: ReadonlySet<string>): string[] | null {
+/** Null where there is no such directory. @param stems if only some names count: sought-names.ts */
+export function namesOf(
+  path: string,
+  { list, isIgnored }: World,
+  own: ReadonlySet<string>,
+  stems?: readonly string[],
+): string[] | null {
   const base = path === "/" ? "" : path;
   const isCounted = (name: string) =>
-    !own.has(`${base}/${name.slice(1)}`) && !isIgnored(`${base}/${name.slice(1)}`);
+    (!stems || isSought(name, stems)) &&
+    !own.has(`${base}/${name.slice(1)}`) &&
+    !isIgnored(`${base}/${name.slice(1)}`);
   return list(path)?.filter(isCounted) ?? null;
 }
 

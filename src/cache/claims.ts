@@ -2,9 +2,10 @@
 // machine that comes too late writes over nothing, and who reads gets what was meant.
 //
 // Contract: a failure is never taken for what was made, nor the other way round: they have different keys.
+import { oneLine } from "../printable.ts";
 import type { KeptEntry } from "./entry.ts";
 import { hashBytes } from "./hashes.ts";
-import type { Field, Key } from "./key.ts";
+import { compareKeys, type Field, type Key } from "./key.ts";
 import { type Log, type Piece, readLog } from "./log.ts";
 import type { Publication } from "./script.ts";
 import type { SharedCache } from "./shared.ts";
@@ -50,15 +51,24 @@ export async function publishMade(
  * Shortens each hash to 16 bits that depend on the claim. That is enough to find the field that differs. It is too little to
  * find the value of a variable by trial.
  */
-export function shortenFields(fields: readonly Field[], claim: string): Field[] {
+function shortenFields(fields: readonly Field[], claim: string): Field[] {
   return fields.map(({ name, hash }) => ({
     name,
     hash: hashBytes(`${claim}\0${name}\0${hash}`).slice(0, 4),
   }));
 }
 
+/** Explains why nothing is stored for a claim under the key of this machine. */
+export async function explainMissing(sharing: Sharing, claim: string): Promise<string> {
+  const fields = await readKeyFields(sharing, claim);
+  const difference = fields && compareKeys(fields, shortenFields(sharing.key.fields, claim))[0];
+  return difference === undefined
+    ? "the shared cache does not return its result"
+    : `the machines start it differently: ${oneLine(difference)}`;
+}
+
 /** Returns the shortened fields of the key under which a claim was published; undefined if they are unavailable. */
-export async function readKeyFields(
+async function readKeyFields(
   { cache, store }: Sharing,
   claim: string,
 ): Promise<readonly Field[] | undefined> {

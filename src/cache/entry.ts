@@ -10,8 +10,11 @@ export type Condition =
   | readonly ["file", path: string, hash: string, mode: number]
   /** Looked at, and then replaced. */
   | readonly ["size", path: string, size: number, mode: number]
-  /** What is in a directory, without what the script made: a letter for the kind, and the name. */
-  | readonly ["names", path: string, names: readonly string[]];
+  /**
+   * The names in a directory without the script's outputs, each with a letter for its kind in front. With stems only the names
+   * count that module resolvers look for: sought-names.ts.
+   */
+  | readonly ["names", path: string, names: readonly string[], stems?: readonly string[]];
 
 /** What is at a path afterwards; inside the project. */
 export type Output =

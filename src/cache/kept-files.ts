@@ -25,6 +25,11 @@ export function sizeOf(files: readonly KeptFile[]): number {
   return files.reduce((sum, { size }) => sum + size, 0);
 }
 
+/** Bytes; undefined if the file is missing. */
+export function sizeAt(path: string): number | undefined {
+  return statSync(path, { throwIfNoEntry: false })?.size;
+}
+
 /** It is used last of all. */
 export function touch(path: string): void {
   try {

@@ -6,14 +6,23 @@
 // would be in every text. Where that is in doubt, it counts.
 import { closeSync, openSync, readSync } from "node:fs";
 import { formsOf } from "../redaction/forms.ts";
-import type { Entry } from "./entry.ts";
-import { keepPath, wordsOf } from "./place.ts";
+import type { Entry, KeptEntry } from "./entry.ts";
+import { keepEntry, keepPath, REPOSITORY_NAME, withoutRepositoryKind, wordsOf } from "./place.ts";
 import type { Store } from "./store.ts";
 
 const CHUNK = 4 << 20;
 
+/** As `keepEntry`, with the words of the project's path that its outputs contain. @param log the output log */
+export function keepWithMentions(entry: Entry, root: string, log: Uint8Array, store: Store): KeptEntry {
+  const mentioned = mentionsIn(entry, root, log, store, [REPOSITORY_NAME]);
+  const isRepositoryShown = mentioned.includes(REPOSITORY_NAME);
+  const conditions = isRepositoryShown ? entry.conditions : withoutRepositoryKind(entry.conditions);
+  const ofPlace = mentioned.filter((word) => word !== REPOSITORY_NAME);
+  return keepEntry({ ...entry, conditions }, root, ofPlace);
+}
+
 /** Returns the words that the outputs contain. @param log the output log @param more further words to look for */
-export function mentionsIn(
+function mentionsIn(
   { outputs }: Entry,
   root: string,
   log: Uint8Array,

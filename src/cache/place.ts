@@ -94,7 +94,9 @@ export function isRepository(name: string): boolean {
 export function withoutRepositoryKind(conditions: readonly Condition[]): Condition[] {
   const generalize = (name: string) => (isRepository(name) ? REPOSITORY : name);
   return conditions.map((each) =>
-    each[0] === "names" && each[2].some(isRepository) ? ["names", each[1], each[2].map(generalize)] : each,
+    each[0] === "names" && each[2].some(isRepository)
+      ? (each.with(2, each[2].map(generalize)) as unknown as Condition)
+      : each,
   );
 }
 

@@ -9,12 +9,14 @@
 // still counts if it was looked at. What was taken away again as it was made must not be there, and is no part of what was
 // listed in between. A directory that was made has nothing in it but what the script has put there: what another run has
 // left in one of that name, the script might take away.
+import { basename } from "node:path";
 import type { PathState, Trace, TracedPath } from "../../platform/contract/tracing.ts";
 import { isSame } from "../../platform/path-state.ts";
 import { namesOf, type World } from "./check.ts";
 import type { Condition, Output } from "./entry.ts";
 import { listFiles, type Matcher } from "./patterns.ts";
 import { isBelow } from "./place.ts";
+import { collectUsed, stemsFor, isSought } from "./sought-names.ts";
 import { Rewritten, Unkept } from "./unkept.ts";
 
 export interface Rooted extends World {
@@ -48,6 +50,7 @@ export async function recordRun({ paths, doubt }: Trace, declared: Rooted): Prom
   for (const traced of paths) {
     const { path } = traced;
     if (world.isIgnored(path)) continue;
+    if (traced.isUnsteady) throw new Unkept("changed", path);
     if (hasWritten(traced)) {
       written.add(path);
       if (isRewritten(traced) && !world.isDeclared(path)) rewritten.push(path);
@@ -64,8 +67,10 @@ export async function recordRun({ paths, doubt }: Trace, declared: Rooted): Prom
   const outputs = new Set(recorded.outputs.map(({ path }) => path));
   for (const path of written) if (!outputs.has(path)) recorded.own.push(path);
   const own = new Set([...written, ...outputs]);
+  const used = collectUsed(paths, world.root);
   for (const traced of paths) {
-    if (!world.isIgnored(traced.path)) recordNames(traced, own, recorded, world);
+    if (!world.isIgnored(traced.path))
+      recordNames(traced, own, recorded, world, stemsFor(traced, world.root, used));
   }
   return recorded;
 }
@@ -208,17 +213,23 @@ async function conditionNow(path: string, state: PathState, { hashes }: Rooted):
 }
 
 function recordNames(
-  { path, names, first, last }: TracedPath,
+  { path, names, first, last, unsteadyNames }: TracedPath,
   own: ReadonlySet<string>,
   { conditions }: Recorded,
   world: Rooted,
+  stems: readonly string[] | undefined,
 ): void {
   const isMade = first.kind === "absent" && last?.kind === "directory";
   if (!names && !isMade) return;
-  const seen = namesOf(path, { ...world, list: () => names ?? [] }, own)!;
+  const seen = namesOf(path, { ...world, list: () => names ?? [] }, own, stems)!;
   // In one that the script has made stood nothing but what the script has put there.
-  const wanted = isMade ? [] : (namesOf(path, world, own) ?? []);
-  if (seen.join("/") !== wanted.join("/"))
+  const wanted = isMade ? [] : (namesOf(path, world, own, stems) ?? []);
+  // The type of a name that has come and gone is unknown: it counts as a file and as a folder.
+  const matters = (each: string) =>
+    !stems || ["f", "d"].some((kind) => isSought(kind + basename(each), stems));
+  const isUnsteady =
+    unsteadyNames?.some((each) => !own.has(each) && !world.isIgnored(each) && matters(each)) ?? false;
+  if (isUnsteady || seen.join("/") !== wanted.join("/"))
     throw new Unkept(isBelow(path, world.root) || path === world.root ? "changed" : "names", path);
-  conditions.push(["names", path, seen]);
+  conditions.push(stems ? ["names", path, seen, stems] : ["names", path, seen]);
 }

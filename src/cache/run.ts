@@ -12,34 +12,25 @@ import { compareEntry } from "./check.ts";
 import { deriveCleanStart } from "./clean-start.ts";
 import {
   claimKey,
+  explainMissing,
   publishFailure,
   publishMade,
   readFailureLog,
-  readKeyFields,
   type Sharing,
-  shortenFields,
 } from "./claims.ts";
-import { describeChange, describeDoubt, describeUnshared, type Doubted } from "./doubts.ts";
+import { describeDoubt, describeUnshared, type Doubted } from "./doubts.ts";
 import { cachedEnvironment, describeMissed, describeWithheld, findShown } from "./environment.ts";
-import type { Entry, KeptEntry } from "./entry.ts";
+import type { Entry } from "./entry.ts";
 import { describeForeignPlace, describeHit, FAILED, Findings } from "./finding.ts";
 import { FollowedScript } from "./followed-script.ts";
 import { Inputs, listCounted } from "./inputs.ts";
+import { sizeAt } from "./kept-files.ts";
 import type { KnownEntries } from "./known-entries.ts";
 import { compareKeys, hashOf, type Key, makeKey, ownStamp } from "./key.ts";
 import { Leftovers } from "./leftovers.ts";
 import { type Piece, readLog } from "./log.ts";
-import { mentionsIn } from "./mention.ts";
-import {
-  fixedPlaces,
-  type IsFixed,
-  isBelow,
-  keepEntry,
-  placeEntry,
-  REPOSITORY_NAME,
-  withoutBinariesAbove,
-  withoutRepositoryKind,
-} from "./place.ts";
+import { keepWithMentions } from "./mention.ts";
+import { fixedPlaces, type IsFixed, isBelow, placeEntry, withoutBinariesAbove } from "./place.ts";
 import type { Presence } from "./presence.ts";
 import { addDeclared, listDeclared, type Recorded, recordRun, type Rooted } from "./record.ts";
 import { restoreOutputs } from "./restore.ts";
@@ -47,8 +38,7 @@ import { type Basis, basisOf } from "./sights.ts";
 import type { CachedRun, CachedScript, Hit, Publication, StepRequest } from "./script.ts";
 import type { SharedCache } from "./shared.ts";
 import type { Store } from "./store.ts";
-import { oneLine } from "../printable.ts";
-import { adviseRewritten } from "./rewritten.ts";
+import { adviseFor } from "./rewritten.ts";
 import { Rewritten, Unkept } from "./unkept.ts";
 import { verify } from "./verification.ts";
 import { openWorld, type Surroundings } from "./world.ts";
@@ -165,17 +155,8 @@ export class Run implements CachedRun {
     const shared = { cache: this.#shared!, key: claimKey(claim, this.#sharedKey!.hash, "made") };
     const access = { isRead: false, isWritten: this.#settings.isWritten };
     const difference = await this.#use(findCandidates(this.#lookup(access), shared), "use");
-    if (!this.hit) this.why = difference ?? (await this.#explainMissing(claim));
+    if (!this.hit) this.why = difference ?? (await explainMissing(this.#sharing, claim));
     return this.hit !== undefined;
-  }
-
-  /** Explains why nothing is stored for a claim under the key of this machine. */
-  async #explainMissing(claim: string): Promise<string> {
-    const fields = await readKeyFields(this.#sharing, claim);
-    const difference = fields && compareKeys(fields, shortenFields(this.#sharedKey!.fields, claim))[0];
-    return difference === undefined
-      ? "the shared cache does not return its result"
-      : `the machines start it differently: ${oneLine(difference)}`;
   }
 
   async readFailure(claim: string): Promise<readonly Piece[] | undefined> {
@@ -293,10 +274,12 @@ export class Run implements CachedRun {
       const [label, created, duration] = [this.#script.label, Date.now(), this.#followed.elapsed];
       const entryOf = (each: Recorded): Entry => ({ label, created, duration, ...each, log: bytes });
       const entry = entryOf(recorded);
-      const clean = this.#deriveCleanStart(recorded, trace);
+      const sizeOf = (hash: string) => sizeAt(this.#store.blobPath(hash));
+      const clean = trace && deriveCleanStart(recorded, trace.paths, this.#earlier(), sizeOf);
       // Other machines and checkouts mostly have no outputs of earlier runs.
       const sent = clean ? entryOf(clean) : entry;
-      const kept = (clean ? [sent, entry] : [entry]).map((each) => this.#toKept(each));
+      const keep = (each: Entry) => keepWithMentions(each, this.#settings.root, log.bytes(), this.#store);
+      const kept = clean ? [keep(sent), keep(entry)] : [keep(entry)];
       // After all of it was read: who comes from here on changes nothing of it.
       this.#followed.requireAlone();
       const outside = shared?.findOutside(sent, this.#world);
@@ -314,36 +297,23 @@ export class Run implements CachedRun {
       // In the folders above names come and go.
       if (["changed", "names"].includes(why) && !isBelow(this.#settings.root, detail))
         this.outdatedBy = detail;
-      const advice = error instanceof Rewritten ? await this.#advise(error) : undefined;
+      const advice =
+        error instanceof Rewritten ? await adviseFor(error, this.#doubted, this.#world) : undefined;
       const line = describeDoubt(this.#doubted, why, detail, advice);
       this.#tell(line);
       return [...lines, line];
     }
   }
 
-  #toKept(entry: Entry): KeptEntry {
-    const { root } = this.#settings;
-    const mentioned = mentionsIn(entry, root, this.#followed.log.bytes(), this.#store, [REPOSITORY_NAME]);
-    const isRepositoryShown = mentioned.includes(REPOSITORY_NAME);
-    const conditions = isRepositoryShown ? entry.conditions : withoutRepositoryKind(entry.conditions);
-    const ofPlace = mentioned.filter((word) => word !== REPOSITORY_NAME);
-    return keepEntry({ ...entry, conditions }, root, ofPlace);
-  }
-
-  /** Null where no outputs of earlier runs were there, or they count. */
-  #deriveCleanStart(recorded: Recorded, trace: Trace | undefined): Recorded | null {
-    const { isRead, root } = this.#settings;
-    if (!trace || !isRead) return null;
-    const earlier = this.#known
-      .entries(this.#key!.hash)
-      .flatMap(({ entry }) => placeEntry(entry, root, this.#isFixed) ?? []);
-    return deriveCleanStart(recorded, trace.paths, earlier, (hash) => this.#store.sizeOfBlob(hash));
+  /** Entries of runs that were started in the same way, as far as they apply in this checkout. */
+  #earlier(): readonly Entry[] {
+    const kept = this.#settings.isRead ? this.#known.entries(this.#key!.hash) : [];
+    return kept.flatMap(({ entry }) => placeEntry(entry, this.#settings.root, this.#isFixed) ?? []);
   }
 
   readonly #announce = (): Presence =>
     this.#store.announce([this.#world.packageDirectory, this.#script.scriptName]);
 
-  /** The name of a secret whose value was written. */
   #findShown(): string | undefined {
     const { environments, log } = this.#followed;
     return findShown(this.#rule.env, environments[0] ?? {}, log.text());
@@ -378,20 +348,9 @@ export class Run implements CachedRun {
     return describeWithheld(this.#script.label, this.#rule, this.#withheld, text, isFirst);
   }
 
-  async #advise({ paths, recorded }: Rewritten): Promise<string> {
-    const { sourcesAmong, root } = this.#world;
-    const made = recorded.outputs.map(({ path }) => path);
-    const read = recorded.conditions.filter(([kind]) => kind === "file").map(([, path]) => path);
-    // Git answers for the project alone; where it has none for what was rewritten, nothing is advised.
-    const sources = await sourcesAmong([...paths, ...made, ...read.filter((path) => isBelow(path, root))]);
-    if (sources) return adviseRewritten(paths, made, sources, this.#doubted);
-    return `if its old content does not matter, ${describeChange(this.#doubted, "ignore", paths)}`;
-  }
-
   #tell(text: string): void {
     this.#findings.tell(text, this.#key!, this.hit !== undefined);
   }
 }
 
-/** What would be put back is not looked at. */
 const NOT_APPLIED: Hit = { pieces: [], saved: 0, restored: 0 };

@@ -59,6 +59,8 @@ function isCondition(condition: unknown): boolean {
   const [kind, path, ...rest] = condition as unknown[];
   if (!isKeptPath(path, false)) return false;
   const checks = typeof kind === "string" && Object.hasOwn(CONDITIONS, kind) ? CONDITIONS[kind] : undefined;
+  // A listing may have stems besides.
+  if (kind === "names" && rest.length === 2) return rest.every(isTexts);
   return checks?.length === rest.length && checks.every((check, index) => check(rest[index]));
 }
 

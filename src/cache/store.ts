@@ -133,11 +133,6 @@ export class Store {
     return null;
   }
 
-  /** Bytes; undefined if the content is missing. */
-  sizeOfBlob(hash: string): number | undefined {
-    return statSync(this.blobPath(hash), { throwIfNoEntry: false })?.size;
-  }
-
   /** Whether a content is there and whole. */
   async checkBlob(hash: string): Promise<boolean> {
     const path = this.blobPath(hash);

@@ -9,7 +9,7 @@ import type { Entry, Observation } from "./observation.ts";
 import { noteUnusual } from "./unusual-calls.ts";
 
 /** `enum record` of journal.h. */
-const [NOTE, LOOK, NAMES, UNUSUAL, CALLED_WITH] = [1, 2, 3, 4, 5];
+const [NOTE, LOOK, NAMES, UNUSUAL, CALLED_WITH, LISTED] = [1, 2, 3, 4, 5, 6];
 /** Bytes of a note, which has no size of its own, and of what stands in front of each other record. */
 const [NOTE_SIZE, HEAD] = [6, 5];
 
@@ -76,6 +76,8 @@ export class Journal {
           address: Uint8Array.from(reader.bytes()),
           path: reader.rest(),
         });
+      case LISTED:
+        return this.#observation.noteListing(this.#entry(reader.word()), reader.word());
       case CALLED_WITH: {
         const label = LABELS[reader.byte()]!;
         this.calls.push(`${reader.word()} ${label} ${reader.rest()}`);
@@ -95,7 +97,10 @@ export class Journal {
     const path = reader.rest();
     if (path.includes(REPLACEMENT) && !Buffer.from(path).equals(reader.restBytes()))
       this.#observation.doubt("name", path);
-    this.#entries[number] = this.#observation.see(path, state);
+    const isFirst = this.#entries[number] === undefined;
+    this.#entries[number] = isFirst
+      ? this.#observation.seeAgain(path, state)
+      : this.#observation.see(path, state);
   }
 }
 

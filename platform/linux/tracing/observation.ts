@@ -4,6 +4,7 @@
 // does not count. That a call was to change something is no proof that it did: the next call that mentions the path looks, and is
 // told here after that. What was only looked at, and mentioned by nobody, is no part of it.
 import type { Doubt, Look, PathState, Trace, TracedPath } from "../../contract/tracing.ts";
+import { dirname } from "node:path";
 import { isSame } from "../../path-state.ts";
 import type { Access } from "./access.ts";
 
@@ -20,15 +21,32 @@ export interface Entry {
   /** Some call was to make it that may not have been carried out yet when the next one looked. */
   isAttempted: boolean;
   names?: readonly string[];
+  /** Some call was to change it, whether it did or not. */
+  isTouched?: boolean;
+  isUnsteady?: boolean;
+  unsteadyNames?: string[];
+  walks?: string[];
+  isListedAlone?: boolean;
 }
 
 const SET_ID = 0o6000;
+const CHANGES: ReadonlySet<Access> = new Set(["replace", "truncate", "create", "remove", "modify", "append"]);
+
+function endWalk(walk: readonly Entry[]): void {
+  const end = walk.at(-1)?.path;
+  const isWalk = walk.length > 1;
+  for (const entry of walk) {
+    if (!isWalk || end === undefined) entry.isListedAlone = true;
+    else if (!entry.walks?.includes(end)) (entry.walks ??= []).push(end);
+  }
+}
 
 export class Observation {
   readonly #entries = new Map<string, Entry>();
-  readonly #contradicted = new Set<string>();
   /** Sockets that the tree has bound itself. */
   readonly #bound = new Set<string>();
+  /** By the process: the folders that it lists one below the other, from `/` on. */
+  readonly #walks = new Map<number, Entry[]>();
   #doubt: { kind: Doubt; detail: string; isVague: boolean } | undefined;
 
   /** The first counts. @param isVague whether a later one of its kind says more */
@@ -39,6 +57,8 @@ export class Observation {
 
   /** @param look tells how all of it is in the end; nobody asks where there is a doubt */
   finish(look: Look): Trace {
+    for (const walk of this.#walks.values()) endWalk(walk);
+    this.#walks.clear();
     const entries = [...this.#entries.values()].filter(({ isMentioned }) => isMentioned);
     if (this.#doubt) {
       const { kind, detail } = this.#doubt;
@@ -47,8 +67,11 @@ export class Observation {
     const paths: TracedPath[] = [];
     for (const entry of entries) {
       const last = look(entry.path);
-      const isKept = isSame(last, entry.first) && !this.#contradicted.has(entry.path);
-      paths.push(isKept ? entry : { ...entry, last, isWritten: entry.isWritten || entry.isAttempted });
+      paths.push(
+        isSame(last, entry.first)
+          ? entry
+          : { ...entry, last, isWritten: entry.isWritten || entry.isAttempted },
+      );
     }
     return { paths };
   }
@@ -56,9 +79,10 @@ export class Observation {
   /** How a path was seen last. */
   readonly lookBack: Look = (path) => this.#entries.get(path)!.now;
 
-  /** A program has found something else there than what was seen: it has been changed by nobody of the tree. */
+  /** A program of the tree has found another state there than the recorded one, and the tree has not changed it. */
   contradict(path: string): void {
-    this.#contradicted.add(path);
+    const entry = this.#entries.get(path);
+    if (entry) entry.isUnsteady = true;
   }
 
   bind(path: string): void {
@@ -84,18 +108,50 @@ export class Observation {
       entry = { path, first: state, now: state, ...isNot };
       this.#entries.set(path, entry);
     }
+    if (entry.isMentioned && !entry.isTouched && !isSame(entry.now, state)) entry.isUnsteady = true;
     entry.now = state;
     return entry;
   }
 
-  /** What stood in a directory; only the first time counts. */
+  /** As `see`, for the first time in another step of the script: between two steps the tree changes nothing. */
+  seeAgain(path: string, state: PathState): Entry {
+    const entry = this.#entries.get(path);
+    if (entry?.isMentioned && !isSame(entry.now, state)) entry.isUnsteady = true;
+    return this.see(path, state);
+  }
+
+  /** The names in a directory, sorted. They are compared with those of its first listing. */
   list(entry: Entry, names: readonly string[]): void {
-    entry.names ??= names;
+    if (!entry.names) {
+      entry.names = names;
+      return;
+    }
+    const [before, now] = [new Set(entry.names), new Set(names)];
+    for (const name of before.symmetricDifference(now)) {
+      const path = `${entry.path === "/" ? "" : entry.path}/${name.slice(1)}`;
+      const child = this.#entries.get(path);
+      const isOwn = child?.isWritten || child?.isConfirmed || child?.isAttempted;
+      if (!isOwn && !entry.unsteadyNames?.includes(path)) (entry.unsteadyNames ??= []).push(path);
+    }
+  }
+
+  /** A program reads the names in a directory. A listing takes several calls. */
+  noteListing(entry: Entry, process: number): void {
+    const walk = this.#walks.get(process) ?? [];
+    const last = walk.at(-1);
+    if (last === entry) return;
+    const isNext = last !== undefined && walk[0]!.path === "/" && dirname(entry.path) === last.path;
+    if (isNext) walk.push(entry);
+    else {
+      endWalk(walk);
+      this.#walks.set(process, [entry]);
+    }
   }
 
   /** A call is about to do that with what was just seen. */
   note(entry: Entry, access: Access): void {
     entry.isMentioned = true;
+    if (CHANGES.has(access)) entry.isTouched = true;
     if (entry.isWritten && !entry.isConfirmed) {
       // Whether it has been.
       if (isSame(entry.now, entry.first)) entry.isWritten = false;

@@ -50,6 +50,18 @@ enum unusual {
   CONTRADICTED,
 };
 
+/** The result of a call on a path, as far as it tells two states apart. */
+struct outcome {
+  /** 0 if the path exists. */
+  long error;
+  /** As `st_mode` has it. */
+  unsigned long mode;
+  unsigned long device, inode;
+  /** Size and times of a file, in bytes and nanoseconds. */
+  unsigned long size;
+  long modified, changed;
+};
+
 struct recorder {
   /** Of those calls that are told as they are meant. */
   unsigned architecture;
@@ -60,6 +72,8 @@ struct recorder {
   /** Counts what was to change something. */
   unsigned long changes;
   unsigned long memos[MEMOS];
+  /** Of each memo: the result of its last call. */
+  struct outcome outcomes[MEMOS];
   struct seccomp_notif notice;
   /** The path of a call that has been told (testimony.h), absolute; NULL where it stands in the caller's memory. */
   const char *told;
@@ -69,6 +83,8 @@ struct recorder {
   struct program program;
   /** Absolute. */
   char paths[2][LONGEST];
+  /** A thread and its process, as they were asked for last. */
+  int thread, process;
 };
 
 static const struct text NO_TEXT;
@@ -143,6 +159,61 @@ static void remember(struct recorder *recorder, unsigned long memo, struct found
   if (!found.is_special) recorder->memos[memo % MEMOS] = memo;
 }
 
+/** @param path with a NUL behind it */
+static struct outcome outcome_of(const char *path, int follows) {
+  struct stat found;
+  long error = CALL(newfstatat, AT_FDCWD, path, &found, follows ? 0 : AT_SYMLINK_NOFOLLOW, 0);
+  if (error) return (struct outcome){.error = error};
+  struct outcome outcome = {.mode = found.st_mode, .device = found.st_dev, .inode = found.st_ino};
+  if (S_ISDIR(found.st_mode)) return outcome;
+  outcome.size = found.st_size;
+  outcome.modified = (long)found.st_mtim.tv_sec * NANOSECONDS + (long)found.st_mtim.tv_nsec;
+  outcome.changed = (long)found.st_ctim.tv_sec * NANOSECONDS + (long)found.st_ctim.tv_nsec;
+  return outcome;
+}
+
+/** Whether a call that was made before has the same result now. A call that was told brings its result along. */
+static int repeats(struct recorder *recorder, struct text path, int follows, unsigned long memo) {
+  if (recorder->told) {
+    recorder->found = walk(&recorder->sight, path.bytes, path.length, follows, recorder->notice.pid);
+    return 1;
+  }
+  struct outcome outcome = outcome_of(path.bytes, follows);
+  return memcmp(&outcome, recorder->outcomes + memo % MEMOS, sizeof outcome) == 0;
+}
+
+static int matches(struct sight *sight, const struct found *found, struct text path, const struct outcome *outcome) {
+  const struct state *state = &found->entry->state;
+  if (!found->is_whole || state->what == ABSENT) return outcome->error != 0;
+  int is_directory = ends_with(path.bytes, path.length, "/", 1) || ends_with(path.bytes, path.length, "/.", 2);
+  if (outcome->error) return is_directory && state->what != DIRECTORY;
+  if (state->what == OTHER) return !S_ISDIR(outcome->mode) && !S_ISREG(outcome->mode) && !S_ISLNK(outcome->mode);
+  if (state->what == LINK_) {
+    if (!S_ISLNK(outcome->mode)) return 0;
+    long length = CALL(readlinkat, AT_FDCWD, path.bytes, sight->target, sizeof sight->target, 0);
+    return length == (long)state->target.length && memcmp(sight->target, state->target.bytes, length) == 0;
+  }
+  if (state->mode != (outcome->mode & 07777)) return 0;
+  if (state->device != outcome->device || state->inode != outcome->inode) return 0;
+  if (state->what == DIRECTORY) return S_ISDIR(outcome->mode);
+  return S_ISREG(outcome->mode) && state->size == outcome->size && state->modified == outcome->modified &&
+         state->changed == outcome->changed;
+}
+
+/**
+ * Compares the result of a call with the state in which the path was first seen. If the script has not changed anything on the way,
+ * another program has, and the script has seen both states.
+ * @param memo 0 if the result is not kept
+ */
+static void check(struct recorder *recorder, struct text path, int follows, const struct found *found, unsigned long memo) {
+  if (recorder->told) return;
+  struct outcome outcome = outcome_of(path.bytes, follows);
+  if (memo) recorder->outcomes[memo % MEMOS] = outcome;
+  if (!found->entry || found->is_special || found->is_touched) return;
+  if (!matches(&recorder->sight, found, path, &outcome))
+    tell_unusual(recorder, CONTRADICTED, NO_TEXT, found->entry->path);
+}
+
 static int is_change(enum access access) { return access >= REPLACE; }
 
 /**
@@ -176,6 +247,34 @@ static void tell_names_for(struct sight *sight, struct entry *entry, enum access
   if (access == LIST || (access == REMOVE && entry->state.what == DIRECTORY)) tell_names(sight, entry);
 }
 
+/** The process of a thread; the thread itself where that cannot be read. */
+static int process_of(struct recorder *recorder, int thread) {
+  if (recorder->thread == thread) return recorder->process;
+  static const char BEFORE[] = "/proc/", BEHIND[] = "/status", FIELD[] = "\nTgid:\t";
+  char path[sizeof BEFORE + sizeof BEHIND + 20], text[256];
+  char *end = add_number(add_text(path, BEFORE, sizeof BEFORE - 1), thread);
+  add_text(end, BEHIND, sizeof BEHIND);
+  long descriptor = CALL(openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0, 0);
+  long length = descriptor < 0 ? -1 : CALL(read, descriptor, text, sizeof text - 1, 0, 0);
+  if (descriptor >= 0) CALL(close, descriptor, 0, 0, 0, 0);
+  text[length < 0 ? 0 : length] = 0;
+  int process = 0;
+  for (const char *at = text; *at && !process; at++) {
+    const char *digits = after(at, FIELD);
+    for (; digits && *digits >= '0' && *digits <= '9'; digits++) process = process * 10 + (*digits - '0');
+  }
+  recorder->thread = thread;
+  return recorder->process = process ? process : thread;
+}
+
+/** A program reads the names in a folder. */
+static void tell_listed(struct recorder *recorder, const struct entry *entry) {
+  int process = process_of(recorder, recorder->notice.pid);
+  begin_record(&recorder->sight.journal, LISTED, sizeof entry->number + sizeof process);
+  put(&recorder->sight.journal, &entry->number, sizeof entry->number);
+  put(&recorder->sight.journal, &process, sizeof process);
+}
+
 static void follow_path(struct recorder *recorder, int index, const struct argument *argument) {
   struct sight *sight = &recorder->sight;
   struct text path = path_of(recorder, index, argument);
@@ -186,11 +285,12 @@ static void follow_path(struct recorder *recorder, int index, const struct argum
   tell_path(recorder, argument->access, path);
   int follows = follows_in(recorder, argument);
   // Of a program that is started again the usher (usher.h) wants to know.
-  int is_repeatable = !is_change(argument->access) && argument->access != RUN;
-  unsigned long memo;
-  if (is_repeatable && is_known(recorder, path, follows, &memo)) return;
+  int is_repeatable = !is_change(argument->access) && argument->access != RUN && argument->access != LIST;
+  unsigned long memo = 0;
+  if (is_repeatable && is_known(recorder, path, follows, &memo) && repeats(recorder, path, follows, memo)) return;
   struct found found = walk(sight, path.bytes, path.length, follows, recorder->notice.pid);
   recorder->found = found;
+  check(recorder, path, follows, &found, memo);
   if (is_repeatable) remember(recorder, memo, found);
   if (argument->access == RUN) {
     struct entry *strange = note_program(sight, found, recorder->notice.pid, &recorder->program);
@@ -199,6 +299,7 @@ static void follow_path(struct recorder *recorder, int index, const struct argum
   }
   if (found.is_whole && found.entry) tell_names_for(sight, found.entry, argument->access);
   note_found(recorder, found, argument->access);
+  if (argument->access == LIST && found.is_whole && found.entry) tell_listed(recorder, found.entry);
 }
 
 /** What stands in a structure that an argument points to, where it can be read. */
@@ -230,10 +331,11 @@ static void follow_open(struct recorder *recorder, const struct row *row) {
   int follows = !(flags & O_NOFOLLOW) && (flags & exclusive) != exclusive;
   int is_probe = (flags & (O_PATH | O_DIRECTORY | O_TMPFILE)) != 0;
   enum access change = is_probe ? PROBE : change_by(flags);
-  unsigned long memo;
-  if (change == PROBE && is_known(recorder, path, flags, &memo)) return;
+  unsigned long memo = 0;
+  if (change == PROBE && is_known(recorder, path, flags, &memo) && repeats(recorder, path, follows, memo)) return;
   struct found found = walk(&recorder->sight, path.bytes, path.length, follows, recorder->notice.pid);
   recorder->found = found;
+  check(recorder, path, follows, &found, memo);
   if (change == PROBE) remember(recorder, memo, found);
   if (is_probe) return note_found(recorder, found, PROBE);
   int is_read = !(flags & O_TRUNC) && (flags & O_ACCMODE) != O_WRONLY;
@@ -254,6 +356,7 @@ static void follow_rename(struct recorder *recorder, const struct row *row) {
   for (int each = 0; each < 2; each++) {
     tell_path(recorder, RENAMES, paths[each]);
     struct found found = walk(sight, paths[each].bytes, paths[each].length, 0, recorder->notice.pid);
+    check(recorder, paths[each], 0, &found, 0);
     if (!found.entry) continue;
     ends[each] = found.entry->path;
     is_whole[each] = found.is_whole;

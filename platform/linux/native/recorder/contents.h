@@ -70,16 +70,35 @@ static void list(struct sight *sight, struct text directory, struct names *names
   CALL(close, descriptor, 0, 0, 0, 0);
 }
 
-/** What stands in a directory when it is first listed. */
+static unsigned long hash_names(const struct names *names) {
+  return hash_on(HASH, names->bytes, names->used) | 1;
+}
+
+/** The time of the last change of a folder, in nanoseconds; 0 if a further change could leave the same time. */
+static long settled_change(const char *path) {
+  struct stat found;
+  if (CALL(newfstatat, AT_FDCWD, path, &found, AT_SYMLINK_NOFOLLOW, 0)) return 0;
+  long changed = (long)found.st_ctim.tv_sec * NANOSECONDS + (long)found.st_ctim.tv_nsec;
+  return changed / 1000000 > now() - FRESH ? 0 : changed;
+}
+
+/** The names in a folder, each time it is listed, if they are other names than before. */
 static void tell_names(struct sight *sight, struct entry *entry) {
-  if (entry->is_listed) return;
-  entry->is_listed = 1;
+  long changed = settled_change(entry->path.bytes);
+  if (entry->is_listed && changed && changed == entry->names_changed) return;
   struct names names = {0};
   unsigned number = entry->number;
   list(sight, entry->path, &names);
-  begin_record(&sight->journal, NAMES, sizeof number + names.used);
-  put(&sight->journal, &number, sizeof number);
-  put(&sight->journal, names.bytes, names.used);
+  unsigned long hash = hash_names(&names);
+  int is_same = entry->is_listed && hash == entry->names_hash;
+  entry->is_listed = 1;
+  entry->names_hash = hash;
+  entry->names_changed = changed;
+  if (!is_same) {
+    begin_record(&sight->journal, NAMES, sizeof number + names.used);
+    put(&sight->journal, &number, sizeof number);
+    put(&sight->journal, names.bytes, names.used);
+  }
   forget(&names);
 }
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 /** NOTE alone has always the same size. */
-enum record { NOTE = 1, LOOK, NAMES, UNUSUAL, CALLED_WITH };
+enum record { NOTE = 1, LOOK, NAMES, UNUSUAL, CALLED_WITH, LISTED };
 
 struct journal {
   int file;

@@ -38,6 +38,9 @@ struct entry {
   /** Some call was to change it. */
   unsigned char is_touched;
   unsigned char is_listed;
+  /** The hash of the last listing, and the time of the folder's last change before it; 0 if that is recent. */
+  unsigned long names_hash;
+  long names_changed;
   /** By which the journal calls it; from 1 on, 0 where it has not been told. */
   unsigned number;
 };
@@ -128,7 +131,11 @@ static struct state look(struct sight *sight, const char *path) {
   long error = -CALL(newfstatat, AT_FDCWD, path, &found, AT_SYMLINK_NOFOLLOW, 0);
   if (error) return (struct state){.what = ABSENT, .mode = error};
   struct state state = {.what = OTHER, .mode = found.st_mode & 07777};
-  if (S_ISDIR(found.st_mode)) state.what = DIRECTORY;
+  if (S_ISDIR(found.st_mode)) {
+    state.what = DIRECTORY;
+    state.device = found.st_dev;
+    state.inode = found.st_ino;
+  }
   if (S_ISLNK(found.st_mode)) {
     long length = CALL(readlinkat, AT_FDCWD, path, sight->target, sizeof sight->target, 0);
     if (length < 0) return (struct state){.what = ABSENT, .mode = -length};

@@ -54,13 +54,15 @@ static int follows_told(const struct told *told) {
 
 static int agrees(const struct told *told, const struct found *found) {
   // What nobody looks at, and what the script itself has changed.
-  if (!found->entry || found->entry->is_touched) return 1;
+  if (!found->entry || found->is_touched || found->entry->is_touched) return 1;
   const struct state *state = &found->entry->state;
   int is_there = found->is_whole && state->what != ABSENT;
   // A file may be no directory by the last component alone, as with O_DIRECTORY.
   if (told->error) return !is_there || (told->error != ENOENT && (told->error != ENOTDIR || state->what != DIRECTORY));
   if (!is_there || told->mode == 0) return is_there;
-  if (S_ISDIR(told->mode) || state->what == DIRECTORY) return S_ISDIR(told->mode) && state->what == DIRECTORY;
+  if (S_ISDIR(told->mode) || state->what == DIRECTORY)
+    return S_ISDIR(told->mode) && state->what == DIRECTORY && told->inode == state->inode &&
+           (told->mode & 07777) == state->mode;
   if (!S_ISREG(told->mode) || state->what != FILE_) return !S_ISREG(told->mode) && state->what != FILE_;
   return told->inode == state->inode && told->size == state->size && told->changed == state->changed;
 }

@@ -16,6 +16,8 @@ struct found {
   int is_whole;
   /** Another one for each process. */
   int is_special;
+  /** The script was to change this path, or a link or folder on the way. */
+  int is_touched;
   /** Behind a component that is not there: what is still to go, until the next way. */
   const char *rest;
 };
@@ -217,7 +219,7 @@ static size_t path_behind(const struct found *found, char *path) {
 /** @param given absolute, with a NUL behind it */
 static struct found walk(struct sight *sight, const char *given, size_t length, int follows, int pid) {
   int is_directory = ends_with(given, length, "/", 1) || ends_with(given, length, "/.", 2);
-  int links = 0, turns = 0, is_special = 0;
+  int links = 0, turns = 0, is_special = 0, is_touched = 0;
   size_t at = 0;
   struct entry *entry = NULL;
   if (length >= LONGEST) return NOWHERE;
@@ -268,13 +270,14 @@ static struct found walk(struct sight *sight, const char *given, size_t length, 
     }
     entry = find(sight, sight->at, at);
     if (!entry) return NOWHERE;
+    is_touched |= entry->is_touched;
     int is_known = entry->lap == sight->lap;
     if (is_known && !(is_last && entry->is_touched)) continue;
     entry = see(sight, sight->at, at, 0);
     if (!entry) return NOWHERE;
     if (entry->state.what == LINK_ && (!is_last || follows || is_directory)) {
       note(sight, entry, PROBE);
-      if (++links > MOST_LINKS) return (struct found){.entry = entry, .is_special = is_special};
+      if (++links > MOST_LINKS) return (struct found){.entry = entry, .is_special = is_special, .is_touched = is_touched};
       at = entry->state.target.length > 0 && entry->state.target.bytes[0] == '/' ? 0 : before;
       sight->at[at] = 0;
       if (!go_by(sight, entry->state.target, rest)) return NOWHERE;
@@ -285,10 +288,17 @@ static struct found walk(struct sight *sight, const char *given, size_t length, 
     if (entry->state.what == DIRECTORY) {
       if (!is_last) note(sight, entry, PROBE);
       entry->lap = sight->lap;
-    } else if (!is_last) return (struct found){.entry = entry, .is_special = is_special, .rest = entry->state.what == ABSENT ? rest : NULL};
-    if (is_last) return (struct found){.entry = entry, .is_whole = 1, .is_special = is_special};
+    } else if (!is_last)
+      return (struct found){
+                           .entry = entry,
+                           .is_special = is_special,
+                           .is_touched = is_touched,
+                           .rest = entry->state.what == ABSENT ? rest : NULL};
+    if (is_last)
+      return (struct found){.entry = entry, .is_whole = 1, .is_special = is_special, .is_touched = is_touched};
   }
-  if (at == 0) return (struct found){.entry = see(sight, "/", 1, 0), .is_whole = 1, .is_special = is_special};
-  if (!entry) entry = see(sight, sight->at, at, 0);
-  return (struct found){.entry = entry, .is_whole = 1, .is_special = is_special};
+  if (at == 0) entry = see(sight, "/", 1, 0);
+  else if (!entry) entry = see(sight, sight->at, at, 0);
+  is_touched |= entry && entry->is_touched;
+  return (struct found){.entry = entry, .is_whole = 1, .is_special = is_special, .is_touched = is_touched};
 }
