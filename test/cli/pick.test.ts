@@ -372,7 +372,7 @@ test.skipIf(process.platform === "win32")("options that choose packages do not g
 
 test.skipIf(process.platform === "win32")("a list of scripts ends when its terminal is gone", async () => {
   await using project = await createProject({ "package.json": { scripts: { a: "true", b: "true" } } });
-  // What rt gets of the terminal's end is only that nothing can be read: a shell that leads the session ignores the signal.
+  // The shell that leads the session ignores the signal, so rt notices by its standard input alone.
   const line = `trap '' HUP; ${RT} run --pick; echo $? > ended`;
   await using terminal = startOnTerminal(["sh", "-c", line], cleanEnvironment({ TERM: "xterm" }), {
     cwd: project.path,

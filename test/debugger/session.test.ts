@@ -279,6 +279,27 @@ console.log("running");
     });
   });
 
+  test("a client receives each of several equal console messages, and the line of an exception", async () => {
+    const source = `setInterval(() => {}, 1000);
+
+Object.assign(globalThis, { failed: new Error("on the third line") });
+console.log("running");
+`;
+    await using project = await createProject({ "a.ts": source });
+    const { live, url: address } = await startDebugged(project, ["--inspect=127.0.0.1:0", "a.ts"]);
+    await using _live = live;
+    await live.see("running");
+    using client = await openDebugger(address);
+    enable(client);
+    const evaluate = async (expression: string) => await client.send("Runtime.evaluate", { expression });
+    await evaluate("for (let each = 0; each < 3; each += 1) console.log('the same')");
+    const isSame = ({ args }: { args: { value?: unknown }[] }) => args[0]!.value === "the same";
+    for (let each = 0; each < 3; each += 1) await client.event("Runtime.consoleAPICalled", isSame);
+    const { objectId } = (await evaluate("failed")).result;
+    const details = await client.send("Runtime.getExceptionDetails", { errorObjectId: objectId });
+    expect(details.exceptionDetails).toMatchObject({ lineNumber: 2 });
+  });
+
   test("what somebody who goes has set stops nobody else, however often the program comes by", async () => {
     const source = `interface None {}
 
