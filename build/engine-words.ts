@@ -29,8 +29,8 @@ const TEXTS: ReadonlyArray<readonly [text: RegExp, change: string]> = [
 ];
 
 /**
- * Whole templates, in which each text has its length in front of it: one of them becomes shorter and another one longer, so
- * that the blank stands where it is not seen, or where other headings have it.
+ * Whole templates, in which each text has its length in front of it. One text becomes shorter and another one longer, so
+ * the blank is not seen.
  */
 const TEMPLATES: ReadonlyArray<readonly [template: string, change: string]> = [
   ["\x18bun: command not found: \xc0\x01\n\x00", "\x17rt: command not found: \xc0\x02 \n\x00"],

@@ -111,7 +111,7 @@ testTranscripts("built-in commands and scripts of the same name", [
       args: ["--report=x", "exec", "echo built-in"],
       status: 1,
       stderr:
-        'error: --report is an option of rt run, and "exec" is a command of rt\nhint: the script is run by: rt run --report ... exec; options of the command stand behind it\n',
+        'error: --report is an option of rt run, and "exec" is a command of rt\nhint: a script of that name: rt run --report=x exec\n',
     },
   ],
   ...["--filter=app", "-Fapp", "--workspaces"].map((option): [string, object] => [
