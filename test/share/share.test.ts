@@ -220,7 +220,7 @@ test.skipIf(!CAN_TRACE).each([
     "was made with another value of a variable",
     "echo made > out.txt",
     { GATES: "elsewhere" },
-    /runs here as well: the machines start it differently: the variable GATES is another$/m,
+    /runs here as well: the machines start it differently: the variable GATES has changed$/m,
   ],
 ])("a machine names the reason when the result of another %s", async (_, t, env, reason) => {
   await using machines = await createMachines({ count: 2, packages: { a: { t: `${RECORD}; ${t}` } } });
