@@ -34,10 +34,13 @@ test("assignments are found where the engine finds them", () => {
 test("the line that is left has what brings the value back, and nothing else is taken for one", () => {
   const [assignment] = findAssignments('export A : "x"');
   const address = { service: "-it's", name: "$(b)" };
-  const line = movedLine({ assignment: assignment!, name: "A", value: "x", address });
+  const line = movedLine({
+    ...{ assignment: assignment!, name: "A", value: "x", address },
+    ...{ isShown: false, parts: [] },
+  });
   expect(line).toBe(`# export A : "..." is in the credential store: rt secrets get -- '-it'\\''s' '$(b)'`);
   expect(findMovedLines(`x\n\t${line} # more`)).toEqual([
-    { name: "A", start: 3, end: 3 + line.length, prefix: "export A : ", quote: '"', address },
+    { name: "A", start: 3, end: 3 + line.length, prefix: "export A : ", quote: '"', address, parts: [] },
   ]);
   for (const other of [
     `## ${line}`,
@@ -60,6 +63,7 @@ test("what others are put together from stays with them, however many steps away
       assignments: findAssignments(text),
       values,
       chosen: new Set(names),
+      isFound: () => false,
       isInEnvironment: () => false,
       addressOf: (name) => ({ service: "s", name }),
     });

@@ -7,7 +7,7 @@
 // name is never replaced. No value is printed.
 //
 // Surprising: what is called a credential is a guess by name and value; what was guessed is shown before anything happens.
-import { dirname, resolve } from "node:path";
+import { basename, dirname, resolve } from "node:path";
 import { splitRemedy } from "../../../platform/contract/secret-provider.ts";
 import { host } from "../../../platform/process.ts";
 import { FILE_NAME } from "../../config/file.ts";
@@ -65,7 +65,7 @@ async function moveIn(path: string, names: readonly string[], words: Words): Pro
   const file = readProjectFile(path);
   const mapping = readProjectFile(mappingPath(), true);
   const scripts = words.values.get("script") ?? [];
-  const plan = planFile(file, mapping, names, words);
+  const plan = await planFile(file, mapping, names, words);
   await print(describePlan(plan, path, names.length > 0, scripts));
   if (plan.moves.length === 0) {
     await print(`Nothing to move in ${printable(path)}\n`);
@@ -94,7 +94,12 @@ async function moveIn(path: string, names: readonly string[], words: Words): Pro
   return DONE;
 }
 
-function planFile(env: ProjectFile, mapping: ProjectFile, names: readonly string[], words: Words): Plan {
+async function planFile(
+  env: ProjectFile,
+  mapping: ProjectFile,
+  names: readonly string[],
+  words: Words,
+): Promise<Plan> {
   const assignments = findAssignments(env.text);
   const assigned = new Set(assignments.map(({ name }) => name));
   const unknown = names.find((name) => !assigned.has(name));
@@ -109,7 +114,15 @@ function planFile(env: ProjectFile, mapping: ProjectFile, names: readonly string
   const service = wanted ?? defaultService(dirname(resolve(mapping.path)));
   const file = fileOf(words);
   const all = words.options.has("all");
+  const lines = names.length > 0 || all ? new Set<number>() : await linesOfFindings(env);
+  const found = new Set(
+    assignments.flatMap(({ name, start, end }) => {
+      const [first, last] = [lineAt(env.text, start), lineAt(env.text, end)];
+      return [...lines].some((line) => line >= first && line <= last) ? [name] : [];
+    }),
+  );
   const plan = planImport({
+    isFound: (name) => found.has(name),
     assignments,
     values: readEngineValues(resolve(env.path), assigned),
     chosen: names.length > 0 ? new Set(names) : all ? "all" : "likely",
@@ -122,6 +135,17 @@ function planFile(env: ProjectFile, mapping: ProjectFile, names: readonly string
   const refused = plan.stays.find(({ name, isImpossible }) => isImpossible && names.includes(name));
   if (refused) throw new WordsError(`${refused.name} ${refused.reason}`);
   return plan;
+}
+
+/** The lines in which `rt secrets check` finds a credential by its form. */
+async function linesOfFindings({ path, text }: ProjectFile): Promise<Set<number>> {
+  const { findByList } = await import("../check/listed-rules.ts");
+  return new Set((await findByList({ file: basename(path), text })).map(({ line }) => line));
+}
+
+/** From 1. */
+function lineAt(text: string, offset: number): number {
+  return text.slice(0, offset).split("\n").length;
 }
 
 /** The file that --to names. Throws WordsError. */
@@ -187,7 +211,10 @@ function describePlan(
   const stays = isNamed ? [] : all;
   const width = Math.max(0, ...[...moves, ...stays].map(({ name }) => name.length));
   const lines = [
-    ...moves.map(({ name, address }) => `move  ${name.padEnd(width)}  ${describeAddress(address)}`),
+    ...moves.map(({ name, address, isShown }) => {
+      const note = isShown ? " (redact = false: too short to be hidden in what a script shows)" : "";
+      return `move  ${name.padEnd(width)}  ${describeAddress(address)}${note}`;
+    }),
     ...stays.map(({ name, reason }) => `stay  ${name.padEnd(width)}  ${reason}`),
   ];
   const guessed = stays.some(({ isImpossible }) => !isImpossible);

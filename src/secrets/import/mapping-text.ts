@@ -15,6 +15,8 @@ type Table = Record<string, unknown>;
 export interface Addition {
   readonly name: string;
   readonly address: Address;
+  /** Whether scripts may show the value. */
+  readonly isShown?: boolean;
 }
 
 /** Throws WordsError where rt could not use the file either. */
@@ -52,9 +54,10 @@ export function addToMapping(
     const gap = result === "" ? "" : result.endsWith("\n") ? lineBreak : lineBreak + lineBreak;
     result += gap + lines.map((line) => line + lineBreak).join("");
   };
-  for (const { name, address } of additions) {
-    append([`[secrets.${name}]`, `from = ${sourceOf(address)}`]);
-    into(wanted, "secrets")[name] = Bun.TOML.parse(`from = ${sourceOf(address)}`);
+  for (const { name, address, isShown = false } of additions) {
+    const lines = [`from = ${sourceOf(address)}`, ...(isShown ? ["redact = false"] : [])];
+    append([`[secrets.${name}]`, ...lines]);
+    into(wanted, "secrets")[name] = Bun.TOML.parse(lines.join("\n"));
   }
   for (const script of scripts) {
     const table = tableAt(content, "run", "secrets");

@@ -12,8 +12,9 @@ const ENCRYPTED = "is in an encrypted file: rt secrets get";
 const PLAIN = String.raw`[\w@%+=:,./-]+`;
 const WORD = String.raw`(?:'(?:[^'\r\n]|'\\'')*'|${PLAIN})`;
 const IS_PLAIN = new RegExp(`^${PLAIN}$`);
+const PARTS = "(put together from ";
 const LINE = new RegExp(
-  String.raw`^(\ufeff?[ \t]*)(# ((?:export[ \t]+)?([\w.-]+)[ \t]*[=:][ \t]*)(["'\x60]?)\.\.\.\5 (?:${STORED} (?:-- )?(${WORD}) (${WORD})|${ENCRYPTED} --file=(${WORD}) (\w+)))`,
+  String.raw`^(\ufeff?[ \t]*)(# ((?:export[ \t]+)?([\w.-]+)[ \t]*[=:][ \t]*)(["'\x60]?)\.\.\.\5 (?:${STORED} (?:-- )?(${WORD}) (${WORD})|${ENCRYPTED} --file=(${WORD}) (\w+))(?: \(put together from ([\w, ]+)\))?)`,
   "gm",
 );
 
@@ -24,20 +25,23 @@ export interface MovedLine {
   readonly prefix: string;
   readonly quote: Quote;
   readonly address: Address;
+  /** Variables that the value was put together from. */
+  readonly parts: readonly string[];
 }
 
-export function movedLine({ assignment: { prefix, quote }, address }: Move): string {
+export function movedLine({ assignment: { prefix, quote }, address, parts }: Move): string {
   const start = `# ${prefix}${quote}...${quote}`;
+  const end = parts.length > 0 ? ` ${PARTS}${parts.join(", ")})` : "";
   if (address.file !== undefined)
-    return `${start} ${ENCRYPTED} --file=${shellWord(address.file)} ${address.name}`;
+    return `${start} ${ENCRYPTED} --file=${shellWord(address.file)} ${address.name}${end}`;
   const { service, name } = address;
   const isOption = service.startsWith("-") || name.startsWith("-");
-  return `${start} ${STORED} ${isOption ? "-- " : ""}${shellWord(service)} ${shellWord(name)}`;
+  return `${start} ${STORED} ${isOption ? "-- " : ""}${shellWord(service)} ${shellWord(name)}${end}`;
 }
 
 export function findMovedLines(text: string): MovedLine[] {
   return [...text.matchAll(LINE)].map((match) => {
-    const [, indent, whole, prefix, name, quote, service, account, file, entry] =
+    const [, indent, whole, prefix, name, quote, service, account, file, entry, parts] =
       match as unknown as string[];
     const start = match.index + indent!.length;
     return {
@@ -50,6 +54,7 @@ export function findMovedLines(text: string): MovedLine[] {
         file === undefined
           ? { service: plainText(service!), name: plainText(account!) }
           : { file: plainText(file), name: entry! },
+      parts: parts?.split(", ") ?? [],
     };
   });
 }

@@ -27,6 +27,10 @@ export interface Move {
   readonly name: string;
   readonly value: string;
   readonly address: Address;
+  /** The value is too short to be redacted, so scripts may show it. */
+  readonly isShown: boolean;
+  /** Variables that the value was put together from. */
+  readonly parts: readonly string[];
 }
 
 export interface Stay {
@@ -47,6 +51,8 @@ export interface Wish {
   readonly values: ReadonlyMap<string, string>;
   /** The names that the user wrote; "all", or "likely" for what looks like a credential. */
   readonly chosen: ReadonlySet<string> | "all" | "likely";
+  /** Whether the rules of `rt secrets check` find a credential in the variable's lines. */
+  isFound(name: string): boolean;
   /** Whether the environment has a variable, beside those of the file. */
   isInEnvironment(name: string): boolean;
   /** Where the value of a name belongs; a reason where that is nowhere. */
@@ -58,7 +64,7 @@ const SHORTEST_HIDDEN = 8;
 /** With ":-" there is something else for a variable that is not there. */
 const REFERENCE = /(?<!\\)\$(?:\{(\w+)(:-)?|(\w+))/g;
 
-export function planImport({ assignments, values, chosen, isInEnvironment, addressOf }: Wish): Plan {
+export function planImport({ assignments, values, chosen, isFound, isInEnvironment, addressOf }: Wish): Plan {
   const assigned = new Set(assignments.map(({ name }) => name));
   const isKnown = (name: string) => assigned.has(name) || isInEnvironment(name);
   const moves = new Map<string, Move>();
@@ -69,26 +75,33 @@ export function planImport({ assignments, values, chosen, isInEnvironment, addre
     if (stays.has(name)) continue;
     const stay = (reason: string, isImpossible = true) => stays.set(name, { name, reason, isImpossible });
     const value = values.get(name);
+    const isShort = [...(value ?? "")].length < SHORTEST_HIDDEN;
+    const isDropped = references(assignment, value).some((each) => !each.hasDefault && !isKnown(each.name));
     if (moves.delete(name)) stay("is assigned more than once; leave one");
     else if (value === undefined) stay("is nothing that the engine reads");
     else if (!assignment.isWhole) stay("has more in its line than a value; write that on a line of its own");
-    else if (value === "") stay("is empty");
+    else if (value === "" && !isDropped) stay("is empty");
     else if (value.includes("\0") || !value.isWellFormed()) stay("is no text");
     else if (typeof chosen === "object" && !isNamed(name)) stay("is not named", false);
     else if (typeof chosen === "string" && assignment.raw.includes("$("))
       stay("has a command in it, which a shell runs and the engine does not", false);
-    else if (chosen === "likely" && !looksSecret(name, value)) stay("does not look like a credential", false);
+    else if (chosen === "likely" && !looksSecret(name, value) && !isFound(name) && !isDropped)
+      stay("does not look like a credential", false);
     // What the engine takes for a name may be a part of a password, so it is not shown.
-    else if (references(assignment, value).some((each) => !each.hasDefault && !isKnown(each.name)))
+    else if (isDropped)
       stay("has a $ that the engine drops, with what follows, since no variable has that name; write \\$");
-    else if (chosen === "likely" && [...value].length < SHORTEST_HIDDEN)
+    else if (typeof chosen === "string" && isShort)
       stay(`has less than ${SHORTEST_HIDDEN} characters, too few to be hidden in what a script shows`, false);
     else if (references(assignment, value).length > 0 && !isNamed(name))
       stay(`is put together from ${namesIn(references(assignment, value)).join(", ")}`, false);
     else {
       const address = addressOf(name);
       if (typeof address === "string") stay(address);
-      else moves.set(name, { assignment, name, value, address });
+      else
+        moves.set(name, {
+          ...{ assignment, name, value, address, isShown: isShort },
+          parts: namesIn(references(assignment, value)),
+        });
     }
   }
   keepWhatOthersNeed(assignments, values, moves, stays);

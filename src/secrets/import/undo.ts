@@ -7,6 +7,7 @@
 // name, and a person has allowed, comes back by --yes; of all else a person at a terminal is shown the address, and asked.
 import { readOwnConfig } from "../../config/rtfig.ts";
 import { oneLine, printable } from "../../printable.ts";
+import { complain } from "../words.ts";
 import { confirm } from "../confirmation.ts";
 import { findMapping } from "../mapping/mapping-file.ts";
 import type { Source } from "../mapping/mapping.ts";
@@ -35,6 +36,7 @@ export async function undoImport(path: string, names: readonly string[], words: 
     );
   const strange = findStrange(lines);
   await print(lines.map((line) => describeLine(line, strange.includes(line))).join(""));
+  lines.forEach(warnOfParts);
   if (words.options.has("dry-run")) return DONE;
   if (strange.length > 0 && (words.options.has("yes") || !canAsk())) throw refusal(strange, path);
   const question = `Write ${lines.length === 1 ? "this value" : "these values"} into ${printable(path)}, where every program can read ${lines.length === 1 ? "it" : "them"}?`;
@@ -79,6 +81,16 @@ function isSame(source: Source, address: Address, name: string): boolean {
 
 function describeLine({ name, address }: MovedLine, isStrange: boolean): string {
   return `back  ${name}  ${describeAddress(address)}${isStrange ? " (nobody has allowed it yet)" : ""}\n`;
+}
+
+/** The references of such a value are lost: what comes back is what they gave at the time. */
+function warnOfParts({ name, parts }: MovedLine): void {
+  if (parts.length === 0) return;
+  complain(
+    `${printable(name)} comes back without its references: it was put together from ${parts.map(printable).join(", ")}`,
+    `write ${parts.map((part) => `\${${printable(part)}}`).join(" and ")} again in place of the value of it`,
+    "warning",
+  );
 }
 
 function refusal(strange: readonly MovedLine[], path: string): WordsError {
