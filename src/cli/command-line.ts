@@ -118,7 +118,12 @@ function describeRevision(): string {
  * by name: a chunk that is loaded later has classes of its own.
  */
 export async function explain(error: unknown): Promise<number> {
-  const { name, message, hint, status, unknown, syscall } = error as Thrown;
+  const { name, message, hint, status, unknown, syscall, code } = error as Thrown;
+  if (syscall === "uv_cwd" && code !== "ENOENT")
+    return complain(
+      `The path of the current directory is too long for this system (${code})`,
+      "go to a folder further up, or move this one there",
+    );
   if (syscall === "uv_cwd")
     return complain("The current directory is not there any more", "go to another one, or give --cwd");
   const lack = describeLack(error as Thrown);

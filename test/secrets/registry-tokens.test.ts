@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { fillRegistries, findRegistryUses } from "../../src/secrets/registries/registry-tokens.ts";
 import { openRegistry, type Registry } from "../options/registry.ts";
 import { type Keyring, startKeyring } from "../support/keyring.ts";
+import { allowAll } from "../support/trusted.ts";
 import { createProject } from "../support/project.ts";
 import { ABSENT, RT, runRt } from "../support/rt.ts";
 import { startOnTerminal } from "../support/terminal.ts";
@@ -163,7 +164,10 @@ describe.skipIf(process.platform !== "linux")("registry tokens", () => {
     await using shop = await createShop(
       `${MAPPING}[secrets.GONE]\nfrom = "acme/gone"\n[install.registry]\nurl = "${registry.url}"\ntoken = "$NPM_TOKEN"\n`,
     );
-    const env = { NPM_TOKEN: "from-ci", DBUS_SESSION_BUS_ADDRESS: `unix:path=${ABSENT}` };
+    const env = {
+      ...{ NPM_TOKEN: "from-ci", DBUS_SESSION_BUS_ADDRESS: `unix:path=${ABSENT}` },
+      ...(await allowAll(shop.path)),
+    };
     expect(await run(shop.path, ["install"], env)).toMatchObject({ status: 0 });
     expect(sent()).toEqual(["Bearer from-ci"]);
     const text = await Bun.file(shop.join("rtfig.toml")).text();

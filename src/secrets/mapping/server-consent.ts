@@ -19,12 +19,14 @@ export interface Project {
   readonly config: Config | undefined;
   /** The working directory, or that of the package; absolute. */
   readonly directory: string;
+  /** That of rtfig.toml, if it is known already. */
+  readonly folder?: string | undefined;
 }
 
 /** Returns what has to be allowed for these; undefined if they get no variable. */
 export function consentFor(
   uses: readonly ServerUse[],
-  { mapping, config, directory }: Project,
+  { mapping, config, directory, folder }: Project,
 ): Mapping | undefined {
   const servers = uses.flatMap(({ server, names, named }): ServerUse[] => {
     const own = names.filter((name) => named.includes(name) || mapping?.secrets.has(name));
@@ -36,7 +38,7 @@ export function consentFor(
   return {
     file,
     named: file === FILE_NAME ? undefined : file,
-    folder: mapping?.folder ?? folderOf(file, directory),
+    folder: folder ?? mapping?.folder ?? folderOf(file, directory),
     secrets: new Map([...(mapping?.secrets ?? [])].filter(([name]) => names.has(name))),
     grants: [],
     servers,

@@ -11,7 +11,7 @@ import { host } from "../../../platform/process.ts";
 import { quoted } from "../../printable.ts";
 import type { Mapping } from "../mapping/mapping.ts";
 import { consentFor, type Project, sendsSomething } from "../mapping/server-consent.ts";
-import { isTrusted, requireTrust, withoutLogin } from "../mapping/trust.ts";
+import { requireTrust, withoutLogin } from "../mapping/trust.ts";
 import { readProjectNpmrc } from "./project-registries.ts";
 import { DEFAULT_URL } from "./registry-tokens.ts";
 
@@ -31,24 +31,37 @@ export function registryConsent(root: string, project: Project): Mapping | undef
   const byServer = new Map<string, Set<string>>();
   for (const { server, names } of uses)
     byServer.set(server, new Set([...(byServer.get(server) ?? []), ...names]));
-  const all = [...byServer].map(([server, names]) => ({ server, names: [...names], named: [...names] }));
-  return consentFor(all, project);
+  const covered = coveredBy(project.mapping);
+  const all = [...byServer].map(([server, found]) => {
+    const names = [...found].filter((name) => !covered.has(keyOf(server, name)));
+    return { server, names, named: names };
+  });
+  return consentFor(all, { ...project, mapping: undefined, folder: project.mapping?.folder });
 }
 
 /** Asks where it has to. Throws Failure where it is not allowed. */
 export function requireRegistryConsent(root: string, project: Project): void {
+  const { mapping } = project;
+  const isSent = (mapping?.registries?.() ?? []).some(({ url, names }) =>
+    names.some(
+      (name) =>
+        host.originalVariable(name) !== undefined && !(CONVENTIONAL[hostOf(url) ?? ""] ?? []).includes(name),
+    ),
+  );
+  if (mapping && isSent) requireTrust(mapping);
   const consent = registryConsent(root, project);
-  if (!consent || !sendsSomething(consent) || isTrusted(consent)) return;
-  if (project.mapping && covers(project.mapping, consent) && isTrusted(project.mapping)) return;
-  requireTrust(consent);
+  if (consent && sendsSomething(consent)) requireTrust(consent);
 }
 
-/** Whether consent to all of the project's secrets includes each of these. */
-function covers({ registries }: Mapping, { servers = [] }: Mapping): boolean {
-  const allowed = registries?.() ?? [];
-  return servers.every(({ server, names }) =>
-    allowed.some((each) => labelOf(each.url) === server && names.every((name) => each.names.includes(name))),
-  );
+/** What consent to the project's secrets includes already. */
+function coveredBy(mapping: Mapping | undefined): Set<string> {
+  const grants = mapping?.registries?.() ?? [];
+  return new Set(grants.flatMap(({ url, names }) => names.map((name) => keyOf(labelOf(url), name))));
+}
+
+/** By the host: .npmrc has logins without a scheme, and for folders above a registry's own. */
+function keyOf(server: string, name: string): string {
+  return `${/\/\/([^/]+)/.exec(server)?.[1] ?? server}\0${name}`;
 }
 
 function usesOfConfig(config: Config | undefined): ServerUse[] {
