@@ -252,7 +252,7 @@ export class Patterns {
       const from = Math.max(0, length - pattern.longest + 1);
       const start = follow(pattern, text, from, length, true);
       // Later beginnings of the same form may show more.
-      if (start < length) end = Math.min(end, start + pattern.publicLength);
+      if (start < length) end = Math.min(end, publicPlace(pattern, text, start, length));
     }
     return end;
   }
@@ -271,6 +271,23 @@ export class Patterns {
     this.#isFirst.fill(0);
     this.#skips.fill(Math.max(1, this.#window - GRAM + 1));
   }
+}
+
+/** Line breaks within a form are public: a user may wait for the end of a line. */
+function publicPlace(
+  { bytes, publicLength }: Pattern,
+  text: Uint8Array,
+  start: number,
+  length: number,
+): number {
+  let count = 0;
+  let place = start;
+  for (; place < length; place += 1) {
+    if (text[place] !== bytes[count]) continue;
+    if (count === publicLength) break;
+    count += 1;
+  }
+  return place;
 }
 
 const NONE: readonly Pattern[] = [];

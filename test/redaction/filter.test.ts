@@ -370,6 +370,8 @@ describe("what is held back", () => {
     expect(slowly("postgres://me:")).toEqual(["postgres://m", "e:"]);
     expect(slowly("zyxwvut")).toEqual(["zy", "xwvut"]);
     expect(slowly("zyxwvuts ")).toEqual(["zy[SHORT] ", ""]);
+    // A line may end within a form that programs wrap.
+    expect(slowly(`${bytes(values.TOKEN).toString("base64")[0]!}\r\n`)[1]).toBe("");
     expect(slowly("-----BEGIN X-----\nqw")[0]).toBe("-----BEGIN X-----\nqw");
     for (const form of ["base64", "hex"] as const) {
       const written = bytes(values.TOKEN).toString(form);
