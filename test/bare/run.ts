@@ -47,6 +47,9 @@ pivot_root . mnt
 shift
 exec chroot . /bin/sh -c 'umount -l /mnt && exec "$@"' sh "$@"`;
 
+/** The running command. The kernel kills its process namespace with it. */
+let child: Bun.Subprocess | undefined;
+
 interface AptTarget {
   readonly site: string;
   readonly release: string;
@@ -100,7 +103,7 @@ async function run(
   command: readonly string[],
   env: Record<string, string | undefined> = process.env,
 ): Promise<number> {
-  const child = Bun.spawn([...command], { env, stdin: "ignore", stdout: "inherit", stderr: "inherit" });
+  child = Bun.spawn([...command], { env, stdin: "ignore", stdout: "inherit", stderr: "inherit" });
   return await child.exited;
 }
 
@@ -154,8 +157,9 @@ if (unsaved !== "") console.error("warn: the last commit is tested, without the 
 
 const root = realpathSync(mkdtempSync(join(tmpdir(), "rt-bare-")));
 process.on("exit", () => {
+  child?.kill("SIGKILL");
   if (isKept) console.error(`note: the system is in ${root}`);
-  else rmSync(root, { recursive: true, force: true });
+  else rmSync(root, { recursive: true, force: true, maxRetries: 5 });
 });
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => process.exit(1));
 
