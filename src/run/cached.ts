@@ -6,7 +6,7 @@ import { openCached, whyRuleFails } from "../cache/cache.ts";
 import type { CachedScript } from "../cache/script.ts";
 import type { SharedCache } from "../cache/shared.ts";
 import { type CacheSettings, ruleFor } from "../settings/cache.ts";
-import type { CachedTask, CacheReason, Command, CommandRequest, Task } from "../tasks/run-tasks.ts";
+import type { CachedTask, CacheReason, Command, CommandRequest, Task } from "../tasks/task.ts";
 import { textField } from "../workspace/package-json.ts";
 import type { Plan } from "./plan.ts";
 import { taskOf } from "./single-task.ts";

@@ -2,7 +2,8 @@
 //
 // Surprising: a package.json is read again only for a script that goes the ordinary way, and of all that have not had their turn
 // before anything starts, since that might change it.
-import type { CachedHit, CachedTask, Plan, Task } from "../tasks/run-tasks.ts";
+import type { CachedHit, CachedTask, Task } from "../tasks/task.ts";
+import type { Plan } from "../tasks/plan.ts";
 import { type PackageJson, readPackageJson } from "../workspace/package-json.ts";
 
 /** Of a plan, without what nobody asks of one whose scripts are hits. */

@@ -12,17 +12,10 @@ import { choosesPackages, type ManySettings } from "../settings/many.ts";
 import type { RemoteSettings } from "../settings/remote.ts";
 import { ruleNamed } from "../settings/script-rules.ts";
 import type { Settings } from "../settings/settings.ts";
-import {
-  type Command,
-  type CommandRequest,
-  decideWhere,
-  type Offer,
-  planTasks,
-  runSingle,
-  runTasks,
-  type Task,
-  type TaskRequest,
-} from "../tasks/run-tasks.ts";
+import { runSingle, runTasks } from "../tasks/run-tasks.ts";
+import { type Command, type CommandRequest, type Task, type TaskRequest } from "../tasks/task.ts";
+import { decideWhere, type Offer } from "../tasks/where.ts";
+import { planTasks } from "../tasks/plan.ts";
 import { scriptOf, textField } from "../workspace/package-json.ts";
 import { type Attending, isSameValue, loadAttending } from "./attending.ts";
 import type { Plan } from "./plan.ts";

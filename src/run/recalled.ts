@@ -28,14 +28,8 @@ import {
 import { type Basis, sightsOf, Stamper } from "../cache/sights.ts";
 import { type Store, storeDirectory } from "../cache/store.ts";
 import type { Settings } from "../settings/settings.ts";
-import {
-  type CachedHit,
-  type CachedTask,
-  type Plan,
-  type RunStatus,
-  type Task,
-  type TaskRequest,
-} from "../tasks/run-tasks.ts";
+import { type CachedHit, type CachedTask, type RunStatus, type Task, type TaskRequest } from "../tasks/task.ts";
+import { type Plan } from "../tasks/plan.ts";
 import { VERSION } from "../version.ts";
 import { KnownHit, type KnownPlan, KnownTask } from "./known-task.ts";
 import { reportLine } from "../own-output.ts";

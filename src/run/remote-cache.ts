@@ -22,7 +22,7 @@ import { type CacheSettings, ruleFor } from "../settings/cache.ts";
 import { type RemoteCacheSettings, variablesOf } from "../settings/remote-cache.ts";
 import { fillHeader } from "../settings/remote-server.ts";
 import { cacheUse } from "../settings/server-uses.ts";
-import type { Task } from "../tasks/run-tasks.ts";
+import type { Task } from "../tasks/task.ts";
 import { textField } from "../workspace/package-json.ts";
 import { reportLine } from "../own-output.ts";
 

@@ -12,7 +12,7 @@ import { type CacheSettings, ruleFor } from "../settings/cache.ts";
 import type { ShareSettings } from "../settings/share.ts";
 import type { Board } from "../share/board.ts";
 import { openRedisBoard } from "../share/redis-board.ts";
-import type { Task } from "../tasks/run-tasks.ts";
+import type { Task } from "../tasks/task.ts";
 import { textField } from "../workspace/package-json.ts";
 import { findRoot } from "../config/root-project.ts";
 import { readVariables } from "./remote-cache.ts";

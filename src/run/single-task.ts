@@ -1,6 +1,6 @@
 // One script as a run of one, where somebody has to stand by: it is cached, or runs on another machine.
 import { host } from "../../platform/process.ts";
-import type { Task } from "../tasks/run-tasks.ts";
+import type { Task } from "../tasks/task.ts";
 import { stepsOf } from "../workspace/package-json.ts";
 import type { Plan } from "./plan.ts";
 

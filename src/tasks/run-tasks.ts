@@ -19,28 +19,6 @@ import { type Failure, type FailurePolicy, startSchedule } from "./schedule.ts";
 import type { RunStatus, Task, TaskRequest, Watcher, Outcome } from "./task.ts";
 import { decideWhere, type RemoteRun } from "./where.ts";
 
-export { type Plan, planTasks } from "./plan.ts";
-export {
-  decideWhere,
-  type Offer,
-  type Refusal,
-  type RemoteEnding,
-  type RemoteRun,
-  type Sketch,
-} from "./where.ts";
-export type {
-  CachedHit,
-  CachedTask,
-  CacheReason,
-  Command,
-  CommandRequest,
-  RecordedInputs,
-  RunStatus,
-  Task,
-  TaskRequest,
-  WatchedRun,
-  Watcher,
-} from "./task.ts";
 
 /** How much later rt may hear of a signal than of the end that it made of a script. */
 const SIGNAL_DELAY = 20; // ms

@@ -16,7 +16,8 @@ import { Uploads } from "../../reapi/uploads.ts";
 import type { RemoteSettings } from "../../settings/remote.ts";
 import type { ScriptSettings } from "../../settings/script.ts";
 import { Lane } from "../../tasks/lane.ts";
-import type { Refusal, RemoteEnding, RemoteRun, Sketch, Task } from "../../tasks/run-tasks.ts";
+import type { Refusal, RemoteEnding, RemoteRun, Sketch } from "../../tasks/where.ts";
+import type { Task } from "../../tasks/task.ts";
 import { VERSION } from "../../version.ts";
 import { findWorkspaceRoot } from "../../workspace/members.ts";
 import {

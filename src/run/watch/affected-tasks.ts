@@ -9,7 +9,8 @@
 // when it is their turn whether anything of theirs has changed.
 import { reachable, reverseGraph } from "../../workspace/dependencies.ts";
 import { findOwners, SHARED_FILES } from "../../workspace/affected.ts";
-import type { Plan, RecordedInputs, Task } from "../../tasks/run-tasks.ts";
+import type { Plan } from "../../tasks/plan.ts";
+import type { RecordedInputs, Task } from "../../tasks/task.ts";
 
 /** "everything": all of them; "anew": all that there are when it is planned again. */
 export type Affected = readonly Task[] | "everything" | "anew";

@@ -1,6 +1,6 @@
 // What the tasks of a watched run are known by: of each that is cached, what its last run depended on that was kept. It
 // outlives plans, of which each has tasks of its own.
-import type { RecordedInputs, Task } from "../../tasks/run-tasks.ts";
+import type { RecordedInputs, Task } from "../../tasks/task.ts";
 import type { KnownTask } from "./affected-tasks.ts";
 
 export class KnownTasks {

@@ -5,15 +5,8 @@
 // failure; one that has yet to begin, or is ending already, finds the change when it starts. Of a task that is known by its
 // inputs, a change while it runs counts at once if it has read that, and else when it has ended and its inputs are known.
 import type { StopSignal } from "../../../platform/contract/process-tree.ts";
-import type {
-  CachedTask,
-  Plan,
-  RecordedInputs,
-  RunStatus,
-  Task,
-  WatchedRun,
-  Watcher,
-} from "../../tasks/run-tasks.ts";
+import type { CachedTask, RecordedInputs, RunStatus, Task, WatchedRun, Watcher } from "../../tasks/task.ts";
+import type { Plan } from "../../tasks/plan.ts";
 import { parentDirectory } from "../../workspace/package-json.ts";
 import { type Affected, chooseTasks, findAffectedTasks, type Reached } from "./affected-tasks.ts";
 import type { KnownTasks } from "./known-tasks.ts";
